@@ -1,0 +1,193 @@
+"""Measure speed and memory, print a table and write bench/bench.csv. Run by `make bench`.
+
+Timings are kept out of figures/ and out of the tests: they are a property of a machine, which is
+named in the file. Each number is the median of its repeats.
+"""
+
+import contextlib
+import csv
+import os
+import platform
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from bestarm.core.streams import replication_streams
+from bestarm.pipeline import registry
+
+ROOT = Path(__file__).parents[1]
+CORES = 2
+REPEATS = 5
+
+
+def main() -> None:
+    wanted = sys.argv[1:] or list(STAGES)
+    rows = read() if set(wanted) < set(STAGES) else {}
+    for stage in wanted:
+        for name, value, unit, how in STAGES[stage]():
+            rows[name] = {"measure": name, "value": f"{value:.3g}", "unit": unit, "how": how}
+            print(f"{name}: {value:.3g} {unit}", file=sys.stderr, flush=True)
+    write(rows)
+    show(rows)
+
+
+def kernels() -> Iterator[tuple]:
+    """Microseconds a unit of work of each strategy, with all that a replication costs."""
+    for paper in registry.PAPERS:
+        strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
+        instances = registry.room(paper, "problem").instances()
+        for benchmark in experiments.BENCHMARKS:
+            cell = benchmark.cell
+            replicate = strategies.prepare(instances[cell.instance], cell)
+            replicate(replication_streams(0, 0))  # compiles
+
+            def work(replicate=replicate, benchmark=benchmark) -> int:
+                streams = (replication_streams(1, r) for r in range(benchmark.runs))
+                return sum(benchmark.work(replicate(each)) for each in streams)
+
+            spent = [timed(work) for _ in range(REPEATS)]
+            yield (
+                f"{paper}: {cell.label}, {cell.reading}",
+                statistics.median(seconds / amount for seconds, amount in spent) * 1e6,
+                f"us a {benchmark.per}",
+                f"{benchmark.runs} runs on {cell.instance}, median of {REPEATS}",
+            )
+
+
+def timed(work: Callable) -> tuple[float, object]:
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def workflow() -> Iterator[tuple]:
+    """Wall time of the workflow in a copy of the project, and what simulation gains by cores."""
+    with copy() as folder:
+        yield (
+            "quick scale from nothing, warm compile cache",
+            run(folder, "figures/quick/all"),
+            "s",
+            f"snakemake figures/quick/all on {CORES} cores",
+        )
+        for paper in registry.PAPERS:
+            yield (
+                f"{paper}, paper scale from nothing, warm compile cache",
+                run(folder, f"figures/{paper}/all"),
+                "s",
+                f"snakemake figures/{paper}/all on {CORES} cores",
+            )
+        shards = sorted(
+            str(p.relative_to(folder)) for p in folder.glob("results/paper/*/*/*.parquet")
+        )
+        alone = run(folder, *shards, force="shard", cores=1)
+        together = run(folder, *shards, force="shard")
+        yield (
+            f"efficiency of {CORES} cores against 1",
+            alone / (CORES * together),
+            "",
+            f"all paper-scale shards: {alone:.0f} s on 1 core, {together:.0f} s on {CORES}",
+        )
+
+
+def memory() -> Iterator[tuple]:
+    """Peak resident memory of the largest shard job of each paper, as the kernel counts it."""
+    with copy() as folder:
+        for paper in registry.PAPERS:
+            peaks = []
+            for experiment in registry.room(paper, "experiments").EXPERIMENTS:
+                plan = f"results/paper/{paper}/{experiment.name}/plan.json"
+                run(folder, plan)
+                command = ["-m", "bestarm", "workflow", "shard", plan, "0", "--out", "x.parquet"]
+                peaks.append(peak(folder, [sys.executable, *command]))
+            yield f"{paper}: peak memory of a shard", max(peaks), "MB", "largest of its experiments"
+
+
+def peak(folder: Path, command: list[str]) -> float:
+    """Peak memory of a command in MB, measured by a parent that has no other child."""
+    code = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, *command],
+        cwd=folder,
+        env=environment(folder),
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return int(result.stdout) * 1024 / 1e6
+
+
+@contextlib.contextmanager
+def copy() -> Iterator[Path]:
+    """A copy of the project with nothing built but a warm compile cache; removed afterwards."""
+    built = (".venv", ".git", ".snakemake", "results", "figures", "__pycache__")
+    with tempfile.TemporaryDirectory() as parent:
+        folder = Path(parent) / "bestarm"
+        shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*built))
+        for paper in registry.PAPERS:  # the compile cache is keyed by the folder
+            command = [sys.executable, "-m", "bestarm", "workflow", "compile", paper]
+            subprocess.run(command, env=environment(folder), check=True)
+        yield folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(folder / "src")}
+
+
+def run(folder: Path, *targets: str, cores: int = CORES, force: str | None = None) -> float:
+    """Seconds that snakemake takes to make some targets, with one rule forced if it is named."""
+    command = [str(Path(sys.executable).with_name("snakemake")), "--cores", str(cores)]
+    command += ["--quiet", "all", *(["--forcerun", force] if force else []), "--", *targets]
+    start = time.perf_counter()
+    subprocess.run(command, cwd=folder, check=True, env=environment(folder))
+    return time.perf_counter() - start
+
+
+STAGES = {"kernels": kernels, "memory": memory, "workflow": workflow}
+FILE = ROOT / "bench/bench.csv"
+
+
+def machine() -> str:
+    """The processor, as the system names it."""
+    for line in (
+        Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    ):
+        if line.startswith("model name"):
+            return f"{line.split(':')[1].strip()}, {os.cpu_count()} cores"
+    return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+
+
+def read() -> dict[str, dict]:
+    if not FILE.exists():
+        return {}
+    with FILE.open(newline="") as file:
+        return {row["measure"]: row for row in csv.DictReader(file)}
+
+
+def write(rows: dict[str, dict]) -> None:
+    with FILE.open("w", newline="") as file:
+        fields = ["measure", "value", "unit", "how", "machine"]
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({**row, "machine": machine()} for row in rows.values())
+
+
+def show(rows: dict[str, dict]) -> None:
+    table = Table("measure", "value", "unit", "how", title=machine(), title_justify="left")
+    for row in rows.values():
+        table.add_row(row["measure"], row["value"], row["unit"], row["how"])
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+from bestarm.cli import main
+
+main()

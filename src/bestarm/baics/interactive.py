@@ -1,0 +1,141 @@
+"""T-a-SCS, T-a-S and Uniform as ask/tell objects, on the compiled steps of `strategies.py`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bestarm.baics import strategies
+from bestarm.baics.alternatives import NO_ARM, Problem, nearest_alternative
+from bestarm.baics.strategies import Options, Setting, rules, start
+from bestarm.core.information import stylised_threshold
+from bestarm.core.inputs import InputError, parse
+from bestarm.core.interactive import AskTell
+
+Pair = tuple[int, int]
+
+
+class _Baics(AskTell[Pair]):
+    """What the three strategies share: the problem, the state, the stopping rule, the answer.
+
+    Args:
+        n_arms: K, at least 2.
+        weights: (L,) weights of the subpopulations in an arm's quality; their proportions count.
+        delta: wanted probability of a wrong answer, in (0, 1).
+        constrained: M, the first M subpopulations must have mean >= 0; all of them if left out.
+        sigma: standard deviation of a reward, in the rewards' unit.
+        reading: of the paper, see `strategies.READINGS`.
+        seed: of the strategy's own coins; or a numpy Generator.
+        options: of T-a-SCS, see `strategies.Options`.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
+    """
+
+    _choose_pair = staticmethod(strategies.choose_uniform)
+    _tracks_pairs = False
+
+    def __init__(
+        self,
+        n_arms: int,
+        weights: Sequence[float],
+        *,
+        delta: float = 0.1,
+        constrained: int | None = None,
+        sigma: float = 1.0,
+        reading: str = "as-written",
+        seed: int | np.random.Generator = 0,
+        **options,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        q = np.array(weights, dtype=float)
+        if q.ndim != 1 or not np.isfinite(q).all() or (q < 0).any() or not q.sum() > 0:
+            raise InputError(
+                f"{name}: weights: must be nonnegative with a positive sum, got {weights}"
+            )
+        n_constrained = q.size if constrained is None else constrained
+        if not 0 <= n_constrained <= q.size:
+            raise InputError(f"{name}: constrained: must be 0 to {q.size}, got {constrained}")
+        if n_arms < 2:
+            raise InputError(f"{name}: n_arms: must be at least 2, got {n_arms}")
+        if not (np.isfinite(sigma) and sigma > 0):
+            raise InputError(f"{name}: sigma: must be positive, got {sigma}")
+        if reading not in strategies.READINGS:
+            allowed = ", ".join(strategies.READINGS)
+            raise InputError(f"{name}: reading: must be one of {allowed}, got {reading}")
+        setting = parse(Setting, {"delta": delta, "cap": None}, name)
+        self._problem = Problem(q / q.sum(), n_constrained)
+        self._rules = rules(setting, reading, parse(Options, options, name))
+        self._sigma = sigma
+        self._coins = np.random.default_rng(seed)
+        self._state = start(n_arms, q.size, n_arms * q.size if self._tracks_pairs else n_arms)
+
+    @property
+    def done(self) -> bool:
+        """Whether Z(t) > beta(t, delta)."""
+        return bool(strategies.done(self._state, self._problem, self._rules))
+
+    @property
+    def answer(self) -> int | None:
+        """The best feasible arm so far, counted from 0, or None if none looks feasible."""
+        best = int(self._state.answer[0])
+        return None if best == NO_ARM else best
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K, L) pulls so far."""
+        return self._state.pulls.astype(np.int64)
+
+    @property
+    def means(self) -> np.ndarray:
+        """(K, L) empirical means, 0 where there is no pull yet."""
+        return self._state.means * self._sigma
+
+    @property
+    def statistic(self) -> float:
+        """Z(t), to be compared with `threshold`; 0 until every pair was pulled."""
+        state = self._state
+        if not state.pulls.all():
+            return 0.0
+        cost = nearest_alternative(
+            state.pulls, state.means, self._problem, state.answer[0], state.shift
+        )
+        return float(self._rules.half * cost)
+
+    @property
+    def threshold(self) -> float:
+        """beta(t, delta) = ln((1 + ln t) / delta)."""
+        return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
+
+    def _choose(self) -> Pair:
+        pair = self._choose_pair(self._state, self._problem, self._rules, self._coins)
+        return divmod(int(pair), self._problem.weights.size)
+
+    def _observe(self, arm: Pair, reward: float) -> None:
+        k, l = arm
+        n_arms, n_groups = self._state.pulls.shape
+        if not (0 <= k < n_arms and 0 <= l < n_groups):
+            raise ValueError(
+                f"arm must be (0 to {n_arms - 1}, 0 to {n_groups - 1}), got ({k}, {l})"
+            )
+        strategies.observe(self._state, self._problem, k * n_groups + l, reward / self._sigma)
+
+
+class TaSCS(_Baics):
+    """Track-and-Stop with fairness constraints on subpopulations (Section 4).
+
+    `ask` returns (arm, subpopulation), both counted from 0.
+    """
+
+    _choose_pair = staticmethod(strategies.choose_ta_scs)
+    _tracks_pairs = True
+
+
+class TaS(_Baics):
+    """Track-and-Stop for plain identification, with the constrained stopping rule (Section 5)."""
+
+    _choose_pair = staticmethod(strategies.choose_ta_s)
+
+
+class Uniform(_Baics):
+    """A uniform arm, a subpopulation drawn from the weights (Section 5)."""

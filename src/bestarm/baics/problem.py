@@ -1,0 +1,176 @@
+"""Instances of BAICS: what is asked, its true answer and its complexity."""
+
+from functools import cached_property
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, ValidationInfo, field_validator
+
+from bestarm.baics.alternatives import (
+    NO_ARM,
+    Problem,
+    best_feasible_arm,
+    optimal_allocation,
+)
+from bestarm.core.inputs import Input, PositiveFloat, load
+from bestarm.pipeline.files import data_folder
+
+Row = Annotated[list[float], Field(min_length=1)]
+
+
+class Instance(Input):
+    """Arms on subpopulations with Gaussian rewards of known variance.
+
+    The answer is the arm of highest quality, the q-weighted mean over subpopulations, among those
+    with mean >= 0 on each of the first M subpopulations; or none.
+    """
+
+    paper: Literal["baics"] = "baics"
+    name: str = Field(min_length=1)
+    source: str = ""
+    means: Annotated[list[Row], Field(min_length=2)]  # (K, L)
+    weights: list[Annotated[float, Field(ge=0.0)]]  # (L,) only their proportions matter
+    constrained: Annotated[int, Field(ge=0)] | None = None  # M; all L when left out
+    sigma: PositiveFloat = 1.0  # standard deviation of every reward
+    arms: list[str] | None = None  # names, for people
+    subpopulations: list[str] | None = None
+
+    @field_validator("means")
+    @classmethod
+    def _rectangular(cls, means: list[list[float]]) -> list[list[float]]:
+        if len({len(row) for row in means}) > 1:
+            raise ValueError(
+                "must have the same number of subpopulations in every row, "
+                f"got rows of {', '.join(str(len(row)) for row in means)}"
+            )
+        return means
+
+    @field_validator("weights", "constrained", "arms", "subpopulations")
+    @classmethod
+    def _fits(cls, value, info: ValidationInfo):
+        means = info.data.get("means")
+        if value is None or means is None:
+            return value
+        n_arms, n_groups = len(means), len(means[0])
+        if info.field_name == "constrained":
+            if value > n_groups:
+                raise ValueError(f"must be at most {n_groups}, the number of subpopulations")
+            return value
+        wanted = n_arms if info.field_name == "arms" else n_groups
+        if len(value) != wanted:
+            raise ValueError(f"must have {wanted} entries to fit means, got {len(value)}")
+        if info.field_name == "weights" and not sum(value) > 0.0:
+            raise ValueError("must have a positive sum")
+        return value
+
+    @property
+    def n_constrained(self) -> int:
+        """M."""
+        return len(self.weights) if self.constrained is None else self.constrained
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What the strategies know: weights q of sum 1, and M."""
+        q = np.array(self.weights)
+        return Problem(q / q.sum(), self.n_constrained)
+
+    @cached_property
+    def standard_means(self) -> np.ndarray:
+        """(K, L) means in units of sigma, in which rewards have variance 1."""
+        return np.array(self.means) / self.sigma
+
+    @property
+    def arm_names(self) -> list[str]:
+        return self.arms or [f"arm {k + 1}" for k in range(len(self.means))]
+
+    @property
+    def group_names(self) -> list[str]:
+        return self.subpopulations or [f"subpop. {l + 1}" for l in range(len(self.weights))]
+
+
+class Truth(Input):
+    """What is true of an instance."""
+
+    answer: Annotated[int, Field(ge=0)]  # 1..K, or 0 for none, as in the paper
+    qualities: list[float]  # (K,)
+    characteristic_time: PositiveFloat | None  # T*, pulls; None when infinite
+    bai_characteristic_time: PositiveFloat | None  # T* without the constraints
+    allocation: list[list[float]]  # (K, L) w*
+
+
+def characteristic_time(instance: Instance, constrained: int | None = None) -> float:
+    """T*(mu), Eqs. (7) and (8): E[tau] >= T* kl(delta, 1 - delta) for delta-correct strategies.
+
+    Args:
+        instance: rewards of variance sigma^2.
+        constrained: M instead of the instance's own; 0 gives plain best-arm identification.
+
+    Returns:
+        Pulls; infinite when some alternative is at distance 0 (a tie, a mean of exactly 0).
+    """
+    return _solve(instance, constrained)[0]
+
+
+def true_allocation(instance: Instance) -> np.ndarray:
+    """w*(mu), (K, L): the shares of pulls that attain T*."""
+    return _solve(instance, None)[1]
+
+
+def true_answer(instance: Instance) -> int:
+    """k*, Eq. (2), in 1..K, or 0 when no arm is feasible."""
+    best = best_feasible_arm(instance.standard_means, instance.problem)
+    return 0 if best == NO_ARM else best + 1
+
+
+def truth(instance: Instance) -> Truth:
+    """Everything later stages need to know of an instance."""
+    times = [characteristic_time(instance), characteristic_time(instance, constrained=0)]
+    return Truth(
+        answer=true_answer(instance),
+        qualities=(np.array(instance.means) @ instance.problem.weights).tolist(),
+        characteristic_time=times[0] if np.isfinite(times[0]) else None,
+        bai_characteristic_time=times[1] if np.isfinite(times[1]) else None,
+        allocation=true_allocation(instance).tolist(),
+    )
+
+
+def _solve(instance: Instance, constrained: int | None) -> tuple[float, np.ndarray]:
+    means = instance.standard_means
+    problem = instance.problem
+    if constrained is not None:
+        problem = problem._replace(constrained=constrained)
+    allocation = np.empty(means.shape)
+    best = best_feasible_arm(means, problem)
+    return optimal_allocation(means, problem, best, allocation), allocation
+
+
+def instances() -> dict[str, Instance]:
+    """The paper's instances by name: those of data/instances/baics, and the epsilon family."""
+    stored = [load(Instance, p) for p in sorted((data_folder() / "instances/baics").glob("*.yaml"))]
+    made = [epsilon_family(variant, epsilon) for variant in VARIANTS for epsilon in EPSILONS]
+    return {instance.name: instance for instance in [*stored, *made]}
+
+
+#: Section 3.2's Example 1 and its two variants, and the values of epsilon they are drawn for.
+VARIANTS = ("tradeoff", "easy-feasibility", "easy-gap")
+EPSILONS = tuple(10.0 ** (-e / 4) for e in range(1, 13))
+
+
+def epsilon_family(variant: str, epsilon: float) -> Instance:
+    """Section 3.2's Example 1 and its two variants, K = 3, L = M = 2, q = (1/2, 1/2).
+
+    tradeoff: BAICS gets hard as epsilon -> 0 while plain identification stays easy.
+    easy-feasibility: the reverse, arms 2 and 3 being clearly infeasible.
+    easy-gap: whether arm 2 is feasible is hard to tell and need not be told.
+    """
+    rows = {
+        "tradeoff": [[4.0, -epsilon], [1.0, 1.0 - epsilon]],
+        "easy-feasibility": [[4.0, -2.0 - epsilon], [1.0, -1.0]],
+        "easy-gap": [[1.0, -epsilon], [1.0, -1.0]],
+    }[variant]
+    return Instance(
+        name=f"{variant} epsilon={epsilon:g}",
+        source=f"Section 3.2, {variant}",
+        means=[[1.0, 1.0], *rows],
+        weights=[0.5, 0.5],
+    )

@@ -1,0 +1,309 @@
+"""T-a-SCS, T-a-S and Uniform: a state, the steps on it, and the loop that runs a replication.
+
+A step is one small compiled function. The compiled loops below and the ask/tell objects of
+`interactive.py` call the same steps, so they make the same pulls.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from bestarm.baics.alternatives import (
+    NO_ARM,
+    Problem,
+    all_alternatives_beyond,
+    alternative_cost,
+    best_feasible_arm,
+    optimal_allocation,
+    supergradient,
+)
+from bestarm.baics.problem import Instance
+from bestarm.core.compile import jit
+from bestarm.core.gaussian_bai import bai_allocation
+from bestarm.core.information import stylised_threshold
+from bestarm.core.inputs import Input, PositiveFloat, PositiveInt, Probability
+from bestarm.core.simplex import project_to_simplex
+from bestarm.core.status import Status
+from bestarm.core.streams import Streams, replication_streams
+from bestarm.core.tracking import track
+from bestarm.pipeline.model import Cell
+
+#: Draws of each (arm, subpopulation) before any strategy starts to choose (Section 5.1).
+INITIAL_DRAWS = 5
+
+
+class Rules(NamedTuple):
+    """When to stop, and how T-a-SCS moves its allocation."""
+
+    delta: float  # confidence level
+    half: float  # factor of F in the stopping statistic: 1/2 in Eq. (10)
+    cap: int  # most pulls of a run
+    step: float  # alpha, the size of a projected supergradient step
+    inner_steps: int  # such steps a pull; 0 plays the exact maximiser
+    tie_coins: bool  # among equally near alternatives: a fair coin, or the first
+
+
+class State(NamedTuple):
+    """What a run has seen and where its allocation stands; every array is changed in place."""
+
+    clock: np.ndarray  # (1,) pulls so far
+    answer: np.ndarray  # (1,) best feasible arm of the empirical means, or NO_ARM
+    pulls: np.ndarray  # (K, L)
+    sums: np.ndarray  # (K, L) of rewards
+    means: np.ndarray  # (K, L) empirical
+    iterate: np.ndarray  # (K, L) T-a-SCS's supergradient iterate, on the simplex
+    target: np.ndarray  # (n,) the allocation to track: over (arm, subpopulation), or arms
+    tracked: np.ndarray  # (n,) sum of the floored targets so far
+    floored: np.ndarray  # (n,) scratch of the tracking step
+    gradient: np.ndarray  # (K, L) scratch
+    shift: np.ndarray  # (2, L) scratch
+
+
+@jit
+def start(n_arms: int, n_groups: int, n_targets: int) -> State:
+    """A fresh state; the initial draws count as tracked, so tracking starts level.
+
+    Args:
+        n_arms, n_groups: K and L.
+        n_targets: K L for a strategy that tracks (arm, subpopulation) pairs, K for arms.
+    """
+    pairs = (n_arms, n_groups)
+    return State(
+        clock=np.zeros(1, np.int64),
+        answer=np.full(1, NO_ARM),
+        pulls=np.zeros(pairs),
+        sums=np.zeros(pairs),
+        means=np.zeros(pairs),
+        iterate=np.full(pairs, 1.0 / (n_arms * n_groups)),
+        target=np.zeros(n_targets),
+        tracked=np.full(n_targets, INITIAL_DRAWS * n_arms * n_groups / n_targets),
+        floored=np.zeros(n_targets),
+        gradient=np.zeros(pairs),
+        shift=np.zeros((2, n_groups)),
+    )
+
+
+@jit
+def observe(state: State, problem: Problem, pair: int, reward: float) -> None:
+    """Record a reward of the (arm, subpopulation) with flat index `pair`."""
+    k, l = divmod(pair, problem.weights.size)
+    state.clock[0] += 1
+    state.pulls[k, l] += 1.0
+    state.sums[k, l] += reward
+    state.means[k, l] = state.sums[k, l] / state.pulls[k, l]
+    state.answer[0] = best_feasible_arm(state.means, problem)
+
+
+@jit
+def done(state: State, problem: Problem, rules: Rules) -> bool:
+    """The stopping rule of every strategy: Z(t) > beta(t, delta), after the initial draws.
+
+    Z(t) = half F_mu^(N(t)) with half = 1/2 in Eq. (10).
+    """
+    if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
+        return False
+    level = stylised_threshold(state.clock[0], rules.delta) / rules.half
+    return all_alternatives_beyond(
+        level, state.pulls, state.means, problem, state.answer[0], state.shift
+    )
+
+
+@jit
+def supergradient_step(state: State, problem: Problem, rules: Rules, coins) -> None:
+    """iterate <- P(iterate + alpha dF_mu^(iterate)), Section 4.1, P the projection on the simplex.
+
+    Sparse iterates leave many alternatives at cost 0; which of them gives the supergradient is
+    settled by a fair coin, or by their order (`Rules.tie_coins`).
+    """
+    best = state.answer[0]
+    least = np.inf
+    nearest = 0
+    ties = 0
+    for i in range(problem.constrained + state.pulls.shape[0]):
+        cost = alternative_cost(i, state.iterate, state.means, problem, best, state.shift)
+        if cost < least:
+            least, nearest, ties = cost, i, 1
+        elif cost == least and rules.tie_coins:
+            ties += 1
+            if coins.random() * ties < 1.0:
+                nearest = i
+    alternative_cost(nearest, state.iterate, state.means, problem, best, state.shift)
+    supergradient(nearest, state.means, problem, best, state.shift, state.gradient)
+    flat = state.iterate.reshape(-1)
+    gradient = state.gradient.reshape(-1)
+    for i in range(flat.size):
+        flat[i] += rules.step * gradient[i]
+    project_to_simplex(flat, 0.0, flat)
+
+
+@jit
+def choose_ta_scs(state: State, problem: Problem, rules: Rules, coins) -> int:
+    """T-a-SCS: track the allocation that maximises F for the empirical means, Eq. (9).
+
+    Without a feasible arm the maximiser is known in closed form and played, and the iterate
+    waits; it is kept when the empirical answer switches.
+    """
+    if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
+        return state.clock[0] % state.pulls.size
+    target = state.target.reshape(state.pulls.shape)
+    if rules.inner_steps == 0 or state.answer[0] == NO_ARM:
+        optimal_allocation(state.means, problem, state.answer[0], target)
+    else:
+        for _ in range(rules.inner_steps):
+            supergradient_step(state, problem, rules, coins)
+        target[:] = state.iterate
+    return track(
+        state.target, state.pulls.reshape(-1), state.clock[0], state.tracked, state.floored
+    )
+
+
+@jit
+def draw_group(weights: np.ndarray, coins) -> int:
+    """A subpopulation, drawn with probability q_l."""
+    left = coins.random()
+    for l in range(weights.size - 1):
+        left -= weights[l]
+        if left < 0.0:
+            return l
+    return weights.size - 1
+
+
+@jit
+def choose_ta_s(state: State, problem: Problem, rules: Rules, coins) -> int:
+    """T-a-S: track the arms' optimal allocation for plain identification of the best quality.
+
+    Garivier & Kaufmann (2016) on the K empirical qualities; the subpopulation is drawn from q.
+    """
+    if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
+        return state.clock[0] % state.pulls.size
+    n_arms, n_groups = state.pulls.shape
+    arms = state.gradient.reshape(-1)  # scratch: qualities, then pulls
+    for k in range(n_arms):
+        arms[k] = 0.0
+        for l in range(n_groups):
+            arms[k] += problem.weights[l] * state.means[k, l]
+    bai_allocation(arms[:n_arms], state.target)
+    for k in range(n_arms):
+        arms[k] = state.pulls[k].sum()
+    arm = track(state.target, arms[:n_arms], state.clock[0], state.tracked, state.floored)
+    return arm * n_groups + draw_group(problem.weights, coins)
+
+
+@jit
+def choose_uniform(state: State, problem: Problem, rules: Rules, coins) -> int:
+    """Uniform: an arm with probability 1/K, and a subpopulation drawn from q."""
+    if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
+        return state.clock[0] % state.pulls.size
+    n_arms, n_groups = state.pulls.shape
+    arm = min(int(n_arms * coins.random()), n_arms - 1)
+    return arm * n_groups + draw_group(problem.weights, coins)
+
+
+@jit
+def run_ta_scs(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
+    """One replication of T-a-SCS on the means `truth`, (K, L), with unit variance."""
+    state = start(truth.shape[0], truth.shape[1], truth.size)
+    while state.clock[0] < rules.cap and not done(state, problem, rules):
+        pair = choose_ta_scs(state, problem, rules, coins)
+        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
+    return state
+
+
+@jit
+def run_ta_s(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
+    """One replication of T-a-S on the means `truth`, (K, L), with unit variance."""
+    state = start(truth.shape[0], truth.shape[1], truth.shape[0])
+    while state.clock[0] < rules.cap and not done(state, problem, rules):
+        pair = choose_ta_s(state, problem, rules, coins)
+        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
+    return state
+
+
+@jit
+def run_uniform(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
+    """One replication of Uniform on the means `truth`, (K, L), with unit variance."""
+    state = start(truth.shape[0], truth.shape[1], truth.shape[0])
+    while state.clock[0] < rules.cap and not done(state, problem, rules):
+        pair = choose_uniform(state, problem, rules, coins)
+        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
+    return state
+
+
+class Outcome(NamedTuple):
+    """One row of a shard."""
+
+    tau: int  # pulls when the run ended
+    answer: int  # 1..K, or 0 for none
+    status: int  # a `Status`
+    pulls: np.ndarray  # (K L,) of each (arm, subpopulation), arm by arm
+
+
+#: The compiled loop of each strategy.
+STRATEGIES = {"T-a-SCS": run_ta_scs, "T-a-S": run_ta_s, "Uniform": run_uniform}
+
+#: What each reading of the paper changes in the rules (docs/readings.md); the first is default.
+READINGS = {
+    "as-written": {"half": 0.5},
+    "no-half": {"half": 1.0},
+    "maximiser": {"half": 0.5, "inner_steps": 0},
+    "maximiser+no-half": {"half": 1.0, "inner_steps": 0},
+}
+
+
+def readings_of(strategy: str) -> list[str]:
+    """The readings that make a difference to a strategy: only T-a-SCS maximises anything."""
+    return [name for name in READINGS if strategy == "T-a-SCS" or "maximiser" not in name]
+
+
+NO_CAP = np.iinfo(np.int64).max
+
+
+class Options(Input):
+    """How T-a-SCS moves its allocation; the defaults are Section 5.1's."""
+
+    step: PositiveFloat = 1.0
+    inner_steps: Annotated[int, Field(ge=0)] = 1
+    tie_coins: bool = True
+
+
+class Setting(Input):
+    """What a run is asked, the same for every strategy."""
+
+    delta: Probability = 0.1
+    cap: PositiveInt | None = 15_000
+
+
+def rules(setting: Setting, reading: str, options: Options) -> Rules:
+    """The rules of a run under a reading of the paper, which overrides the options."""
+    changed = {**options.model_dump(), **READINGS[reading]}
+    return Rules(delta=setting.delta, cap=setting.cap or NO_CAP, **changed)
+
+
+def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
+    """A function that runs one replication of a cell on its streams."""
+    run = STRATEGIES[cell.strategy]
+    chosen = rules(Setting(**cell.setting), cell.reading, Options(**cell.options))
+
+    def replicate(streams: Streams) -> Outcome:
+        state = run(instance.standard_means, instance.problem, chosen, *streams)
+        stopped = done(state, instance.problem, chosen)
+        return Outcome(
+            tau=int(state.clock[0]),
+            answer=int(state.answer[0]) + 1,
+            status=Status.STOPPED if stopped else Status.CAPPED,
+            pulls=state.pulls.ravel().astype(np.int64),
+        )
+
+    return replicate
+
+
+#: Small and quick to solve, for compiling and for tests.
+EASY = Instance(name="easy", means=[[0.8, 0.9], [0.7, -0.9], [0.1, 0.2]], weights=[0.5, 0.5])
+
+
+def warm_up() -> None:
+    """Compile every kernel of this module for the types that runs use."""
+    for strategy in STRATEGIES:
+        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(replication_streams(0, 0))

@@ -1,0 +1,108 @@
+"""The command line: look at what is here, and run the algorithms on your own instance."""
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bestarm import __version__
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry
+from bestarm.pipeline.commands import app as workflow
+
+app = typer.Typer(
+    help="Best-arm identification: five papers, their algorithms, and what replicates.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(workflow, name="workflow")
+
+Paper = Enum("Paper", {name: name for name in registry.PAPERS})
+
+
+def main() -> None:
+    """Run the command line; bad input is one line on standard error and exit code 2."""
+    try:
+        app()
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted; nothing was written", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command("list")
+def list_papers(paper: Annotated[Paper | None, typer.Argument(help="Only this one.")] = None):
+    """List the papers: their strategies, readings, instances and targets."""
+    from bestarm.pipeline.show import list_paper
+
+    for name in [paper.value] if paper else registry.PAPERS:
+        list_paper(name)
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGET.")]):
+    """Show an instance of a paper and what is true of it, or a target's table."""
+    from bestarm.pipeline.show import show_named
+
+    show_named(name)
+
+
+@app.command()
+def run(
+    instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
+    reps: Annotated[int, typer.Option(min=1, help="Runs of each strategy.")] = 1000,
+    delta: Annotated[float | None, typer.Option(help="Confidence level, in (0, 1).")] = None,
+    cap: Annotated[int | None, typer.Option(help="Most pulls of a run.")] = None,
+    strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
+    reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Threads; all cores if left out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write every run to this parquet file.")
+    ] = None,
+):
+    """Simulate the strategies on your own instance and compare them."""
+    from bestarm.pipeline.own import run_own
+
+    asked = {"delta": delta, "cap": cap}
+    setting = {key: value for key, value in asked.items() if value is not None}
+    run_own(instance, reps, setting, strategy, reading, seed, cores, out)
+
+
+@app.command()
+def bound(
+    instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
+    delta: Annotated[float | None, typer.Option(help="Confidence level, in (0, 1).")] = None,
+):
+    """Print the complexity of your own instance: the lower bound and the optimal allocation."""
+    from bestarm.pipeline.own import bound_own
+
+    bound_own(instance, {} if delta is None else {"delta": delta})
+
+
+if __name__ == "__main__":
+    main()

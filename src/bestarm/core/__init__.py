@@ -1,0 +1,1 @@
+"""Mathematics shared by the papers, one idea a module."""

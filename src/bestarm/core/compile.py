@@ -1,0 +1,50 @@
+"""The one place where compile options and the compile cache are chosen.
+
+Numba keys a cached function by the file that defines it, so an edit to a callee or a
+constant in another file would silently run the old machine code. The cache folder is
+therefore named by a hash of every source that may hold a kernel: an edit to any of them
+starts an empty folder. Kernels live in `core/`, `problem.py`, `alternatives.py` and
+`strategies.py` only (a test asserts it), so that plots, tables and the command line can
+change without compiling again.
+"""
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import numba
+import platformdirs
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def kernel_sources() -> list[Path]:
+    """Every source file that may define or feed a compiled function, sorted."""
+    rooms = ("problem.py", "alternatives.py", "strategies.py")
+    return sorted([*PACKAGE.glob("core/*.py"), *(p for r in rooms for p in PACKAGE.glob(f"*/{r}"))])
+
+
+def cache_folder() -> Path:
+    """Where compiled kernels are kept: NUMBA_CACHE_DIR or the user's cache, then the hash.
+
+    Falls back to the temporary folder when that place cannot be written.
+    """
+    digest = hashlib.sha256(numba.__version__.encode())
+    for source in kernel_sources():
+        digest.update(source.read_bytes())
+    name = f"kernels-{digest.hexdigest()[:16]}"
+    base = os.environ.get("NUMBA_CACHE_DIR") or platformdirs.user_cache_dir("bestarm")
+    try:
+        (folder := Path(base) / name).mkdir(parents=True, exist_ok=True)
+        if os.access(folder, os.W_OK):
+            return folder
+    except OSError:
+        pass
+    return Path(tempfile.gettempdir()) / f"bestarm-{os.getuid()}" / name
+
+
+numba.config.CACHE_DIR = str(cache_folder())
+
+#: Compile a kernel. Division by zero gives inf or nan as in numpy; the lock is released.
+jit = numba.njit(cache=True, error_model="numpy", nogil=True)

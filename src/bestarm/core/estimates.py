@@ -1,0 +1,134 @@
+"""Estimates with intervals, and the one list of statistics that tables may hold."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from bestarm.core.status import Status
+
+LEVEL = 0.95
+
+#: Every statistic of a table, by the part of its name before any colon.
+STATISTICS = {
+    "mean_stopping_time": "mean pulls until the run ended; restricted if some runs were capped",
+    "median_stopping_time": "median pulls until the run ended; none if half or more were capped",
+    "quartile_25": "lower quartile of the stopping time",
+    "quartile_75": "upper quartile of the stopping time; none if a quarter or more were capped",
+    "share_capped": "share of runs that reached the cap",
+    "prob_correct": "share of runs that answered correctly",
+    "error_rate": "share of runs that answered wrongly",
+    "mean_share": "mean over runs of the share of pulls spent on the named arm",
+    "characteristic_time": "T*, pulls per nat of information",
+    "bai_characteristic_time": "T* of the same instance without its constraints",
+    "optimal_share": "share of pulls spent on the named arm by the allocation that attains T*",
+    "lower_bound": "T* kl(delta, 1 - delta): no delta-correct strategy stops sooner on average",
+    "asymptotic_ratio": "mean stopping time over T* ln(1/delta), which tends to 1 if optimal",
+    "marginal_ratio": "extra mean pulls per extra T* ln(1/delta), between two confidence levels",
+    "exponent": "local exponent: minus the slope of ln(value) in ln(x)",
+    "quality": "q-weighted mean reward of the named arm",
+    "best_arm": "index of the true answer, 0 for none",
+}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its 95% interval, how many runs it rests on, and a status.
+
+    Status: "" for an ordinary estimate, `restricted` for a mean over capped runs, `undefined`
+    where too many runs were capped, `one-sided` where nothing (or everything) was counted and
+    only the other end of the interval means something, `exact` for a computed number, `published`
+    for a paper's.
+    """
+
+    statistic: str
+    unit: str
+    value: float
+    low: float
+    high: float
+    n: int
+    status: str = ""
+
+
+def exact(statistic: str, unit: str, value: float) -> Estimate:
+    """A number known without error."""
+    return Estimate(statistic, unit, value, value, value, 0, "exact")
+
+
+def mean(statistic: str, unit: str, sample: np.ndarray, status: str = "") -> Estimate:
+    """A mean with its t interval (none for a single run)."""
+    sample = np.asarray(sample, dtype=float)
+    centre = float(sample.mean())
+    if sample.size < 2:
+        return Estimate(statistic, unit, centre, math.nan, math.nan, sample.size, status)
+    half = (
+        stats.t.ppf((1 + LEVEL) / 2, sample.size - 1) * sample.std(ddof=1) / math.sqrt(sample.size)
+    )
+    return Estimate(statistic, unit, centre, centre - half, centre + half, sample.size, status)
+
+
+def proportion(statistic: str, successes: int, n: int) -> Estimate:
+    """A share with its Wilson interval; with none or all counted, the one-sided exact bound.
+
+    No success in n trials leaves every share with (1 - p)^n >= 1 - LEVEL, and likewise none
+    failing.
+    """
+    share = successes / n
+    if successes in (0, n):
+        bound = 1.0 - (1.0 - LEVEL) ** (1.0 / n)
+        low, high = (0.0, bound) if successes == 0 else (1.0 - bound, 1.0)
+        return Estimate(statistic, "share", share, low, high, n, "one-sided")
+    low, high = wilson(share, n)
+    return Estimate(statistic, "share", share, low, high, n)
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """The Wilson interval: the p with |share - p| <= z sqrt(p (1 - p) / n)."""
+    z2 = stats.norm.ppf((1 + LEVEL) / 2) ** 2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
+    return centre - half, centre + half
+
+
+def quantile(statistic: str, unit: str, sample: np.ndarray, p: float, status: str = "") -> Estimate:
+    """A quantile with its order-statistic interval, which covers for any distribution.
+
+    The number of runs below the quantile is binomial(n, p); the interval ends are the order
+    statistics at its LEVEL quantiles, or the extremes where those run out.
+    """
+    ordered = np.sort(np.asarray(sample, dtype=float))
+    n = ordered.size
+    below = stats.binom.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], n, p).astype(int)
+    low, high = ordered[max(below[0] - 1, 0)], ordered[min(below[1], n - 1)]
+    return Estimate(
+        statistic, unit, float(np.quantile(ordered, p)), float(low), float(high), n, status
+    )
+
+
+def stopping_times(tau: np.ndarray, status: np.ndarray) -> list[Estimate]:
+    """Mean, median, quartiles and the share capped, of stopping times in pulls.
+
+    A capped run is censored: its tau is a lower bound. The mean of min(tau, cap) is then
+    `restricted`, and a quantile is `undefined` once it lies among the capped runs.
+    """
+    n = tau.size
+    capped = int((status == Status.CAPPED).sum())
+    rows = [mean("mean_stopping_time", "pulls", tau, "restricted" if capped else "")]
+    for name, p in (
+        ("median_stopping_time", 0.5),
+        ("quartile_25", 0.25),
+        ("quartile_75", 0.75),
+    ):
+        if capped < (1 - p) * n:
+            rows.append(quantile(name, "pulls", tau, p))
+        else:
+            rows.append(Estimate(name, "pulls", math.nan, math.nan, math.nan, n, "undefined"))
+    return [*rows, proportion("share_capped", capped, n)]
+
+
+def correctness(correct: np.ndarray) -> list[Estimate]:
+    """Shares of right and wrong answers; a capped run counts with the answer it had."""
+    n = correct.size
+    right = int(correct.sum())
+    return [proportion("prob_correct", right, n), proportion("error_rate", n - right, n)]

@@ -1,0 +1,25 @@
+"""Thresholds and divergences of fixed-confidence identification."""
+
+import math
+
+from bestarm.core.compile import jit
+
+
+@jit
+def stylised_threshold(time: int, delta: float) -> float:
+    """beta(t, delta) = ln((1 + ln t) / delta), t >= 1: what papers use in simulations.
+
+    Smaller than any threshold proved to be delta-correct; Garivier & Kaufmann (2016, Section 6).
+    """
+    return math.log((1.0 + math.log(time)) / delta)
+
+
+def error_information(delta: float) -> float:
+    """kl(delta, 1 - delta): what every delta-correct strategy must gather, in nats.
+
+    E[tau] >= T* kl(delta, 1 - delta) (Kaufmann, Cappe & Garivier 2016). At 1/2 and beyond, where
+    a coin is already delta-correct, the bound says nothing and this returns 0.
+    """
+    if delta >= 0.5:
+        return 0.0
+    return (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta)

@@ -1,0 +1,101 @@
+"""Reading what a person wrote: strict models, and errors that name the file and the field."""
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import pydantic
+import yaml
+
+
+class InputError(ValueError):
+    """Bad input; the message is one line naming the file, the field and what is allowed."""
+
+
+class Input(pydantic.BaseModel):
+    """A validated, immutable piece of input: unknown fields and infinite numbers are refused."""
+
+    model_config = pydantic.ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+Model = TypeVar("Model", bound=pydantic.BaseModel)
+
+#: A confidence level.
+Probability = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
+PositiveInt = Annotated[int, pydantic.Field(gt=0)]
+PositiveFloat = Annotated[float, pydantic.Field(gt=0.0)]
+
+
+class _StrictLoader(yaml.SafeLoader):
+    """Safe YAML in which a repeated key is an error, not a silent overwrite."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        for key in keys:
+            if not isinstance(key, Hashable) or keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"repeated or unusable key {key!r}", node.start_mark
+                )
+        return super().construct_mapping(node, deep)
+
+
+def read_text(path: Path) -> str:
+    """The text of a file a person named. Raises InputError naming the file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text") from None
+
+
+def load_yaml(path: Path) -> Any:
+    """Parse a YAML file. Raises InputError naming the file, and the line where known."""
+    text = read_text(path)
+    try:
+        return yaml.load(text, Loader=_StrictLoader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" line {mark.line + 1}:" if mark else ""
+        what = getattr(error, "problem", None) or "is not valid YAML"
+        raise InputError(f"{path}:{where} {what}") from None
+
+
+def parse(model: type[Model], data: Any, source: str) -> Model:
+    """Validate `data`; an InputError names `source`, the field and what is allowed."""
+    if not isinstance(data, dict):
+        raise InputError(f"{source}: must hold fields ({_fields(model)}), got {_short(data)}")
+    try:
+        return model.model_validate(data)
+    except pydantic.ValidationError as error:
+        # an unknown field first: where it is a slip of the pen, the missing one follows from it
+        first, *others = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
+        more = f" (and {len(others)} more)" if others else ""
+        raise InputError(f"{source}: {_explain(first, model)}{more}") from None
+
+
+def load(model: type[Model], path: Path) -> Model:
+    """Read and validate a YAML file."""
+    return parse(model, load_yaml(path), str(path))
+
+
+def _explain(error: dict[str, Any], model: type[pydantic.BaseModel]) -> str:
+    """One error of pydantic as `field: what is allowed, got what`."""
+    field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        return f"{field}: unknown field, allowed are {_fields(model)}"
+    if error["type"] == "missing":
+        return f"{field}: is required"
+    message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    message = message if error["type"] == "value_error" else f"must be {message}"
+    got = "" if error["type"] == "value_error" else f", got {_short(error['input'])}"
+    return f"{field}: {message}{got}" if field else f"{message}{got}"
+
+
+def _fields(model: type[pydantic.BaseModel]) -> str:
+    return ", ".join(model.model_fields)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else text[:37] + "..."

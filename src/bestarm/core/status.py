@@ -1,0 +1,19 @@
+"""How a run ended."""
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """Result code of one run; `message` says it to a person."""
+
+    STOPPED = 0
+    CAPPED = 1
+    FAILED = 2
+
+    @property
+    def message(self) -> str:
+        return {
+            Status.STOPPED: "stopped by its own rule",
+            Status.CAPPED: "reached the cap before its rule stopped it",
+            Status.FAILED: "numerical failure: a statistic was not finite",
+        }[self]

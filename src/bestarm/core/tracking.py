@@ -1,0 +1,39 @@
+"""C-tracking: turn a sequence of target allocations into a sequence of pulls."""
+
+import math
+
+import numpy as np
+
+from bestarm.core.compile import jit
+from bestarm.core.simplex import project_to_simplex
+
+
+@jit
+def track(
+    target: np.ndarray, pulls: np.ndarray, time: int, tracked: np.ndarray, floored: np.ndarray
+) -> int:
+    """Choose the arm that lags furthest behind the sum of the floored targets.
+
+        argmax_a  sum_{s <= t} w_a^{eps_s}(s) - N_a(t),   eps_t = 1 / (2 sqrt(n^2 + t))
+
+    where w^eps is the projection of w onto the simplex with floor eps (Garivier & Kaufmann
+    2016, C-tracking; Eq. (9) of the BAICS paper with n = K L). Ties go to the lowest index.
+
+    Args:
+        target: (n,) allocation to follow at this time, on the simplex.
+        pulls: (n,) pulls so far, N(t).
+        time: pulls so far in total, t.
+        tracked: (n,) sum of the floored targets, updated in place.
+        floored: (n,) scratch, overwritten.
+    """
+    n = target.size
+    project_to_simplex(target, 0.5 / math.sqrt(n * n + time), floored)
+    choice = 0
+    largest = -np.inf
+    for a in range(n):
+        tracked[a] += floored[a]
+        lag = tracked[a] - pulls[a]
+        if lag > largest:
+            largest = lag
+            choice = a
+    return choice

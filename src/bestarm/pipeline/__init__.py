@@ -1,0 +1,1 @@
+"""From plans to claims; knows no paper and no workflow engine."""

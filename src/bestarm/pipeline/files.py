@@ -1,0 +1,67 @@
+"""Where inputs are, and writing files so that none is ever seen half-written."""
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bestarm.core.inputs import InputError
+
+
+def data_folder() -> Path:
+    """data/ of the checkout, the inputs kept in git.
+
+    Raises:
+        InputError: the package runs from somewhere else; your own instances still work there.
+    """
+    folder = Path(__file__).parents[3] / "data"
+    if not folder.is_dir():
+        raise InputError(f"{folder}: is missing; the papers' inputs need a checkout of the project")
+    return folder
+
+
+@contextlib.contextmanager
+def replacing(path: Path | str) -> Iterator[Path]:
+    """A temporary path beside `path` that takes its place when the block ends without error.
+
+    Raises:
+        InputError: the folder cannot be made or written to, or `path` is a folder.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, a file is wanted")
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        temporary.chmod(0o644)
+    except (FileExistsError, NotADirectoryError):
+        raise InputError(f"{path.parent}: is a file, a folder is wanted") from None
+    except OSError as error:
+        raise InputError(f"{path.parent}: {error.strerror}") from None
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write text atomically."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys and no spaces: equal values give equal text."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write JSON atomically, indented and with sorted keys."""
+    write_text(path, json.dumps(value, sort_keys=True, indent=1, allow_nan=False) + "\n")

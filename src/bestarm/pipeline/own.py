@@ -1,0 +1,158 @@
+"""Runs and bounds on a person's own instance file."""
+
+import os
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.table import Table
+
+from bestarm.core.inputs import InputError, load_yaml, parse
+from bestarm.pipeline import registry
+from bestarm.pipeline.files import replacing
+from bestarm.pipeline.model import Cell, Experiment
+from bestarm.pipeline.plan import describe_instances, make_plan
+from bestarm.pipeline.shard import cell_table, simulate_cell
+from bestarm.pipeline.show import output, print_instance
+
+#: Replications handed to a thread at a time.
+CHUNK = 20
+
+
+def read_instance(path: Path):
+    """The paper and the instance of a file. Raises InputError naming the file and the field."""
+    data = load_yaml(path)
+    if not isinstance(data, dict) or data.get("paper") not in registry.PAPERS:
+        raise InputError(f"{path}: paper: is required, one of {', '.join(registry.PAPERS)}")
+    data = {"name": path.stem, **data}
+    return data["paper"], parse(registry.room(data["paper"], "problem").Instance, data, str(path))
+
+
+def own_experiment(
+    paper: str, name: str, setting: dict, wanted: list[str] | None, readings: list[str] | None
+) -> Experiment:
+    """Cells for the wanted strategies and readings (all strategies, the default reading)."""
+    strategies = registry.room(paper, "strategies")
+    chosen = wanted or list(strategies.STRATEGIES)
+    for strategy in chosen:
+        if strategy not in strategies.STRATEGIES:
+            allowed = ", ".join(strategies.STRATEGIES)
+            raise InputError(f"--strategy: must be one of {allowed}, got {strategy}")
+    for reading in readings or []:
+        if reading not in strategies.READINGS:
+            allowed = ", ".join(strategies.READINGS)
+            raise InputError(f"--reading: must be one of {allowed}, got {reading}")
+    setting = parse(strategies.Setting, setting, "option").model_dump()
+    cells = tuple(
+        Cell(name, strategy, setting, reading)
+        for strategy in chosen
+        for reading in readings or strategies.readings_of(strategy)[:1]
+        if reading in strategies.readings_of(strategy)
+    )
+    if not cells:
+        raise InputError(
+            f"--reading: none of {', '.join(readings)} applies to the strategies asked"
+        )
+    return Experiment("own", cells)
+
+
+def run_own(
+    path: Path,
+    reps: int,
+    setting: dict,
+    strategies: list[str] | None,
+    readings: list[str] | None,
+    seed: int,
+    cores: int | None,
+    out: Path | None,
+) -> None:
+    """Simulate, print a table of the strategies, and write the runs if a file is given."""
+    paper, instance = read_instance(path)
+    experiment = own_experiment(paper, instance.name, setting, strategies, readings)
+    plan = make_plan(
+        paper, experiment, seed, reps, describe_instances(paper, {instance.name: instance})
+    )
+    if out is None:
+        results = _simulate(plan, reps, cores)
+    else:
+        with replacing(out) as temporary:  # fails before the work if the place cannot be written
+            results = _simulate(plan, reps, cores)
+            tables = [cell_table(cell, runs) for cell, runs in results]
+            pq.write_table(pa.concat_tables(tables), temporary, compression="zstd")
+    console = output()
+    console.print(_comparison(plan, results, reps))
+    if out is not None:
+        console.print(f"{reps * len(results)} runs written to {out}", soft_wrap=True)
+
+
+def _simulate(plan, reps: int, cores: int | None) -> list[tuple[Cell, dict[str, np.ndarray]]]:
+    """All cells of the plan, on threads: the compiled loops release the interpreter's lock."""
+    chunks = [range(a, min(a + CHUNK, reps)) for a in range(0, reps, CHUNK)]
+    console = Console(stderr=True)
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    results = []
+    interrupted = threading.Event()
+    with (
+        Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress,
+        ThreadPoolExecutor(cores or os.cpu_count()) as pool,
+    ):
+        for cell in plan.cell_objects():
+            task = progress.add_task(f"{cell.label} ({cell.reading})", total=reps)
+
+            def tick(task=task):
+                if interrupted.is_set():
+                    raise KeyboardInterrupt
+                progress.advance(task)
+
+            jobs = [pool.submit(simulate_cell, plan, cell, chunk, tick) for chunk in chunks]
+            try:
+                parts = [job.result() for job in jobs]
+            except KeyboardInterrupt:
+                interrupted.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+            runs = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+            results.append((cell, runs))
+    return results
+
+
+def _comparison(plan, results, reps: int) -> Table:
+    """A line a strategy: the statistics the paper's `OWN_STATISTICS` names, with intervals."""
+    experiments = registry.room(plan.paper, "experiments")
+    title = f"{results[0][0].instance}: {reps} runs a strategy, {results[0][0].setting_label}"
+    table = Table(title=title, caption=escape("[low, high]: 95% intervals"), title_justify="left")
+    table.add_column("strategy")
+    table.add_column("reading")
+    for heading in experiments.OWN_STATISTICS.values():
+        table.add_column(heading, justify="right", no_wrap=True)
+    for cell, runs in results:
+        truth = plan.instances[cell.instance]["truth"]
+        found = {e.statistic: e for e in experiments.summarise(cell, truth, runs)}
+        table.add_row(
+            cell.label, cell.reading, *(_show(found[name]) for name in experiments.OWN_STATISTICS)
+        )
+    return table
+
+
+def _show(estimate) -> str:
+    if np.isnan(estimate.value):
+        return f"– ({estimate.status})"
+    digits = ".0f" if estimate.unit == "pulls" else ".3f"
+    text = f"{estimate.value:{digits}}"
+    if not np.isnan(estimate.low):
+        text += f" [{estimate.low:{digits}}, {estimate.high:{digits}}]"
+    return escape(text) + (" restricted" if estimate.status == "restricted" else "")
+
+
+def bound_own(path: Path, setting: dict) -> None:
+    """Print the instance of a file, what is true of it, and the lower bound at delta."""
+    paper, instance = read_instance(path)
+    setting = parse(registry.room(paper, "strategies").Setting, setting, "option").model_dump()
+    print_instance(paper, instance, setting)

@@ -1,0 +1,78 @@
+"""The plan of an experiment: all a shard needs to know, and a hash that names it."""
+
+import hashlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from bestarm.core.inputs import InputError, parse
+from bestarm.core.streams import stream_key
+from bestarm.pipeline import registry
+from bestarm.pipeline.files import canonical_json
+from bestarm.pipeline.model import Cell, Experiment
+
+
+class Plan(BaseModel):
+    """Cells, instances and seed of one experiment. The replication count is not part of it, so
+    that more replications extend the old ones."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    paper: str
+    experiment: str
+    seed: int
+    per_shard: int
+    cells: list[dict[str, Any]]  # the fields of `Cell`
+    instances: dict[str, dict[str, Any]]  # of the cells, by name: {"instance": ..., "truth": ...}
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(canonical_json(self.model_dump()).encode()).hexdigest()[:16]
+
+    def cell_objects(self) -> list[Cell]:
+        return [Cell(**fields) for fields in self.cells]
+
+    def key(self, cell: Cell) -> int:
+        """Names the random streams of a cell: strategies and readings share them."""
+        return stream_key(self.seed, self.paper, self.experiment, cell.instance, cell.setting_label)
+
+    def instance(self, name: str):
+        """An instance as the paper's own model."""
+        model = registry.room(self.paper, "problem").Instance
+        return parse(model, self.instances[name]["instance"], f"instance {name}")
+
+
+def make_plan(
+    paper: str, experiment: Experiment, seed: int, per_shard: int, instances: dict[str, Any]
+) -> Plan:
+    """Plan an experiment on the given instances (all those of the paper, or more)."""
+    used = {cell.instance for cell in experiment.cells}
+    return Plan(
+        paper=paper,
+        experiment=experiment.name,
+        seed=seed,
+        per_shard=per_shard,
+        cells=[asdict(cell) for cell in experiment.cells],
+        instances={name: instances[name] for name in sorted(used)},
+    )
+
+
+def describe_instances(paper: str, instances: dict[str, Any]) -> dict[str, Any]:
+    """Each instance with what is true of it, as plain values: the instances.json of a paper."""
+    truth = registry.room(paper, "problem").truth
+    return {
+        name: {"instance": i.model_dump(), "truth": truth(i).model_dump()}
+        for name, i in sorted(instances.items())
+    }
+
+
+def read_plan(path: Path) -> Plan:
+    """Read plan.json. Raises InputError if it is missing or is no plan."""
+    try:
+        return Plan.model_validate_json(Path(path).read_bytes())
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from None
+    except ValueError:
+        raise InputError(f"{path}: is not a plan") from None

@@ -1,0 +1,35 @@
+"""The papers, and what a paper's folder provides.
+
+    problem.py      Instance, instances(), truth(instance)
+    strategies.py   STRATEGIES, READINGS, readings_of(strategy), Setting, prepare(instance, cell),
+                    warm_up()
+    experiments.py  EXPERIMENTS, TARGETS, BENCHMARKS, OWN_STATISTICS, summarise(cell, truth, runs),
+                    bounds(truth, setting), describe(instance, truth)
+    plots.py        one function a target
+    reference.py    slow versions, for tests
+
+Modules are imported when asked for, so that a simulation job does not load plots.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+#: Every paper, in the order figures and claims list them. A new paper is one line here.
+PAPERS = {
+    "baics": "Best arm identification with fairness constraints on subpopulations (WSC 2023)",
+}
+
+
+def room(paper: str, module: str) -> ModuleType:
+    """A module of a paper's folder, such as `room("baics", "strategies")`."""
+    return import_module(f"bestarm.{paper}.{module}")
+
+
+def experiment(paper: str, name: str):
+    """An experiment by name. Raises KeyError if the paper has none of that name."""
+    return {e.name: e for e in room(paper, "experiments").EXPERIMENTS}[name]
+
+
+def target(paper: str, name: str):
+    """A target by name. Raises KeyError if the paper has none of that name."""
+    return {t.name: t for t in room(paper, "experiments").TARGETS}[name]

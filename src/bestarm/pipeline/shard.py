@@ -1,0 +1,102 @@
+"""Simulate a range of replications of all cells of a plan; a row a replication."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bestarm.core.inputs import InputError
+from bestarm.core.streams import replication_streams
+from bestarm.pipeline import registry
+from bestarm.pipeline.codehash import code_hash
+from bestarm.pipeline.files import replacing
+from bestarm.pipeline.model import Cell
+from bestarm.pipeline.plan import Plan
+
+#: Columns of every shard that name the cell; with the replication they identify a row.
+CELL_COLUMNS = ("instance", "strategy", "setting", "reading")
+
+
+def simulation_code(paper: str) -> str:
+    """The hash of the code that a paper's rows depend on."""
+    return code_hash("bestarm.pipeline.shard", f"bestarm.{paper}.strategies")
+
+
+def simulate_cell(
+    plan: Plan, cell: Cell, replications: Sequence[int], tick: Callable[[], None] = lambda: None
+) -> dict[str, np.ndarray]:
+    """Run some replications of a cell; the outcomes' fields as columns.
+
+    Args:
+        plan, cell: what to simulate.
+        replications: their indices, which with the plan's seed fix every random number.
+        tick: called after each replication, for progress.
+    """
+    instance = plan.instance(cell.instance)
+    replicate = registry.room(plan.paper, "strategies").prepare(instance, cell)
+    key = plan.key(cell)
+    outcomes = []
+    for replication in replications:
+        outcomes.append(replicate(replication_streams(key, replication)))
+        tick()
+    columns = {name: np.array(values) for name, values in _transpose(outcomes)}
+    return {"replication": np.asarray(replications, dtype=np.int64), **columns}
+
+
+def _transpose(outcomes: list) -> Iterator[tuple[str, tuple]]:
+    return zip(outcomes[0]._fields, zip(*outcomes, strict=True), strict=True)
+
+
+def cell_table(cell: Cell, columns: dict[str, np.ndarray]) -> pa.Table:
+    """A cell's rows, with the columns that name it."""
+    size = len(columns["replication"])
+    names = dict(
+        zip(
+            CELL_COLUMNS,
+            (cell.instance, cell.label, cell.setting_label, cell.reading),
+            strict=True,
+        )
+    )
+    arrays = {
+        name: pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([text]))
+        for name, text in names.items()
+    }
+    for name, values in columns.items():
+        arrays[name] = pa.array(list(values) if values.ndim > 1 else values)
+    return pa.table(arrays)
+
+
+def write_shard(plan: Plan, index: int, path: Path | str) -> None:
+    """Simulate shard `index` and write it: one row group a cell, in the plan's order.
+
+    The file's metadata holds the hashes of the plan and of the code, which readers check.
+    """
+    first = index * plan.per_shard
+    replications = range(first, first + plan.per_shard)
+    mark = {b"plan": plan.hash.encode(), b"code": simulation_code(plan.paper).encode()}
+    with replacing(path) as temporary:
+        writer = None
+        for cell in plan.cell_objects():
+            table = cell_table(cell, simulate_cell(plan, cell, replications))
+            table = table.replace_schema_metadata(mark)
+            writer = writer or pq.ParquetWriter(temporary, table.schema, compression="zstd")
+            writer.write_table(table, row_group_size=plan.per_shard)
+        writer.close()
+
+
+def open_shard(path: Path | str, plan: Plan) -> pq.ParquetFile:
+    """Open a shard of `plan`. Raises InputError if it is unreadable or of another plan or code."""
+    try:
+        shard = pq.ParquetFile(path)
+    except (OSError, pa.ArrowInvalid):
+        raise InputError(f"{path}: is missing or damaged; delete it and run again") from None
+    metadata = shard.schema_arrow.metadata or {}
+    wanted = {b"plan": plan.hash, b"code": simulation_code(plan.paper)}
+    for key, expected in wanted.items():
+        if metadata.get(key, b"").decode() != expected:
+            raise InputError(
+                f"{path}: was made from another {key.decode()}; delete it and run again"
+            )
+    return shard

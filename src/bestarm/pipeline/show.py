@@ -1,0 +1,120 @@
+"""Printing what a paper holds: its parts, an instance, a target's table."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from rich.console import Console
+from rich.table import Table
+
+from bestarm.core.estimates import STATISTICS, Estimate
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry
+from bestarm.pipeline.plan import describe_instances
+from bestarm.pipeline.tables import read_table
+
+
+def output() -> Console:
+    """Standard output: as wide as the terminal, or wide enough for tables in a file or pipe."""
+    return Console() if sys.stdout.isatty() else Console(width=140)
+
+
+def list_paper(paper: str) -> None:
+    """Print a paper's strategies, readings, instances and targets, a line each."""
+    strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
+    console = output()
+    console.print(f"[bold]{paper}[/bold]: {registry.PAPERS[paper]}", soft_wrap=True)
+    lines = {
+        "strategies": strategies.STRATEGIES,
+        "readings": strategies.READINGS,
+        "instances": _families(registry.room(paper, "problem").instances()),
+        "targets": [target.name for target in experiments.TARGETS],
+    }
+    for heading, names in lines.items():
+        console.print(f"  {heading:11}{', '.join(names)}", soft_wrap=True, highlight=False)
+
+
+def _families(names: Iterable[str]) -> list[str]:
+    """Names, with those that differ in a trailing =number put together."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(name.rpartition("=")[0] or name, []).append(name)
+    return [
+        members[0]
+        if len(members) == 1
+        else f"{stem}={{{', '.join(m.split('=')[1] for m in members)}}}"
+        for stem, members in groups.items()
+    ]
+
+
+def show_named(name: str) -> None:
+    """Print PAPER/INSTANCE or PAPER/TARGET. Raises InputError if there is no such thing."""
+    paper, _, part = name.partition("/")
+    if paper not in registry.PAPERS or not part:
+        raise InputError(
+            f"{name}: must be PAPER/INSTANCE or PAPER/TARGET, papers are "
+            f"{', '.join(registry.PAPERS)}; `bestarm list` names all"
+        )
+    instances = registry.room(paper, "problem").instances()
+    targets = [target.name for target in registry.room(paper, "experiments").TARGETS]
+    if part in instances:
+        setting = registry.room(paper, "strategies").Setting().model_dump()
+        print_instance(paper, instances[part], setting)
+    elif part in targets:
+        _print_target(paper, part)
+    else:
+        raise InputError(
+            f"{name}: {paper} has no such instance or target; see `bestarm list {paper}`"
+        )
+    if part in instances and part in targets:
+        _print_target(paper, part)
+
+
+def print_instance(paper: str, instance, setting: dict) -> None:
+    """Print an instance's tables, what is true of it, and its lower bound under a setting."""
+    experiments = registry.room(paper, "experiments")
+    truth = describe_instances(paper, {instance.name: instance})[instance.name]["truth"]
+    console = output()
+    for title, frame in experiments.describe(instance, truth).items():
+        console.print(_grid(title, frame))
+    facts = Table(title=f"what is true of {instance.name}", title_justify="left", show_header=False)
+    for estimate in experiments.bounds(truth, setting):
+        facts.add_row(estimate.statistic, _exact(estimate), _meaning(estimate.statistic))
+    console.print(facts)
+
+
+def _print_target(paper: str, target: str) -> None:
+    path = Path("figures") / paper / f"{target}.csv"
+    if not path.is_file():
+        raise InputError(f"{path}: is missing; `snakemake {path}` makes it (from the checkout)")
+    table = read_table(path)
+    keep = [c for c in table.columns if c in ("value", "n") or table[c].nunique() > 1]
+    output().print(_grid(f"{path}", table[keep], index=False))
+
+
+def _grid(title: str, frame: pd.DataFrame, index: bool = True) -> Table:
+    grid = Table(title=title, title_justify="left")
+    if index:
+        grid.add_column("")
+    for column in frame.columns:
+        grid.add_column(str(column), justify="right")
+    for name, row in frame.iterrows():
+        cells = [_text(value) for value in row]
+        grid.add_row(*([str(name)] if index else []), *cells)
+    return grid
+
+
+def _text(value) -> str:
+    if isinstance(value, float | np.floating):
+        return "" if np.isnan(value) else f"{value:.5g}"
+    return str(value)
+
+
+def _exact(estimate: Estimate) -> str:
+    return f"{estimate.value:.6g} {'' if estimate.unit == 'index' else estimate.unit}".strip()
+
+
+def _meaning(statistic: str) -> str:
+    return STATISTICS[statistic.split(":")[0]]

@@ -1,0 +1,122 @@
+"""How every figure looks: palette, fonts, captions, and files that do not change by themselves."""
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
+
+from bestarm.pipeline.files import replacing
+
+# Okabe & Ito's palette: told apart by colour-blind readers, and in grey by lightness.
+BLACK, GREY = "#000000", "#7f7f7f"
+ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
+BLUE, VERMILION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
+
+
+class Look(NamedTuple):
+    """How a strategy is drawn, the same in every figure."""
+
+    colour: str
+    marker: str = "o"
+    line: str = "-"
+
+
+#: Strategies that more than one paper has.
+UNIFORM = Look(GREY, "s", "--")
+#: Reference marks.
+BOUND = Look(BLACK, "", ":")
+PUBLISHED = Look(BLACK, "D", "")
+
+RC = {
+    "figure.dpi": 150,
+    "savefig.dpi": 150,
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": "#e3e3e3",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "lines.linewidth": 1.4,
+    "lines.markersize": 5,
+    "errorbar.capsize": 2,
+    "svg.hashsalt": "bestarm",
+    "svg.fonttype": "path",
+}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of a size in inches, in the project's style."""
+    mpl.rcParams.update(RC)
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def caption(figure: Figure, text: str) -> None:
+    """What the marks mean and how many runs they rest on, wrapped under the figure."""
+    lines = textwrap.fill(text, width=int(15.5 * figure.get_figwidth()))
+    figure.supxlabel(lines, fontsize=8, color="#444444", x=0.01, ha="left")
+
+
+def runs(counts: Sequence[int]) -> str:
+    """`n = 300 runs`, or the range where counts differ; computed rows (n = 0) do not count."""
+    seen = sorted({int(n) for n in counts} - {0})
+    if not seen:
+        return "computed, no simulation"
+    return f"n = {seen[0]} runs" if len(seen) == 1 else f"n = {seen[0]} to {seen[-1]} runs"
+
+
+def pick(table: pd.DataFrame, **columns) -> pd.DataFrame:
+    """The rows of a table with these values."""
+    for name, value in columns.items():
+        table = table[table[name] == value]
+    return table
+
+
+def error_bars(
+    axes: Axes, rows: pd.DataFrame, x, y, look: Look, horizontal: bool = False, **kwargs
+) -> None:
+    """Draw a table's values with their intervals; set the axes' scales first.
+
+    On a logarithmic axis an interval that reaches 0 or below ends at a hundredth of its value.
+
+    Raises:
+        ValueError: there are no rows; a figure must not be silently empty.
+    """
+    if rows.empty:
+        raise ValueError("no rows of the table to draw")
+    low = rows.low
+    if (axes.get_xscale() if horizontal else axes.get_yscale()) == "log":
+        low = low.clip(lower=rows.value / 100.0)
+    reach = np.nan_to_num(np.array([rows.value - low, rows.high - rows.value])).clip(min=0.0)
+    bars = {"xerr": reach} if horizontal else {"yerr": reach}
+    style = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
+    axes.errorbar(x, y, **bars, **(style | kwargs))
+
+
+def plain_log_ticks(axis: Axis) -> None:
+    """Label a logarithmic axis 100, 200, 500, 1,000, ..."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:,.6g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def save(figure: Figure, svg: Path | str, png: Path | str) -> None:
+    """Write both files; the same figure gives the same bytes."""
+    with replacing(svg) as path:
+        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
+    with replacing(png) as path:
+        figure.savefig(path, format="png", metadata={"Software": None})

@@ -1,0 +1,155 @@
+"""The ask/tell objects: the same pulls as the compiled loop, and a life of their own."""
+
+import json
+
+import numpy as np
+import pytest
+
+from bestarm.baics import TaS, TaSCS, Uniform
+from bestarm.baics.problem import Instance
+from bestarm.baics.strategies import INITIAL_DRAWS, prepare
+from bestarm.core.inputs import InputError
+from bestarm.core.streams import replication_streams
+from bestarm.pipeline.model import Cell
+
+EXAMPLE1 = Instance(
+    name="example1",
+    means=[[0.2, 0.6, 0.8], [0.4, 0.4, 0.3], [-0.2, 1.0, 1.5]],
+    weights=[0.2, 0.3, 0.5],
+)
+OBJECTS = {"T-a-SCS": TaSCS, "T-a-S": TaS, "Uniform": Uniform}
+
+
+@pytest.mark.parametrize("reading", ["as-written", "maximiser+no-half"])
+@pytest.mark.parametrize("strategy", OBJECTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_same_pulls_as_the_compiled_loop(strategy, reading, seed):
+    cell = Cell("example1", strategy, {"delta": 0.1, "cap": None}, reading)
+    outcome = prepare(EXAMPLE1, cell)(replication_streams(5, seed))
+    environment, coins = replication_streams(5, seed)
+    s = OBJECTS[strategy](3, [0.2, 0.3, 0.5], delta=0.1, reading=reading, seed=coins)
+    while not s.done:
+        pair = s.ask()
+        s.tell(pair, EXAMPLE1.standard_means[pair] + environment.standard_normal())
+    np.testing.assert_array_equal(s.pulls.ravel(), outcome.pulls)
+    assert len(s.history) == outcome.tau
+    assert (0 if s.answer is None else s.answer + 1) == outcome.answer
+    assert s.statistic > s.threshold
+
+
+def told(s, rounds, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        pair = s.ask()
+        s.tell(pair, rng.normal(EXAMPLE1.standard_means[pair]))
+    return s
+
+
+def test_asking_again_gives_the_same_arm():
+    s = told(TaSCS(3, [0.2, 0.3, 0.5]), 60)
+    assert s.ask() == s.ask()
+
+
+def test_first_every_pair_is_pulled_five_times():
+    s = told(Uniform(3, [0.2, 0.3, 0.5]), INITIAL_DRAWS * 9)
+    assert (s.pulls == INITIAL_DRAWS).all()
+
+
+def test_rewards_of_other_arms_count_and_leave_the_question_open():
+    s = told(TaSCS(3, [0.2, 0.3, 0.5]), 50)
+    asked = s.ask()
+    other = ((asked[0] + 1) % 3, asked[1])
+    before = s.pulls[other]
+    s.tell(other, 0.3)
+    assert s.pulls[other] == before + 1
+    assert s.ask() == asked
+
+
+@pytest.mark.parametrize("make", OBJECTS.values())
+def test_a_saved_history_brings_a_new_object_to_the_same_place(make):
+    s = told(make(3, [0.2, 0.3, 0.5], seed=4), 100)
+    s.tell((0, 0), 0.1)
+    saved = json.loads(json.dumps(s.history))
+    again = make(3, [0.2, 0.3, 0.5], seed=4)
+    again.replay((tuple(arm), reward, asked) for arm, reward, asked in saved)
+    np.testing.assert_array_equal(again.means, s.means)
+    assert again.ask() == s.ask()
+
+
+def test_a_foreign_history_is_refused():
+    history = told(TaS(3, [0.2, 0.3, 0.5], seed=1), 100).history
+    with pytest.raises(ValueError, match="history pulls"):
+        TaS(3, [0.2, 0.3, 0.5], seed=2).replay(history)
+
+
+def test_no_question_after_the_end():
+    s = TaSCS(2, [1.0], delta=0.4)
+    while not s.done:
+        arm = s.ask()
+        s.tell(arm, [5.0, 1.0][arm[0]])
+    assert s.answer == 0
+    with pytest.raises(RuntimeError, match="stopped"):
+        s.ask()
+
+
+def test_none_is_an_answer():
+    s = TaSCS(2, [1.0], delta=0.4)
+    while not s.done:
+        s.tell(s.ask(), -3.0)
+    assert s.answer is None
+
+
+@pytest.mark.parametrize("make", OBJECTS.values())
+def test_whole_numbers_and_ties_do_not_break_it(make):
+    """Rewards of 0 and 1 give exact ties and means of exactly 0."""
+    s = make(2, [0.5, 0.5], sigma=0.5, delta=0.05)
+    rng = np.random.default_rng(3)
+    for _ in range(3000):
+        if s.done:
+            break
+        arm = s.ask()
+        s.tell(arm, float(rng.integers(-1, 2)) if arm[0] else float(rng.integers(0, 2)))
+    assert np.isfinite(s.means).all()
+
+
+def test_units_are_the_rewards_own():
+    a, b = TaSCS(2, [1.0], seed=0), TaSCS(2, [1.0], sigma=10.0, seed=0)
+    rng = np.random.default_rng(2)
+    for _ in range(80):
+        arm = a.ask()
+        assert b.ask() == arm
+        reward = rng.normal([1.0, 0.9][arm[0]])
+        a.tell(arm, reward)
+        b.tell(arm, 10.0 * reward)
+    np.testing.assert_allclose(b.means, 10.0 * a.means)
+    assert b.statistic == pytest.approx(a.statistic)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"weights": [0.5, -1]}, "TaSCS: weights"),
+        ({"delta": 1.0}, "TaSCS: delta: must be less than 1"),
+        ({"constrained": 4}, "TaSCS: constrained"),
+        ({"n_arms": 1}, "TaSCS: n_arms"),
+        ({"sigma": 0}, "TaSCS: sigma"),
+        ({"reading": "mine"}, "TaSCS: reading: must be one of as-written"),
+        ({"stepp": 2}, "TaSCS: stepp: unknown field"),
+        ({"step": -1}, "TaSCS: step"),
+    ],
+)
+def test_bad_arguments(arguments, said):
+    with pytest.raises(InputError) as error:
+        TaSCS(**{"n_arms": 3, "weights": [0.5, 0.5]} | arguments)
+    assert str(error.value).startswith(said)
+
+
+@pytest.mark.parametrize("reward", [float("nan"), float("inf")])
+def test_bad_rewards_change_nothing(reward):
+    s = TaSCS(2, [1.0])
+    with pytest.raises(ValueError, match="finite"):
+        s.tell(s.ask(), reward)
+    with pytest.raises(ValueError, match="arm must be"):
+        s.tell((2, 0), 1.0)
+    assert s.pulls.sum() == 0
+    assert s.history == []

@@ -1,0 +1,80 @@
+"""The paper's instances as printed, their bounds, and what a bad instance is told."""
+
+import numpy as np
+import pytest
+
+from bestarm.baics.problem import (
+    EPSILONS,
+    VARIANTS,
+    Instance,
+    characteristic_time,
+    epsilon_family,
+    instances,
+    true_allocation,
+    true_answer,
+    truth,
+)
+from bestarm.core.inputs import InputError, parse
+
+GOOD = {"name": "x", "means": [[1.0, 0.5], [0.2, 0.1]], "weights": [0.5, 0.5]}
+
+
+def test_printed_qualities_and_answers():
+    first, second = instances()["example1"], instances()["example2"]
+    np.testing.assert_allclose(np.array(first.means) @ first.problem.weights, [0.62, 0.35, 1.01])
+    np.testing.assert_allclose(
+        np.array(second.means) @ second.problem.weights, [1.4 / 3, 1.4 / 3, 0.4, 0.2]
+    )
+    assert (true_answer(first), true_answer(second)) == (1, 2)
+    assert true_answer(instances()["no-feasible-arm"]) == 0
+
+
+def test_stored_names_are_file_names(root):
+    stems = {p.stem for p in (root / "data/instances/baics").glob("*.yaml")}
+    assert stems <= instances().keys()
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_answer_of_the_epsilon_family_is_arm_1(variant, epsilon):
+    assert true_answer(epsilon_family(variant, epsilon)) == 1
+
+
+def test_tied_qualities_make_plain_identification_impossible():
+    known = truth(instances()["example2"])
+    assert known.bai_characteristic_time is None
+    assert known.characteristic_time == pytest.approx(1855.5555555, rel=1e-9)
+
+
+def test_sigma_scales_the_bound_and_not_the_allocation():
+    one = Instance(**GOOD)
+    two = Instance(**GOOD, sigma=2.0)
+    assert characteristic_time(two) == pytest.approx(4 * characteristic_time(one))
+    np.testing.assert_allclose(true_allocation(two), true_allocation(one))
+
+
+def test_only_proportions_of_weights_matter():
+    counts = Instance(**GOOD | {"weights": [300, 300]})
+    assert characteristic_time(counts) == pytest.approx(characteristic_time(Instance(**GOOD)))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"weights": [0.5]}, "weights: must have 2 entries to fit means, got 1"),
+        ({"weights": [0.5, -0.5]}, "weights.2: must be greater than or equal to 0, got -0.5"),
+        ({"weights": [0, 0]}, "weights: must have a positive sum"),
+        ({"means": []}, "means: "),
+        ({"means": [[1.0, 0.5]]}, "means: "),
+        ({"means": [[1.0, 0.5], [0.2]]}, "means: must have the same number of subpopulations"),
+        ({"means": [[1.0, float("nan")], [0, 0]]}, "means.1.2: must be a finite number, got nan"),
+        ({"constrained": 3}, "constrained: must be at most 2"),
+        ({"arms": ["a"]}, "arms: must have 2 entries"),
+        ({"sigma": 0}, "sigma: must be greater than 0"),
+        ({"wieghts": [1, 1]}, "wieghts: unknown field"),
+    ],
+)
+def test_bad_instances(change, said):
+    with pytest.raises(InputError) as error:
+        parse(Instance, GOOD | change, "x.yaml")
+    assert str(error.value).startswith(f"x.yaml: {said}")

@@ -1,0 +1,148 @@
+"""The loops: against a slow retelling of the paper, and what any run must satisfy."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bestarm.baics import reference
+from bestarm.baics.alternatives import Problem, nearest_alternative
+from bestarm.baics.problem import Instance, characteristic_time
+from bestarm.baics.strategies import (
+    EASY,
+    INITIAL_DRAWS,
+    STRATEGIES,
+    Options,
+    Setting,
+    draw_group,
+    prepare,
+    readings_of,
+    rules,
+    run_ta_s,
+    run_ta_scs,
+    start,
+    supergradient_step,
+)
+from bestarm.core.gaussian_bai import bai_allocation
+from bestarm.core.status import Status
+from bestarm.core.streams import replication_streams
+from bestarm.pipeline.model import Cell
+
+EXAMPLE1 = Instance(
+    name="example1",
+    means=[[0.2, 0.6, 0.8], [0.4, 0.4, 0.3], [-0.2, 1.0, 1.5]],
+    weights=[0.2, 0.3, 0.5],
+)
+NONE = Instance(name="none", means=[[0.8, -0.9], [-0.9, 0.5]], weights=[0.5, 0.5])
+
+
+def generators(seed):
+    return replication_streams(99, seed)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("instance", [EXAMPLE1, NONE], ids=["example1", "none"])
+def test_ta_scs_is_what_the_paper_tells(seed, instance):
+    """Pull by pull equal to the slow version, with a step that keeps all weights positive."""
+    step = 0.001
+    chosen = rules(Setting(delta=0.1, cap=220), "as-written", Options(step=step))
+    streams = generators(seed)
+    state = run_ta_scs(instance.standard_means, instance.problem, chosen, *streams)
+    assert (state.iterate > 0).all()
+    pulls, answer = reference.run_ta_scs(
+        instance.standard_means, *instance.problem, 0.1, 220, step, generators(seed).environment
+    )
+    np.testing.assert_array_equal(state.pulls, pulls)
+    assert (None if state.answer[0] < 0 else state.answer[0]) == answer
+
+
+def test_ta_s_tracks_the_plain_allocation():
+    """After many pulls arms are pulled as bai_allocation says, subpopulations as q says."""
+    cap = 200_000
+    chosen = rules(Setting(delta=1e-300, cap=cap), "as-written", Options())
+    state = run_ta_s(EXAMPLE1.standard_means, EXAMPLE1.problem, chosen, *generators(1))
+    by_arm = state.pulls.sum(axis=1)
+    w = np.empty(3)
+    bai_allocation(state.means @ EXAMPLE1.problem.weights, w)
+    np.testing.assert_allclose(by_arm / cap, w, atol=0.02)
+    for arm in range(3):
+        # subpopulations of an arm: multinomial with probabilities q, at a 1e-6 false alarm
+        drawn = state.pulls[arm] - INITIAL_DRAWS
+        p = stats.chisquare(drawn, EXAMPLE1.problem.weights * drawn.sum()).pvalue
+        assert p > 1e-6
+
+
+@pytest.mark.parametrize("options", [{"step": 0.02}, {"inner_steps": 0}])
+def test_ta_scs_allocation_tends_to_an_optimal_one(options):
+    """F_mu(N(t)/t) reaches max F_mu = 2/T*, to the few percent that forced exploration costs."""
+    chosen = rules(Setting(delta=1e-300, cap=300_000), "as-written", Options(**options))
+    means, problem = EXAMPLE1.standard_means, EXAMPLE1.problem
+    state = run_ta_scs(means, problem, chosen, *generators(2))
+    value = nearest_alternative(state.pulls / state.pulls.sum(), means, problem, 0, state.shift)
+    assert value * characteristic_time(EXAMPLE1) / 2 > 0.9
+
+
+def test_draw_group_follows_q():
+    q = np.array([0.1, 0.0, 0.6, 0.3])
+    coins = np.random.default_rng(0)
+    counts = np.bincount([draw_group(q, coins) for _ in range(20_000)], minlength=4)
+    assert counts[1] == 0
+    assert stats.chisquare(counts[[0, 2, 3]], 20_000 * q[[0, 2, 3]]).pvalue > 1e-6
+
+
+def test_ties_are_broken_fairly_or_by_order():
+    """At a vertex of the simplex all other alternatives cost 0."""
+    problem = Problem(np.full(2, 0.5), 2)
+    means = np.array([[1.0, 1.0], [0.5, 0.5]])
+
+    def gradient_after_step(tie_coins, coins):
+        state = start(2, 2, 4)
+        state.means[:] = means
+        state.answer[0] = 0
+        state.iterate[:] = [[0.0, 0.0], [1.0, 0.0]]
+        chosen = rules(Setting(), "as-written", Options(tie_coins=tie_coins))
+        supergradient_step(state, problem, chosen, coins)
+        return tuple(state.gradient.ravel() > 0)
+
+    coins = np.random.default_rng(1)
+    fair = [gradient_after_step(True, coins) for _ in range(3000)]
+    first = {gradient_after_step(False, coins) for _ in range(10)}
+    counts = [fair.count(kind) for kind in set(fair)]
+    assert first == {(True, False, False, False)}
+    assert len(counts) == 3
+    assert stats.chisquare(counts).pvalue > 1e-6
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("instance", [EASY, NONE], ids=["easy", "none"])
+def test_errs_at_most_delta(strategy, instance):
+    """500 runs on an easy instance under the paper's text; false alarm below 1e-6 at rate delta."""
+    delta, n = 0.1, 500
+    cell = Cell(instance.name, strategy, {"delta": delta, "cap": 20_000}, "as-written")
+    replicate = prepare(instance, cell)
+    answers = [replicate(generators(r)).answer for r in range(n)]
+    wrong = sum(a != (1 if instance is EASY else 0) for a in answers)
+    assert wrong <= stats.binom.isf(1e-6, n, delta)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_cap_counts_and_says_so(strategy):
+    cell = Cell("example1", strategy, {"delta": 1e-9, "cap": 60}, "as-written")
+    outcome = prepare(EXAMPLE1, cell)(generators(0))
+    assert (outcome.tau, outcome.status) == (60, Status.CAPPED)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_dropping_the_half_stops_the_same_run_sooner(strategy):
+    """The readings share every random number, so runs agree until the smaller bar is met."""
+    taus = []
+    for reading in ("as-written", "no-half"):
+        cell = Cell("example1", strategy, {"delta": 0.1, "cap": 15_000}, reading)
+        replicate = prepare(EXAMPLE1, cell)
+        taus.append([replicate(generators(r)).tau for r in range(20)])
+    assert (np.array(taus[1]) <= np.array(taus[0])).all()
+    assert np.mean(taus[1]) < np.mean(taus[0])
+
+
+def test_only_ta_scs_has_a_maximiser():
+    assert readings_of("T-a-S") == ["as-written", "no-half"]
+    assert "maximiser" in readings_of("T-a-SCS")

@@ -1,0 +1,145 @@
+"""Plans and shards: the same rows however they are cut, and no mixing."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import shard as shard_module
+from bestarm.pipeline.model import Cell, Experiment
+from bestarm.pipeline.plan import Plan, describe_instances, make_plan, read_plan
+from bestarm.pipeline.registry import room
+from bestarm.pipeline.shard import open_shard, write_shard
+from bestarm.pipeline.summary import summarise
+from bestarm.pipeline.tables import read_table, write_table
+
+SETTING = {"delta": 0.1, "cap": 300}
+EXPERIMENT = Experiment(
+    "tiny",
+    tuple(
+        Cell(instance, strategy, SETTING, "as-written")
+        for instance in ("example1", "example2")  # of different shapes
+        for strategy in ("T-a-SCS", "Uniform")
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def instances():
+    every = room("baics", "problem").instances()
+    return describe_instances("baics", {name: every[name] for name in ("example1", "example2")})
+
+
+def plan(instances, per_shard, **changes) -> Plan:
+    return make_plan("baics", EXPERIMENT, 7, per_shard, instances).model_copy(update=changes)
+
+
+def write_all(plan, shards, folder):
+    paths = [folder / f"shard-{plan.per_shard}-{i}.parquet" for i in range(shards)]
+    for index, path in enumerate(paths):
+        write_shard(plan, index, path)
+    return paths
+
+
+def rows(paths):
+    found = pa.concat_tables([pq.read_table(p) for p in paths]).to_pylist()
+    return sorted(found, key=lambda row: (row["instance"], row["strategy"], row["replication"]))
+
+
+def test_same_rows_for_1_3_and_7_shards(instances, tmp_path):
+    cut = {s: rows(write_all(plan(instances, 21 // s), s, tmp_path)) for s in (1, 3, 7)}
+    assert len(cut[1]) == 4 * 21
+    assert cut[1] == cut[3] == cut[7]
+
+
+def test_more_replications_extend_the_old_ones(instances, tmp_path):
+    """The plan does not know how many shards there are, so old shards stay what they are."""
+    few = write_all(plan(instances, 4), 2, tmp_path / "few")
+    more = write_all(plan(instances, 4), 3, tmp_path / "more")
+    assert [p.read_bytes() for p in few] == [p.read_bytes() for p in more[:2]]
+
+
+def test_shards_are_written_the_same_every_time(instances, tmp_path):
+    one, two = (write_all(plan(instances, 3), 1, tmp_path / n)[0] for n in "ab")
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_strategies_share_rewards_but_not_across_instances_or_seeds(instances):
+    one = plan(instances, 1)
+    keys = [one.key(cell) for cell in one.cell_objects()]
+    assert keys[0] == keys[1] != keys[2] == keys[3]
+    assert plan(instances, 1, seed=8).key(one.cell_objects()[0]) != keys[0]
+
+
+def test_summary_is_the_same_however_shards_are_cut(instances, tmp_path):
+    for shards in (1, 3):
+        cut = plan(instances, 21 // shards)
+        table = summarise(cut, write_all(cut, shards, tmp_path / str(shards)))
+        write_table(table, tmp_path / f"{shards}.csv")
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "3.csv").read_bytes()
+
+
+def test_summary_holds_what_the_shards_hold(instances, tmp_path):
+    cut = plan(instances, 21)
+    paths = write_all(cut, 1, tmp_path)
+    write_table(summarise(cut, paths), tmp_path / "s.csv")
+    table = read_table(tmp_path / "s.csv")
+    runs = pq.read_table(paths[0]).to_pandas()
+    runs = runs[(runs.instance == "example2") & (runs.strategy == "Uniform")]
+    cell = table[(table.instance == "example2") & (table.strategy == "Uniform")]
+    found = cell.set_index("statistic")
+    assert found.loc["mean_stopping_time", "value"] == pytest.approx(runs.tau.mean(), rel=1e-5)
+    assert found.loc["mean_stopping_time", "n"] == 21
+    share = np.mean([p[3] / t for p, t in zip(runs.pulls, runs.tau, strict=True)])
+    assert found.loc["mean_share:2;1", "value"] == pytest.approx(share, rel=1e-5)
+
+
+def test_the_plan_hash_names_what_matters(instances):
+    one = plan(instances, 5)
+    assert one.hash == plan(instances, 5).hash
+    assert one.hash != plan(instances, 5, seed=8).hash
+    assert one.hash != plan(instances, 6).hash
+    changed = json.loads(json.dumps(instances))
+    changed["example1"]["instance"]["means"][0][0] = 0.21
+    assert one.hash != plan(changed, 5).hash
+
+
+def test_a_plan_survives_its_file(instances, tmp_path):
+    (tmp_path / "plan.json").write_text(json.dumps(plan(instances, 5).model_dump()))
+    assert read_plan(tmp_path / "plan.json").hash == plan(instances, 5).hash
+
+
+def test_shards_of_another_plan_are_refused(instances, tmp_path):
+    (path,) = write_all(plan(instances, 2), 1, tmp_path)
+    with pytest.raises(InputError, match=r"shard-2-0.parquet: was made from another plan"):
+        open_shard(path, plan(instances, 2, seed=8))
+
+
+def test_shards_of_other_code_are_refused(instances, tmp_path, monkeypatch):
+    (path,) = write_all(plan(instances, 2), 1, tmp_path)
+    monkeypatch.setattr(shard_module, "code_hash", lambda *modules: "other")
+    with pytest.raises(InputError, match="was made from another code"):
+        open_shard(path, plan(instances, 2))
+
+
+def test_damaged_and_repeated_shards_are_refused(instances, tmp_path):
+    cut = plan(instances, 2)
+    (path,) = write_all(cut, 1, tmp_path)
+    with pytest.raises(InputError, match="same replications"):
+        summarise(cut, [path, path])
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(InputError, match="missing or damaged"):
+        summarise(cut, [path])
+    with pytest.raises(InputError, match="missing or damaged"):
+        summarise(cut, [tmp_path / "none.parquet"])
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"paper": "baics"}'])
+def test_a_bad_plan_is_named(tmp_path, content):
+    if content is not None:
+        (tmp_path / "plan.json").write_text(content)
+    with pytest.raises(InputError, match=r"plan\.json"):
+        read_plan(tmp_path / "plan.json")

@@ -1,0 +1,74 @@
+"""Tables: one order, one format, and a way back."""
+
+import pandas as pd
+import pytest
+
+from bestarm.core.estimates import Estimate, exact
+from bestarm.core.inputs import InputError
+from bestarm.pipeline.model import Cell
+from bestarm.pipeline.tables import (
+    COLUMNS,
+    assemble,
+    cell_rows,
+    published_rows,
+    read_table,
+    write_table,
+)
+
+CELL = Cell("i", "s", {"delta": 0.1, "cap": None}, "r", {"step": 0.5}, "step", 0.5)
+
+
+def test_a_row():
+    (row,) = cell_rows(CELL, [exact("lower_bound", "pulls", 2.0)])
+    assert row["strategy"] == "s step=0.5"
+    assert row["setting"] == "cap=none,delta=0.1"
+    assert list(assemble([row]).columns) == COLUMNS
+
+
+def test_rows_are_sorted_and_rounded_and_come_back(tmp_path):
+    path = tmp_path / "t.csv"
+    rows = cell_rows(
+        CELL,
+        [
+            Estimate("z", "pulls", 1 / 3, float("nan"), 1e9 / 7, 3, "undefined"),
+            Estimate("a", "", 2.0, 1.0, 3.0, 3),
+        ],
+    )
+    write_table(assemble(rows), path)
+    assert path.read_text().splitlines() == [
+        ",".join(COLUMNS),
+        'i,s step=0.5,"cap=none,delta=0.1",r,step,0.5,a,,2,1,3,3,',
+        'i,s step=0.5,"cap=none,delta=0.1",r,step,0.5,z,pulls,0.333333,,1.42857e+08,3,undefined',
+    ]
+    again = tmp_path / "again.csv"
+    write_table(read_table(path), again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def test_order_of_rows_does_not_matter(tmp_path):
+    rows = cell_rows(CELL, [exact(n, "", 1.0) for n in "abc"])
+    write_table(assemble(rows), tmp_path / "1")
+    write_table(assemble(rows[::-1]), tmp_path / "2")
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
+
+
+def test_published_rows():
+    published = pd.DataFrame(
+        {
+            "target": ["t", "u"],
+            "instance": "i",
+            "strategy": "s",
+            "statistic": "m",
+            "unit": "pulls",
+            "value": [1.0, 2.0],
+            "n": 300,
+        }
+    )
+    table = assemble(published_rows(published, "t"))
+    assert table.value.tolist() == [1.0]
+    assert table.reading.tolist() == table.status.tolist() == ["published"]
+
+
+def test_no_table(tmp_path):
+    with pytest.raises(InputError, match=r"none\.csv"):
+        read_table(tmp_path / "none.csv")

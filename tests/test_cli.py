@@ -1,0 +1,181 @@
+"""The command line as a person meets it: what it prints, and what it says to bad input."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+INSTANCE = """\
+paper: baics
+means: [[0.9, 0.8], [0.7, -0.9]]
+weights: [0.5, 0.5]
+"""
+
+
+def bestarm(*arguments, cwd=None, **kwargs):
+    command = [sys.executable, "-m", "bestarm", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, **kwargs)
+
+
+@pytest.fixture
+def mine(tmp_path):
+    path = tmp_path / "my instance.yaml"
+    path.write_text(INSTANCE)
+    return path
+
+
+def test_list_names_every_part():
+    out = bestarm("list").stdout
+    for name in ("baics", "T-a-SCS", "maximiser", "example1", "asymptotics"):
+        assert name in out
+    assert bestarm("list", "baics").stdout in out
+
+
+def test_show_an_instance():
+    out = bestarm("show", "baics/example1").stdout
+    assert "0.26194" in out  # the optimal share of subpopulation 1 of arm 1
+    assert "190.884" in out
+    assert "335.531" in out
+
+
+def test_show_a_target(root):
+    out = bestarm("show", "baics/table1", cwd=root).stdout
+    assert "mean_stopping_time" in out
+    assert "published" in out
+
+
+def test_bound(mine):
+    result = bestarm("bound", mine, "--delta", "0.05")
+    assert result.returncode == 0
+    assert "characteristic_time" in result.stdout
+    assert "lower_bound" in result.stdout
+
+
+def test_run_compares_the_strategies_and_writes_the_runs(mine, tmp_path):
+    out = tmp_path / "new" / "runs.parquet"
+    result = bestarm("run", mine, "--reps", 50, "--delta", 0.2, "--out", out)
+    assert result.returncode == 0, result.stderr
+    for text in ("T-a-SCS", "T-a-S", "Uniform", "mean pulls", "50 runs", "delta=0.2"):
+        assert text in result.stdout
+    runs = pq.read_table(out).to_pandas()
+    assert len(runs) == 150
+    assert set(runs.strategy) == {"T-a-SCS", "T-a-S", "Uniform"}
+    assert (runs.pulls.map(sum) == runs.tau).all()
+    assert result.stderr == ""  # no progress bar into a file
+
+
+def test_run_is_a_function_of_its_seed_not_of_its_threads(mine, tmp_path):
+    tables = []
+    for cores, seed in ((1, 0), (2, 0), (2, 1)):
+        out = tmp_path / f"{cores}-{seed}.parquet"
+        bestarm("run", mine, "--reps", 45, "--cores", cores, "--seed", seed, "--out", out)
+        tables.append(pq.read_table(out))
+    assert tables[0].equals(tables[1])
+    assert not tables[0].equals(tables[2])
+
+
+def test_run_only_what_is_asked(mine):
+    result = bestarm(
+        "run",
+        mine,
+        "--reps",
+        5,
+        "--strategy",
+        "T-a-SCS",
+        "--reading",
+        "maximiser",
+        "--reading",
+        "as-written",
+    )
+    assert "Uniform" not in result.stdout
+    assert "maximiser" in result.stdout
+
+
+def test_run_shows_progress_on_a_terminal(mine):
+    read, write = pty.openpty()
+    command = [sys.executable, "-m", "bestarm", "run", str(mine), "--reps", "40"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=write, check=True)
+    os.close(write)
+    assert b"40/40" in os.read(read, 1_000_000)
+
+
+def test_example_instance_of_the_readme(root):
+    result = bestarm("run", root / "data/instances/example-abn.yaml", "--reps", 5)
+    assert result.returncode == 0, result.stderr
+
+
+def refused(result, *texts):
+    """One clear line on standard error, exit code 2, nothing on standard output."""
+    assert result.returncode == 2, result.stderr
+    assert result.stdout == ""
+    assert len(result.stderr.strip().splitlines()) == 1, result.stderr
+    for text in texts:
+        assert str(text) in result.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "bound"])
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("weights:", "wieghts:", "wieghts: unknown field, allowed are paper"),
+        ("weights: [0.5, 0.5]", "weights: [0.5]", "weights: must have 2 entries to fit means"),
+        ("weights: [0.5, 0.5]", "weights: [0.5, -1]", "weights.2: must be greater than or equal"),
+        ("0.9, 0.8", ".nan, 0.8", "means.1.1: must be a finite number, got nan"),
+        ("means: [[0.9, 0.8], [0.7, -0.9]]", "means: []", "means: "),
+        ("paper: baics", "paper: biacs", "paper: is required, one of baics"),
+        ("paper: baics", "paper: [", "line "),
+    ],
+)
+def test_bad_instances(mine, tmp_path, command, old, new, said):
+    mine.write_text(mine.read_text().replace(old, new))
+    refused(bestarm(command, mine), mine, said)
+    assert sorted(tmp_path.iterdir()) == [mine]
+
+
+@pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1, "nan"])
+@pytest.mark.parametrize("command", ["run", "bound"])
+def test_bad_delta(mine, command, delta):
+    refused(bestarm(command, mine, "--delta", delta), "delta: must be")
+
+
+def test_bad_names(mine):
+    refused(bestarm("run", mine, "--strategy", "TaS"), "--strategy: must be one of T-a-SCS, T-a-S")
+    refused(bestarm("run", mine, "--reading", "x"), "--reading: must be one of as-written")
+    refused(
+        bestarm("run", mine, "--strategy", "Uniform", "--reading", "maximiser"),
+        "--reading: none of maximiser applies",
+    )
+    refused(bestarm("show", "example1"), "must be PAPER/INSTANCE or PAPER/TARGET")
+    refused(bestarm("show", "baics/none"), "no such instance or target")
+
+
+def test_missing_file(tmp_path):
+    refused(bestarm("run", tmp_path / "none.yaml"), tmp_path / "none.yaml", "No such file")
+
+
+def test_output_folder_that_is_a_file(mine, tmp_path):
+    (tmp_path / "f").write_text("kept")
+    result = bestarm("run", mine, "--reps", 5, "--out", tmp_path / "f" / "x.parquet")
+    refused(result, tmp_path / "f", "is a file, a folder is wanted")
+    assert (tmp_path / "f").read_text() == "kept"
+
+
+def test_output_file_that_is_a_folder(mine, tmp_path):
+    refused(bestarm("run", mine, "--reps", 5, "--out", tmp_path), tmp_path, "is a folder")
+    assert list(tmp_path.iterdir()) == [mine]
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["nonsense"], ["run", "x", "--reps", "0"]])
+def test_bad_usage_is_exit_code_2(arguments):
+    result = bestarm(*arguments)
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+
+
+def test_version():
+    from bestarm import __version__
+
+    assert bestarm("--version").stdout.strip() == __version__

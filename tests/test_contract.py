@@ -1,0 +1,82 @@
+"""What every strategy of every paper must do; a new strategy adds rows, not code."""
+
+import numpy as np
+import pytest
+
+from bestarm.core.status import Status
+from bestarm.core.streams import replication_streams
+from bestarm.pipeline import registry
+from bestarm.pipeline.model import Cell
+
+CASES = [
+    (paper, strategy, reading)
+    for paper in registry.PAPERS
+    for strategy in registry.room(paper, "strategies").STRATEGIES
+    for reading in registry.room(paper, "strategies").readings_of(strategy)
+]
+
+
+def replicate(paper, strategy, reading, replication, **setting):
+    """One run on the paper's own easy instance."""
+    strategies = registry.room(paper, "strategies")
+    cell = Cell(strategies.EASY.name, strategy, setting, reading)
+    return strategies.prepare(strategies.EASY, cell)(replication_streams(17, replication))
+
+
+@pytest.mark.parametrize(("paper", "strategy", "reading"), CASES)
+class TestStrategy:
+    def test_is_a_function_of_its_streams(self, paper, strategy, reading):
+        one, two = (replicate(paper, strategy, reading, 3) for _ in range(2))
+        for a, b in zip(one, two, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+    def test_another_replication_is_another_run(self, paper, strategy, reading):
+        runs = [replicate(paper, strategy, reading, r) for r in range(8)]
+        assert len({tuple(run.pulls) for run in runs}) > 1
+
+    def test_pulls_add_up(self, paper, strategy, reading):
+        run = replicate(paper, strategy, reading, 1)
+        assert run.pulls.sum() == run.tau
+        assert (run.pulls >= 0).all()
+
+    def test_stops_on_an_easy_instance(self, paper, strategy, reading):
+        for replication in range(5):
+            assert replicate(paper, strategy, reading, replication).status == Status.STOPPED
+
+    def test_respects_the_cap(self, paper, strategy, reading):
+        run = replicate(paper, strategy, reading, 0, cap=30, delta=1e-6)
+        assert run.tau == 30
+        assert run.status == Status.CAPPED
+
+    def test_answers_in_the_papers_terms(self, paper, strategy, reading):
+        run = replicate(paper, strategy, reading, 0)
+        n_arms = len(registry.room(paper, "strategies").EASY.means)
+        assert isinstance(run.answer, int)
+        assert 0 <= run.answer <= n_arms
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_paper_has_all_its_rooms(paper, root):
+    for module in ("problem", "strategies", "experiments", "plots", "reference"):
+        registry.room(paper, module)
+    experiments, plots = registry.room(paper, "experiments"), registry.room(paper, "plots")
+    for target in experiments.TARGETS:
+        assert callable(getattr(plots, target.name.replace("-", "_")))
+    names = [e.name for e in experiments.EXPERIMENTS]
+    assert len(set(names)) == len(names)
+    used = {name for target in experiments.TARGETS for name in target.experiments}
+    assert used == set(names)
+    assert (root / f"data/claims/{paper}.yaml").is_file()
+    assert (root / f"data/published/{paper}.csv").is_file()
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_cells_of_an_experiment_are_distinct_and_known(paper):
+    strategies = registry.room(paper, "strategies")
+    instances = registry.room(paper, "problem").instances()
+    for experiment in registry.room(paper, "experiments").EXPERIMENTS:
+        cells = [(c.instance, c.label, c.setting_label, c.reading) for c in experiment.cells]
+        assert len(set(cells)) == len(cells)
+        for cell in experiment.cells:
+            assert cell.instance in instances
+            assert cell.reading in strategies.readings_of(cell.strategy)

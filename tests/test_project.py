@@ -1,0 +1,120 @@
+"""The project as a whole: packaging in step, kernels where the cache looks, README true."""
+
+import ast
+import re
+import tomllib
+from pathlib import Path
+
+import matplotlib
+import pandas as pd
+import pytest
+import yaml
+
+from bestarm.core.compile import PACKAGE, kernel_sources
+from bestarm.core.estimates import STATISTICS
+from bestarm.pipeline import registry
+from bestarm.pipeline.report import fill
+from bestarm.pipeline.style import save
+from bestarm.pipeline.tables import COLUMNS, read_geometry, read_table
+
+
+@pytest.fixture(scope="module")
+def pyproject(root):
+    return tomllib.loads((root / "pyproject.toml").read_text())
+
+
+def test_conda_environment_is_in_step(root, pyproject):
+    """Same packages, same ranges, as conda spells them."""
+    extras = pyproject["project"]["optional-dependencies"]
+    wanted = {f"python{pyproject['project']['requires-python']}"}
+    wanted |= {*pyproject["project"]["dependencies"], *extras["test"]}
+    renamed = {"matplotlib": "matplotlib-base", "cvxpy": "cvxpy-base"}
+    wanted = {re.sub(r"^[\w-]+", lambda m: renamed.get(m[0], m[0]), one) for one in wanted}
+    conda = yaml.safe_load((root / "environment.yml").read_text())
+    assert conda["channels"] == ["conda-forge", "bioconda", "nodefaults"]
+    plain = {one for one in conda["dependencies"] if isinstance(one, str)}
+    assert plain == wanted | {"pip"}
+    assert conda["dependencies"][-1] == {"pip": ["--no-deps --no-build-isolation -e ."]}
+
+
+def test_lock_pins_every_dependency_and_names_no_address(root, pyproject):
+    lock = (root / "requirements.lock").read_text()
+    assert "://" not in lock
+    extras = pyproject["project"]["optional-dependencies"]
+    for requirement in [*pyproject["project"]["dependencies"], *extras["test"]]:
+        name = re.match(r"[\w-]+", requirement)[0]
+        assert re.search(rf"^{name}==\S+.*\\\n +--hash=sha256:", lock, re.MULTILINE), name
+
+
+def test_kernels_live_where_the_compile_cache_looks():
+    """Only these files may use jit, and they import no constant from any other of the package."""
+    allowed = set(kernel_sources())
+    words = {PACKAGE / "pipeline/model.py", PACKAGE / "pipeline/files.py"}  # no numbers in these
+    for source in PACKAGE.rglob("*.py"):
+        tree = ast.parse(source.read_text())
+        imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
+        uses_jit = any("jit" in {a.name for a in n.names} for n in imports)
+        assert not uses_jit or source in allowed, source
+        if source in allowed and uses_jit:
+            for node in imports:
+                if node.module.startswith("bestarm"):
+                    found = PACKAGE.joinpath(*node.module.split(".")[1:]).with_suffix(".py")
+                    assert found in allowed | words, (source, node.module)
+
+
+def test_readme_says_what_was_computed(root):
+    """Verdicts and speeds in README.md are those of the files; `make readme` makes them anew."""
+    readme = (root / "README.md").read_text()
+    ledger = pd.read_csv(root / "figures/claims.csv")
+    bench = pd.read_csv(root / "bench/bench.csv")
+    assert fill(readme, ledger, bench) == readme
+
+
+def test_readme_examples_run(root, tmp_path, monkeypatch):
+    """The Python examples of README.md, as written."""
+    readme = (root / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    assert blocks
+    monkeypatch.chdir(tmp_path)
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+
+
+def test_readme_links_lead_somewhere(root):
+    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_committed_targets_are_complete_and_use_known_statistics(paper, root):
+    for target in registry.room(paper, "experiments").TARGETS:
+        stem = root / f"figures/{paper}/{target.name}"
+        table = pd.read_csv(f"{stem}.csv")
+        assert list(table.columns) == COLUMNS
+        assert {name.split(":")[0] for name in table.statistic} <= STATISTICS.keys()
+        assert Path(f"{stem}.svg").stat().st_size > 0
+        assert Path(f"{stem}.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_every_reading_is_written_down(paper, root):
+    text = (root / "docs/readings.md").read_text()
+    for reading in registry.room(paper, "strategies").READINGS:
+        assert f"`{reading}`" in text
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_committed_pictures_are_drawn_from_the_committed_tables(paper, root, tmp_path):
+    """Byte for byte, with the locked matplotlib; a change to a plot must be drawn and committed."""
+    locked = re.search(r"^matplotlib==(\S+)", (root / "requirements.lock").read_text(), re.M)[1]
+    if matplotlib.__version__ != locked:
+        pytest.skip(f"pictures are promised for matplotlib {locked}")
+    plots = registry.room(paper, "plots")
+    for target in registry.room(paper, "experiments").TARGETS:
+        stem = root / f"figures/{paper}/{target.name}"
+        parts = [read_table(f"{stem}.csv")]
+        parts += [read_geometry(f"{stem}.geometry.csv")] if target.geometry else []
+        figure = getattr(plots, target.name.replace("-", "_"))(*parts)
+        save(figure, tmp_path / "x.svg", tmp_path / "x.png")
+        assert (tmp_path / "x.svg").read_bytes() == Path(f"{stem}.svg").read_bytes(), target.name

@@ -1,0 +1,165 @@
+"""The workflow itself, run for real at smoke scale in a copy of the project.
+
+The tests of a class share one copy and build on one another in the order they are written.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import toy
+
+ALL = "figures/smoke/all"
+BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
+
+
+@pytest.fixture(scope="class")
+def project(root, tmp_path_factory):
+    """A copy with nothing built, in a folder whose name has a space and an umlaut."""
+    folder = tmp_path_factory.mktemp("workflow") / "bestärm copy"
+    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT))
+    return folder
+
+
+def snakemake(project, *arguments, check=True):
+    """Run snakemake in a copy as a person would, without this project's own environment."""
+    command = [str(Path(sys.executable).with_name("snakemake")), *arguments]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    result = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
+    output = result.stdout + result.stderr
+    assert result.returncode == 0 or not check, output
+    return output
+
+
+def jobs(output) -> Counter:
+    """Jobs that a run or a dry run lists, by (rule, paper)."""
+    found = Counter()
+    for rule, body in re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)+)", output, re.MULTILINE):
+        paper = re.search(r"paper=(\w+)", body)
+        found[rule, paper[1] if paper else ""] += 1
+    return found
+
+
+def edit(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def nothing_to_do(output):
+    return "Nothing to be done" in output
+
+
+class TestWorkflow:
+    def test_builds_everything(self, project):
+        toy.add_to(project)
+        output = snakemake(project, ALL)
+        assert jobs(output)["table", "baics"] == 8
+        assert jobs(output)["geometry", "toy"] == 1
+        check = subprocess.run(["sha256sum", "-c", ALL], cwd=project, capture_output=True)
+        assert check.returncode == 0
+        lines = (project / ALL).read_text().splitlines()
+        assert len(lines) == 9
+        for line in lines:
+            table = project / line.split("  ")[1]
+            for suffix in (".csv", ".svg", ".png"):
+                assert table.with_suffix(suffix).stat().st_size > 0
+
+    def test_second_run_does_nothing(self, project):
+        assert nothing_to_do(snakemake(project, ALL))
+
+    @pytest.mark.parametrize("suffix", ["svg", "csv"])
+    def test_a_deleted_figure_is_rebuilt_alone(self, project, suffix):
+        figure = project / f"figures/smoke/baics/fig1.{suffix}"
+        before = figure.read_bytes()
+        figure.unlink()
+        done = jobs(snakemake(project, ALL))
+        assert figure.read_bytes() == before
+        assert not {rule for rule, _ in done} & {"plan", "shard", "summary"}
+        assert done["plot", "baics"] <= 1
+        assert nothing_to_do(snakemake(project, ALL))
+
+    def test_a_dry_run_leaves_the_manifest(self, project):
+        figure = project / "figures/smoke/baics/fig2.svg"
+        kept = figure.read_bytes()
+        figure.unlink()
+        snakemake(project, "-n", ALL)
+        assert (project / ALL).exists()
+        figure.write_bytes(kept)
+
+    def test_words_about_code_rerun_nothing(self, project):
+        edit(
+            project / "src/bestarm/baics/strategies.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  #"
+        )
+        edit(project / "src/bestarm/baics/strategies.py", '"""A fresh state;', '"""Fresh state;')
+        assert not jobs(snakemake(project, "-n", ALL))
+
+    def test_an_edit_to_a_picture_simulates_nothing(self, project):
+        edit(project / "src/bestarm/baics/plots.py", "Example 1: where", "Example 1, where")
+        listed = jobs(snakemake(project, "-n", ALL))
+        assert listed["plot", "baics"] == 8
+        assert not {rule for rule, _ in listed} & {"plan", "shard", "summary", "table"}
+        edit(project / "src/bestarm/baics/plots.py", "Example 1, where", "Example 1: where")
+
+    def test_more_replications_add_shards_and_keep_the_old(self, project):
+        old = project / "results/smoke/baics/example1/shard-0.parquet"
+        before = old.stat().st_mtime_ns
+        edit(
+            project / "workflow/scales/smoke.yaml",
+            "example1: {replications: 2, per_shard: 1}",
+            "example1: {replications: 3, per_shard: 1}",
+        )
+        done = jobs(snakemake(project, "results/smoke/baics/example1/summary.csv"))
+        assert done["shard", "baics"] == 1
+        assert old.stat().st_mtime_ns == before
+
+    def test_an_edit_to_a_strategy_reruns_its_paper_and_nothing_else(self, project):
+        snakemake(project, ALL)
+        toy_before = (project / "figures/smoke/toy/fig1.svg").stat().st_mtime_ns
+        edit(project / "src/bestarm/baics/strategies.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6")
+        table = project / "figures/smoke/baics/table1.csv"
+        before = table.read_bytes()
+        done = jobs(snakemake(project, ALL))
+        assert done["shard", "baics"] == 7
+        assert {paper for _, paper in done} == {"baics", ""}
+        assert {rule for rule, paper in done if not paper} == {"claims", "manifest"}
+        assert table.read_bytes() != before
+        assert (project / "figures/smoke/toy/fig1.svg").stat().st_mtime_ns == toy_before
+        assert nothing_to_do(snakemake(project, ALL))
+
+
+class TestFreshClone:
+    def test_committed_figures_are_not_trusted_by_their_times(self, project):
+        """Figures are there, results are not: paper scale is to be rebuilt whole."""
+        listed = jobs(snakemake(project, "-n", "figures/all"))
+        assert listed["shard", "baics"] > 0
+        assert listed["table", "baics"] == 8
+
+    def test_one_core_gives_the_same_bytes_as_two(self, project):
+        manifests = []
+        for cores in ("1", "2"):
+            for built in ("results", "figures/smoke", ".snakemake"):
+                shutil.rmtree(project / built, ignore_errors=True)
+            snakemake(project, "--cores", cores, ALL)
+            pictures = sorted((project / "figures/smoke").glob("baics/*.*g"))
+            manifests.append(
+                (project / ALL).read_bytes() + b"".join(p.read_bytes() for p in pictures)
+            )
+        assert manifests[0] == manifests[1]
+
+    def test_bad_configuration_is_one_line_and_nothing_is_written(self, project):
+        shutil.rmtree(project / "results")
+        edit(project / "workflow/scales/smoke.yaml", "example1: {", "example1: {rounds: 3, ")
+        output = snakemake(project, ALL, check=False)
+        assert "Traceback" not in output
+        assert (
+            "error: workflow/scales/smoke.yaml: papers.baics.example1.rounds: unknown field"
+            in output
+        )
+        assert not (project / "results").exists()

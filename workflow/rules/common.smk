@@ -1,0 +1,62 @@
+# What all rules share: where the package is, the scales, and the files of a scale.
+import os
+import sys
+from pathlib import Path
+
+# The workflow always runs the package beside it, in the interpreter that runs Snakemake.
+SOURCE = str(Path(workflow.basedir) / "src")
+sys.path.insert(0, SOURCE)
+os.environ["PYTHONPATH"] = os.pathsep.join([SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])])
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry
+from bestarm.pipeline.codehash import code_hash
+from bestarm.pipeline.scales import SCALES, read_scale
+
+try:
+    SIZES = {scale: read_scale(Path(f"workflow/scales/{scale}.yaml")) for scale in SCALES}
+except InputError as error:
+    sys.exit(f"error: {error}")
+
+FIGURES = {scale: "figures" if scale == "paper" else f"figures/{scale}" for scale in SCALES}
+SCALE_OF = {folder: scale for scale, folder in FIGURES.items()}
+
+
+wildcard_constraints:
+    scale="|".join(SCALES),
+    figures="|".join(SCALE_OF),
+    paper="|".join(registry.PAPERS),
+    experiment=r"[^/]+",
+    target=r"[^/.]+",
+    index=r"\d+",
+
+
+def targets(paper):
+    return registry.room(paper, "experiments").TARGETS
+
+
+def pictures(figures, paper):
+    """Every file kept of a paper's targets."""
+    for target in targets(paper):
+        stem = f"{figures}/{paper}/{target.name}"
+        yield from (f"{stem}.csv", f"{stem}.svg", f"{stem}.png")
+        if target.geometry:
+            yield f"{stem}.geometry.csv"
+
+
+def summaries(figures, paper):
+    """Every summary behind a paper's targets. Manifests depend on them so that a fresh clone,
+    which has figures but no results, rebuilds instead of trusting file times."""
+    names = {name: None for target in targets(paper) for name in target.experiments}
+    return [f"results/{SCALE_OF[figures]}/{paper}/{name}/summary.csv" for name in names]
+
+
+# A manifest that exists would hide a missing figure: Snakemake does not look behind a file that
+# is newer than everything present. So a run that will build removes such a manifest first.
+if workflow.is_main_process and not {"-n", "--dry-run", "--dryrun"} & set(sys.argv):
+    for figures in SCALE_OF:
+        for paper in registry.PAPERS:
+            if not all(Path(file).exists() for file in pictures(figures, paper)):
+                Path(f"{figures}/{paper}/all").unlink(missing_ok=True)
+                Path(f"{figures}/all").unlink(missing_ok=True)

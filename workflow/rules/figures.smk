@@ -1,0 +1,125 @@
+# From summaries to tables, pictures, claims and manifests.
+
+
+rule table:
+    input:
+        summaries=lambda w: [
+            f"results/{SCALE_OF[w.figures]}/{w.paper}/{name}/summary.csv"
+            for name in registry.target(w.paper, w.target).experiments
+        ],
+        instances=lambda w: f"results/{SCALE_OF[w.figures]}/{w.paper}/instances.json",
+        published="data/published/{paper}.csv",
+    output:
+        "{figures}/{paper}/{target}.csv",
+    log:
+        "results/logs/{figures}/{paper}/{target}.table.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=lambda w: code_hash("bestarm.pipeline.tables", f"bestarm.{w.paper}.experiments"),
+        kind="",
+    shell:
+        "python -m bestarm workflow table {wildcards.paper} {wildcards.target} {input.instances}"
+        " {input.published} {input.summaries} {params.kind} --out {output} 2> {log}"
+
+
+use rule table as geometry with:
+    output:
+        "{figures}/{paper}/{target}.geometry.csv",
+    log:
+        "results/logs/{figures}/{paper}/{target}.geometry.log",
+    params:
+        code=rules.table.params.code,
+        kind="--geometry",
+
+
+rule plot:
+    input:
+        table="{figures}/{paper}/{target}.csv",
+        geometry=lambda w: (
+            f"{w.figures}/{w.paper}/{w.target}.geometry.csv"
+            if registry.target(w.paper, w.target).geometry
+            else []
+        ),
+    output:
+        svg="{figures}/{paper}/{target}.svg",
+        png="{figures}/{paper}/{target}.png",
+    log:
+        "results/logs/{figures}/{paper}/{target}.plot.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=lambda w: code_hash(f"bestarm.{w.paper}.plots"),
+        geometry=lambda w, input: f"--geometry {input.geometry}" if input.geometry else "",
+    shell:
+        "python -m bestarm workflow plot {wildcards.paper} {wildcards.target} {input.table}"
+        " {params.geometry} --svg {output.svg} --png {output.png} 2> {log}"
+
+
+rule claims:
+    input:
+        tables=lambda w: [
+            f"{w.figures}/{paper}/{target.name}.csv"
+            for paper in registry.PAPERS
+            for target in targets(paper)
+        ],
+        ledgers=[f"data/claims/{paper}.yaml" for paper in registry.PAPERS],
+    output:
+        "{figures}/claims.csv",
+    log:
+        "results/logs/{figures}/claims.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_hash("bestarm.pipeline.claims"),
+    shell:
+        "python -m bestarm workflow claims {input.ledgers} --figures {wildcards.figures}"
+        " --out {output} 2> {log}"
+
+
+rule paper_manifest:
+    input:
+        tables=lambda w: [f"{w.figures}/{w.paper}/{t.name}.csv" for t in targets(w.paper)],
+        pictures=lambda w: list(pictures(w.figures, w.paper)),
+        summaries=lambda w: summaries(w.figures, w.paper),
+    output:
+        "{figures}/{paper}/all",
+    log:
+        "results/logs/{figures}/{paper}/manifest.log",
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        code=code_hash("bestarm.pipeline.manifest"),
+    shell:
+        "python -m bestarm workflow manifest {input.tables} --out {output} 2> {log}"
+
+
+rule manifest:
+    input:
+        tables=lambda w: [
+            f"{w.figures}/{paper}/{target.name}.csv"
+            for paper in registry.PAPERS
+            for target in targets(paper)
+        ],
+        papers=lambda w: [f"{w.figures}/{paper}/all" for paper in registry.PAPERS],
+        claims="{figures}/claims.csv",
+    output:
+        "{figures}/all",
+    log:
+        "results/logs/{figures}/manifest.log",
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        code=code_hash("bestarm.pipeline.manifest"),
+    shell:
+        "python -m bestarm workflow manifest {input.tables} --out {output} 2> {log}"
