@@ -19,6 +19,7 @@ test: $(READY) ## Lint, check formatting and run the tests.
 
 resume: $(READY) ## Go on after the workflow itself was killed.
 	$(RUN) snakemake --unlock
+	if [ -d results ]; then find results -name '.*' -type f -delete; fi
 	$(RUN) snakemake figures/all
 
 bench: $(READY) ## Measure speed and memory; writes bench/bench.csv.

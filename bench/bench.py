@@ -186,7 +186,7 @@ def show(rows: dict[str, dict]) -> None:
     table = Table("measure", "value", "unit", "how", title=machine(), title_justify="left")
     for row in rows.values():
         table.add_row(row["measure"], row["value"], row["unit"], row["how"])
-    Console().print(table)
+    Console(width=140).print(table)
 
 
 if __name__ == "__main__":
