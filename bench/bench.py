@@ -20,7 +20,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bestarm.core.streams import replication_streams
+from bestarm.core.streams import replication_streams, streams_of
 from bestarm.pipeline import registry
 
 ROOT = Path(__file__).parents[1]
@@ -47,11 +47,11 @@ def kernels() -> Iterator[tuple]:
         for benchmark in experiments.BENCHMARKS:
             cell = benchmark.cell
             replicate = strategies.prepare(instances[cell.instance], cell)
-            replicate(replication_streams(0, 0))  # compiles
+            replicate(streams_of(0, 0))  # compiles
 
             def work(replicate=replicate, benchmark=benchmark) -> int:
-                streams = (replication_streams(1, r) for r in range(benchmark.runs))
-                return sum(benchmark.work(replicate(each)) for each in streams)
+                runs = map(replicate, replication_streams(1, range(benchmark.runs)))
+                return sum(map(benchmark.work, runs))
 
             spent = [timed(work) for _ in range(REPEATS)]
             yield (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bestarm.core.status import Status
-from bestarm.core.streams import replication_streams
+from bestarm.core.streams import streams_of
 from bestarm.pipeline import registry
 from bestarm.pipeline.model import Cell
 
@@ -20,7 +20,7 @@ def replicate(paper, strategy, reading, replication, **setting):
     """One run on the paper's own easy instance."""
     strategies = registry.room(paper, "strategies")
     cell = Cell(strategies.EASY.name, strategy, setting, reading)
-    return strategies.prepare(strategies.EASY, cell)(replication_streams(17, replication))
+    return strategies.prepare(strategies.EASY, cell)(streams_of(17, replication))
 
 
 @pytest.mark.parametrize(("paper", "strategy", "reading"), CASES)

@@ -9,7 +9,7 @@ from bestarm.baics import TaS, TaSCS, Uniform
 from bestarm.baics.problem import Instance
 from bestarm.baics.strategies import INITIAL_DRAWS, prepare
 from bestarm.core.inputs import InputError
-from bestarm.core.streams import replication_streams
+from bestarm.core.streams import streams_of
 from bestarm.pipeline.model import Cell
 
 EXAMPLE1 = Instance(
@@ -25,8 +25,9 @@ OBJECTS = {"T-a-SCS": TaSCS, "T-a-S": TaS, "Uniform": Uniform}
 @pytest.mark.parametrize("seed", range(3))
 def test_same_pulls_as_the_compiled_loop(strategy, reading, seed):
     cell = Cell("example1", strategy, {"delta": 0.1, "cap": None}, reading)
-    outcome = prepare(EXAMPLE1, cell)(replication_streams(5, seed))
-    environment, coins = replication_streams(5, seed)
+    outcome = prepare(EXAMPLE1, cell)(streams_of(5, seed))
+    streams = streams_of(5, seed)
+    environment, coins = streams.environment, streams.coins
     s = OBJECTS[strategy](3, [0.2, 0.3, 0.5], delta=0.1, reading=reading, seed=coins)
     while not s.done:
         pair = s.ask()

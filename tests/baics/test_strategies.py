@@ -24,7 +24,7 @@ from bestarm.baics.strategies import (
 )
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.status import Status
-from bestarm.core.streams import replication_streams
+from bestarm.core.streams import streams_of
 from bestarm.pipeline.model import Cell
 
 EXAMPLE1 = Instance(
@@ -35,21 +35,18 @@ EXAMPLE1 = Instance(
 NONE = Instance(name="none", means=[[0.8, -0.9], [-0.9, 0.5]], weights=[0.5, 0.5])
 
 
-def generators(seed):
-    return replication_streams(99, seed)
-
-
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("instance", [EXAMPLE1, NONE], ids=["example1", "none"])
 def test_ta_scs_is_what_the_paper_tells(seed, instance):
     """Pull by pull equal to the slow version, with a step that keeps all weights positive."""
     step = 0.001
     chosen = rules(Setting(delta=0.1, cap=220), "as-written", Options(step=step))
-    streams = generators(seed)
-    state = run_ta_scs(instance.standard_means, instance.problem, chosen, *streams)
+    means, problem = instance.standard_means, instance.problem
+    streams = streams_of(99, seed)
+    state = run_ta_scs(means, problem, chosen, streams.environment, streams.coins)
     assert (state.iterate > 0).all()
     pulls, answer = reference.run_ta_scs(
-        instance.standard_means, *instance.problem, 0.1, 220, step, generators(seed).environment
+        means, *problem, 0.1, 220, step, streams_of(99, seed).environment
     )
     np.testing.assert_array_equal(state.pulls, pulls)
     assert (None if state.answer[0] < 0 else state.answer[0]) == answer
@@ -59,7 +56,10 @@ def test_ta_s_tracks_the_plain_allocation():
     """After many pulls arms are pulled as bai_allocation says, subpopulations as q says."""
     cap = 200_000
     chosen = rules(Setting(delta=1e-300, cap=cap), "as-written", Options())
-    state = run_ta_s(EXAMPLE1.standard_means, EXAMPLE1.problem, chosen, *generators(1))
+    streams = streams_of(99, 1)
+    state = run_ta_s(
+        EXAMPLE1.standard_means, EXAMPLE1.problem, chosen, streams.environment, streams.coins
+    )
     by_arm = state.pulls.sum(axis=1)
     w = np.empty(3)
     bai_allocation(state.means @ EXAMPLE1.problem.weights, w)
@@ -76,7 +76,8 @@ def test_ta_scs_allocation_tends_to_an_optimal_one(options):
     """F_mu(N(t)/t) reaches max F_mu = 2/T*, to the few percent that forced exploration costs."""
     chosen = rules(Setting(delta=1e-300, cap=300_000), "as-written", Options(**options))
     means, problem = EXAMPLE1.standard_means, EXAMPLE1.problem
-    state = run_ta_scs(means, problem, chosen, *generators(2))
+    streams = streams_of(99, 2)
+    state = run_ta_scs(means, problem, chosen, streams.environment, streams.coins)
     value = nearest_alternative(state.pulls / state.pulls.sum(), means, problem, 0, state.shift)
     assert value * characteristic_time(EXAMPLE1) / 2 > 0.9
 
@@ -119,7 +120,7 @@ def test_errs_at_most_delta(strategy, instance):
     delta, n = 0.1, 500
     cell = Cell(instance.name, strategy, {"delta": delta, "cap": 20_000}, "as-written")
     replicate = prepare(instance, cell)
-    answers = [replicate(generators(r)).answer for r in range(n)]
+    answers = [replicate(streams_of(99, r)).answer for r in range(n)]
     wrong = sum(a != (1 if instance is EASY else 0) for a in answers)
     assert wrong <= stats.binom.isf(1e-6, n, delta)
 
@@ -127,7 +128,7 @@ def test_errs_at_most_delta(strategy, instance):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_cap_counts_and_says_so(strategy):
     cell = Cell("example1", strategy, {"delta": 1e-9, "cap": 60}, "as-written")
-    outcome = prepare(EXAMPLE1, cell)(generators(0))
+    outcome = prepare(EXAMPLE1, cell)(streams_of(99, 0))
     assert (outcome.tau, outcome.status) == (60, Status.CAPPED)
 
 
@@ -138,7 +139,7 @@ def test_dropping_the_half_stops_the_same_run_sooner(strategy):
     for reading in ("as-written", "no-half"):
         cell = Cell("example1", strategy, {"delta": 0.1, "cap": 15_000}, reading)
         replicate = prepare(EXAMPLE1, cell)
-        taus.append([replicate(generators(r)).tau for r in range(20)])
+        taus.append([replicate(streams_of(99, r)).tau for r in range(20)])
     assert (np.array(taus[1]) <= np.array(taus[0])).all()
     assert np.mean(taus[1]) < np.mean(taus[0])
 

@@ -5,13 +5,17 @@ import itertools
 import numpy as np
 from scipy import stats
 
-from bestarm.core.streams import replication_streams, stream_key
+from bestarm.core.streams import BLOCK, WORDS, replication_streams, stream_key, streams_of
 
 NAME = (1, "baics", "example1", "example1", "delta=0.1")
 
 
+def firsts_of(streams):
+    return np.array([g.standard_normal(4) for g in (streams.environment, streams.coins)])
+
+
 def draws(key, replication):
-    return np.array([g.standard_normal(4) for g in replication_streams(key, replication)])
+    return firsts_of(streams_of(key, replication))
 
 
 def test_same_name_same_numbers():
@@ -34,3 +38,39 @@ def test_environment_and_coins_are_independent():
     pairs = np.array([draws(stream_key(*NAME), r)[:, 0] for r in range(2000)])
     # correlation of independent normals, at a false-alarm rate of 1e-6
     assert abs(stats.pearsonr(*pairs.T).statistic) < stats.norm.isf(5e-7) / np.sqrt(2000)
+
+
+def test_order_and_company_do_not_matter():
+    """Any replications, in any order, across blocks: each has its own numbers."""
+    wanted = [0, 5, BLOCK + 1, 4, 3 * BLOCK, 5]
+    for replication, streams in zip(wanted, replication_streams(7, wanted), strict=True):
+        np.testing.assert_array_equal(firsts_of(streams), draws(7, replication))
+
+
+def test_generators_are_numpys_own():
+    """Seeded with the words of the block's SeedSequence as numpy's PCG64 seeds itself."""
+
+    class Words(np.random.bit_generator.ISeedSequence):
+        def __init__(self, words):
+            self.words = words
+
+        def generate_state(self, n_words, dtype=np.uint32):
+            assert (n_words, dtype) == (WORDS, np.uint64)
+            return self.words
+
+    sequence = np.random.SeedSequence(7, spawn_key=(2,))
+    words = sequence.generate_state(BLOCK * 2 * WORDS, np.uint64).reshape(BLOCK, 2, WORDS)
+    for place in (0, 1, 100, BLOCK - 1):
+        streams = streams_of(7, 2 * BLOCK + place)
+        for purpose, found in enumerate([streams.environment, streams.coins]):
+            plain = np.random.Generator(np.random.PCG64(Words(words[place, purpose])))
+            np.testing.assert_array_equal(found.random(5), plain.random(5))
+            assert found.integers(9) == plain.integers(9)
+
+
+def test_replications_are_independent():
+    """Means of replications' first draws, over blocks, are standard normal together."""
+    firsts = [s.environment.standard_normal() for s in replication_streams(3, range(4 * BLOCK))]
+    assert stats.kstest(firsts, "norm").pvalue > 1e-6
+    lagged = stats.pearsonr(firsts[1:], firsts[:-1]).statistic
+    assert abs(lagged) < stats.norm.isf(5e-7) / np.sqrt(4 * BLOCK - 1)

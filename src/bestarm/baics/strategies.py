@@ -20,13 +20,13 @@ from bestarm.baics.alternatives import (
     supergradient,
 )
 from bestarm.baics.problem import Instance
-from bestarm.core.compile import jit
+from bestarm.core.compile import inlined, jit
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import Input, PositiveFloat, PositiveInt, Probability
 from bestarm.core.simplex import project_to_simplex
 from bestarm.core.status import Status
-from bestarm.core.streams import Streams, replication_streams
+from bestarm.core.streams import Streams, streams_of
 from bestarm.core.tracking import track
 from bestarm.pipeline.model import Cell
 
@@ -85,7 +85,7 @@ def start(n_arms: int, n_groups: int, n_targets: int) -> State:
     )
 
 
-@jit
+@inlined
 def observe(state: State, problem: Problem, pair: int, reward: float) -> None:
     """Record a reward of the (arm, subpopulation) with flat index `pair`."""
     k, l = divmod(pair, problem.weights.size)
@@ -96,7 +96,7 @@ def observe(state: State, problem: Problem, pair: int, reward: float) -> None:
     state.answer[0] = best_feasible_arm(state.means, problem)
 
 
-@jit
+@inlined
 def done(state: State, problem: Problem, rules: Rules) -> bool:
     """The stopping rule of every strategy: Z(t) > beta(t, delta), after the initial draws.
 
@@ -110,7 +110,7 @@ def done(state: State, problem: Problem, rules: Rules) -> bool:
     )
 
 
-@jit
+@inlined
 def supergradient_step(state: State, problem: Problem, rules: Rules, coins) -> None:
     """iterate <- P(iterate + alpha dF_mu^(iterate)), Section 4.1, P the projection on the simplex.
 
@@ -138,7 +138,7 @@ def supergradient_step(state: State, problem: Problem, rules: Rules, coins) -> N
     project_to_simplex(flat, 0.0, flat)
 
 
-@jit
+@inlined
 def choose_ta_scs(state: State, problem: Problem, rules: Rules, coins) -> int:
     """T-a-SCS: track the allocation that maximises F for the empirical means, Eq. (9).
 
@@ -170,7 +170,7 @@ def draw_group(weights: np.ndarray, coins) -> int:
     return weights.size - 1
 
 
-@jit
+@inlined
 def choose_ta_s(state: State, problem: Problem, rules: Rules, coins) -> int:
     """T-a-S: track the arms' optimal allocation for plain identification of the best quality.
 
@@ -191,7 +191,7 @@ def choose_ta_s(state: State, problem: Problem, rules: Rules, coins) -> int:
     return arm * n_groups + draw_group(problem.weights, coins)
 
 
-@jit
+@inlined
 def choose_uniform(state: State, problem: Problem, rules: Rules, coins) -> int:
     """Uniform: an arm with probability 1/K, and a subpopulation drawn from q."""
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
@@ -287,7 +287,9 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     chosen = rules(Setting(**cell.setting), cell.reading, Options(**cell.options))
 
     def replicate(streams: Streams) -> Outcome:
-        state = run(instance.standard_means, instance.problem, chosen, *streams)
+        state = run(
+            instance.standard_means, instance.problem, chosen, streams.environment, streams.coins
+        )
         stopped = done(state, instance.problem, chosen)
         return Outcome(
             tau=int(state.clock[0]),
@@ -306,4 +308,4 @@ EASY = Instance(name="easy", means=[[0.8, 0.9], [0.7, -0.9], [0.1, 0.2]], weight
 def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
-        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(replication_streams(0, 0))
+        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))

@@ -3,9 +3,8 @@
 Numba keys a cached function by the file that defines it, so an edit to a callee or a
 constant in another file would silently run the old machine code. The cache folder is
 therefore named by a hash of every source that may hold a kernel: an edit to any of them
-starts an empty folder. Kernels live in `core/`, `problem.py`, `alternatives.py` and
-`strategies.py` only (a test asserts it), so that plots, tables and the command line can
-change without compiling again.
+starts an empty folder, while plots, tables and the command line can change without
+compiling again.
 """
 
 import hashlib
@@ -20,9 +19,14 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def kernel_sources() -> list[Path]:
-    """Every source file that may define or feed a compiled function, sorted."""
-    rooms = ("problem.py", "alternatives.py", "strategies.py")
-    return sorted([*PACKAGE.glob("core/*.py"), *(p for r in rooms for p in PACKAGE.glob(f"*/{r}"))])
+    """Every source file that may define or feed a compiled function, sorted.
+
+    Those are `core/` and all that import from this module; a test asserts that these take nothing
+    from other files that could end up in compiled code.
+    """
+    marker = b"from bestarm.core.compile import"
+    sources = sorted(PACKAGE.rglob("*.py"))
+    return [s for s in sources if s.parent.name == "core" or marker in s.read_bytes()]
 
 
 def cache_folder() -> Path:
@@ -45,6 +49,11 @@ def cache_folder() -> Path:
 
 
 numba.config.CACHE_DIR = str(cache_folder())
+
+#: Compile a step of a few lines into its callers. Passing a state of ten arrays to a compiled
+#: function means counting references to all of them, which a loop that takes several steps a pull
+#: would notice.
+inlined = numba.njit(cache=True, error_model="numpy", nogil=True, inline="always")
 
 #: Compile a kernel. Division by zero gives inf or nan as in numpy; the lock is released.
 jit = numba.njit(cache=True, error_model="numpy", nogil=True)

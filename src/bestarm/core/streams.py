@@ -2,16 +2,42 @@
 
 import hashlib
 import json
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 import numpy as np
 
+#: Replications whose seeds are made together.
+BLOCK = 256
+#: 64-bit words that seed a PCG64.
+WORDS = 4
+_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
+_MASK = (1 << 128) - 1
 
-class Streams(NamedTuple):
-    """The generators of one replication."""
 
-    environment: np.random.Generator  # rewards, delays: the same for every strategy
-    coins: np.random.Generator  # the strategy's own: ties, random subpopulations
+class _Seeded:
+    """A generator that is seeded again and again.
+
+    Most of what it costs to make a PCG64 and hand it to compiled code goes into objects that depend
+    on no seed; giving an old one the state that a seed leads to avoids that.
+    """
+
+    def __init__(self) -> None:
+        self._bits = np.random.PCG64(0)
+        self.generator = np.random.Generator(self._bits)
+
+    def seed(self, words: np.ndarray) -> np.random.Generator:
+        """Start as PCG64 does for these four 64-bit words of a SeedSequence (O'Neill 2014)."""
+        high, low, stream_high, stream_low = words.tolist()
+        increment = ((stream_high << 64 | stream_low) << 1 | 1) & _MASK
+        state = ((increment + (high << 64 | low)) * _MULTIPLIER + increment) & _MASK
+        self._bits.state = {
+            "bit_generator": "PCG64",
+            "state": {"state": state, "inc": increment},
+            "has_uint32": 0,
+            "uinteger": 0,
+        }
+        return self.generator
 
 
 def stream_key(seed: int, paper: str, experiment: str, instance: str, setting: str) -> int:
@@ -20,13 +46,42 @@ def stream_key(seed: int, paper: str, experiment: str, instance: str, setting: s
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16])
 
 
-def replication_streams(key: int, replication: int) -> Streams:
-    """The streams of one replication, independent of every other key and replication."""
-    return Streams(
-        *(
-            np.random.Generator(
-                np.random.PCG64(np.random.SeedSequence(key, spawn_key=(replication, purpose)))
-            )
-            for purpose in range(2)
-        )
-    )
+class Streams:
+    """The generators of one replication, seeded when first asked for."""
+
+    def __init__(self, words: np.ndarray, environment: _Seeded, coins: _Seeded) -> None:
+        self._words, self._environment, self._coins = words, environment, coins
+
+    @cached_property
+    def environment(self) -> np.random.Generator:
+        """Rewards, delays: the same for every strategy."""
+        return self._environment.seed(self._words[0])
+
+    @cached_property
+    def coins(self) -> np.random.Generator:
+        """The strategy's own: ties, random subpopulations."""
+        return self._coins.seed(self._words[1])
+
+
+def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Streams]:
+    """The streams of some replications, independent of all other keys and replications.
+
+    Numpy's SeedSequence of the key and the replication's block gives the words that seed every
+    generator of the block. The generators are the same objects each time, seeded anew: use them
+    before asking for the next.
+    """
+    current = None
+    environment, coins = _Seeded(), _Seeded()
+    for replication in replications:
+        block, place = divmod(replication, BLOCK)
+        if block != current:
+            sequence = np.random.SeedSequence(key, spawn_key=(block,))
+            words = sequence.generate_state(BLOCK * 2 * WORDS, np.uint64)
+            words = words.reshape(BLOCK, 2, WORDS)
+            current = block
+        yield Streams(words[place], environment, coins)
+
+
+def streams_of(key: int, replication: int) -> Streams:
+    """The streams of one replication, in generators of their own."""
+    return next(replication_streams(key, [replication]))

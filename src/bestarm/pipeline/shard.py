@@ -38,8 +38,8 @@ def simulate_cell(
     replicate = registry.room(plan.paper, "strategies").prepare(instance, cell)
     key = plan.key(cell)
     outcomes = []
-    for replication in replications:
-        outcomes.append(replicate(replication_streams(key, replication)))
+    for streams in replication_streams(key, replications):
+        outcomes.append(replicate(streams))
         tick()
     columns = {name: np.array(values) for name, values in _transpose(outcomes)}
     return {"replication": np.asarray(replications, dtype=np.int64), **columns}

@@ -18,7 +18,7 @@ from bestarm.pipeline.tables import read_table
 
 def output() -> Console:
     """Standard output: as wide as the terminal, or wide enough for tables in a file or pipe."""
-    return Console() if sys.stdout.isatty() else Console(width=140)
+    return Console() if sys.stdout.isatty() else Console(width=240)
 
 
 def list_paper(paper: str) -> None:

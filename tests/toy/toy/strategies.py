@@ -9,7 +9,7 @@ from bestarm.toy.problem import Instance
 from bestarm.core.compile import jit
 from bestarm.core.inputs import Input, PositiveInt
 from bestarm.core.status import Status
-from bestarm.core.streams import Streams, replication_streams
+from bestarm.core.streams import Streams, streams_of
 from bestarm.pipeline.model import Cell
 
 
@@ -55,4 +55,4 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
 
 
 def warm_up() -> None:
-    prepare(EASY, Cell("easy", "Equal", {}, "as-written"))(replication_streams(0, 0))
+    prepare(EASY, Cell("easy", "Equal", {}, "as-written"))(streams_of(0, 0))
