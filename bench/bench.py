@@ -46,7 +46,8 @@ def kernels() -> Iterator[tuple]:
         instances = registry.room(paper, "problem").instances()
         for benchmark in experiments.BENCHMARKS:
             cell = benchmark.cell
-            replicate = strategies.prepare(instances[cell.instance], cell)
+            instance = benchmark.instance or instances[cell.instance]
+            replicate = strategies.prepare(instance, cell)
             replicate(streams_of(0, 0))  # compiles
 
             def work(replicate=replicate, benchmark=benchmark) -> int:
@@ -54,11 +55,13 @@ def kernels() -> Iterator[tuple]:
                 return sum(map(benchmark.work, runs))
 
             spent = [timed(work) for _ in range(REPEATS)]
+            reading = "" if cell.reading == "as-written" else f", {cell.reading}"
+            note = f" ({benchmark.note})" if benchmark.note else ""
             yield (
-                f"{paper}: {cell.label}, {cell.reading}",
+                f"{paper}: {cell.label}{reading} on {cell.instance}, {cell.setting_label}",
                 statistics.median(seconds / amount for seconds, amount in spent) * 1e6,
                 f"us a {benchmark.per}",
-                f"{benchmark.runs} runs on {cell.instance}, median of {REPEATS}",
+                f"{benchmark.runs} runs, median of {REPEATS}{note}",
             )
 
 
@@ -78,12 +81,24 @@ def workflow() -> Iterator[tuple]:
             f"snakemake figures/quick/all on {CORES} cores",
         )
         for paper in registry.PAPERS:
+            clear(folder)
             yield (
                 f"{paper}, paper scale from nothing, warm compile cache",
                 run(folder, f"figures/{paper}/all"),
                 "s",
                 f"snakemake figures/{paper}/all on {CORES} cores",
             )
+            for targets in getattr(registry.room(paper, "experiments"), "TIMED_TARGETS", ()):
+                clear(folder)
+                files = [f"figures/{paper}/{target}.svg" for target in targets]
+                yield (
+                    f"{paper}, {' and '.join(targets)} from nothing, warm compile cache",
+                    run(folder, *files),
+                    "s",
+                    f"snakemake {' '.join(files)} on {CORES} cores",
+                )
+        for paper in registry.PAPERS:
+            run(folder, f"figures/{paper}/all")
         shards = sorted(
             str(p.relative_to(folder)) for p in folder.glob("results/paper/*/*/*.parquet")
         )
@@ -138,6 +153,12 @@ def copy() -> Iterator[Path]:
             command = [sys.executable, "-m", "bestarm", "workflow", "compile", paper]
             subprocess.run(command, env=environment(folder), check=True)
         yield folder
+
+
+def clear(folder: Path) -> None:
+    """Remove what the workflow built."""
+    for built in ("results", "figures"):
+        shutil.rmtree(folder / built, ignore_errors=True)
 
 
 def environment(folder: Path) -> dict[str, str]:

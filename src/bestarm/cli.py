@@ -75,6 +75,7 @@ def run(
     reps: Annotated[int, typer.Option(min=1, help="Runs of each strategy.")] = 1000,
     delta: Annotated[float | None, typer.Option(help="Confidence level, in (0, 1).")] = None,
     cap: Annotated[int | None, typer.Option(help="Most pulls of a run.")] = None,
+    budget: Annotated[int | None, typer.Option(help="Pulls of a fixed-budget run.")] = None,
     strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
@@ -88,7 +89,7 @@ def run(
     """Simulate the strategies on your own instance and compare them."""
     from bestarm.pipeline.own import run_own
 
-    asked = {"delta": delta, "cap": cap}
+    asked = {"delta": delta, "cap": cap, "budget": budget}
     setting = {key: value for key, value in asked.items() if value is not None}
     run_own(instance, reps, setting, strategy, reading, seed, cores, out)
 

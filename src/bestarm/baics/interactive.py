@@ -107,6 +107,10 @@ class _Baics(AskTell[Pair]):
         """beta(t, delta) = ln((1 + ln t) / delta)."""
         return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
 
+    def tell(self, arm: Pair, reward: float) -> None:
+        """Record a reward. Raises ValueError for a pair there is not, or a reward not finite."""
+        self._record(arm, reward)
+
     def _choose(self) -> Pair:
         pair = self._choose_pair(self._state, self._problem, self._rules, self._coins)
         return divmod(int(pair), self._problem.weights.size)

@@ -11,15 +11,16 @@ class Observation(NamedTuple, Generic[Arm]):
     """One entry of a history."""
 
     arm: Arm
-    reward: float
+    observed: tuple[float, ...]  # what the strategy's `tell` was given after the arm
     asked: bool  # whether it answered an `ask`
 
 
 class AskTell(Generic[Arm]):
     """The ask/tell loop; a paper's strategy says how to choose, observe, stop and answer.
 
-    `ask` returns the same arm until a reward of it is told. Rewards of other arms may be told
-    too, in any order; they count, and leave the question open.
+    `ask` returns the same arm until an observation of it is told. Those of other arms may be told
+    too, in any order; they count, and leave the question open. A strategy's `tell` has the
+    arguments that suit it, and hands them to `_record`.
     """
 
     def __init__(self) -> None:
@@ -34,39 +35,41 @@ class AskTell(Generic[Arm]):
             self._asked = self._choose()
         return self._asked
 
-    def tell(self, arm: Arm, reward: float) -> None:
-        """Record a reward. Raises ValueError for an arm there is not, or a reward not finite."""
-        reward = float(reward)
-        if not math.isfinite(reward):
-            raise ValueError(f"reward must be a finite number, got {reward}")
-        self._observe(arm, reward)
-        self.history.append(Observation(arm, reward, arm == self._asked))
-        if arm == self._asked:
-            self._asked = None
-
     def replay(self, history: Iterable[Observation[Arm]]) -> None:
         """Bring a new object, made with the same arguments, to where another one's history ends.
 
-        Save `history` (plain tuples of arm, reward, asked) to survive a restart. Raises
+        Save `history` (plain tuples of arm, observed, asked) to survive a restart. Raises
         ValueError where the history is not one of this strategy.
         """
-        for arm, reward, asked in history:
+        for arm, observed, asked in history:
             if asked and self.ask() != arm:
                 raise ValueError(f"the history pulls {arm} where this strategy asks {self.ask()}")
-            self.tell(arm, reward)
+            self._record(arm, *observed)
 
     @property
     def done(self) -> bool:
-        """Whether the stopping rule says that the answer is sure enough."""
+        """Whether the stopping rule says that the answer is sure enough, or the budget is spent."""
         raise NotImplementedError
 
     @property
     def answer(self):
-        """The answer as of now; sure only once `done`."""
+        """The answer, sure only once `done`."""
         raise NotImplementedError
+
+    def _record(self, arm: Arm, *observed: float) -> None:
+        """Observe, and keep it in the history. Raises ValueError for what is not finite."""
+        observed = tuple(map(float, observed))
+        for number in observed:
+            if not math.isfinite(number):
+                raise ValueError(f"an observation must be a finite number, got {number}")
+        self._observe(arm, *observed)
+        self.history.append(Observation(arm, observed, arm == self._asked))
+        if arm == self._asked:
+            self._asked = None
 
     def _choose(self) -> Arm:
         raise NotImplementedError
 
-    def _observe(self, arm: Arm, reward: float) -> None:
+    def _observe(self, arm: Arm, *observed: float) -> None:
+        """Take an observation into the state. Raises ValueError for an arm there is not."""
         raise NotImplementedError

@@ -56,6 +56,8 @@ class Benchmark:
     runs: int
     per: str  # the unit of work, such as "pull"
     work: Callable[[Any], int]  # how much of it an outcome took
+    note: str = ""  # to stand beside the number
+    instance: Any = None  # one made for it; else the paper's instance that the cell names
 
 
 @dataclass(frozen=True)

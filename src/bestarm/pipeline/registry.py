@@ -4,7 +4,7 @@
     strategies.py   STRATEGIES, READINGS, readings_of(strategy), Setting, prepare(instance, cell),
                     warm_up()
     experiments.py  EXPERIMENTS, TARGETS, BENCHMARKS, OWN_STATISTICS, summarise(cell, truth, runs),
-                    bounds(truth, setting), describe(instance, truth)
+                    bounds(truth, setting), describe(instance, truth); TIMED_TARGETS if wanted
     plots.py        one function a target
     reference.py    slow versions, for tests
 
@@ -17,6 +17,7 @@ from types import ModuleType
 #: Every paper, in the order figures and claims list them. A new paper is one line here.
 PAPERS = {
     "baics": "Best arm identification with fairness constraints on subpopulations (WSC 2023)",
+    "cbmai": "Constrained best mixed arm identification with a fixed budget",
 }
 
 

@@ -44,9 +44,13 @@ def _families(names: Iterable[str]) -> list[str]:
     return [
         members[0]
         if len(members) == 1
-        else f"{stem}={{{', '.join(m.split('=')[1] for m in members)}}}"
+        else f"{stem}={{{', '.join(_shortened([m.split('=')[1] for m in members]))}}}"
         for stem, members in groups.items()
     ]
+
+
+def _shortened(values: list[str], most: int = 12) -> list[str]:
+    return values if len(values) <= most else [*values[:2], "...", values[-1]]
 
 
 def show_named(name: str) -> None:

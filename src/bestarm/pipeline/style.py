@@ -107,6 +107,30 @@ def error_bars(
     axes.errorbar(x, y, **bars, **(style | kwargs))
 
 
+def curve(axes: Axes, rows: pd.DataFrame, look: Look, label: str, shift: float = 1.0) -> None:
+    """A table's values against x, both logarithmic, with intervals.
+
+    At the first x where nothing was counted (status `one-sided`), an arrow from the end of the
+    interval that means something: down for a share of 0, else up. Arrows of several curves are
+    told apart by a `shift`, a factor of x.
+
+    Raises:
+        ValueError: there are no rows.
+    """
+    if rows.empty:
+        raise ValueError("no rows of the table to draw")
+    rows = rows.sort_values("x")
+    bound, seen = rows[rows.status == "one-sided"], rows[rows.status != "one-sided"]
+    axes.plot([], [], color=look.colour, marker=look.marker, ls=look.line, ms=3.5, label=label)
+    if len(seen):
+        error_bars(axes, seen, seen.x, seen.value, look, ms=3.5)
+    for down in (True, False):
+        some = bound[(bound.value == 0.0) == down].head(1)
+        end = some.high if down else some.low
+        limits = {"uplims" if down else "lolims": True}
+        axes.errorbar(some.x * shift, end, 0.35 * end, ls="", color=look.colour, lw=1, **limits)
+
+
 def plain_log_ticks(axis: Axis) -> None:
     """Label a logarithmic axis 100, 200, 500, 1,000, ..."""
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

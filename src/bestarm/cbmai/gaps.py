@@ -1,0 +1,356 @@
+"""The gaps of Section 4.1: how far an instance is from one with another answer.
+
+Distances are weighted by the noise: moving rewards and costs by (dr, dc) costs
+|dr|^2 / sigma_r^2 + |dc|^2 / sigma_c^2, of which Eqs. (9) and (11) are infima over non-convex sets.
+Fix the basic solutions instead. Let p be the mixture that the optimal basis I stands for after the
+move and q the one of J. For fixed p and q the conditions are linear in the moved instance:
+
+    cost l:  p . c_l = cbar_l, or <= where slack l is in I;  likewise q . c_l for J;
+    reward:  r . q >= r . p,
+
+and the least move is a projection in closed form. So
+
+    Delta_J^2 = min_{p, q}  (r . (p - q))_+^2 / (sigma_r |p - q|)^2  +  sum_l D_l(p, q) / sigma_c^2
+
+with p and q in the simplices over the arms of I and J, together at most 2 L dimensions, and D_l the
+squared distance of c_l to two half-spaces or planes. At p = q the reward condition holds by itself
+and its term is 0 (the infimum is over a closure); that case is minimised separately, over the arms
+that I and J share. Known arms do not move: their parts of p and q count in the conditions, not in
+the norms; and a basis without an unknown arm has one mixture, which counts as one known arm.
+
+Delta_0 is met at the first point where the solution of I loses a coordinate: some x_i = 0 with the
+others >= 0. (Where det A_I -> 0 first, the solutions of the limit form a line that reaches such a
+point within the set.) That is the case p = q again, over I without i, minimised over i.
+
+The minima over p and q are searched for: a grid, then a pattern search from its best points.
+"""
+
+import itertools
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.compile import jit
+
+#: Points a side of the grid on a simplex, by its number of arms; beyond these, 4.
+GRID = np.array([1, 1, 48, 10, 6])
+#: Grid points from which the search starts, the step at which it ends, the gain worth a step.
+STARTS = 6
+SMALLEST_STEP = 1e-9
+SMALLEST_GAIN = 1e-13
+#: A squared norm that counts as 0, and a miss of a condition that does.
+NOTHING, ROUNDING = 1e-14, 1e-9
+
+
+class Scaled(NamedTuple):
+    """An instance in units of its noise."""
+
+    rewards: np.ndarray  # (K,)
+    costs: np.ndarray  # (L, K)
+    bounds: np.ndarray  # (L,)
+    moves: np.ndarray  # (K,) bool: unknown arms; known ones cannot be otherwise
+
+
+@jit
+def one_plane(e: float, g: float, loose: bool) -> float:
+    """min |x|^2  s.t.  p . x = e,  or <= if loose; g = |p|^2. Infinite if there is no such x."""
+    if loose and e >= 0.0:
+        return 0.0
+    if g > NOTHING:
+        return e * e / g
+    return 0.0 if abs(e) <= ROUNDING else np.inf
+
+
+@jit
+def two_planes(e: float, f: float, g: float, h: float, k: float, loose: tuple) -> float:
+    """min |x|^2  s.t.  p . x = e,  q . x = f;  `<=` instead of `=` where loose.
+
+    The minimum is attained with some of the loose conditions met with equality; each choice has a
+    closed form, and the least of those that satisfy the rest is it.
+
+    Args:
+        e, f: right sides.
+        g, h, k: |p|^2, |q|^2 and p . q.
+        loose: (bool, bool).
+
+    Returns:
+        The minimum; infinite if there is no such x.
+    """
+    if g <= NOTHING or h <= NOTHING:
+        return one_plane(e, g, loose[0]) + one_plane(f, h, loose[1])
+    if loose[0] and loose[1] and e >= 0.0 and f >= 0.0:
+        return 0.0
+    best = np.inf
+    if loose[1] and k * e / g <= f + NOTHING:
+        best = min(best, e * e / g)
+    if loose[0] and k * f / h <= e + NOTHING:
+        best = min(best, f * f / h)
+    det = g * h - k * k
+    if det > 1e-10 * g * h:
+        best = min(best, (h * e * e - 2.0 * k * e * f + g * f * f) / det)
+    elif abs(f - k * e / g) <= ROUNDING:
+        best = min(best, e * e / g)
+    return best
+
+
+@jit
+def move_cost(
+    p: np.ndarray,
+    q: np.ndarray,
+    arms: tuple,
+    bounds: np.ndarray,
+    loose: np.ndarray,
+) -> float:
+    """Cost of the least move after which the bases stand for mixtures p and q, and q is as good.
+
+    Args:
+        p, q: (u,) mixtures over the arms at issue.
+        arms: their rewards / sigma_r (u,), costs / sigma_c (L, u), and whether they move (u,).
+        bounds: (L,) / sigma_c.
+        loose: (2, L) whether slack l is in the basis of p, of q.
+    """
+    rewards, costs, moves = arms
+    lead, apart, g, h, k = 0.0, 0.0, 0.0, 0.0, 0.0
+    for a in range(p.size):
+        lead += rewards[a] * (p[a] - q[a])
+        if moves[a]:
+            apart += (p[a] - q[a]) ** 2
+            g += p[a] * p[a]
+            h += q[a] * q[a]
+            k += p[a] * q[a]
+    total = 0.0
+    if lead > 0.0:
+        total = np.inf if apart == 0.0 else lead * lead / apart
+    for l in range(bounds.size):
+        e = bounds[l]
+        f = bounds[l]
+        for a in range(p.size):
+            e -= costs[l, a] * p[a]
+            f -= costs[l, a] * q[a]
+        total += two_planes(e, f, g, h, k, (loose[0, l], loose[1, l]))
+    return total
+
+
+@jit
+def _next_point(counts: np.ndarray) -> bool:
+    """The next composition of the same total, in place; False after the last."""
+    n = counts.size
+    for i in range(n - 2, -1, -1):
+        if counts[i] > 0:
+            rest = counts[n - 1] if i < n - 1 else 0
+            counts[n - 1] = 0
+            counts[i] -= 1
+            counts[i + 1] = rest + 1
+            return True
+    return False
+
+
+@jit
+def _place(point: np.ndarray, arms: np.ndarray, out: np.ndarray) -> None:
+    """Spread a point of a basis' simplex over all arms at issue."""
+    out[:] = 0.0
+    for i in range(arms.size):
+        out[arms[i]] = point[i]
+
+
+@jit
+def least_move(
+    arms: tuple, bounds: np.ndarray, loose: np.ndarray, first: np.ndarray, second: np.ndarray
+) -> float:
+    """min over mixtures p on `first` and q on `second` of `move_cost`; q = p if `second` is empty.
+
+    Args:
+        arms, bounds, loose: as for `move_cost`.
+        first, second: places, among the arms at issue, of the arms of the two bases.
+    """
+    tied = second.size == 0
+    size = arms[0].size
+    p, q = np.zeros(size), np.zeros(size)
+    n1 = GRID[first.size] if first.size < GRID.size else 4
+    n2 = 0 if tied else (GRID[second.size] if second.size < GRID.size else 4)
+    best = np.full(STARTS, np.inf)
+    best_x = np.zeros((STARTS, first.size))
+    best_y = np.zeros((STARTS, second.size))
+    x_counts = np.zeros(first.size, np.int64)
+    x_counts[0] = n1
+    more_x = True
+    while more_x:
+        x = x_counts / n1
+        _place(x, first, p)
+        y_counts = np.zeros(second.size, np.int64)
+        if not tied:
+            y_counts[0] = n2
+        more_y = True
+        while more_y:
+            y = y_counts / max(n2, 1)
+            if tied:
+                q[:] = p
+                more_y = False
+            else:
+                _place(y, second, q)
+            value = move_cost(p, q, arms, bounds, loose)
+            worst = np.argmax(best)
+            if value < best[worst]:
+                best[worst] = value
+                best_x[worst] = x
+                best_y[worst] = y
+            if not tied:
+                more_y = _next_point(y_counts)
+        more_x = _next_point(x_counts)
+    least = np.inf
+    for s in range(STARTS):
+        if best[s] < np.inf:
+            least = min(least, _search(best_x[s], best_y[s], arms, bounds, loose, first, second))
+    return least
+
+
+@jit
+def _search(
+    x: np.ndarray,
+    y: np.ndarray,
+    arms: tuple,
+    bounds: np.ndarray,
+    loose: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+) -> float:
+    """Pattern search from (x, y), which it moves: shift weight between arms of one basis, or of
+    both at once, halving the step when no shift helps."""
+    tied = second.size == 0
+    p, q = np.zeros(arms[0].size), np.zeros(arms[0].size)
+    x_shifts, y_shifts = _shifts(x.size), _shifts(y.size)
+    x_try, y_try = x.copy(), y.copy()
+    value = np.inf
+    step = 0.1
+    while step > SMALLEST_STEP:
+        improved = False
+        for a in range(len(x_shifts)):
+            _shift(x, x_shifts[a], step, x_try)
+            _place(x_try, first, p)
+            for b in range(len(y_shifts)):
+                _shift(y, y_shifts[b], step, y_try)
+                if tied:
+                    q[:] = p
+                else:
+                    _place(y_try, second, q)
+                trial = move_cost(p, q, arms, bounds, loose)
+                if trial < value * (1.0 - SMALLEST_GAIN):
+                    value = trial
+                    x[:] = x_try
+                    y[:] = y_try
+                    improved = True
+        if not improved:
+            step *= 0.5
+    return value
+
+
+@jit
+def _shifts(n: int) -> np.ndarray:
+    """(from, to) of every shift of weight among n arms; the first shifts nothing."""
+    shifts = np.zeros((max(n * (n - 1), 0) + 1, 2), np.int64)
+    k = 1
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                shifts[k] = (i, j)
+                k += 1
+    return shifts
+
+
+@jit
+def _shift(point: np.ndarray, shift: np.ndarray, step: float, out: np.ndarray) -> None:
+    """Shift a weight of `step`, or all there is."""
+    out[:] = point
+    if shift[0] != shift[1]:
+        amount = min(step, point[shift[0]])
+        out[shift[0]] -= amount
+        out[shift[1]] += amount
+
+
+def basis_gap(instance: Scaled, optimal: np.ndarray, other: np.ndarray) -> float:
+    """Delta_J^2, Eq. (9), of the basis `other` against the optimal one; columns in [0, K + L).
+
+    Args:
+        instance: in units of its noise.
+        optimal, other: (L + 1,) bases.
+    """
+    ours, theirs = (_split(instance, basis) for basis in (optimal, other))
+    for side in (ours, theirs):
+        if not instance.moves[side[0]].any():
+            mixture = _known_mixture(instance, *side)
+            if mixture is None:
+                return math.inf
+            instance = _with_arm(instance, mixture)
+            side[0] = np.array([instance.rewards.size - 1])
+    union = np.union1d(ours[0], theirs[0])
+    arms = _arms(instance, union)
+    loose = np.array([ours[1], theirs[1]])
+    places = [np.searchsorted(union, side[0]) for side in (ours, theirs)]
+    gap = least_move(arms, instance.bounds, loose, *places)
+    shared = np.intersect1d(*places)
+    if shared.size:
+        nothing = np.empty(0, np.int64)
+        gap = min(gap, least_move(arms, instance.bounds, loose, shared, nothing))
+    return float(gap)
+
+
+def infeasibility_gap(instance: Scaled, optimal: np.ndarray) -> float:
+    """Delta_0^2, Eq. (11)."""
+    gaps = [math.inf]
+    for left_out in optimal:
+        arms, slack = _split(instance, optimal[optimal != left_out])
+        if arms.size:
+            loose = np.array([slack, slack])
+            places, nothing = np.arange(arms.size), np.empty(0, np.int64)
+            gaps.append(least_move(_arms(instance, arms), instance.bounds, loose, places, nothing))
+    return float(min(gaps))
+
+
+def arm_gaps(instance: Scaled, optimal: np.ndarray) -> np.ndarray:
+    """Delta_a^2, Eq. (10), of every column a: the least gap of a basis that contains it."""
+    n_columns = instance.rewards.size + instance.bounds.size
+    gaps = np.full(n_columns, np.inf)
+    for basis in itertools.combinations(range(n_columns), optimal.size):
+        other = np.array(basis)
+        gap = 0.0 if set(basis) == set(optimal.tolist()) else basis_gap(instance, optimal, other)
+        gaps[other] = np.minimum(gaps[other], gap)
+    return gaps
+
+
+def _known_mixture(instance: Scaled, arms: np.ndarray, slack: np.ndarray) -> np.ndarray | None:
+    """The weights of a basis of known arms and slacks, (K,), which no move changes; or None."""
+    n_costs = instance.bounds.size
+    columns = [instance.costs[:, arms], np.eye(n_costs)[:, slack]]
+    ones = np.append(np.ones(arms.size), np.zeros(slack.sum()))
+    try:
+        solution = np.linalg.solve(np.vstack([np.hstack(columns), ones]), [*instance.bounds, 1.0])
+    except np.linalg.LinAlgError:
+        return None
+    if solution.min() < 0.0:
+        return None
+    weights = np.zeros(instance.rewards.size)
+    weights[arms] = solution[: arms.size]
+    return weights
+
+
+def _with_arm(instance: Scaled, mixture: np.ndarray) -> Scaled:
+    """The instance with a mixture of known arms as one more known arm."""
+    return Scaled(
+        np.append(instance.rewards, instance.rewards @ mixture),
+        np.column_stack([instance.costs, instance.costs @ mixture]),
+        instance.bounds,
+        np.append(instance.moves, False),
+    )
+
+
+def _split(instance: Scaled, basis: np.ndarray) -> list[np.ndarray]:
+    """The arms of a basis, and which slacks are in it, (L,)."""
+    n_arms, n_costs = instance.rewards.size, instance.bounds.size
+    arms = np.sort(basis[basis < n_arms])
+    return [arms, np.isin(np.arange(n_costs) + n_arms, basis)]
+
+
+def _arms(instance: Scaled, which: np.ndarray) -> tuple:
+    costs = np.ascontiguousarray(instance.costs[:, which])
+    return instance.rewards[which], costs, instance.moves[which]

@@ -1,0 +1,186 @@
+"""SFSR, SFSR-L and USLP as ask/tell objects, on the compiled steps of `strategies.py`."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bestarm.cbmai import strategies
+from bestarm.cbmai.problem import Problem
+from bestarm.cbmai.strategies import FOUND, PHASE, RUNNING, check_budget
+from bestarm.core.inputs import InputError
+from bestarm.core.interactive import AskTell
+
+
+class _Cbmai(AskTell[int]):
+    """What the three strategies share: the program, the rounds, the answer.
+
+    Arms are counted from 0; the slack of constraint l counts as arm K + l, as in the paper.
+
+    Args:
+        n_arms: K, at least 2.
+        bounds: (L,) bounds on a mixture's mean costs.
+        budget: N, the most pulls in total; more than the number of unknown arms.
+        known: of arms whose means are known, (reward, costs) by arm; these are never asked for.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
+    """
+
+    _schedule = staticmethod(strategies.rejection_schedule)
+
+    def __init__(
+        self,
+        n_arms: int,
+        bounds: Sequence[float] | float,
+        budget: int,
+        *,
+        known: Mapping[int, tuple[float, Sequence[float] | float]] | None = None,
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        known = dict(known or {})
+        self._bounds = np.atleast_1d(np.array(bounds, dtype=float))
+        if n_arms < 2:
+            raise InputError(f"{name}: n_arms: must be at least 2, got {n_arms}")
+        if self._bounds.ndim != 1 or not np.isfinite(self._bounds).all() or not self._bounds.size:
+            raise InputError(f"{name}: bounds: must be finite numbers, got {bounds}")
+        for arm in known:
+            if not 0 <= arm < n_arms:
+                raise InputError(f"{name}: known: must be arms 0 to {n_arms - 1}, got {arm}")
+        unknown = [arm for arm in range(n_arms) if arm not in known]
+        if not unknown:
+            raise InputError(f"{name}: known: must leave an arm unknown")
+        check_budget(budget, len(unknown), name)
+        #: Columns as the kernels order them: unknown arms, known arms, slacks.
+        self._columns = [*unknown, *known, *range(n_arms, n_arms + self._bounds.size)]
+        rewards, costs = np.zeros(n_arms), np.zeros((self._bounds.size, n_arms))
+        for place, (arm, (reward, cost)) in enumerate(known.items(), len(unknown)):
+            means = np.array([reward, *np.atleast_1d(cost)], dtype=float)
+            if means.size != self._bounds.size + 1 or not np.isfinite(means).all():
+                raise InputError(
+                    f"{name}: known: must be a finite reward and {self._bounds.size} costs an arm, "
+                    f"got {(reward, cost)} for arm {arm}"
+                )
+            rewards[place], costs[:, place] = means[0], means[1:]
+        self._problem = Problem(rewards, costs, self._bounds, len(unknown))
+        self._state = strategies.start(self._problem, self._schedule(self._problem, budget))
+
+    def tell(self, arm: int, reward: float, costs: Sequence[float] | float, pulls: int = 1) -> None:
+        """Record a pull's reward and costs; or of several pulls of an arm, the sums.
+
+        Raises:
+            ValueError: for an arm there is not or that is known, numbers that are not finite, the
+                wrong number of costs, or no pull.
+        """
+        self._record(arm, reward, *np.atleast_1d(costs), pulls)
+
+    @property
+    def wanted(self) -> dict[int, int]:
+        """Pulls that each arm still needs in this round, for running them as a batch."""
+        lacking = self._lacking()
+        return {self._columns[a]: int(lacking[a]) for a in np.flatnonzero(lacking)}
+
+    @property
+    def remaining(self) -> list[int]:
+        """The arms and slacks not rejected so far."""
+        return sorted(self._columns[c] for c in np.flatnonzero(self._state.remaining))
+
+    @property
+    def done(self) -> bool:
+        """Whether the last round is over, or the empirical program was infeasible."""
+        return bool(self._state.clock[PHASE] != RUNNING)
+
+    @property
+    def answer(self) -> list[int] | None:
+        """The support of the best mixture, slacks included; None if no mixture is feasible.
+
+        Raises RuntimeError before `done`.
+        """
+        self._need_the_end()
+        return self.remaining if self._state.clock[PHASE] == FOUND else None
+
+    @property
+    def mixture(self) -> dict[int, float] | None:
+        """Weights of the arms of the best mixture by the estimates (Remark 2); None if infeasible.
+
+        Raises RuntimeError before `done`.
+        """
+        self._need_the_end()
+        if self._state.clock[PHASE] != FOUND:
+            return None
+        support, weights = strategies.answer(self._state, self._problem)
+        arms = {self._columns[c]: float(w) for c, w in zip(support, weights, strict=True)}
+        return {arm: arms[arm] for arm in sorted(arms) if arm < self._state.pulls.size}
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K,) pulls so far."""
+        return self._by_arm(self._state.pulls).astype(np.int64)
+
+    @property
+    def rewards(self) -> np.ndarray:
+        """(K,) mean rewards: empirical, 0 before the first pull; or known."""
+        return self._by_arm(self._state.rewards)
+
+    @property
+    def costs(self) -> np.ndarray:
+        """(L, K) mean costs, likewise."""
+        return self._by_arm(self._state.costs)
+
+    def _end_round(self) -> None:
+        raise NotImplementedError
+
+    def _choose(self) -> int:
+        return self._columns[int(np.argmax(self._lacking()))]
+
+    def _observe(self, arm: int, reward: float, *costs_and_pulls: float) -> None:
+        *costs, pulls = costs_and_pulls
+        if len(costs) != self._bounds.size:
+            raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")
+        if not (pulls >= 1 and int(pulls) == pulls):
+            raise ValueError(f"pulls must be a positive integer, got {pulls}")
+        unknown = self._columns[: self._problem.n_unknown]
+        if arm not in unknown:
+            raise ValueError(f"arm must be one of the unknown ones, {unknown}, got {arm}")
+        strategies.observe(self._state, unknown.index(arm), pulls, reward, np.array(costs))
+        while not self.done and not self._lacking().any():
+            self._end_round()
+
+    def _lacking(self) -> np.ndarray:
+        """(K0,) pulls that remaining unknown arms lack, in the kernels' order; 0 when done."""
+        n = self._problem.n_unknown
+        if self.done:
+            return np.zeros(n)
+        lacking = strategies.goal(self._state) - self._state.pulls[:n]
+        return np.where(self._state.remaining[:n], lacking.clip(min=0.0), 0.0)
+
+    def _by_arm(self, values: np.ndarray) -> np.ndarray:
+        """From the kernels' order of arms to the caller's, along the last axis."""
+        return values[..., np.argsort(self._columns[: self._state.pulls.size])]
+
+    def _need_the_end(self) -> None:
+        if not self.done:
+            raise RuntimeError(f"the run is not over; arms remaining: {self.remaining}")
+
+
+class SFSR(_Cbmai):
+    """Successive rejects by the intersection value, Algorithm 1."""
+
+    def _end_round(self) -> None:
+        strategies.end_round_sfsr(self._state, self._problem)
+
+
+class SFSRL(_Cbmai):
+    """Successive rejects by the Lagrangian score, Eq. (8)."""
+
+    def _end_round(self) -> None:
+        strategies.end_round_sfsr_l(self._state, self._problem)
+
+
+class USLP(_Cbmai):
+    """Equally many pulls of every unknown arm, then the empirical program."""
+
+    _schedule = staticmethod(strategies.uniform_schedule)
+
+    def _end_round(self) -> None:
+        strategies.end_round_uslp(self._state, self._problem)

@@ -1,0 +1,270 @@
+"""Instances of constrained best mixed arm identification, their true answers and their gaps."""
+
+import math
+from functools import cached_property
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, ValidationInfo, field_validator
+
+from bestarm.cbmai.gaps import Scaled, arm_gaps, infeasibility_gap
+from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
+from bestarm.core.inputs import Input, PositiveFloat, load
+from bestarm.pipeline.files import data_folder
+
+#: Gaps are computed up to this many constraints and bases: beyond, they take minutes.
+MOST_CONSTRAINTS, MOST_BASES = 2, 50_000
+#: Coordinates and reduced values nearer to 0 than this count as 0: Assumption 1 fails.
+DEGENERATE = 1e-9
+
+
+class Problem(NamedTuple):
+    """Rewards, costs and bounds. Column a of the linear program is arm a, or slack a - K."""
+
+    rewards: np.ndarray  # (K,)
+    costs: np.ndarray  # (L, K)
+    bounds: np.ndarray  # (L,) cbar
+    n_unknown: int  # K0: the means of the first K0 arms are not known to a strategy
+
+
+class Noise(NamedTuple):
+    """Standard deviations of a single pull."""
+
+    reward: float
+    cost: float
+
+
+class Instance(Input):
+    """Arms with a Gaussian reward and L Gaussian costs each, and bounds on a mixture's mean costs.
+
+    The answer is the support of the best mixture, the solution of the linear program
+
+        max r . p   s.t.   c p + s = cbar,  1 . p = 1,  p, s >= 0,
+
+    slacks s included (they count as arms K + 1 to K + L); or "infeasible".
+    """
+
+    paper: Literal["cbmai"] = "cbmai"
+    name: str = Field(min_length=1)
+    source: str = ""
+    reconstructed: bool = False  # drawn but not printed in the paper, hence rebuilt
+    seed: int | None = None  # of the generator that rebuilt it
+    rewards: Annotated[list[float], Field(min_length=2)]  # (K,)
+    costs: Annotated[list[list[float]], Field(min_length=1)]  # (L, K)
+    bounds: list[float]  # (L,)
+    unknown: Annotated[int, Field(ge=1)] | None = None  # K0; all K when left out
+    sigma_reward: PositiveFloat = 1.0
+    sigma_cost: PositiveFloat = 1.0
+    arms: list[str] | None = None  # names, for people
+    constraints: list[str] | None = None
+
+    @field_validator("costs")
+    @classmethod
+    def _a_cost_an_arm(cls, costs: list[list[float]], info: ValidationInfo):
+        n_arms = len(info.data.get("rewards", []))
+        for row in costs:
+            if n_arms and len(row) != n_arms:
+                raise ValueError(
+                    f"must have {n_arms} entries a row to fit rewards, got a row of {len(row)}"
+                )
+        return costs
+
+    @field_validator("bounds", "unknown", "arms", "constraints")
+    @classmethod
+    def _fits(cls, value, info: ValidationInfo):
+        rewards, costs = (info.data.get(name) for name in ("rewards", "costs"))
+        if value is None or rewards is None or costs is None:
+            return value
+        if info.field_name == "unknown":
+            if value > len(rewards):
+                raise ValueError(f"must be at most {len(rewards)}, the number of arms")
+            return value
+        field, wanted = (
+            ("rewards", len(rewards)) if info.field_name == "arms" else ("costs", len(costs))
+        )
+        if len(value) != wanted:
+            raise ValueError(f"must have {wanted} entries to fit {field}, got {len(value)}")
+        return value
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The instance as kernels take it."""
+        return Problem(
+            np.array(self.rewards),
+            np.array(self.costs),
+            np.array(self.bounds),
+            len(self.rewards) if self.unknown is None else self.unknown,
+        )
+
+    @property
+    def noise(self) -> Noise:
+        return Noise(self.sigma_reward, self.sigma_cost)
+
+    @property
+    def arm_names(self) -> list[str]:
+        return self.arms or [f"arm {a + 1}" for a in range(len(self.rewards))]
+
+    @property
+    def constraint_names(self) -> list[str]:
+        return self.constraints or [f"cost {l + 1}" for l in range(len(self.bounds))]
+
+
+class Truth(Input):
+    """What is true of an instance; columns are counted from 1, slacks after the arms."""
+
+    answer: list[int]  # (L + 1,) the optimal support; zeros when infeasible
+    weights: list[float]  # (L + 1,) of its columns
+    value: float | None  # of the program
+    unique: bool  # Assumption 1: one optimal solution, with L + 1 coordinates > 0
+    infeasibility_gap: float | None  # Delta_0^2, Eq. (11)
+    arm_gaps: list[float | None] | None  # (K + L,) Delta_a^2, Eq. (10); None where infinite
+    exponent_sfsr: float | None  # Eq. (15): SFSR's error falls at least as fast
+    exponent_any: float | None  # Eq. (13): no consistent strategy's falls faster
+    exponent_uslp: float | None  # Eq. (14): nor USLP's than this
+
+
+class Solution(NamedTuple):
+    """Of the true program; columns are counted from 0, slacks after the arms."""
+
+    basis: np.ndarray  # (L + 1,) ascending
+    weights: np.ndarray  # (L + 1,) of its columns
+    intersection_values: np.ndarray  # (K + L,) Eq. (6); minus infinity in no feasible basis
+    reduced: np.ndarray  # (K + L,) mu - A^T lambda: how far below the frontier a column lies
+
+    @property
+    def unique(self) -> bool:
+        """Assumption 1: no other optimal solution, and L + 1 coordinates > 0."""
+        others = np.delete(self.reduced, self.basis)
+        return bool((self.weights > DEGENERATE).all() and (others < -DEGENERATE).all())
+
+
+def solve(problem: Problem) -> Solution | None:
+    """An optimal basic solution of the true program; None if it is infeasible."""
+    matrix, rhs, values = standard_form(problem)
+    n = values.size
+    work = make_workspace(rhs.size, n)
+    load_program(work, matrix, rhs, values)
+    if score_bases(work, n) == -math.inf:
+        return None
+    basis, intersection_values = work.basis.copy(), work.scores.copy()
+    load_program(work, matrix, rhs, values)
+    reduced_values(work, n)
+    weights = np.linalg.solve(matrix[:, basis], rhs)
+    return Solution(basis, weights, intersection_values, work.scores)
+
+
+def standard_form(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A of shape (L + 1, K + L), b and mu of Eq. (3)."""
+    n_costs, n_arms = problem.costs.shape
+    matrix = np.block(
+        [[problem.costs, np.eye(n_costs)], [np.ones((1, n_arms)), np.zeros((1, n_costs))]]
+    )
+    return matrix, np.append(problem.bounds, 1.0), np.append(problem.rewards, np.zeros(n_costs))
+
+
+def truth(instance: Instance) -> Truth:
+    """Everything later stages need to know of an instance."""
+    problem = instance.problem
+    n_rows = problem.bounds.size + 1
+    none = dict.fromkeys(
+        ("infeasibility_gap", "arm_gaps", "exponent_sfsr", "exponent_any", "exponent_uslp")
+    )
+    solution = solve(problem)
+    if solution is None:
+        return Truth(answer=[0] * n_rows, weights=[0.0] * n_rows, value=None, unique=False, **none)
+    basis = solution.basis
+    n_columns = problem.rewards.size + problem.bounds.size
+    known = {
+        "answer": (basis + 1).tolist(),
+        "weights": solution.weights.tolist(),
+        "value": float(standard_form(problem)[2][basis] @ solution.weights),
+        "unique": solution.unique,
+    }
+    few = problem.bounds.size <= MOST_CONSTRAINTS and math.comb(n_columns, n_rows) <= MOST_BASES
+    if not (solution.unique and few):
+        return Truth(**known, **none)
+    scaled = in_units_of_noise(problem, instance.noise)
+    gap, gaps = infeasibility_gap(scaled, basis), arm_gaps(scaled, basis)
+    return Truth(
+        **known,
+        infeasibility_gap=gap if math.isfinite(gap) else None,
+        arm_gaps=[g if math.isfinite(g) else None for g in gaps.tolist()],
+        **exponents(gap, gaps, problem),
+    )
+
+
+def in_units_of_noise(problem: Problem, noise: Noise) -> Scaled:
+    """The instance as the gaps take it."""
+    return Scaled(
+        problem.rewards / noise.reward,
+        problem.costs / noise.cost,
+        problem.bounds / noise.cost,
+        np.arange(problem.rewards.size) < problem.n_unknown,
+    )
+
+
+def exponents(gap: float, gaps: np.ndarray, problem: Problem) -> dict[str, float]:
+    """The limits of -ln(error) / N of Theorems 1 and 2, from Delta_0^2 and (K + L,) Delta_a^2.
+
+    The paper states Eqs. (14) and (15) for K0 = K. With known arms USLP shares its budget among
+    the K0 unknown ones, and Theorem 1 has ln K0 where Eq. (15) has ln K.
+    """
+    n_costs, n_arms = problem.costs.shape
+    ordered = np.sort(gaps)
+    least = min(gap, ordered[n_costs + 1])
+    ranks = np.arange(2, n_arms + 1)
+    hardness = min(gap / n_arms, (ordered[n_costs + 1 :] / ranks).min())
+    limits = {
+        "exponent_sfsr": hardness / (3.0 * ((n_costs + 1) / 2.0 + math.log(problem.n_unknown))),
+        "exponent_any": least / 2.0,
+        "exponent_uslp": least / (2.0 * problem.n_unknown),
+    }
+    return {name: float(e) if math.isfinite(e) else None for name, e in limits.items()}
+
+
+def instances() -> dict[str, Instance]:
+    """Those of data/instances/cbmai by name, and the random ones."""
+    paths = sorted((data_folder() / "instances/cbmai").glob("*.yaml"))
+    stored = [load(Instance, path) for path in paths]
+    return {instance.name: instance for instance in [*stored, *map(random_instance, SEEDS)]}
+
+
+#: Of the random instances.
+SEEDS = range(100)
+#: Section 5: sigma_r and sigma_c of every instance; the bounds are 1.
+PAPER_NOISE = {"sigma_reward": 1.0, "sigma_cost": 0.5}
+
+
+def make(name: str, rewards: np.ndarray, costs: np.ndarray, **fields) -> Instance:
+    """An instance with bounds of 1 and Section 5's noise, numbers rounded to two decimals."""
+    costs = np.atleast_2d(costs)
+    return Instance(
+        name=name,
+        rewards=np.round(rewards, 2).tolist(),
+        costs=np.round(costs, 2).tolist(),
+        bounds=[1.0] * len(costs),
+        **PAPER_NOISE,
+        **fields,
+    )
+
+
+def draw_arms(rng: np.random.Generator, n_arms: int = 16) -> tuple[np.ndarray, np.ndarray]:
+    """Rewards and costs (one each) of arms "clearly sub-optimal" and arms that are not (Section 5).
+
+    Costs are uniform; rewards lie under a concave curve, half of them by at most 0.3 and half by at
+    least 0.5.
+    """
+    costs = rng.uniform(0.1, 1.9, n_arms)
+    below = np.where(
+        np.arange(n_arms) < n_arms // 2,
+        rng.uniform(0.0, 0.3, n_arms),
+        rng.uniform(0.5, 1.0, n_arms),
+    )
+    order = rng.permutation(n_arms)
+    return (0.5 + np.sqrt(costs) - below)[order], costs[order]
+
+
+def random_instance(seed: int) -> Instance:
+    """The first draw of a seed, whatever it is like."""
+    rewards, costs = draw_arms(np.random.default_rng(seed))
+    return make(f"random seed={seed}", rewards, costs, seed=seed, source="beyond the paper")

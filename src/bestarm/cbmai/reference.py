@@ -1,0 +1,159 @@
+"""Slow and obvious versions of the CBMAI kernels: oracles for tests, never used in sampling."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+from scipy import optimize
+
+from bestarm.cbmai.problem import Noise, Problem, standard_form
+
+
+def solve(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray):
+    """max { v . x : A x = b, x >= 0 }: the value and a dual solution; None if infeasible.
+
+    Raises RuntimeError unless the solver reports an optimum or that there is no feasible point.
+    """
+    found = optimize.linprog(-values, A_eq=matrix, b_eq=rhs, bounds=(0, None), method="highs")
+    if found.status == 2:
+        return None
+    if found.status != 0:
+        raise RuntimeError(f"the reference solver ended with: {found.message}")
+    return -found.fun, -found.eqlin.marginals
+
+
+def feasible_bases(matrix: np.ndarray, rhs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every feasible basis of Definition 1, a row each, and its coordinates."""
+    bases = np.array(list(itertools.combinations(range(matrix.shape[1]), rhs.size)))
+    squares = matrix[:, bases].transpose(1, 0, 2)
+    regular = abs(np.linalg.det(squares)) > 1e-9
+    solutions = np.linalg.solve(squares[regular], rhs[:, None])[..., 0]
+    feasible = (solutions >= -1e-9).all(axis=1)
+    return bases[regular][feasible], solutions[feasible]
+
+
+def intersection_values(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Eq. (6), read off the definition."""
+    scores = np.full(values.size, -math.inf)
+    for basis, x in zip(*feasible_bases(matrix, rhs), strict=True):
+        scores[basis] = np.maximum(scores[basis], values[basis] @ x)
+    return scores
+
+
+def lagrangian_scores(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Eq. (8); determined only where no coordinate of the optimal solution is 0."""
+    found = solve(matrix, rhs, values)
+    return np.full(values.size, -math.inf) if found is None else values - matrix.T @ found[1]
+
+
+def schedule(strategy: str, truth: Problem, budget: int) -> list[int]:
+    """n_1, ..., n_{K-1} of Eq. (7), in whole numbers; of USLP its one round."""
+    n_costs, n_arms = truth.costs.shape
+    if strategy == "USLP":
+        return [budget // truth.n_unknown]
+    psi = sum(Fraction(1, max(2, j - n_costs)) for j in range(1, truth.n_unknown + 1))
+    return [
+        math.ceil((budget - truth.n_unknown) / psi / (n_arms + 1 - k)) for k in range(1, n_arms)
+    ]
+
+
+def run(strategy: str, truth: Problem, noise: Noise, budget: int, rng: np.random.Generator):
+    """Algorithm 1, or USLP, one pull at a time.
+
+    Returns:
+        The support (columns counted from 0; None for "infeasible"), and of every unknown arm the
+        list of what its pulls gave, reward before costs.
+    """
+    n_costs, n_arms = truth.costs.shape
+    seen = [[] for _ in range(truth.n_unknown)]
+    remaining = list(range(n_arms + n_costs))
+    score = lagrangian_scores if strategy == "SFSR-L" else intersection_values
+    for before, goal in itertools.pairwise([0, *schedule(strategy, truth, budget)]):
+        for a in remaining:
+            if a < truth.n_unknown:
+                for _ in range(goal - before):
+                    reward = rng.normal(truth.rewards[a], noise.reward)
+                    seen[a].append([reward, *rng.normal(truth.costs[:, a], noise.cost)])
+        means = np.vstack([truth.rewards, truth.costs])
+        for a, pulls in enumerate(seen):
+            means[:, a] = np.mean(pulls, axis=0)
+        matrix, rhs, values = standard_form(truth._replace(rewards=means[0], costs=means[1:]))
+        scores = score(matrix[:, remaining], rhs, values[remaining])
+        if scores.max() == -math.inf:
+            return None, seen
+        if strategy == "USLP":  # every column of the optimal basis has the largest score
+            remaining = sorted(np.argsort(-scores)[: n_costs + 1].tolist())
+        else:
+            del remaining[int(np.argmin(scores))]
+    return remaining, seen
+
+
+def basis_gap(problem: Problem, noise: Noise, optimal, other, rng, starts: int = 4) -> float:
+    """An upper bound on Delta_J^2, Eq. (9): see `_least_move`.
+
+    Where both bases come to share one solution the gradients become dependent, and SLSQP converges
+    badly; so that case is tried on its own too.
+    """
+
+    def overtaken(matrix, rhs, values, x, y):
+        equal = matrix[:, optimal] @ x - rhs, matrix[:, other] @ y - rhs
+        return np.concatenate(equal), [*x, *y, values[other] @ y - values[optimal] @ x]
+
+    shared = [a for a in optimal if a in other]
+
+    def the_same(matrix, rhs, values, x):
+        return matrix[:, shared] @ x[: len(shared)] - rhs, x
+
+    gap = _least_move(problem, noise, {*optimal, *other}, 2, overtaken, rng, starts)
+    return min(gap, _least_move(problem, noise, shared, 1, the_same, rng, starts))
+
+
+def infeasibility_gap(problem: Problem, noise: Noise, optimal, rng, starts: int = 4) -> float:
+    """An upper bound on Delta_0^2, Eq. (11): a determinant is 0, or a coordinate at most 0."""
+
+    def singular(matrix, rhs, values, x):
+        return [np.linalg.det(matrix[:, optimal])], [0.0]
+
+    def negative(i):
+        return lambda matrix, rhs, values, x: (matrix[:, optimal] @ x - rhs, [-x[i]])
+
+    cases = [singular, *map(negative, range(len(optimal)))]
+    return min(_least_move(problem, noise, optimal, 1, case, rng, starts) for case in cases)
+
+
+def _least_move(problem, noise, columns, n_solutions, conditions, rng, starts) -> float:
+    """The least that SLSQP finds over (r~, c~) and basic solutions from random starts; or inf.
+
+    `conditions(A~, b, mu~, *solutions)` gives what must be 0 and what must be nonnegative.
+    """
+    n_costs = problem.bounds.size
+    arms = [a for a in columns if a < problem.n_unknown]
+    units = np.array([noise.reward, *[noise.cost] * n_costs])[:, None]
+    matrix, rhs, values = standard_form(problem)
+    n_moves = units.size * len(arms)  # these variables come first, in units of the noise
+
+    def moved(z):
+        shift = units * z[:n_moves].reshape(units.size, -1)
+        near, mu = matrix.copy(), values.copy()
+        near[:n_costs, arms] += shift[1:]
+        mu[arms] += shift[0]
+        return conditions(near, rhs, mu, *z[n_moves:].reshape(n_solutions, -1))
+
+    rules = [{"type": t, "fun": lambda z, i=i: moved(z)[i]} for i, t in enumerate(("eq", "ineq"))]
+    options = {"maxiter": 300, "ftol": 1e-12}
+    best = math.inf
+    for _ in range(starts):
+        z = np.append(rng.normal(size=n_moves), rng.dirichlet(np.ones(n_costs + 1), n_solutions))
+        found = optimize.minimize(
+            lambda z: z[:n_moves] @ z[:n_moves],
+            z,
+            jac=lambda z: 2.0 * z * (np.arange(z.size) < n_moves),
+            method="SLSQP",
+            constraints=rules,
+            options=options,
+        )
+        equal, at_least = moved(found.x)
+        if np.abs(equal).max() < 1e-9 and np.min(at_least) > -1e-9:
+            best = min(best, float(found.fun))
+    return best

@@ -1,0 +1,273 @@
+"""How summaries and instances become the tables of the CBMAI paper's figures."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from bestarm.cbmai.problem import Instance, solve
+from bestarm.cbmai.strategies import (
+    FIRST_REJECTED,
+    end_round_sfsr_l,
+    most_normals,
+    pull_round,
+    rejection_schedule,
+    start,
+)
+from bestarm.core.estimates import Estimate, exact, proportion
+from bestarm.core.streams import stream_key, streams_of
+from bestarm.pipeline.model import Cell, Sources
+from bestarm.pipeline.tables import assemble, cell_rows, published_rows
+
+#: Errors that a normal approximation in the logarithm asks for, and its 95% quantile.
+FEWEST_ERRORS = 10
+Z = stats.norm.ppf(0.975)
+#: The run that figure 4 shows: on H2, with this budget.
+MISLED_BUDGET = 1000
+#: Whose limit, and whether from below or above.
+LIMITS = {
+    "SFSR at least": "exponent_sfsr",
+    "USLP at most": "exponent_uslp",
+    "any at most": "exponent_any",
+}
+
+
+def point(instance: str, strategy: str, budget: float) -> Cell:
+    """A point of an error curve."""
+    setting = {"budget": int(budget)}
+    return Cell(instance, strategy, setting, "as-written", x_name="budget", x=float(budget))
+
+
+def bounds(truth: dict, setting: dict) -> list[Estimate]:
+    """The optimal value, Delta_0^2, and the limits of Theorems 1 and 2; nothing if infeasible."""
+    found = [("optimal_value", "reward", truth["value"])]
+    found.append(("squared_gap:infeasibility", "", truth["infeasibility_gap"]))
+    found += [(f"exponent_limit:{name}", "per pull", truth[key]) for name, key in LIMITS.items()]
+    return [exact(*one) for one in found if one[-1] is not None]
+
+
+def gap_rows(truth: dict) -> list[Estimate]:
+    """Delta_a^2 of every column, infinite where no basis with it can overtake the optimal one."""
+    return [
+        exact(f"squared_gap:{column}", "", math.inf if gap is None else gap)
+        for column, gap in enumerate(truth["arm_gaps"], 1)
+    ]
+
+
+def errors(sources: Sources) -> pd.DataFrame:
+    """All statistics of an experiment, with comparisons of error rates."""
+    return assemble(sources.summary, comparisons(sources.summary))
+
+
+def comparisons(summary: pd.DataFrame) -> list[dict]:
+    """Differences and ratios of error rates at the same instance and budget.
+
+    Runs share their streams, so the intervals, made as for independent runs, are wide. Those of
+    differences are Newcombe's, from the two Wilson intervals; those of ratios are normal in the
+    logarithm, where both strategies erred.
+    """
+    rates = summary[summary.statistic == "error_rate"]
+    rows = []
+    for (instance, x), group in rates.groupby(["instance", "x"], sort=False):
+        by = {row.strategy: row for row in group.itertuples()}
+        for first, second in (("SFSR", "USLP"), ("SFSR-L", "USLP"), ("SFSR-L", "SFSR")):
+            a, b = by[first], by[second]
+            low = a.value - b.value - math.hypot(a.value - a.low, b.high - b.value)
+            high = a.value - b.value + math.hypot(a.high - a.value, b.value - b.low)
+            difference = Estimate("error_difference", "share", a.value - b.value, low, high, a.n)
+            rows += cell_rows(point(instance, f"{first} - {second}", x), [difference])
+            if a.value and b.value:
+                log = math.log(a.value / b.value)
+                half = Z * math.hypot(*(math.sqrt((1 / r.value - 1) / r.n) for r in (a, b)))
+                ends = (math.exp(log + sign * half) for sign in (0, -1, 1))
+                ratio = Estimate("error_ratio", "", *ends, a.n)
+                rows += cell_rows(point(instance, f"{first} / {second}", x), [ratio])
+    return rows
+
+
+def rates(sources: Sources) -> pd.DataFrame:
+    """-ln(error rate) / N and its local slope, with the limits of Theorems 1 and 2.
+
+    Without an error the one-sided bound on the rate gives a lower bound. Slopes are between
+    neighbouring budgets with FEWEST_ERRORS each or more.
+    """
+    found = sources.summary[sources.summary.statistic == "error_rate"]
+    rows = []
+    for (instance, strategy), curve in found.groupby(["instance", "strategy"], sort=False):
+        before = None
+        for row in curve.sort_values("x").itertuples():
+            cell = point(instance, strategy, row.x)
+            rows += cell_rows(cell, [_error_exponent(row)])
+            if before is not None and min(row.value, before.value) * row.n >= FEWEST_ERRORS:
+                rows += cell_rows(cell, [_marginal_exponent(before, row)])
+            before = row
+    for instance in found.instance.unique():
+        truth = sources.instances[instance]["truth"]
+        for name, field in LIMITS.items():
+            if truth[field] is not None:
+                limit = exact("exponent_limit", "per pull", truth[field])
+                rows += cell_rows(Cell(instance, name, {}, "exact"), [limit])
+    return assemble(rows)
+
+
+def _error_exponent(row) -> Estimate:
+    ends = [-math.log(p) / row.x if p > 0 else math.nan for p in (row.value, row.high, row.low)]
+    if row.value == 0.0:
+        ends[0] = ends[1]
+    return Estimate("error_exponent", "per pull", *ends, row.n, row.status)
+
+
+def _marginal_exponent(before, row) -> Estimate:
+    step = row.x - before.x
+    slope = math.log(before.value / row.value) / step
+    half = Z * math.hypot(*(math.sqrt((1 / r.value - 1) / r.n) for r in (before, row))) / step
+    return Estimate("marginal_exponent", "per pull", slope, slope - half, slope + half, row.n)
+
+
+def random_instances(sources: Sources) -> pd.DataFrame:
+    """Errors on the random instances, and on how many a strategy surely beats USLP.
+
+    Surely: the 95% interval of the difference lies on one side of 0.
+    """
+    compared = pd.DataFrame(comparisons(sources.summary))
+    differences = compared[compared.statistic == "error_difference"]
+    rows = []
+    for pair, group in differences.groupby("strategy"):
+        counts = {"below": (group.high < 0).sum(), "above": (group.low > 0).sum()}
+        rows += cell_rows(
+            point("random", pair, group.x.iloc[0]),
+            [
+                proportion(f"share_of_instances:{side}", int(count), len(group))
+                for side, count in counts.items()
+            ],
+        )
+    shown = sources.summary[sources.summary.statistic == "error_rate"]
+    return assemble(shown, differences, rows)
+
+
+def rewards(*names: str) -> Callable[[Sources], pd.DataFrame]:
+    """Table 1: rewards by arm, and the optimal support with its weights."""
+
+    def tabulate(sources: Sources) -> pd.DataFrame:
+        rows = [reward_rows(name, sources.instances[name]) for name in names]
+        return assemble(*rows, published_rows(sources.published, "table1"))
+
+    return tabulate
+
+
+def reward_rows(name: str, known: dict) -> list[dict]:
+    """What is printed of an instance in Table 1, and what is computed from it."""
+    instance, truth = known["instance"], known["truth"]
+    weights = zip(truth["answer"], truth["weights"], strict=True)
+    return cell_rows(
+        Cell(name, "truth", {}, "exact"),
+        [
+            *(exact(f"mean_reward:{a}", "reward", r) for a, r in enumerate(instance["rewards"], 1)),
+            *(exact(f"optimal_weight:{column}", "", weight) for column, weight in weights),
+            exact(
+                "support_size", "arms", sum(c <= len(instance["rewards"]) for c in truth["answer"])
+            ),
+            *bounds(truth, {}),
+            *gap_rows(truth),
+        ],
+    )
+
+
+def grid(name: str) -> Callable[[Sources], pd.DataFrame]:
+    """Costs of the arms of an instance with two constraints, for laying out rows and columns."""
+
+    def geometry(sources: Sources) -> pd.DataFrame:
+        first, second = sources.instances[name]["instance"]["costs"]
+        return pd.DataFrame({"arm": range(1, len(first) + 1), "cost_1": first, "cost_2": second})
+
+    return geometry
+
+
+def arms_of(*names: str) -> Callable[[Sources], pd.DataFrame]:
+    """Cost and reward of every arm of one-constraint instances, and the optimal weights."""
+
+    def geometry(sources: Sources) -> pd.DataFrame:
+        frames = []
+        for name in names:
+            instance, truth = (sources.instances[name][key] for key in ("instance", "truth"))
+            weights = dict(zip(truth["answer"], truth["weights"], strict=True))
+            n_arms = len(instance["rewards"])
+            arms = pd.DataFrame(
+                {
+                    "instance": name,
+                    "arm": range(1, n_arms + 1),
+                    "cost": instance["costs"][0],
+                    "reward": instance["rewards"],
+                }
+            )
+            frames.append(arms.assign(weight=[weights.get(a, 0.0) for a in arms.arm]))
+        return pd.concat(frames)
+
+    return geometry
+
+
+def scores(sources: Sources) -> pd.DataFrame:
+    """Figure 1: both scores of every column of the five-arm instance, slack included."""
+    name = "intersection-values"
+    solution = solve(Instance(**sources.instances[name]["instance"]).problem)
+    found = {
+        "intersection_value": solution.intersection_values,
+        "lagrangian_score": solution.reduced,
+    }
+    return assemble(
+        cell_rows(
+            Cell(name, "truth", {}, "exact"),
+            [
+                exact(f"{statistic}:{column}", "reward", score)
+                for statistic, scores in found.items()
+                for column, score in enumerate(scores, 1)
+            ],
+        )
+    )
+
+
+def first_rejections(sources: Sources) -> pd.DataFrame:
+    """How often the first rejection on H2 is of arm 1 or 2, by budget and strategy."""
+    summary = sources.summary
+    wanted = summary.statistic == "share_first_rejects_support"
+    return assemble(summary[wanted & (summary.instance == "H2") & summary.strategy.ne("USLP")])
+
+
+def misled_run(sources: Sources) -> pd.DataFrame:
+    """Figure 4: H2's arms as they are, and as seen in a run that rejects arm 1 in round 1.
+
+    It is the first replication of SFSR-L in which arm 1 is rejected although it does not look
+    worse than it is, by a frontier between two arms; on streams of its own.
+    """
+    instance = Instance(**sources.instances["H2"]["instance"])
+    problem, noise = instance.problem, instance.noise
+    n_arms = problem.rewards.size
+    goals = rejection_schedule(problem, MISLED_BUDGET)
+    normals = np.empty(most_normals(problem, goals))
+    key = stream_key(0, "cbmai", "fig4", "H2", f"budget={MISLED_BUDGET}")
+    for replication in range(100_000):
+        streams_of(key, replication).environment.standard_normal(out=normals)
+        state = start(problem, goals)
+        pull_round(state, problem, noise, normals)
+        no_worse = (state.rewards[0] >= problem.rewards[0]) & (state.costs[0] <= problem.costs[0])
+        end_round_sfsr_l(state, problem)
+        scores = np.empty(state.remaining.size)
+        scores[state.columns] = state.work.scores
+        if no_worse[0] and state.clock[FIRST_REJECTED] == 0 and scores[n_arms] < 0.0:
+            break
+    truly = {"cost": problem.costs[0], "reward": problem.rewards, "score": solve(problem).reduced}
+    seen = {"cost": state.costs[0], "reward": state.rewards, "score": scores}
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "panel": panel,
+                "arm": range(1, n_arms + 1),
+                **{name: values[:n_arms] for name, values in columns.items()},
+                "pulls": state.pulls,
+                "replication": replication,
+            }
+        )
+        for panel, columns in {"true": truly, "seen": seen}.items()
+    )

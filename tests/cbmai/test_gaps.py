@@ -1,0 +1,224 @@
+"""Gaps: closed forms, a general-purpose optimiser, and that no smaller move changes the answer."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from bestarm.cbmai import reference
+from bestarm.cbmai.gaps import arm_gaps, basis_gap, infeasibility_gap
+from bestarm.cbmai.problem import (
+    Instance,
+    Noise,
+    Problem,
+    exponents,
+    in_units_of_noise,
+    solve,
+    standard_form,
+    truth,
+)
+
+NOISE = Noise(1.0, 0.5)
+
+
+def random_problem(rng, n_arms, n_costs, n_unknown=None):
+    """Drawn until it meets Assumption 1."""
+    while True:
+        rewards, costs = rng.uniform(0, 2, n_arms), rng.uniform(0.2, 1.8, (n_costs, n_arms))
+        problem = Problem(rewards, costs, np.ones(n_costs), n_unknown or n_arms)
+        solution = solve(problem)
+        if solution and solution.unique:
+            return problem, solution.basis
+
+
+def gap_of(problem, noise, *bases):
+    """Delta_J^2, or Delta_0^2 when only the optimal basis is given."""
+    gap = basis_gap if len(bases) == 2 else infeasibility_gap
+    return gap(in_units_of_noise(problem, noise), *map(np.array, bases))
+
+
+@pytest.mark.parametrize(
+    ("n_costs", "n_unknown"),
+    [
+        (1, 4),
+        (2, 4),
+        (1, 1),
+        (2, 2),
+    ],
+)
+def test_no_other_optimiser_finds_a_smaller_move(n_costs, n_unknown):
+    """SLSQP's best of four starts bounds every gap from above, and nearly always attains it.
+
+    It is stuck, more than 1e-4 above, in one case of a hundred; here in at most one of twenty.
+    """
+    rng = np.random.default_rng(n_costs)
+    pairs = []
+    for _ in range(6):
+        problem, best = random_problem(rng, 4, n_costs, n_unknown)
+        others = [list(j) for j in itertools.combinations(range(4 + n_costs), n_costs + 1)]
+        others.remove(best.tolist())
+        bases = [[], *rng.permutation(others)[:3].tolist()]
+        for other in bases:
+            given = [best.tolist(), other] if other else [best.tolist()]
+            slow = reference.basis_gap if other else reference.infeasibility_gap
+            pairs.append((gap_of(problem, NOISE, *given), slow(problem, NOISE, *given, rng)))
+    ours, bound = np.array(pairs).T
+    assert (ours <= bound * (1.0 + 1e-6)).all()
+    assert (ours < bound * (1.0 - 1e-4)).sum() <= len(pairs) / 20
+
+
+class TestByHand:
+    def test_feasible_arm_alone(self):
+        """It turns infeasible where its nearest bound is met: (0.3 / 0.5)^2."""
+        problem = Problem(np.array([1.0, 0.5]), np.array([[0.6, 0.1], [0.7, 0.1]]), np.ones(2), 2)
+        assert gap_of(problem, NOISE, [0, 2, 3]) == pytest.approx(0.6**2, rel=1e-9)
+
+    def test_mixture_of_two_arms(self):
+        """It turns infeasible where the cost of either arm meets the bound: (0.4 / 0.5)^2."""
+        problem = Problem(np.array([0.0, 1.0]), np.array([[0.6, 1.7]]), np.ones(1), 2)
+        assert gap_of(problem, NOISE, [0, 1]) == pytest.approx(0.8**2, rel=1e-9)
+
+    @pytest.mark.parametrize("n_costs", [1, 2])
+    def test_loose_bounds_leave_two_rewards_that_meet_halfway(self, n_costs):
+        costs = np.full((n_costs, 2), 0.5)
+        problem = Problem(np.array([1.0, 0.4]), costs, np.full(n_costs, 9.0), 2)
+        slacks = list(range(2, 2 + n_costs))
+        gap = gap_of(problem, Noise(2.0, 0.5), [0, *slacks], [1, *slacks])
+        assert gap == pytest.approx(0.6**2 / (2.0 * 2.0**2), rel=1e-9)
+
+    def test_bases_that_come_to_share_their_solution(self):
+        """Only where arms 1 and 2 alone can meet both bounds with equality are both bases feasible.
+
+        Of a mixture with weights 1 - t and t the least move of two costs that takes away a miss of
+        m is m^2 / (t^2 + (1 - t)^2); the first misses 1 by 0.6 - 1.3 t, the second by 0.1.
+        """
+        costs = np.array([[0.4, 1.7, 1.0], [1.1, 1.1, 0.0]])
+        problem = Problem(np.array([0.0, 0.0, 9.0]), costs, np.ones(2), 3)
+        t = np.linspace(0.0, 1.0, 1_000_001)
+        moves = ((0.6 - 1.3 * t) ** 2 + 0.1**2) / (t**2 + (1.0 - t) ** 2)
+        gap = gap_of(problem, NOISE, [0, 1, 2], [0, 1, 4])
+        assert gap == pytest.approx(moves.min() / 0.5**2, rel=1e-9)
+
+    def test_only_the_unknown_of_two_rewards_moves(self):
+        problem = Problem(np.array([0.4, 1.0]), np.full((1, 2), 0.5), np.ones(1), 1)
+        assert gap_of(problem, NOISE, [1, 2], [0, 2]) == pytest.approx(0.6**2, rel=1e-9)
+        assert gap_of(problem, NOISE, [1, 2]) == math.inf
+
+    def test_unknown_arm_against_a_mixture_of_known_ones(self):
+        """Arms 2 and 3 mix 10 : 7 to a reward of 0.7; arm 1, feasible, must gain all of it."""
+        problem = Problem(np.array([0.0, 0.0, 1.7]), np.array([[0.5, 0.3, 2.0]]), np.ones(1), 1)
+        assert gap_of(problem, NOISE, [1, 2], [0, 3]) == pytest.approx(0.7**2, rel=1e-9)
+
+    @pytest.mark.xfail(strict=True, reason="mixtures of one unknown arm are tied to each other")
+    def test_one_unknown_arm_with_either_of_two_known_ones(self):
+        """Arm 1 with arm 3 overtakes arm 1 with arm 2 where its reward is its cost.
+
+        From a reward of 1 and a cost of 2, that is 4 in units of 1/2, the line is (1 - 2)^2 / (5/4)
+        away; and its foot, at 9/5 both, is beyond the bound as it must be.
+        """
+        problem = Problem(np.array([1.0, 0.5, 0.0]), np.array([[2.0, 0.5, 0.0]]), np.ones(1), 1)
+        assert gap_of(problem, NOISE, [0, 1], [0, 2]) == pytest.approx(0.8, rel=1e-6)
+
+    @pytest.mark.xfail(strict=True, reason="a known arm near the bound needs a finer grid")
+    def test_moving_the_rewards_alone_bounds_the_gap(self):
+        """Arm 3, known, costs 0.004 too much; with 2 / 337 of arm 1 it is feasible as it is."""
+        problem = Problem(
+            np.array([1.24, 1.6, 0.5]), np.array([[0.33, 0.66, 1.004]]), np.ones(1), 2
+        )
+        share = 2 / 337
+        lead = 1.6 - 1.24 * share - 0.5 * (1.0 - share)
+        assert gap_of(problem, NOISE, [1, 3], [0, 2]) <= lead**2 / (1.0 + share**2) * (1.0 + 1e-9)
+
+    def test_basis_that_cannot_be_made_feasible(self):
+        """Known arms with costs of 2 and 3 under a bound of 1."""
+        problem = Problem(np.array([1.0, 9.0, 9.0]), np.array([[0.5, 2.0, 3.0]]), np.ones(1), 1)
+        assert gap_of(problem, NOISE, [0, 3], [1, 2]) == math.inf
+
+
+@pytest.mark.parametrize("n_costs", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_when_costs_are_all_but_known_only_rewards_move(n_costs, seed):
+    """(r . (p - q) / |p - q|)^2 for fixed mixtures p and q; to second order in sigma_c = 1e-4."""
+    problem, best = random_problem(np.random.default_rng(seed), 5, n_costs)
+    matrix, rhs, values = standard_form(problem)
+    mixtures = {}
+    for basis, x in zip(*reference.feasible_bases(matrix, rhs), strict=True):
+        mixtures[tuple(basis)] = np.zeros(values.size)
+        mixtures[tuple(basis)][basis] = x
+    p = mixtures.pop(tuple(best))
+    for basis, q in mixtures.items():
+        apart = (p - q)[:5]
+        expected = (problem.rewards @ apart) ** 2 / (apart @ apart)
+        assert gap_of(problem, Noise(1.0, 1e-4), best, basis) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("n_costs", [1, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_moves_within_the_least_gap_leave_the_answer(n_costs, seed):
+    """Eq. (47): min(Delta_0^2, Delta_(L+2)^2) is the distance to the nearest other answer.
+
+    So no move of 0.999 of it changes the answer; and some of 1.5 times do, of 5000 drawn at random
+    in 3 (L + 1) dimensions.
+    """
+    rng = np.random.default_rng(seed)
+    problem, best = random_problem(rng, 3, n_costs)
+    scaled = in_units_of_noise(problem, NOISE)
+    gaps = np.sort(arm_gaps(scaled, best))
+    least = math.sqrt(min(infeasibility_gap(scaled, best), gaps[n_costs + 1]))
+    changed = np.zeros(2, bool)
+    for _ in range(5000):
+        move = rng.normal(size=(n_costs + 1, 3))
+        move /= np.linalg.norm(move)
+        for i, share in enumerate((0.999, 1.5)):
+            rewards = problem.rewards + share * least * NOISE.reward * move[0]
+            costs = problem.costs + share * least * NOISE.cost * move[1:]
+            found = solve(problem._replace(rewards=rewards, costs=costs))
+            changed[i] |= found is None or list(found.basis) != list(best)
+    assert changed.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("n_costs", [1, 2])
+def test_arm_gap_is_the_least_of_its_bases(n_costs):
+    """Eq. (10); 0 on the optimal basis and only there, Proposition 2."""
+    problem, best = random_problem(np.random.default_rng(7), 4, n_costs)
+    found = arm_gaps(in_units_of_noise(problem, NOISE), best)
+    for column, gap in enumerate(found):
+        if column in best:
+            assert gap == 0.0
+        else:
+            rest = [c for c in range(4 + n_costs) if c != column]
+            bases = [sorted([column, *r]) for r in itertools.combinations(rest, n_costs)]
+            assert gap == min(gap_of(problem, NOISE, best, basis) for basis in bases)
+            assert gap > 0.0
+
+
+@pytest.mark.parametrize("n_costs", [1, 2])
+@pytest.mark.parametrize("seed", range(5))
+def test_exponents_are_ordered_and_scale_with_the_noise(n_costs, seed):
+    problem, _ = random_problem(np.random.default_rng(seed), 4, n_costs)
+    fields = {"name": "x", "rewards": problem.rewards.tolist(), "costs": problem.costs.tolist()}
+    fields["bounds"] = problem.bounds.tolist()
+    one, two = (truth(Instance(**fields, sigma_reward=s, sigma_cost=0.5 * s)) for s in (1.0, 3.0))
+    for known in (one, two):
+        assert known.exponent_uslp == pytest.approx(known.exponent_any / 4)
+        assert known.exponent_sfsr < known.exponent_any
+    for name in ("infeasibility_gap", "arm_gaps", "exponent_sfsr", "exponent_any"):
+        # the search ends at steps of 1e-9, of which gaps depend smoothly
+        assert np.array(getattr(one, name)) == pytest.approx(9 * np.array(getattr(two, name)), 1e-6)
+
+
+def test_exponents_by_hand():
+    """K = 3, L = 1: Delta_0^2 = 6 and ordered arm gaps 0, 0, 2, 9, so hardness 2 / 2 and 9 / 3."""
+    problem = Problem(np.zeros(3), np.zeros((1, 3)), np.zeros(1), 3)
+    found = exponents(6.0, np.array([9.0, 0.0, 2.0, 0.0]), problem)
+    assert found == pytest.approx(
+        {
+            "exponent_sfsr": 1.0 / (3.0 * (1.0 + math.log(3))),
+            "exponent_any": 1.0,
+            "exponent_uslp": 1.0 / 3.0,
+        }
+    )
+    assert set(exponents(math.inf, np.array([0, 0, math.inf, math.inf]), problem).values()) == {
+        None
+    }

@@ -1,0 +1,280 @@
+"""The compiled runs: against Algorithm 1 told pull by pull, and what any run must satisfy."""
+
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from scipy import stats
+
+from bestarm.cbmai import rebuild, reference
+from bestarm.cbmai.problem import Instance, Noise, Problem, instances, solve
+from bestarm.cbmai.problem import truth as truth_of
+from bestarm.cbmai.strategies import (
+    EASY,
+    STRATEGIES,
+    prepare,
+    reject_lowest,
+    rejection_schedule,
+    start,
+)
+from bestarm.core.inputs import InputError
+from bestarm.core.streams import streams_of
+from bestarm.pipeline.model import Cell
+from cbmai.runs import normals, simulate
+
+NOISE = Noise(1.0, 0.5)
+BUDGET = 60
+REWARDS = np.array([0.4, 1.6, 0.5, 0.9, 0.0])
+COSTS = np.array([[0.3, 1.6, 0.7, 1.3, 0.5], [1.2, 0.6, 0.8, 1.4, 0.4]])
+#: Of 60 pulls, few enough that errors are frequent and the rounding of Eq. (7) matters.
+CASES = {
+    "one cost": Problem(REWARDS, COSTS[:1], np.ones(1), 5),
+    "two costs": Problem(REWARDS, COSTS, np.ones(2), 5),
+    "a known arm": Problem(REWARDS, COSTS[:1], np.ones(1), 4),
+}
+both = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def cell(strategy, budget):
+    return Cell("any", strategy, {"budget": budget}, "as-written")
+
+
+@st.composite
+def budgets(draw):
+    """N, K, K0 and L."""
+    n_arms = draw(st.integers(2, 40))
+    n_unknown = draw(st.integers(1, n_arms))
+    return n_unknown + draw(st.integers(1, 10**6)), n_arms, n_unknown, draw(st.integers(1, 3))
+
+
+@given(budgets())
+@example((30, 5, 5, 1))  # Psi = 25/12, and n_2 = 3, n_4 = 6 without rounding up
+def test_schedule_is_equation_7(budget):
+    n, n_arms, n_unknown, n_costs = budget
+    problem = Problem(np.zeros(n_arms), np.zeros((n_costs, n_arms)), np.zeros(n_costs), n_unknown)
+    goals = rejection_schedule(problem, n)
+    np.testing.assert_array_equal(goals, reference.schedule("SFSR", problem, n))
+
+
+@st.composite
+def problems(draw):
+    """Up to 12 arms, some known; a bound of 0.3 leaves few instances feasible."""
+    n_arms, n_costs = draw(st.integers(2, 12)), draw(st.integers(1, 3))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    bounds = np.full(n_costs, draw(st.sampled_from([0.3, 1.0, 2.5])))
+    costs = rng.uniform(0.0, 2.0, (n_costs, n_arms))
+    return Problem(rng.normal(size=n_arms), costs, bounds, draw(st.integers(1, n_arms)))
+
+
+@both
+@given(problems(), st.integers(1, 300), st.integers(0, 2**32))
+def test_no_run_breaks_its_bounds(strategy, problem, spare, seed):
+    """Proposition 1; known arms are not pulled; and no random number past the last is looked at."""
+    budget = problem.n_unknown + spare
+    drawn = normals(strategy, problem, np.random.default_rng(seed))
+    runs = [
+        simulate(strategy, problem, NOISE, budget, np.append(drawn, np.full(9, tail)))
+        for tail in (0.0, 1e3)
+    ]
+    for one, other in zip(*runs, strict=True):
+        np.testing.assert_array_equal(one, other)
+    run, n_columns = runs[0], problem.rewards.size + problem.bounds.size
+    assert run.tau == run.pulls.sum() <= budget
+    assert (run.pulls[problem.n_unknown :] == 0).all()
+    if run.answer.any():
+        assert (np.diff(run.answer) > 0).all()
+        assert 1 <= run.answer.min() <= run.answer.max() <= n_columns
+    else:
+        assert np.isnan(run.weights).all()
+    if 0 < run.first_rejected <= problem.n_unknown:
+        assert run.pulls[run.first_rejected - 1] == reference.schedule(strategy, problem, budget)[0]
+
+
+@functools.cache
+def told(case, strategy):
+    """Runs of the slow version: 400 by name of the case."""
+    name = list(CASES).index(case), list(STRATEGIES).index(strategy)
+    return [
+        reference.run(strategy, CASES[case], NOISE, BUDGET, np.random.default_rng([*name, r]))
+        for r in range(400)
+    ]
+
+
+def as_normals(seen, strategy, problem):
+    """What a run that pulls round by round must draw to see the same sums."""
+    means, spread = np.vstack([problem.rewards, problem.costs]).T, [NOISE.reward]
+    spread += [NOISE.cost] * problem.bounds.size
+    drawn = []
+    goals = [0, *reference.schedule(strategy, problem, BUDGET)]
+    for before, goal in itertools.pairwise(goals):
+        for a, pulls in enumerate(seen):
+            if new := pulls[before:goal]:
+                n = len(new)
+                drawn.extend((np.sum(new, axis=0) - n * means[a]) / spread / math.sqrt(n))
+    return np.pad(drawn, (0, normals(strategy, problem, np.random.default_rng()).size - len(drawn)))
+
+
+@both
+@pytest.mark.parametrize("case", CASES)
+def test_a_run_on_the_sums_is_the_run_on_the_pulls(case, strategy):
+    """Algorithm 1, pull by pull; the sums of its pulls, made standard, give the same run."""
+    problem = CASES[case]
+    for support, seen in told(case, strategy):
+        drawn = as_normals(seen, strategy, problem)
+        found = simulate(strategy, problem, NOISE, BUDGET, drawn)
+        assert found.pulls[: problem.n_unknown].tolist() == [len(pulls) for pulls in seen]
+        nothing = [-1] * (problem.bounds.size + 1)
+        assert (found.answer - 1).tolist() == (nothing if support is None else support)
+
+
+@both
+@pytest.mark.parametrize("case", CASES)
+def test_one_normal_a_sum_has_the_law_of_single_pulls(case, strategy):
+    """Error rates and mean pulls of each arm, of independent runs of the two.
+
+    5.7 standard errors: of 51 comparisons in all, a false alarm has a chance of 1e-6.
+    """
+    problem, rng = CASES[case], np.random.default_rng(8)
+    best = solve(problem).basis.tolist()
+    slow = [
+        [support != best, *(len(pulls) for pulls in seen)] for support, seen in told(case, strategy)
+    ]
+    runs = [
+        simulate(strategy, problem, NOISE, BUDGET, normals(strategy, problem, rng))
+        for _ in range(10_000)
+    ]
+    fast = [[(r.answer - 1).tolist() != best, *r.pulls[: problem.n_unknown]] for r in runs]
+    apart = np.mean(slow, axis=0) - np.mean(fast, axis=0)
+    error = np.sqrt(np.var(slow, axis=0) / len(slow) + np.var(fast, axis=0) / len(fast))
+    assert (np.abs(apart) <= stats.norm.isf(0.5e-6 / 51) * error).all()
+    assert 0.1 < np.mean(fast, axis=0)[0] < 0.9  # so that the comparison means something
+
+
+@both
+@pytest.mark.parametrize("make", [rebuild.infeasible, rebuild.conflict])
+def test_infeasible_instances_are_found_out(make, strategy):
+    """After its last round every arm's cost is known to a tenth of what it lacks: never wrong."""
+    replicate = prepare(make(), cell(strategy, 40_000))
+    for r in range(20):
+        run = replicate(streams_of(3, r))
+        assert not run.answer.any()
+        assert math.isnan(run.reward)
+
+
+SHARP = Noise(1e-7, 1e-7)
+
+
+@both
+def test_without_noise_the_answer_is_the_truth(strategy):
+    rng = np.random.default_rng(0)
+    for instance in instances().values():
+        solution = solve(instance.problem)
+        if solution and solution.unique:
+            drawn = normals(strategy, instance.problem, rng)
+            run = simulate(strategy, instance.problem, SHARP, 2000, drawn)
+            np.testing.assert_array_equal(run.answer - 1, solution.basis, instance.name)
+            # estimates are off by 1e-7, and inverses of bases are at most a hundred
+            np.testing.assert_allclose(run.weights, solution.weights, atol=1e-5)
+
+
+@both
+@pytest.mark.parametrize("seed", range(20))
+def test_permuting_the_arms_permutes_the_answer(strategy, seed):
+    rng = np.random.default_rng(seed)
+    costs = rng.uniform(0.0, 2.0, (1 + seed % 2, 7))
+    problem = Problem(rng.normal(size=7), costs, np.ones(len(costs)), 7)
+    order = rng.permutation(7)
+    moved = problem._replace(rewards=problem.rewards[order], costs=costs[:, order])
+    answers = [
+        simulate(strategy, p, SHARP, 100, normals(strategy, p, rng)).answer
+        for p in (problem, moved)
+    ]
+    names = np.append(order, np.arange(7, 7 + len(costs))) + 1
+    assert answers[0].any()
+    np.testing.assert_array_equal(np.sort(names[answers[1] - 1]), answers[0])
+
+
+def test_of_equal_scores_the_lowest_index_is_rejected():
+    state = start(CASES["one cost"], np.ones(4))
+    state.columns[:5] = [5, 3, 1, 4, 2]  # within the bound first, so not in order
+    state.work.scores[:5] = [2.0, -np.inf, 0.0, -np.inf, -np.inf]
+    reject_lowest(state, 5)
+    assert np.flatnonzero(~state.remaining).tolist() == [2]
+
+
+def test_lagrangian_scores_come_from_an_optimal_dual_solution():
+    """Arm 3, known, costs exactly the bound and is best alone; 1 and 2 mix to 0.95.
+
+    Frontiers through it have slopes of 0.2 to 0.4, minus which is the slack's score; arms 1 and 2
+    lie at most 0.1 below.
+    """
+    problem = Problem(np.array([0.8, 1.1, 1.0]), np.array([[0.5, 1.5, 1.0]]), np.ones(1), 2)
+    drawn = normals("SFSR-L", problem, np.random.default_rng(0))
+    assert simulate("SFSR-L", problem, SHARP, 100, drawn).first_rejected == 4
+
+
+@both
+def test_a_budget_must_let_every_unknown_arm_be_pulled(strategy):
+    with pytest.raises(InputError, match=r"easy: budget: must be greater than 4.*got 4"):
+        prepare(EASY, cell(strategy, 4))
+    assert prepare(EASY, cell(strategy, 5))(streams_of(0, 0)).tau <= 5
+
+
+@both
+def test_reward_and_violation_are_those_of_the_mixture(strategy):
+    """Weights rest on estimates, so that the mixture they name truly costs less or more."""
+    problem, rng = CASES["two costs"], np.random.default_rng(4)
+    rewards = np.append(problem.rewards, [0.0, 0.0])
+    costs = np.hstack([problem.costs, np.zeros((2, 2))])
+    violations = []
+    for _ in range(200):
+        run = simulate(strategy, problem, NOISE, BUDGET, normals(strategy, problem, rng))
+        if run.answer.any():
+            columns = run.answer - 1
+            assert run.reward == pytest.approx(rewards[columns] @ run.weights, abs=1e-12)
+            excess = costs[:, columns] @ run.weights - problem.bounds
+            assert run.violation == pytest.approx(max(0.0, *excess), abs=1e-12)
+            assert run.weights[columns < 5].sum() == pytest.approx(1.0, abs=1e-9)
+            violations.append(run.violation)
+    assert 0.0 in violations
+    assert max(violations) > 0.1
+
+
+MIXED = {"rewards": [0.2, 1.0, 0.2], "costs": [[0.4, 1.6, 1.0]], "bounds": [1.0], "sigma_cost": 0.5}
+IN_TWO = {
+    "rewards": [0.9, 0.2, 1.0, 0.3],
+    "costs": [[0.5, 0.6, 1.6, 1.0], [0.8, 1.6, 0.4, 1.1]],
+    "bounds": [1.0, 1.0],
+    "sigma_reward": 0.5,
+    "sigma_cost": 0.25,
+}
+
+
+@pytest.mark.parametrize(("fields", "budgets"), [(MIXED, (60, 240)), (IN_TWO, (400, 1600))])
+def test_uslp_errs_less_with_budget_as_theorem_2_says(fields, budgets):
+    """Eq. (14) bounds a limit; at budgets where errors can be counted a prefactor is left.
+
+    Near the least distant instance with another answer, at distance d = sqrt(2 K exponent), the
+    set of wrong estimates is nearly a half-space, and N / K pulls of each arm fall in it with
+    probability Q(d sqrt(N / K)), Q the normal tail: about exp(-N exponent) / sqrt(N). So -ln error
+    between two budgets rises faster than the exponent, as -ln Q does. That the boundary is bent
+    changes it by less than 10%; 5 standard errors of the counts are a false alarm below 1e-6.
+    The bound is met from below too, for Q is the law and not just a bound on it.
+    """
+    instance = Instance(name="x", **fields)
+    known = truth_of(instance)
+    problem, rng, runs = instance.problem, np.random.default_rng(6), 100_000
+    wrong = []
+    for budget in budgets:
+        drawn = normals("USLP", problem, rng, runs)
+        found = [simulate("USLP", problem, instance.noise, budget, z).answer for z in drawn]
+        answers = [answer.tolist() for answer in found]
+        wrong.append(runs - answers.count(known.answer))
+    rise = math.log(wrong[0] / wrong[1])
+    expected = -np.diff(stats.norm.logsf(np.sqrt(2.0 * known.exponent_uslp * np.array(budgets))))[0]
+    assert expected > known.exponent_uslp * (budgets[1] - budgets[0])
+    assert abs(rise - expected) <= 0.1 * expected + 5.0 * math.sqrt((1.0 / np.array(wrong)).sum())
