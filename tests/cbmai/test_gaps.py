@@ -22,11 +22,11 @@ from bestarm.cbmai.problem import (
 NOISE = Noise(1.0, 0.5)
 
 
-def random_problem(rng, n_arms, n_costs, n_unknown=None):
+def random_problem(rng, n_arms, n_costs):
     """Drawn until it meets Assumption 1."""
     while True:
         rewards, costs = rng.uniform(0, 2, n_arms), rng.uniform(0.2, 1.8, (n_costs, n_arms))
-        problem = Problem(rewards, costs, np.ones(n_costs), n_unknown or n_arms)
+        problem = Problem(rewards, costs, np.ones(n_costs), n_arms)
         solution = solve(problem)
         if solution and solution.unique:
             return problem, solution.basis
@@ -38,16 +38,8 @@ def gap_of(problem, noise, *bases):
     return gap(in_units_of_noise(problem, noise), *map(np.array, bases))
 
 
-@pytest.mark.parametrize(
-    ("n_costs", "n_unknown"),
-    [
-        (1, 4),
-        (2, 4),
-        (1, 1),
-        (2, 2),
-    ],
-)
-def test_no_other_optimiser_finds_a_smaller_move(n_costs, n_unknown):
+@pytest.mark.parametrize("n_costs", [1, 2])
+def test_no_other_optimiser_finds_a_smaller_move(n_costs):
     """SLSQP's best of four starts bounds every gap from above, and nearly always attains it.
 
     It is stuck, more than 1e-4 above, in one case of a hundred; here in at most one of twenty.
@@ -55,7 +47,7 @@ def test_no_other_optimiser_finds_a_smaller_move(n_costs, n_unknown):
     rng = np.random.default_rng(n_costs)
     pairs = []
     for _ in range(6):
-        problem, best = random_problem(rng, 4, n_costs, n_unknown)
+        problem, best = random_problem(rng, 4, n_costs)
         others = [list(j) for j in itertools.combinations(range(4 + n_costs), n_costs + 1)]
         others.remove(best.tolist())
         bases = [[], *rng.permutation(others)[:3].tolist()]
@@ -99,41 +91,6 @@ class TestByHand:
         moves = ((0.6 - 1.3 * t) ** 2 + 0.1**2) / (t**2 + (1.0 - t) ** 2)
         gap = gap_of(problem, NOISE, [0, 1, 2], [0, 1, 4])
         assert gap == pytest.approx(moves.min() / 0.5**2, rel=1e-9)
-
-    def test_only_the_unknown_of_two_rewards_moves(self):
-        problem = Problem(np.array([0.4, 1.0]), np.full((1, 2), 0.5), np.ones(1), 1)
-        assert gap_of(problem, NOISE, [1, 2], [0, 2]) == pytest.approx(0.6**2, rel=1e-9)
-        assert gap_of(problem, NOISE, [1, 2]) == math.inf
-
-    def test_unknown_arm_against_a_mixture_of_known_ones(self):
-        """Arms 2 and 3 mix 10 : 7 to a reward of 0.7; arm 1, feasible, must gain all of it."""
-        problem = Problem(np.array([0.0, 0.0, 1.7]), np.array([[0.5, 0.3, 2.0]]), np.ones(1), 1)
-        assert gap_of(problem, NOISE, [1, 2], [0, 3]) == pytest.approx(0.7**2, rel=1e-9)
-
-    @pytest.mark.xfail(strict=True, reason="mixtures of one unknown arm are tied to each other")
-    def test_one_unknown_arm_with_either_of_two_known_ones(self):
-        """Arm 1 with arm 3 overtakes arm 1 with arm 2 where its reward is its cost.
-
-        From a reward of 1 and a cost of 2, that is 4 in units of 1/2, the line is (1 - 2)^2 / (5/4)
-        away; and its foot, at 9/5 both, is beyond the bound as it must be.
-        """
-        problem = Problem(np.array([1.0, 0.5, 0.0]), np.array([[2.0, 0.5, 0.0]]), np.ones(1), 1)
-        assert gap_of(problem, NOISE, [0, 1], [0, 2]) == pytest.approx(0.8, rel=1e-6)
-
-    @pytest.mark.xfail(strict=True, reason="a known arm near the bound needs a finer grid")
-    def test_moving_the_rewards_alone_bounds_the_gap(self):
-        """Arm 3, known, costs 0.004 too much; with 2 / 337 of arm 1 it is feasible as it is."""
-        problem = Problem(
-            np.array([1.24, 1.6, 0.5]), np.array([[0.33, 0.66, 1.004]]), np.ones(1), 2
-        )
-        share = 2 / 337
-        lead = 1.6 - 1.24 * share - 0.5 * (1.0 - share)
-        assert gap_of(problem, NOISE, [1, 3], [0, 2]) <= lead**2 / (1.0 + share**2) * (1.0 + 1e-9)
-
-    def test_basis_that_cannot_be_made_feasible(self):
-        """Known arms with costs of 2 and 3 under a bound of 1."""
-        problem = Problem(np.array([1.0, 9.0, 9.0]), np.array([[0.5, 2.0, 3.0]]), np.ones(1), 1)
-        assert gap_of(problem, NOISE, [0, 3], [1, 2]) == math.inf
 
 
 @pytest.mark.parametrize("n_costs", [1, 2])

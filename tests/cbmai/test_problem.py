@@ -200,6 +200,13 @@ def test_three_constraints_all_bind():
     assert known.arm_gaps is None  # of more bases than it would be sensible to go through
 
 
+def test_no_gaps_with_known_arms():
+    """Theorem 2 is stated without any."""
+    known = truth(instances()["A2-known-4"])
+    assert known.value == pytest.approx(truth(instances()["A2"]).value)
+    assert known.arm_gaps is known.infeasibility_gap is known.exponent_any is None
+
+
 @pytest.mark.parametrize("name", [n for n in instances() if "random" not in n])
 def test_solution_is_that_of_the_references(name):
     """Eq. (6), and Eq. (8) where Assumption 1 makes it single-valued."""

@@ -68,6 +68,15 @@ def test_no_match_is_not_reproduced():
     assert verdict(claim("equals", published=published(150)), found) == "not reproduced"
 
 
+def test_a_number_that_is_undefined_under_every_reading_tests_nothing():
+    """As a ratio of error rates is, where too few runs err."""
+    nothing, something = normal_mean(math.nan, 1), normal_mean(5, 1)
+    inequality = claim("at_least", than=0.5)
+    assert verdict(inequality, tables(as_written=[nothing], other=[nothing])) == "not testable"
+    found = tables(as_written=[nothing], other=[something])
+    assert verdict(inequality, found) == "reproduced under reading other"
+
+
 def test_the_papers_own_sampling_error_counts():
     """With equal runs the difference has sqrt(2) times our error; with few, far more."""
     found = tables(as_written=[normal_mean(100, 1)])

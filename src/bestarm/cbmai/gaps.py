@@ -15,8 +15,7 @@ and the least move is a projection in closed form. So
 with p and q in the simplices over the arms of I and J, together at most 2 L dimensions, and D_l the
 squared distance of c_l to two half-spaces or planes. At p = q the reward condition holds by itself
 and its term is 0 (the infimum is over a closure); that case is minimised separately, over the arms
-that I and J share. Known arms do not move: their parts of p and q count in the conditions, not in
-the norms; and a basis without an unknown arm has one mixture, which counts as one known arm.
+that I and J share. All arms are taken as unknown, as in Theorem 2.
 
 Delta_0 is met at the first point where the solution of I loses a coordinate: some x_i = 0 with the
 others >= 0. (Where det A_I -> 0 first, the solutions of the limit form a line that reaches such a
@@ -39,8 +38,8 @@ GRID = np.array([1, 1, 48, 10, 6])
 STARTS = 6
 SMALLEST_STEP = 1e-9
 SMALLEST_GAIN = 1e-13
-#: A squared norm that counts as 0, and a miss of a condition that does.
-NOTHING, ROUNDING = 1e-14, 1e-9
+#: A miss of a condition that counts as none.
+ROUNDING = 1e-12
 
 
 class Scaled(NamedTuple):
@@ -49,17 +48,6 @@ class Scaled(NamedTuple):
     rewards: np.ndarray  # (K,)
     costs: np.ndarray  # (L, K)
     bounds: np.ndarray  # (L,)
-    moves: np.ndarray  # (K,) bool: unknown arms; known ones cannot be otherwise
-
-
-@jit
-def one_plane(e: float, g: float, loose: bool) -> float:
-    """min |x|^2  s.t.  p . x = e,  or <= if loose; g = |p|^2. Infinite if there is no such x."""
-    if loose and e >= 0.0:
-        return 0.0
-    if g > NOTHING:
-        return e * e / g
-    return 0.0 if abs(e) <= ROUNDING else np.inf
 
 
 @jit
@@ -71,25 +59,23 @@ def two_planes(e: float, f: float, g: float, h: float, k: float, loose: tuple) -
 
     Args:
         e, f: right sides.
-        g, h, k: |p|^2, |q|^2 and p . q.
+        g, h, k: |p|^2 > 0, |q|^2 > 0 and p . q.
         loose: (bool, bool).
 
     Returns:
         The minimum; infinite if there is no such x.
     """
-    if g <= NOTHING or h <= NOTHING:
-        return one_plane(e, g, loose[0]) + one_plane(f, h, loose[1])
     if loose[0] and loose[1] and e >= 0.0 and f >= 0.0:
         return 0.0
     best = np.inf
-    if loose[1] and k * e / g <= f + NOTHING:
+    if loose[1] and k * e / g <= f + ROUNDING:
         best = min(best, e * e / g)
-    if loose[0] and k * f / h <= e + NOTHING:
+    if loose[0] and k * f / h <= e + ROUNDING:
         best = min(best, f * f / h)
     det = g * h - k * k
     if det > 1e-10 * g * h:
         best = min(best, (h * e * e - 2.0 * k * e * f + g * f * f) / det)
-    elif abs(f - k * e / g) <= ROUNDING:
+    elif abs(f - k * e / g) <= ROUNDING:  # p = q
         best = min(best, e * e / g)
     return best
 
@@ -106,19 +92,18 @@ def move_cost(
 
     Args:
         p, q: (u,) mixtures over the arms at issue.
-        arms: their rewards / sigma_r (u,), costs / sigma_c (L, u), and whether they move (u,).
+        arms: their rewards / sigma_r (u,) and costs / sigma_c (L, u).
         bounds: (L,) / sigma_c.
         loose: (2, L) whether slack l is in the basis of p, of q.
     """
-    rewards, costs, moves = arms
+    rewards, costs = arms
     lead, apart, g, h, k = 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(p.size):
         lead += rewards[a] * (p[a] - q[a])
-        if moves[a]:
-            apart += (p[a] - q[a]) ** 2
-            g += p[a] * p[a]
-            h += q[a] * q[a]
-            k += p[a] * q[a]
+        apart += (p[a] - q[a]) ** 2
+        g += p[a] * p[a]
+        h += q[a] * q[a]
+        k += p[a] * q[a]
     total = 0.0
     if lead > 0.0:
         total = np.inf if apart == 0.0 else lead * lead / apart
@@ -276,13 +261,6 @@ def basis_gap(instance: Scaled, optimal: np.ndarray, other: np.ndarray) -> float
         optimal, other: (L + 1,) bases.
     """
     ours, theirs = (_split(instance, basis) for basis in (optimal, other))
-    for side in (ours, theirs):
-        if not instance.moves[side[0]].any():
-            mixture = _known_mixture(instance, *side)
-            if mixture is None:
-                return math.inf
-            instance = _with_arm(instance, mixture)
-            side[0] = np.array([instance.rewards.size - 1])
     union = np.union1d(ours[0], theirs[0])
     arms = _arms(instance, union)
     loose = np.array([ours[1], theirs[1]])
@@ -318,39 +296,12 @@ def arm_gaps(instance: Scaled, optimal: np.ndarray) -> np.ndarray:
     return gaps
 
 
-def _known_mixture(instance: Scaled, arms: np.ndarray, slack: np.ndarray) -> np.ndarray | None:
-    """The weights of a basis of known arms and slacks, (K,), which no move changes; or None."""
-    n_costs = instance.bounds.size
-    columns = [instance.costs[:, arms], np.eye(n_costs)[:, slack]]
-    ones = np.append(np.ones(arms.size), np.zeros(slack.sum()))
-    try:
-        solution = np.linalg.solve(np.vstack([np.hstack(columns), ones]), [*instance.bounds, 1.0])
-    except np.linalg.LinAlgError:
-        return None
-    if solution.min() < 0.0:
-        return None
-    weights = np.zeros(instance.rewards.size)
-    weights[arms] = solution[: arms.size]
-    return weights
-
-
-def _with_arm(instance: Scaled, mixture: np.ndarray) -> Scaled:
-    """The instance with a mixture of known arms as one more known arm."""
-    return Scaled(
-        np.append(instance.rewards, instance.rewards @ mixture),
-        np.column_stack([instance.costs, instance.costs @ mixture]),
-        instance.bounds,
-        np.append(instance.moves, False),
-    )
-
-
-def _split(instance: Scaled, basis: np.ndarray) -> list[np.ndarray]:
+def _split(instance: Scaled, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The arms of a basis, and which slacks are in it, (L,)."""
     n_arms, n_costs = instance.rewards.size, instance.bounds.size
     arms = np.sort(basis[basis < n_arms])
-    return [arms, np.isin(np.arange(n_costs) + n_arms, basis)]
+    return arms, np.isin(np.arange(n_costs) + n_arms, basis)
 
 
 def _arms(instance: Scaled, which: np.ndarray) -> tuple:
-    costs = np.ascontiguousarray(instance.costs[:, which])
-    return instance.rewards[which], costs, instance.moves[which]
+    return instance.rewards[which], np.ascontiguousarray(instance.costs[:, which])

@@ -12,7 +12,8 @@ from bestarm.core.bases import load_program, make_workspace, reduced_values, sco
 from bestarm.core.inputs import Input, PositiveFloat, load
 from bestarm.pipeline.files import data_folder
 
-#: Gaps are computed up to this many constraints and bases: beyond, they take minutes.
+#: Gaps are computed if no arm is known, up to this many constraints and bases: beyond, they take
+#: minutes.
 MOST_CONSTRAINTS, MOST_BASES = 2, 50_000
 #: Coordinates and reduced values nearer to 0 than this count as 0: Assumption 1 fails.
 DEGENERATE = 1e-9
@@ -181,7 +182,7 @@ def truth(instance: Instance) -> Truth:
         "unique": solution.unique,
     }
     few = problem.bounds.size <= MOST_CONSTRAINTS and math.comb(n_columns, n_rows) <= MOST_BASES
-    if not (solution.unique and few):
+    if not (solution.unique and few and problem.n_unknown == problem.rewards.size):
         return Truth(**known, **none)
     scaled = in_units_of_noise(problem, instance.noise)
     gap, gaps = infeasibility_gap(scaled, basis), arm_gaps(scaled, basis)
@@ -199,25 +200,20 @@ def in_units_of_noise(problem: Problem, noise: Noise) -> Scaled:
         problem.rewards / noise.reward,
         problem.costs / noise.cost,
         problem.bounds / noise.cost,
-        np.arange(problem.rewards.size) < problem.n_unknown,
     )
 
 
 def exponents(gap: float, gaps: np.ndarray, problem: Problem) -> dict[str, float]:
-    """The limits of -ln(error) / N of Theorems 1 and 2, from Delta_0^2 and (K + L,) Delta_a^2.
-
-    The paper states Eqs. (14) and (15) for K0 = K. With known arms USLP shares its budget among
-    the K0 unknown ones, and Theorem 1 has ln K0 where Eq. (15) has ln K.
-    """
+    """The limits of -ln(error) / N of Eqs. (13) to (15), from Delta_0^2 and (K + L,) Delta_a^2."""
     n_costs, n_arms = problem.costs.shape
     ordered = np.sort(gaps)
     least = min(gap, ordered[n_costs + 1])
     ranks = np.arange(2, n_arms + 1)
     hardness = min(gap / n_arms, (ordered[n_costs + 1 :] / ranks).min())
     limits = {
-        "exponent_sfsr": hardness / (3.0 * ((n_costs + 1) / 2.0 + math.log(problem.n_unknown))),
+        "exponent_sfsr": hardness / (3.0 * ((n_costs + 1) / 2.0 + math.log(n_arms))),
         "exponent_any": least / 2.0,
-        "exponent_uslp": least / (2.0 * problem.n_unknown),
+        "exponent_uslp": least / (2.0 * n_arms),
     }
     return {name: float(e) if math.isfinite(e) else None for name, e in limits.items()}
 

@@ -66,7 +66,7 @@ def comparisons(summary: pd.DataFrame) -> list[dict]:
 
     Runs share their streams, so the intervals, made as for independent runs, are wide. Those of
     differences are Newcombe's, from the two Wilson intervals; those of ratios are normal in the
-    logarithm, where both strategies erred.
+    logarithm, and undefined where either erred in fewer than FEWEST_ERRORS runs.
     """
     rates = summary[summary.statistic == "error_rate"]
     rows = []
@@ -78,12 +78,8 @@ def comparisons(summary: pd.DataFrame) -> list[dict]:
             high = a.value - b.value + math.hypot(a.high - a.value, b.value - b.low)
             difference = Estimate("error_difference", "share", a.value - b.value, low, high, a.n)
             rows += cell_rows(point(instance, f"{first} - {second}", x), [difference])
-            if a.value and b.value:
-                log = math.log(a.value / b.value)
-                half = Z * math.hypot(*(math.sqrt((1 / r.value - 1) / r.n) for r in (a, b)))
-                ends = (math.exp(log + sign * half) for sign in (0, -1, 1))
-                ratio = Estimate("error_ratio", "", *ends, a.n)
-                rows += cell_rows(point(instance, f"{first} / {second}", x), [ratio])
+            ratio = _estimate("error_ratio", "", np.exp(_log_ratio(a, b)), a.n)
+            rows += cell_rows(point(instance, f"{first} / {second}", x), [ratio])
     return rows
 
 
@@ -91,7 +87,7 @@ def rates(sources: Sources) -> pd.DataFrame:
     """-ln(error rate) / N and its local slope, with the limits of Theorems 1 and 2.
 
     Without an error the one-sided bound on the rate gives a lower bound. Slopes are between
-    neighbouring budgets with FEWEST_ERRORS each or more.
+    neighbouring budgets, undefined with fewer than FEWEST_ERRORS at either.
     """
     found = sources.summary[sources.summary.statistic == "error_rate"]
     rows = []
@@ -100,8 +96,9 @@ def rates(sources: Sources) -> pd.DataFrame:
         for row in curve.sort_values("x").itertuples():
             cell = point(instance, strategy, row.x)
             rows += cell_rows(cell, [_error_exponent(row)])
-            if before is not None and min(row.value, before.value) * row.n >= FEWEST_ERRORS:
-                rows += cell_rows(cell, [_marginal_exponent(before, row)])
+            if before is not None:
+                fall = _log_ratio(before, row) / (row.x - before.x)
+                rows += cell_rows(cell, [_estimate("marginal_exponent", "per pull", fall, row.n)])
             before = row
     for instance in found.instance.unique():
         truth = sources.instances[instance]["truth"]
@@ -119,11 +116,16 @@ def _error_exponent(row) -> Estimate:
     return Estimate("error_exponent", "per pull", *ends, row.n, row.status)
 
 
-def _marginal_exponent(before, row) -> Estimate:
-    step = row.x - before.x
-    slope = math.log(before.value / row.value) / step
-    half = Z * math.hypot(*(math.sqrt((1 / r.value - 1) / r.n) for r in (before, row))) / step
-    return Estimate("marginal_exponent", "per pull", slope, slope - half, slope + half, row.n)
+def _log_ratio(a, b) -> np.ndarray:
+    """ln(a / b) of two error rates with its normal interval; nan with fewer than FEWEST_ERRORS."""
+    if min(a.value * a.n, b.value * b.n) < FEWEST_ERRORS:
+        return np.full(3, np.nan)
+    half = Z * math.hypot(*(math.sqrt((1 / r.value - 1) / r.n) for r in (a, b)))
+    return math.log(a.value / b.value) + half * np.array([0.0, -1.0, 1.0])
+
+
+def _estimate(statistic: str, unit: str, ends: np.ndarray, n: int) -> Estimate:
+    return Estimate(statistic, unit, *ends.tolist(), n, "undefined" if np.isnan(ends[0]) else "")
 
 
 def random_instances(sources: Sources) -> pd.DataFrame:

@@ -102,13 +102,7 @@ def _eliminate(work: Workspace, n: int, depth: int) -> bool:
     pivot_row = work.pivot_row
     n_rows = pivot_row.size
     j = work.chosen[depth]
-    pivot = -1
-    for r in range(n_rows):
-        used = False
-        for d in range(depth):
-            used |= pivot_row[d] == r
-        if not used and (pivot < 0 or abs(here[r, j]) > abs(here[pivot, j])):
-            pivot = r
+    pivot = _free_row(here, pivot_row, depth, j)
     if abs(here[pivot, j]) <= TOLERANCE:
         return False
     pivot_row[depth] = pivot
@@ -121,6 +115,19 @@ def _eliminate(work: Workspace, n: int, depth: int) -> bool:
             for c in range(j + 1, n + 1):
                 there[r, c] = here[r, c] - factor * there[pivot, c]
     return True
+
+
+@jit
+def _free_row(tableau: np.ndarray, pivot_row: np.ndarray, depth: int, j: int) -> int:
+    """Of the rows not in pivot_row[:depth], the one with the largest entry in column j."""
+    best = -1
+    for r in range(pivot_row.size):
+        used = False
+        for d in range(depth):
+            used |= pivot_row[d] == r
+        if not used and (best < 0 or abs(tableau[r, j]) > abs(tableau[best, j])):
+            best = r
+    return best
 
 
 @jit
@@ -187,14 +194,7 @@ def _score_pairs(work: Workspace, n: int, optimum: float) -> float:
 def _pivot_on(work: Workspace, n: int, depth: int, j: int) -> bool:
     """Eliminate column j of the program in place, in a row not used by work.pivot_row[:depth]."""
     tableau, pivot_row = work.tableaus[0], work.pivot_row
-    n_rows = pivot_row.size
-    pivot = -1
-    for r in range(n_rows):
-        used = False
-        for d in range(depth):
-            used |= pivot_row[d] == r
-        if not used and (pivot < 0 or abs(tableau[r, j]) > abs(tableau[pivot, j])):
-            pivot = r
+    pivot = _free_row(tableau, pivot_row, depth, j)
     if abs(tableau[pivot, j]) <= TOLERANCE:
         return False
     pivot_row[depth] = pivot

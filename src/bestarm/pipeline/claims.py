@@ -11,7 +11,8 @@ numbers, each with a standard error read off its 95% interval, through a normal 
     at_most    ours is below a given value or row, one-sided at 5%.
 
 Claims of the last two kinds gain by trying several readings, so the p-values of all but the
-paper's own text are corrected over the readings tried (Holm).
+paper's own text are corrected over the readings tried (Holm). A claim on a number that is
+undefined under every reading (too few runs) is not testable.
 """
 
 import math
@@ -228,6 +229,8 @@ def judge(claim: Claim, tables: Tables) -> list[dict]:
 
 
 def _verdict(readings: list[str], results: dict[str, dict]) -> str:
+    if all(math.isnan(result["ours"]) for result in results.values()):
+        return NOT_TESTABLE
     if all(result.get("bound_p", 1.0) < LEVEL for result in results.values()):
         return CONTRADICTS
     supported = [reading for reading in readings if results[reading]["supported"]]
