@@ -26,6 +26,8 @@ The minima over p and q are searched for: a grid, then a pattern search from its
 
 import itertools
 import math
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -288,11 +290,15 @@ def infeasibility_gap(instance: Scaled, optimal: np.ndarray) -> float:
 def arm_gaps(instance: Scaled, optimal: np.ndarray) -> np.ndarray:
     """Delta_a^2, Eq. (10), of every column a: the least gap of a basis that contains it."""
     n_columns = instance.rewards.size + instance.bounds.size
+    bases = np.array(list(itertools.combinations(range(n_columns), optimal.size)))
+    others = bases[(bases != optimal).any(axis=1)]
     gaps = np.full(n_columns, np.inf)
-    for basis in itertools.combinations(range(n_columns), optimal.size):
-        other = np.array(basis)
-        gap = 0.0 if set(basis) == set(optimal.tolist()) else basis_gap(instance, optimal, other)
-        gaps[other] = np.minimum(gaps[other], gap)
+    gaps[optimal] = 0.0
+    with ThreadPoolExecutor() as pool:  # the search is compiled, and lets go of the lock
+        for other, gap in zip(
+            others, pool.map(partial(basis_gap, instance, optimal), others), strict=True
+        ):
+            gaps[other] = np.minimum(gaps[other], gap)
     return gaps
 
 
