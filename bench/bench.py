@@ -81,15 +81,7 @@ def workflow() -> Iterator[tuple]:
             f"snakemake figures/quick/all on {CORES} cores",
         )
         for paper in registry.PAPERS:
-            clear(folder)
-            yield (
-                f"{paper}, paper scale from nothing, warm compile cache",
-                run(folder, f"figures/{paper}/all"),
-                "s",
-                f"snakemake figures/{paper}/all on {CORES} cores",
-            )
             for targets in getattr(registry.room(paper, "experiments"), "TIMED_TARGETS", ()):
-                clear(folder)
                 files = [f"figures/{paper}/{target}.svg" for target in targets]
                 yield (
                     f"{paper}, {' and '.join(targets)} from nothing, warm compile cache",
@@ -97,8 +89,14 @@ def workflow() -> Iterator[tuple]:
                     "s",
                     f"snakemake {' '.join(files)} on {CORES} cores",
                 )
-        for paper in registry.PAPERS:
-            run(folder, f"figures/{paper}/all")
+                for built in (f"results/paper/{paper}", f"figures/{paper}"):
+                    shutil.rmtree(folder / built)
+            yield (
+                f"{paper}, paper scale from nothing, warm compile cache",
+                run(folder, f"figures/{paper}/all"),
+                "s",
+                f"snakemake figures/{paper}/all on {CORES} cores",
+            )
         shards = sorted(
             str(p.relative_to(folder)) for p in folder.glob("results/paper/*/*/*.parquet")
         )
@@ -153,12 +151,6 @@ def copy() -> Iterator[Path]:
             command = [sys.executable, "-m", "bestarm", "workflow", "compile", paper]
             subprocess.run(command, env=environment(folder), check=True)
         yield folder
-
-
-def clear(folder: Path) -> None:
-    """Remove what the workflow built."""
-    for built in ("results", "figures"):
-        shutil.rmtree(folder / built, ignore_errors=True)
 
 
 def environment(folder: Path) -> dict[str, str]:

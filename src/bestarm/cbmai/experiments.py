@@ -10,7 +10,7 @@ from bestarm.cbmai import tables
 from bestarm.cbmai.problem import SEEDS, Instance, make, random_instance
 from bestarm.cbmai.strategies import STRATEGIES
 from bestarm.cbmai.tables import point
-from bestarm.core.estimates import Estimate, correctness, mean, proportion
+from bestarm.core.estimates import Estimate, correctness, mean, proportion, undefined
 from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
 
 #: Budgets are not printed in the paper. On these the best strategy's error goes from above 0.5 to
@@ -72,7 +72,7 @@ def summarise(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> list[Esti
 def _mean_of_answers(statistic: str, unit: str, sample: np.ndarray, n: int) -> Estimate:
     """A mean over the runs that gave a mixture; `undefined` if none did, or without a truth."""
     if sample.size == 0 or np.isnan(sample).any():
-        return Estimate(statistic, unit, math.nan, math.nan, math.nan, n, "undefined")
+        return undefined(statistic, unit, n)
     return mean(statistic, unit, sample)
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from matplotlib.ticker import NullFormatter
 
 from bestarm.pipeline.style import (
     BLUE,
@@ -40,6 +41,7 @@ def error_curves(axes: Axes, table: pd.DataFrame, statistic: str = "error_rate")
         rows = pick(table, strategy=strategy, statistic=statistic)
         curve(axes, rows, look, strategy, shift=1.06 ** (place - 1))
     axes.set_xlabel("budget N (pulls)")
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def scatter(axes: Axes, arms: pd.DataFrame) -> None:
@@ -55,7 +57,7 @@ def scatter(axes: Axes, arms: pd.DataFrame) -> None:
             many = {"textcoords": "offset points", "ha": "center", "fontsize": 8, "color": GREY}
             axes.annotate(f"{len(group)} arms", (cost, reward), (0, -13), **many)
     axes.set(xlabel="mean cost")
-    axes.margins(0.12)
+    axes.margins(0.12, 0.22)  # room for the labels below
 
 
 def instances_over_curves(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:

@@ -21,10 +21,12 @@ from bestarm.core.bases import (
 )
 from bestarm.core.compile import inlined, jit
 from bestarm.core.inputs import Input, InputError, PositiveInt
+from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
 from bestarm.pipeline.model import Cell
 
 RUNNING, FOUND, INFEASIBLE = 0, 1, 2
+STOPPED = int(Status.STOPPED)
 #: Places of State.clock.
 ROUND, PHASE, FIRST_REJECTED, NORMALS = 0, 1, 2, 3
 
@@ -258,7 +260,7 @@ def outcome(state: State, truth: Problem) -> Outcome:
             violation = total - truth.bounds[l]
     return Outcome(
         int(state.pulls.sum()),
-        0,
+        STOPPED,
         support + 1,
         weights,
         reward,

@@ -16,7 +16,7 @@ from bestarm.cbmai.strategies import (
     rejection_schedule,
     start,
 )
-from bestarm.core.estimates import Estimate, exact, proportion
+from bestarm.core.estimates import Estimate, exact, proportion, undefined
 from bestarm.core.streams import stream_key, streams_of
 from bestarm.pipeline.model import Cell, Sources
 from bestarm.pipeline.tables import assemble, cell_rows, published_rows
@@ -125,7 +125,9 @@ def _log_ratio(a, b) -> np.ndarray:
 
 
 def _estimate(statistic: str, unit: str, ends: np.ndarray, n: int) -> Estimate:
-    return Estimate(statistic, unit, *ends.tolist(), n, "undefined" if np.isnan(ends[0]) else "")
+    if np.isnan(ends[0]):
+        return undefined(statistic, unit, n)
+    return Estimate(statistic, unit, *ends.tolist(), n)
 
 
 def random_instances(sources: Sources) -> pd.DataFrame:

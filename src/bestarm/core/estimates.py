@@ -56,9 +56,9 @@ class Estimate:
     """A number with its 95% interval, how many runs it rests on, and a status.
 
     Status: "" for an ordinary estimate, `restricted` for a mean over capped runs, `undefined`
-    where too many runs were capped, `one-sided` where nothing (or everything) was counted and
-    only the other end of the interval means something, `exact` for a computed number, `published`
-    for a paper's.
+    where too many runs were capped or too few erred, `one-sided` where nothing (or everything) was
+    counted and only the other end of the interval means something, `exact` for a computed number,
+    `published` for a paper's.
     """
 
     statistic: str
@@ -73,6 +73,11 @@ class Estimate:
 def exact(statistic: str, unit: str, value: float) -> Estimate:
     """A number known without error."""
     return Estimate(statistic, unit, value, value, value, 0, "exact")
+
+
+def undefined(statistic: str, unit: str, n: int) -> Estimate:
+    """A number that n runs do not determine."""
+    return Estimate(statistic, unit, math.nan, math.nan, math.nan, n, "undefined")
 
 
 def mean(statistic: str, unit: str, sample: np.ndarray, status: str = "") -> Estimate:
@@ -142,7 +147,7 @@ def stopping_times(tau: np.ndarray, status: np.ndarray) -> list[Estimate]:
         if capped < (1 - p) * n:
             rows.append(quantile(name, "pulls", tau, p))
         else:
-            rows.append(Estimate(name, "pulls", math.nan, math.nan, math.nan, n, "undefined"))
+            rows.append(undefined(name, "pulls", n))
     return [*rows, proportion("share_capped", capped, n)]
 
 

@@ -86,7 +86,8 @@ def print_instance(paper: str, instance, setting: dict) -> None:
     facts = Table(title=f"what is true of {instance.name}", title_justify="left", show_header=False)
     for estimate in experiments.bounds(truth, setting):
         facts.add_row(estimate.statistic, _exact(estimate), _meaning(estimate.statistic))
-    console.print(facts)
+    if facts.row_count:
+        console.print(facts)
 
 
 def _print_target(paper: str, target: str) -> None:
