@@ -22,6 +22,7 @@ from rich.table import Table
 
 from bestarm.core.streams import replication_streams, streams_of
 from bestarm.pipeline import registry
+from bestarm.pipeline.scales import read_scale
 
 ROOT = Path(__file__).parents[1]
 CORES = 2
@@ -29,19 +30,25 @@ REPEATS = 5
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or list(STAGES)
-    rows = read() if set(wanted) < set(STAGES) else {}
-    for stage in wanted:
-        for name, value, unit, how in STAGES[stage]():
+    """Run the stages and papers named as arguments; all where none is named."""
+    stages = [name for name in STAGES if name in sys.argv[1:]] or list(STAGES)
+    papers = [name for name in registry.PAPERS if name in sys.argv[1:]] or list(registry.PAPERS)
+    if unknown := set(sys.argv[1:]) - {*STAGES, *registry.PAPERS}:
+        allowed = ", ".join([*STAGES, *registry.PAPERS])
+        sys.exit(f"error: arguments must be among {allowed}, got {', '.join(sorted(unknown))}")
+    everything = (stages, papers) == (list(STAGES), list(registry.PAPERS))
+    rows = {} if everything else read()
+    for stage in stages:
+        for name, value, unit, how in STAGES[stage](papers):
             rows[name] = {"measure": name, "value": f"{value:.3g}", "unit": unit, "how": how}
             print(f"{name}: {value:.3g} {unit}", file=sys.stderr, flush=True)
-    write(rows)
+            write(rows)
     show(rows)
 
 
-def kernels() -> Iterator[tuple]:
+def kernels(papers: list[str]) -> Iterator[tuple]:
     """Microseconds a unit of work of each strategy, with all that a replication costs."""
-    for paper in registry.PAPERS:
+    for paper in papers:
         strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
         instances = registry.room(paper, "problem").instances()
         for benchmark in experiments.BENCHMARKS:
@@ -71,8 +78,8 @@ def timed(work: Callable) -> tuple[float, object]:
     return time.perf_counter() - start, result
 
 
-def workflow() -> Iterator[tuple]:
-    """Wall time of the workflow in a copy of the project, and what simulation gains by cores."""
+def quick(papers: list[str]) -> Iterator[tuple]:
+    """Wall time of everything at quick scale, in a copy of the project."""
     with copy() as folder:
         yield (
             "quick scale from nothing, warm compile cache",
@@ -80,40 +87,59 @@ def workflow() -> Iterator[tuple]:
             "s",
             f"snakemake figures/quick/all on {CORES} cores",
         )
-        for paper in registry.PAPERS:
-            for targets in getattr(registry.room(paper, "experiments"), "TIMED_TARGETS", ()):
-                files = [f"figures/{paper}/{target}.svg" for target in targets]
+
+
+def paper(papers: list[str]) -> Iterator[tuple]:
+    """Wall time of the papers at paper scale, in a copy of the project."""
+    with copy() as folder:
+        for name in papers:
+            for targets in getattr(registry.room(name, "experiments"), "TIMED_TARGETS", ()):
+                files = [f"figures/{name}/{target}.svg" for target in targets]
                 yield (
-                    f"{paper}, {' and '.join(targets)} from nothing, warm compile cache",
+                    f"{name}, {' and '.join(targets)} from nothing, warm compile cache",
                     run(folder, *files),
                     "s",
                     f"snakemake {' '.join(files)} on {CORES} cores",
                 )
-                for built in (f"results/paper/{paper}", f"figures/{paper}"):
+                for built in (f"results/paper/{name}", f"figures/{name}"):
                     shutil.rmtree(folder / built)
             yield (
-                f"{paper}, paper scale from nothing, warm compile cache",
-                run(folder, f"figures/{paper}/all"),
+                f"{name}, paper scale from nothing, warm compile cache",
+                run(folder, f"figures/{name}/all"),
                 "s",
-                f"snakemake figures/{paper}/all on {CORES} cores",
+                f"snakemake figures/{name}/all on {CORES} cores",
             )
-        shards = sorted(
-            str(p.relative_to(folder)) for p in folder.glob("results/paper/*/*/*.parquet")
-        )
-        alone = run(folder, *shards, force="shard", cores=1)
-        together = run(folder, *shards, force="shard")
-        yield (
-            f"efficiency of {CORES} cores against 1",
-            alone / (CORES * together),
-            "",
-            f"all paper-scale shards: {alone:.0f} s on 1 core, {together:.0f} s on {CORES}",
-        )
 
 
-def memory() -> Iterator[tuple]:
+def cores(papers: list[str]) -> Iterator[tuple]:
+    """What simulation gains by a second core."""
+    with copy() as folder:
+        for name in papers:
+            plans = [
+                f"results/paper/{name}/{experiment.name}/plan.json"
+                for experiment in registry.room(name, "experiments").EXPERIMENTS
+            ]
+            run(folder, *plans)
+            sizes = read_scale(folder / "workflow/scales/paper.yaml").papers[name]
+            shards = [
+                f"results/paper/{name}/{experiment}/shard-{index}.parquet"
+                for experiment, size in sizes.items()
+                for index in range(size.shards)
+            ]
+            alone = run(folder, *shards, cores=1)
+            together = run(folder, *shards, force="shard")
+            yield (
+                f"{name}: efficiency of {CORES} cores against 1",
+                alone / (CORES * together),
+                "",
+                f"all paper-scale shards: {alone:.0f} s on 1 core, {together:.0f} s on {CORES}",
+            )
+
+
+def memory(papers: list[str]) -> Iterator[tuple]:
     """Peak resident memory of the largest shard job of each paper, as the kernel counts it."""
     with copy() as folder:
-        for paper in registry.PAPERS:
+        for paper in papers:
             peaks = []
             for experiment in registry.room(paper, "experiments").EXPERIMENTS:
                 plan = f"results/paper/{paper}/{experiment.name}/plan.json"
@@ -166,7 +192,7 @@ def run(folder: Path, *targets: str, cores: int = CORES, force: str | None = Non
     return time.perf_counter() - start
 
 
-STAGES = {"kernels": kernels, "memory": memory, "workflow": workflow}
+STAGES = {"kernels": kernels, "memory": memory, "quick": quick, "paper": paper, "cores": cores}
 FILE = ROOT / "bench/bench.csv"
 
 

@@ -107,6 +107,21 @@ def test_example_instance_of_the_readme(root):
     assert result.returncode == 0, result.stderr
 
 
+def test_an_instance_may_name_a_csv_file(root, tmp_path):
+    for name in ("example-linear.yaml", "example-linear.csv"):
+        (tmp_path / name).write_bytes((root / "data/instances" / name).read_bytes())
+    mine, arms = tmp_path / "example-linear.yaml", tmp_path / "example-linear.csv"
+    result = bestarm("run", mine, "--reps", 5, "--strategy", "LinGapE", "--strategy", "XY")
+    assert result.returncode == 0, result.stderr
+    out = bestarm("bound", mine).stdout
+    assert "cool short" in out
+    assert "oracle_complexity" in out
+    arms.write_text(arms.read_text().replace("middle,1,0", "middle,1,zero"))
+    refused(bestarm("bound", mine), arms, "line 6: must hold numbers")
+    arms.unlink()
+    refused(bestarm("run", mine), arms, "No such file")
+
+
 def refused(result, *texts):
     """One clear line on standard error, exit code 2, nothing on standard output."""
     assert result.returncode == 2, result.stderr

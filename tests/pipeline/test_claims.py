@@ -163,6 +163,20 @@ def test_a_reading_that_errs_more_than_delta_is_flagged():
     assert [line["valid"] for line in lines] == ["valid", "invalid: errs more than delta"]
 
 
+def test_a_verdict_prefers_a_reading_that_keeps_its_confidence():
+    wrong, right = proportion("error_rate", 30, 100), proportion("error_rate", 5, 100)
+    rows = {
+        "as_written": [normal_mean(200, 1), right],
+        "loose": [normal_mean(100, 1), wrong],
+        "other": [normal_mean(100, 1), right],
+    }
+    one = claim("equals", published=published(100), readings=["as-written", "loose", "other"])
+    assert verdict(one, tables(**rows)) == "reproduced under reading other"
+    rows["other"] = [normal_mean(200, 1), right]
+    said = "reproduced under reading loose, which errs more than delta"
+    assert verdict(one, tables(**rows)) == said
+
+
 def test_an_untestable_claim_says_why():
     one = claim("none", row=None, note="needs data that were not published")
     (line,) = judge(one, tables(as_written=[normal_mean(1, 1)]))

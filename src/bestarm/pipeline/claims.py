@@ -12,7 +12,8 @@ numbers, each with a standard error read off its 95% interval, through a normal 
 
 Claims of the last two kinds gain by trying several readings, so the p-values of all but the
 paper's own text are corrected over the readings tried (Holm). A claim on a number that is
-undefined under every reading (too few runs) is not testable.
+undefined under every reading (too few runs) is not testable. Of several readings that support a
+claim the verdict names the first that does not surely err more than delta, if there is one.
 """
 
 import math
@@ -37,6 +38,7 @@ UNDER_READING = "reproduced under reading {}"
 NOT_REPRODUCED = "not reproduced"
 CONTRADICTS = "contradicts the paper's own bound"
 NOT_TESTABLE = "not testable"
+VALID, INVALID = "valid", "invalid: errs more than delta"
 
 
 class RowOf(Input):
@@ -199,7 +201,7 @@ def _validity(tables: Tables, row: RowOf, ours: pd.Series) -> str:
     settings = dict(part.split("=", 1) for part in ours.setting.split(",") if "=" in part)
     if rate is None or "delta" not in settings:
         return ""
-    return "invalid: errs more than delta" if rate.low > float(settings["delta"]) else "valid"
+    return INVALID if rate.low > float(settings["delta"]) else VALID
 
 
 def judge(claim: Claim, tables: Tables) -> list[dict]:
@@ -236,7 +238,12 @@ def _verdict(readings: list[str], results: dict[str, dict]) -> str:
     supported = [reading for reading in readings if results[reading]["supported"]]
     if not supported:
         return NOT_REPRODUCED
-    return REPRODUCED if supported[0] == readings[0] else UNDER_READING.format(supported[0])
+    if supported[0] == readings[0]:
+        return REPRODUCED
+    valid = [reading for reading in supported if results[reading]["valid"] != INVALID]
+    if valid:
+        return UNDER_READING.format(valid[0])
+    return UNDER_READING.format(supported[0]) + ", which errs more than delta"
 
 
 COLUMNS = [

@@ -20,7 +20,7 @@ from bestarm.pipeline.files import replacing
 from bestarm.pipeline.model import Cell, Experiment
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.shard import cell_table, simulate_cell
-from bestarm.pipeline.show import output, print_instance
+from bestarm.pipeline.show import few, output, print_instance
 
 #: Replications handed to a thread at a time.
 CHUNK = 20
@@ -31,8 +31,11 @@ def read_instance(path: Path):
     data = load_yaml(path)
     if not isinstance(data, dict) or data.get("paper") not in registry.PAPERS:
         raise InputError(f"{path}: paper: is required, one of {', '.join(registry.PAPERS)}")
+    problem = registry.room(data["paper"], "problem")
     data = {"name": path.stem, **data}
-    return data["paper"], parse(registry.room(data["paper"], "problem").Instance, data, str(path))
+    if hasattr(problem, "with_files"):
+        data = problem.with_files(data, path)
+    return data["paper"], parse(problem.Instance, data, str(path))
 
 
 def own_experiment(
@@ -47,7 +50,7 @@ def own_experiment(
             raise InputError(f"--strategy: must be one of {allowed}, got {strategy}")
     for reading in readings or []:
         if reading not in strategies.READINGS:
-            allowed = ", ".join(strategies.READINGS)
+            allowed = few(strategies.READINGS)
             raise InputError(f"--reading: must be one of {allowed}, got {reading}")
     setting = parse(strategies.Setting, setting, "option").model_dump()
     cells = tuple(

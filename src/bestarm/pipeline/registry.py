@@ -1,6 +1,7 @@
 """The papers, and what a paper's folder provides.
 
-    problem.py      Instance, instances(), truth(instance)
+    problem.py      Instance, instances(), truth(instance); with_files(data, path) if an instance
+                    file may name others
     strategies.py   STRATEGIES, READINGS, readings_of(strategy), Setting, prepare(instance, cell),
                     warm_up()
     experiments.py  EXPERIMENTS, TARGETS, BENCHMARKS, OWN_STATISTICS, summarise(cell, truth, runs),
@@ -17,6 +18,7 @@ from types import ModuleType
 #: Every paper, in the order figures and claims list them. A new paper is one line here.
 PAPERS = {
     "baics": "Best arm identification with fairness constraints on subpopulations (WSC 2023)",
+    "linear": "Best-arm identification in linear bandits (NIPS 2014)",
     "cbmai": "Constrained best mixed arm identification with a fixed budget",
 }
 

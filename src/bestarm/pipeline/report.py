@@ -15,6 +15,9 @@ from bestarm.pipeline.claims import (
 )
 from bestarm.pipeline.files import write_text
 
+#: README shows this many readings of a claim; the ledger has all.
+MOST_READINGS = 6
+
 #: Verdicts in the order of the table.
 VERDICTS = [
     REPRODUCED,
@@ -35,7 +38,10 @@ def verdict_table(ledger: pd.DataFrame) -> str:
 
 
 def disagreement_table(ledger: pd.DataFrame) -> str:
-    """The claims with a number that the paper's own text does not give, under each reading."""
+    """The claims with a number that the paper's own text does not give, and what readings give.
+
+    Of more than MOST_READINGS the paper's text, and those that support the claim.
+    """
     wrong = ledger[ledger.test.eq("equals") & ledger.verdict.ne("reproduced")]
     lines = [
         {
@@ -43,13 +49,20 @@ def disagreement_table(ledger: pd.DataFrame) -> str:
             "published": f"{claim.iloc[0].published:g}",
             "ours, by reading": ", ".join(
                 f"{row.reading} {row.ours:.4g} [{row.low:.4g}, {row.high:.4g}]"
-                for row in claim.itertuples()
+                for row in _telling(claim).itertuples()
             ),
             "verdict": claim.iloc[0].verdict,
         }
         for _, claim in wrong.groupby(["paper", "id"], sort=False)
     ]
     return _markdown(pd.DataFrame(lines))
+
+
+def _telling(claim: pd.DataFrame) -> pd.DataFrame:
+    if len(claim) <= MOST_READINGS:
+        return claim
+    supported = claim.supported.astype(str).eq("True")
+    return pd.concat([claim.iloc[:1], claim.iloc[1:][supported.iloc[1:]]]).head(MOST_READINGS)
 
 
 def speed_table(bench: pd.DataFrame) -> str:

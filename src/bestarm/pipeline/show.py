@@ -28,12 +28,19 @@ def list_paper(paper: str) -> None:
     console.print(f"[bold]{paper}[/bold]: {registry.PAPERS[paper]}", soft_wrap=True)
     lines = {
         "strategies": strategies.STRATEGIES,
-        "readings": strategies.READINGS,
+        "readings": [few(strategies.READINGS)],
         "instances": _families(registry.room(paper, "problem").instances()),
         "targets": [target.name for target in experiments.TARGETS],
     }
     for heading, names in lines.items():
         console.print(f"  {heading:11}{', '.join(names)}", soft_wrap=True, highlight=False)
+
+
+def few(names: Iterable[str], most: int = 16) -> str:
+    """Names in one line; of many the first, and how many more there are."""
+    names = list(names)
+    left = len(names) - 4
+    return ", ".join(names if len(names) <= most else [*names[:4], f"... ({left} more)"])
 
 
 def _families(names: Iterable[str]) -> list[str]:
@@ -44,7 +51,7 @@ def _families(names: Iterable[str]) -> list[str]:
     return [
         members[0]
         if len(members) == 1
-        else f"{stem}={{{', '.join(_shortened([m.split('=')[1] for m in members]))}}}"
+        else f"{stem}={{{', '.join(_shortened([m.rpartition('=')[2] for m in members]))}}}"
         for stem, members in groups.items()
     ]
 

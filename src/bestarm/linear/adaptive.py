@@ -1,0 +1,242 @@
+"""Runs in which every reward may change the next arm: Fully-Adaptive and LinGapE."""
+
+import math
+
+import numpy as np
+
+from bestarm.core.compile import inlined, jit
+from bestarm.linear.allocation import Directions, among, choose, make_uncertainty, measure, shrink
+from bestarm.linear.confidence import Width, radius
+from bestarm.linear.least_squares import REFACTOR, Fit, refit, spread
+from bestarm.linear.static import allowed_growth, best_arm
+
+#: A lull of n / LONGEST_LULL pulls ends by itself; that bounds drift and how far C(n) rises.
+LONGEST_LULL = 64
+
+
+@inlined
+def dominated(fit: Fit, pairs: Directions, wide: float, beaten: np.ndarray) -> None:
+    """Mark in (K,) `beaten` the arms that another arm dominates, Lemma 4, at radius `wide`."""
+    beaten[:] = False
+    for i in range(pairs.first.size):
+        a, b = pairs.first[i], pairs.second[i]
+        gap = fit.values[a] - fit.values[b]
+        if gap != 0.0 and abs(gap) >= wide * math.sqrt(spread(fit.arms, fit.predictors, a, b)):
+            beaten[b if gap > 0.0 else a] = True
+
+
+@inlined
+def patience(
+    fit: Fit, pairs: Directions, now: float, later: float, beaten: np.ndarray
+) -> tuple[float, float]:
+    """How far estimates and design may move, as D and g of `run_static`, with `beaten` unchanged.
+
+    An arm that is not beaten stays so while every arm above it, and every one that comes to lie
+    above, keeps within the radius `now`. A beaten arm stays so while its clearest superior keeps
+    beyond the radius `later` of the lull's end.
+    """
+    slack, growth = now, 1.0
+    clearest = np.zeros(beaten.size)
+    for i in range(pairs.first.size):
+        a, b = pairs.first[i], pairs.second[i]
+        gap = fit.values[a] - fit.values[b]
+        far = abs(gap) / math.sqrt(spread(fit.arms, fit.predictors, a, b))
+        low = b if gap > 0.0 else a
+        if not beaten[low]:
+            half = 0.5 * (now - far)
+            slack = min(slack, half)
+            growth = min(growth, allowed_growth(far, half))
+        clearest[low] = max(clearest[low], far)
+    for a in range(beaten.size):
+        if beaten[a]:
+            slack = min(slack, clearest[a] - later)
+    return slack, growth
+
+
+@jit
+def run_fully_adaptive(
+    fit: Fit,
+    means: np.ndarray,
+    width: Width,
+    pairs: Directions,
+    rule: int,
+    sequence: np.ndarray,
+    cap: int,
+    environment,
+) -> tuple[int, bool]:
+    """Fully-Adaptive: at every pull the arms that no other dominates, and the greedy rule on them.
+
+    Section 6: "the fully-adaptive version of XY where X_hat is updated at each round". It stops
+    when one arm is left. X_hat is rebuilt from all arms. As in `run_static`, in a lull no arm's
+    dominance can change, so only the design matrix is followed.
+
+    Args:
+        fit: without pulls.
+        means: (K,) of the arms, in units of the noise.
+        width: of the confidence intervals.
+        pairs: of all arms.
+        rule: TWO_STEP or ARGMIN_MAX.
+        sequence: arms to pull first, spanning R^d.
+        cap: most pulls.
+        environment: numpy Generator of the rewards.
+
+    Returns:
+        Pulls, and whether one arm was left.
+    """
+    values, counts, sums = fit.values, fit.counts, fit.sums
+    n_arms = means.size
+    beaten, before = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
+    length = np.empty(n_arms)
+    directions = pairs
+    uncertainty = make_uncertainty(n_arms, pairs.first.size)
+    n = 0
+    while n < min(cap, sequence.size):
+        arm = sequence[n]
+        counts[arm] += 1.0
+        sums[arm] += means[arm] + environment.standard_normal()
+        n += 1
+    while True:
+        refit(fit)
+        last = n + n // LONGEST_LULL + 1
+        dominated(fit, pairs, radius(width, n), beaten)
+        if beaten.sum() == n_arms - 1:
+            return n, True
+        if n >= cap:
+            return n, False
+        slack, growth = patience(fit, pairs, radius(width, n), radius(width, last), beaten)
+        if (beaten != before).any():
+            directions = among(pairs, ~beaten)
+            uncertainty = make_uncertainty(n_arms, directions.first.size)
+            before[:] = beaten
+        sizes, table = uncertainty
+        weight = directions.weight
+        measure(fit, directions, uncertainty)
+        for a in range(n_arms):
+            length[a] = math.sqrt(spread(fit.arms, fit.predictors, a, -1))
+        moved, grown = 0.0, 0.0
+        while n < min(cap, last):
+            arm = choose(sizes, table, weight, counts, rule)
+            reward = means[arm] + environment.standard_normal()
+            n += 1
+            counts[arm] += 1.0
+            sums[arm] += reward
+            shrink(sizes, table, arm)
+            moved += length[arm] * abs(reward - values[arm])
+            grown += length[arm] * length[arm]
+            if not (moved < slack and grown < growth):
+                break
+
+
+@inlined
+def rival(table: np.ndarray, values: np.ndarray, best: int, wide: float) -> tuple[int, float]:
+    """The arm j with the largest x_j . theta - x_best . theta + wide ||x_j - x_best||; that value.
+
+    LinGapE's most ambiguous pair, and the bound B(t) that its stopping rule looks at. (K, K)
+    `table` holds x^T A^-1 x' for all arms.
+    """
+    which, largest = -1, -np.inf
+    for a in range(values.size):
+        if a != best:
+            size = table[a, a] + table[best, best] - 2.0 * table[a, best]
+            value = values[a] - values[best] + wide * math.sqrt(max(size, 0.0))
+            if value > largest:
+                which, largest = a, value
+    return which, largest
+
+
+@inlined
+def most_telling(table: np.ndarray, a: int, b: int) -> int:
+    """The arm whose pull shrinks ||x_a - x_b|| most, of ties the first: LinGapE's greedy rule."""
+    best, most = 0, -1.0
+    for x in range(table.shape[0]):
+        gain = table[x, a] - table[x, b]
+        gain *= gain / (1.0 + table[x, x])
+        if gain > most:
+            best, most = x, gain
+    return best
+
+
+@inlined
+def log_growth(fit: Fit) -> float:
+    """log(det(A) / det(ridge I)) by counts, as a sum of logs of pivots."""
+    d = fit.theta.size
+    a = np.zeros((d, d))
+    for i in range(d):
+        a[i, i] = fit.ridge
+    for x in range(fit.counts.size):
+        for i in range(d):
+            for j in range(d):
+                a[i, j] += fit.counts[x] * fit.arms[x, i] * fit.arms[x, j]
+    total = -d * math.log(fit.ridge)
+    for k in range(d):
+        total += math.log(a[k, k])
+        for i in range(k + 1, d):
+            factor = a[i, k] / a[k, k]
+            for j in range(k, d):
+                a[i, j] -= factor * a[k, j]
+    return total
+
+
+@inlined
+def ellipsoid(log_det: float, norm: float, delta: float, ridge: float) -> float:
+    """The radius sqrt(2 log(det(A)^1/2 det(ridge I)^-1/2 / delta)) + ridge^1/2 ||theta*||."""
+    return math.sqrt(log_det + 2.0 * math.log(1.0 / delta)) + math.sqrt(ridge) * norm
+
+
+@jit
+def run_lingape(
+    fit: Fit, means: np.ndarray, delta: float, norm: float, cap: int, environment
+) -> tuple[int, bool]:
+    """LinGapE (Xu, Honda & Sugiyama, AISTATS 2018) with its greedy rule and epsilon = 0.
+
+    One pull of every arm; then, while some arm might still be better than the best looking, pull
+    the arm that tells most about the two that are hardest to tell apart.
+
+    Args:
+        fit: without pulls, with a ridge.
+        means: (K,) of the arms, in units of the noise.
+        delta: wanted probability of a wrong answer.
+        norm: bound on ||theta*||, in units of the noise.
+        cap: most pulls.
+        environment: numpy Generator of the rewards.
+
+    Returns:
+        Pulls, and whether the stopping rule held.
+    """
+    counts, sums, values = fit.counts, fit.sums, fit.values
+    n_arms = means.size
+    uncertainty = make_uncertainty(n_arms, 0)
+    sizes, table = uncertainty
+    none = Directions(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    n = 0
+    while n < min(cap, n_arms):
+        counts[n] += 1.0
+        sums[n] += means[n] + environment.standard_normal()
+        n += 1
+    log_det = 0.0
+    since = REFACTOR
+    while True:
+        if since == REFACTOR:
+            refit(fit)
+            measure(fit, none, uncertainty)
+            log_det = log_growth(fit)
+            since = 0
+        best = best_arm(fit)
+        other, excess = rival(table, values, best, ellipsoid(log_det, norm, delta, fit.ridge))
+        if excess <= 0.0 and n >= n_arms:
+            return n, True
+        if n >= cap:
+            return n, False
+        arm = most_telling(table, best, other)
+        reward = means[arm] + environment.standard_normal()
+        n += 1
+        since += 1
+        counts[arm] += 1.0
+        sums[arm] += reward
+        # theta_hat += A^-1 x (r - x . theta_hat) / (1 + x^T A^-1 x), with the A before the pull
+        grown = 1.0 + table[arm, arm]
+        surprise = (reward - values[arm]) / grown
+        for a in range(n_arms):
+            values[a] += surprise * table[a, arm]
+        log_det += math.log(grown)
+        shrink(sizes, table, arm)

@@ -1,0 +1,162 @@
+"""Optimal designs: which shares of pulls leave the least uncertainty, and how to round them.
+
+A design is a point lambda of the simplex over the arms; Lambda = sum_x lambda(x) x x^T.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+#: Weights below this are rounding, not design, if their loss raises the value by less than that.
+NEGLIGIBLE, NOTICEABLE = 1e-7, 1e-6
+#: Of the interior-point method: steps allowed, and the share of the way to the boundary it goes.
+MOST_STEPS, TO_BOUNDARY = 100, 0.95
+
+
+class Design(NamedTuple):
+    """A design with a proof of how good it is."""
+
+    weights: np.ndarray  # (K,); without negligible ones, whose loss raises the value by up to 1e-6
+    value: float  # max_y y^T Lambda^-1 y
+    bound: float  # no design has a smaller value
+
+
+def optimal_design(arms: np.ndarray, directions: np.ndarray, tolerance: float = 1e-8) -> Design:
+    """min over designs lambda of max over y of y^T Lambda^-1 y.
+
+    With the arms as directions the G-optimal design, Eq. (21); with their differences the
+    XY-optimal one, Eq. (25); with those to the best arm over their gaps H_LB, Eq. (6).
+
+    The maximum is not smooth, so steps along single arms stall; an interior-point method does not.
+    It minimises t subject to s_y = y^T Lambda^-1 y <= t, lambda >= 0 and sum lambda = 1 by Newton
+    steps on the conditions of Karush, Kuhn and Tucker, with u_y (t - s_y) = v_x lambda_x = mu for
+    the multipliers u of the directions and v of the arms, while mu falls, slower where the last
+    step was short. The derivatives of s_y are -(y^T Lambda^-1 x_i)^2 and
+    2 (y^T Lambda^-1 x_i) (x_i^T Lambda^-1 x_j) (x_j^T Lambda^-1 y).
+
+    Its end is certified by what the equivalence theorem (Prop. 3) becomes for a maximum over
+    directions: for any weights w of the directions, with W = sum_y w_y y y^T,
+
+        min over designs of max_y s_y >= tr(W Lambda^-1)^2 / max_x x^T Lambda^-1 W Lambda^-1 x.
+
+    (tr(W M^-1) is convex in the matrix M; put its tangent at Lambda below it, at any M scaled so
+    that it is best.) For G with w = lambda that is d^2 / max_x x^T Lambda^-1 x: Kiefer and
+    Wolfowitz's gap.
+
+    Args:
+        arms: (K, d), spanning R^d.
+        directions: (m, d), not all zero.
+        tolerance: wanted (value - bound) / value.
+
+    Raises:
+        ArithmeticError: the tolerance was not reached.
+    """
+    scale = np.sqrt((directions**2).sum(axis=1).max())
+    directions = directions / scale
+    weights = np.full(len(arms), 1.0 / len(arms))
+    values, cross = _values(arms, directions, weights)
+    t = 1.5 * values.max()
+    u = 1.0 / (t - values)
+    u /= u.sum()
+    v = u @ (t - values) / len(directions) / weights
+    size = 1.0
+    for _ in range(MOST_STEPS):
+        shares = u / u.sum()
+        value, bound = values.max(), (shares @ values) ** 2 / (shares @ cross**2).max()
+        if value - bound <= tolerance * value:
+            kept = _without_dust(arms, directions, weights, value)
+            return Design(kept, value * scale**2, bound * scale**2)
+        room = t - values
+        mu = (u @ room + v @ weights) / (u.size + v.size)
+        mu *= 0.1 if size > 0.7 else 0.3 if size > 0.3 else 0.8
+        step, rise = _newton(arms, cross, weights, u, v, room, mu)
+        du = mu / room - u - u / room * (rise + cross**2 @ step)
+        dv = mu / weights - v - v / weights * step
+        size = min(1.0, *(_reach(x, dx) for x, dx in ((weights, step), (u, du), (v, dv))))
+        while True:  # values are not linear in the step
+            values, cross = _values(arms, directions, weights + size * step)
+            if (t + size * rise - values > (1.0 - TO_BOUNDARY) * room).all():
+                break
+            size *= 0.7
+        weights, t = weights + size * step, t + size * rise
+        u, v = u + size * du, v + size * dv
+    raise ArithmeticError(
+        f"no design with a relative gap of {tolerance:g} was found, "
+        f"only one of value {value:g} and bound {bound:g}"
+    )
+
+
+def _without_dust(arms, directions, weights, value) -> np.ndarray:
+    """The weights without negligible ones, unless that noticeably raises the value."""
+    kept = np.where(weights > NEGLIGIBLE, weights, 0.0)
+    kept /= kept.sum()
+    matrix = arms.T @ (kept[:, None] * arms)
+    solved = directions @ np.linalg.pinv(matrix, hermitian=True)
+    higher = (solved * directions).sum(axis=1).max() > (1.0 + NOTICEABLE) * value
+    determined = np.allclose(solved @ matrix, directions, rtol=0.0, atol=1e-9)
+    return kept if determined and not higher else weights
+
+
+def _values(arms, directions, weights) -> tuple[np.ndarray, np.ndarray]:
+    """(m,) s_y = y^T Lambda^-1 y, and (m, K) y^T Lambda^-1 x."""
+    solved = np.linalg.solve(arms.T @ (weights[:, None] * arms), directions.T)
+    return (directions.T * solved).sum(axis=0), solved.T @ arms.T
+
+
+def _newton(arms, cross, weights, u, v, room, mu) -> tuple[np.ndarray, float]:
+    """The Newton step in lambda and t, u and v eliminated, and lambda's sum kept."""
+    n = weights.size
+    slopes, tight = -(cross**2), u / room
+    inner = arms @ np.linalg.solve(arms.T @ (weights[:, None] * arms), arms.T)
+    system = np.zeros((n + 2, n + 2))
+    system[:n, :n] = 2.0 * inner * ((cross.T * u) @ cross) + (slopes.T * tight) @ slopes
+    system[:n, :n] += np.diag(v / weights)
+    system[:n, n] = system[n, :n] = -tight @ slopes
+    system[n, n] = tight.sum()
+    system[:n, n + 1] = system[n + 1, :n] = 1.0
+    right = np.concatenate(
+        [mu / weights - (mu / room) @ slopes, [(mu / room).sum() - 1.0, 1.0 - weights.sum()]]
+    )
+    size = np.append(weights, [1.0, 1.0])  # unknowns of like size solve more accurately
+    step = size * np.linalg.solve(size[:, None] * system * size, size * right)
+    return step[:n], step[n]
+
+
+def _reach(x, dx) -> float:
+    """How far along dx a positive x stays clear of 0."""
+    falling = dx < 0.0
+    return TO_BOUNDARY * float((-x[falling] / dx[falling]).min(initial=np.inf))
+
+
+def round_design(weights: np.ndarray, n: int) -> np.ndarray:
+    """Whole numbers of pulls, n in all, near n times a design (Appendix C; Pukelsheim 2006).
+
+    ceil((n - p/2) lambda_i) over the support of size p; then, one at a time, an arm with the least
+    n_i / lambda_i gains a pull or one with the largest (n_i - 1) / lambda_i loses one. Every n_i is
+    at least (n - p) lambda_i, so for n > p the uncertainty is at most 1 / (1 - p/n) times the
+    design's. (Lemma 5 prints 1 + p/n, which fails for some directions, docs/readings.md.) From n to
+    n + 1 one arm gains a pull and no other changes.
+
+    Args:
+        weights: (K,) the design.
+        n: at least the size of the support.
+
+    Returns:
+        (K,) integers.
+
+    Raises:
+        ValueError: n is smaller than the support.
+    """
+    support = np.flatnonzero(weights > 0.0)
+    p = support.size
+    if n < p:
+        raise ValueError(f"n must be at least {p}, the size of the design's support, got {n}")
+    shares = weights[support] / weights[support].sum()
+    counts = np.ceil((n - 0.5 * p) * shares).astype(np.int64)
+    while counts.sum() < n:
+        counts[np.argmin(counts / shares)] += 1
+    while counts.sum() > n:
+        counts[p - 1 - np.argmax(((counts - 1) / shares)[::-1])] -= 1  # of equals the last
+    pulls = np.zeros(weights.size, np.int64)
+    pulls[support] = counts
+    return pulls

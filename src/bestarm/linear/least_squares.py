@@ -1,0 +1,119 @@
+"""Ordinary and ridge least squares over a finite set of arms, by counts and sums."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.compile import inlined, jit
+
+#: Rank-one updates after which a long sequence is factored afresh, to bound the drift.
+REFACTOR = 1024
+
+
+class Fit(NamedTuple):
+    """What pulls have told; every array is changed in place.
+
+    A = ridge I + sum_x T_x x x^T is the design matrix of T_x pulls of arm x (Section 2).
+    """
+
+    arms: np.ndarray  # (K, d) X
+    counts: np.ndarray  # (K,) T_x
+    sums: np.ndarray  # (K,) of the rewards, in units of the noise
+    inverse: np.ndarray  # (d, d) A^-1
+    predictors: np.ndarray  # (K, d) rows A^-1 x
+    values: np.ndarray  # (K,) x . theta_hat
+    theta: np.ndarray  # (d,) theta_hat = A^-1 b
+    ridge: float  # eta of Proposition 2; 0 for ordinary least squares
+
+
+@inlined
+def make_fit(arms: np.ndarray, ridge: float) -> Fit:
+    """No pulls yet."""
+    n_arms, d = arms.shape
+    return Fit(
+        arms,
+        np.zeros(n_arms),
+        np.zeros(n_arms),
+        np.zeros((d, d)),
+        np.zeros((n_arms, d)),
+        np.zeros(n_arms),
+        np.zeros(d),
+        ridge,
+    )
+
+
+@inlined
+def invert(a: np.ndarray) -> None:
+    """Invert a symmetric positive definite matrix in place, by sweeping its pivots in turn.
+
+    A singular one gives infinite or undefined entries.
+    """
+    d = a.shape[0]
+    for k in range(d):
+        pivot = 1.0 / a[k, k]
+        a[k, k] = 1.0
+        for j in range(d):
+            a[k, j] *= pivot
+        for i in range(d):
+            if i != k:
+                factor = a[i, k]
+                a[i, k] = 0.0
+                for j in range(d):
+                    a[i, j] -= factor * a[k, j]
+
+
+@jit
+def refit(fit: Fit) -> None:
+    """Everything anew from counts and sums: A^-1, theta_hat, predictors and values.
+
+    The counted arms must span R^d unless there is a ridge.
+    """
+    arms, inverse, theta = fit.arms, fit.inverse, fit.theta
+    n_arms, d = arms.shape
+    inverse[:] = 0.0
+    for i in range(d):
+        inverse[i, i] = fit.ridge
+    for a in range(n_arms):
+        if fit.counts[a] > 0.0:
+            for i in range(d):
+                for j in range(d):
+                    inverse[i, j] += fit.counts[a] * arms[a, i] * arms[a, j]
+    invert(inverse)
+    theta[:] = 0.0
+    for a in range(n_arms):
+        for i in range(d):
+            total = 0.0
+            for j in range(d):
+                total += inverse[i, j] * arms[a, j]
+            fit.predictors[a, i] = total
+            theta[i] += fit.sums[a] * total
+    for a in range(n_arms):
+        fit.values[a] = 0.0
+        for i in range(d):
+            fit.values[a] += arms[a, i] * theta[i]
+
+
+@inlined
+def spread(arms: np.ndarray, predictors: np.ndarray, a: int, b: int) -> float:
+    """||y||^2 in the norm of A^-1, for y = x_a - x_b, or y = x_a if b < 0."""
+    total = 0.0
+    if b < 0:
+        for i in range(arms.shape[1]):
+            total += arms[a, i] * predictors[a, i]
+    else:
+        for i in range(arms.shape[1]):
+            total += (arms[a, i] - arms[b, i]) * (predictors[a, i] - predictors[b, i])
+    return total
+
+
+@inlined
+def alignment(arms: np.ndarray, predictors: np.ndarray, a: int, b: int, x: int) -> float:
+    """y^T A^-1 x for y = x_a - x_b, or y = x_a if b < 0, and the arm x."""
+    total = 0.0
+    if b < 0:
+        for i in range(arms.shape[1]):
+            total += predictors[a, i] * arms[x, i]
+    else:
+        for i in range(arms.shape[1]):
+            total += (predictors[a, i] - predictors[b, i]) * arms[x, i]
+    return total

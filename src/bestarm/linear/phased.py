@@ -1,0 +1,227 @@
+"""Runs in phases, each a fixed number of pulls of every arm: XY-Adaptive and RAGE.
+
+Inside a phase no reward matters before its end, so the sum of an arm's rewards is drawn at once,
+and what a phase pulls depends only on which arms are left and on how far the last phase got: plans
+are made once and shared by all runs.
+"""
+
+import math
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from bestarm.core.compile import jit
+from bestarm.linear.adaptive import dominated
+from bestarm.linear.allocation import (
+    Directions,
+    all_pairs,
+    among,
+    choose,
+    make_uncertainty,
+    measure,
+    shrink,
+    spanning_arms,
+    worst,
+)
+from bestarm.linear.confidence import Width, radius
+from bestarm.linear.designs import optimal_design, round_design
+from bestarm.linear.least_squares import REFACTOR, Fit, make_fit, refit
+from bestarm.linear.static import draw_sums
+
+EQ_18, FIGURE_3 = 0, 1
+
+
+class Plan(NamedTuple):
+    """What a phase pulls."""
+
+    counts: np.ndarray  # (K,) pulls
+    reached: float  # XY-Adaptive: the uncertainty at its end, as the phase test takes it
+    complete: bool  # False where the pulls allowed were too few
+
+
+class Phases(Protocol):
+    """A strategy in phases."""
+
+    start: float  # what is `reached` before the first phase
+
+    def plan(self, phase: int, active: np.ndarray, reached: float, most: int) -> Plan:
+        """The pulls of a phase (from 1) that starts with the arms `active`, at most `most`."""
+
+    def survivors(self, fit: Fit, phase: int, active: np.ndarray, n: int) -> np.ndarray:
+        """The arms left after a phase that ends with n pulls in all; `fit` knows its own pulls."""
+
+
+@jit
+def fill_phase(fit, directions, rule, phase_test, wanted, most) -> tuple[float, bool]:
+    """Pull greedily until the uncertainty of a phase, Eq. (18), is at most `wanted`.
+
+    Args:
+        fit: with the pulls a phase begins with.
+        directions: between the arms that are left.
+        rule: TWO_STEP or ARGMIN_MAX.
+        phase_test: EQ_18 compares max y^T A^-1 y, which is rho(lambda)/n; FIGURE_3 divides that by
+            n once more, as Figure 3 prints it.
+        wanted: alpha times what the last phase reached.
+        most: pulls allowed.
+
+    Returns:
+        The uncertainty, divided as `phase_test` says, and whether it is at most `wanted`.
+    """
+    counts, weight = fit.counts, directions.weight
+    uncertainty = make_uncertainty(counts.size, weight.size)
+    sizes, table = uncertainty
+    n = int(counts.sum())
+    since = REFACTOR
+    while True:
+        if since == REFACTOR:
+            refit(fit)
+            measure(fit, directions, uncertainty)
+            since = 0
+        _, value = worst(sizes, weight)
+        if phase_test == FIGURE_3:
+            value /= n
+        if value <= wanted or n >= most:
+            return value, value <= wanted
+        arm = choose(sizes, table, weight, counts, rule)
+        counts[arm] += 1.0
+        shrink(sizes, table, arm)
+        n += 1
+        since += 1
+
+
+def eliminate(fit: Fit, pairs: Directions, wide: float, active: np.ndarray) -> np.ndarray:
+    """`active` without the arms that one of `active` dominates at radius `wide`, Lemma 4."""
+    beaten = np.zeros(active.size, np.bool_)
+    dominated(fit, among(pairs, active), wide, beaten)
+    return active & ~beaten
+
+
+class XYAdaptivePhases:
+    """The phases of XY-Adaptive, Figure 3.
+
+    Args:
+        arms: (K, d), spanning R^d.
+        width: of the confidence intervals; its n counts the pulls of all phases.
+        alpha: by which the uncertainty shrinks every phase.
+        rule: TWO_STEP or ARGMIN_MAX.
+        phase_test: EQ_18 or FIGURE_3.
+        rebuild: whether all arms are candidates again after every phase, else only those left.
+    """
+
+    def __init__(
+        self,
+        arms: np.ndarray,
+        width: Width,
+        *,
+        alpha: float,
+        rule: int,
+        phase_test: int,
+        rebuild: bool,
+    ) -> None:
+        self._arms, self._width, self._alpha = arms, width, alpha
+        self._rule, self._phase_test, self._rebuild = rule, phase_test, rebuild
+        self._pairs, self._first = all_pairs(len(arms)), spanning_arms(arms)
+        self._plans: dict[tuple[bytes, float], Plan] = {}
+        d = arms.shape[1]
+        self.start = 1.0 / (d * (d + 1) + 1)  # rho_0 / n_0
+
+    def plan(self, phase: int, active: np.ndarray, reached: float, most: int) -> Plan:
+        key = active.tobytes(), reached
+        if key in self._plans and self._plans[key].counts.sum() <= most:
+            return self._plans[key]
+        fit = make_fit(self._arms, 0.0)
+        fit.counts[self._first[:most]] = 1.0
+        if most < self._first.size:
+            return Plan(fit.counts, reached, False)
+        reached, complete = fill_phase(
+            fit,
+            among(self._pairs, active),
+            self._rule,
+            self._phase_test,
+            self._alpha * reached,
+            most,
+        )
+        plan = Plan(fit.counts, reached, complete)
+        if complete:
+            self._plans[key] = plan
+        return plan
+
+    def survivors(self, fit: Fit, phase: int, active: np.ndarray, n: int) -> np.ndarray:
+        pool = np.ones_like(active) if self._rebuild else active
+        return eliminate(fit, self._pairs, radius(self._width, n), pool)
+
+
+class RagePhases:
+    """The phases of RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
+
+    Phase t pulls, as the optimal design for the differences of the arms left says,
+
+        max(8 (2^(t-1))^2 rho (1 + eps) log(2 K^2 t^2 / delta), 2 p / eps)
+
+    times, rho being the design's value and p its support, eps = 1/10; constants as in its authors'
+    program. One pull of each of d independent arms is added where the design has none, so that
+    theta is determined.
+    """
+
+    start = 0.0
+    EPSILON = 0.1
+
+    def __init__(self, arms: np.ndarray, delta: float) -> None:
+        self._arms, self._delta = arms, delta
+        self._pairs, self._first = all_pairs(len(arms)), spanning_arms(arms)
+        self._designs: dict[bytes, tuple[np.ndarray, float]] = {}
+
+    def _log_term(self, phase: int) -> float:
+        return math.log(2.0 * len(self._arms) ** 2 * phase**2 / self._delta)
+
+    def plan(self, phase: int, active: np.ndarray, reached: float, most: int) -> Plan:
+        key = active.tobytes()
+        if key not in self._designs:
+            pairs = among(self._pairs, active)
+            directions = self._arms[pairs.first] - self._arms[pairs.second]
+            self._designs[key] = optimal_design(self._arms, directions)[:2]
+        weights, rho = self._designs[key]
+        wanted = 8.0 * 4.0 ** (phase - 1) * rho * (1.0 + self.EPSILON) * self._log_term(phase)
+        least = 2.0 * np.count_nonzero(weights) / self.EPSILON
+        counts = round_design(weights, math.ceil(max(wanted, least)))
+        counts[self._first] = np.maximum(counts[self._first], 1)
+        if counts.sum() <= most:
+            return Plan(counts.astype(float), 0.0, True)
+        counts = np.diff(np.minimum(counts.cumsum(), most), prepend=0)
+        return Plan(counts.astype(float), 0.0, False)
+
+    def survivors(self, fit: Fit, phase: int, active: np.ndarray, n: int) -> np.ndarray:
+        return eliminate(fit, self._pairs, math.sqrt(2.0 * self._log_term(phase)), active)
+
+
+def run_phased(
+    phases: Phases, arms: np.ndarray, means: np.ndarray, cap: int, environment: np.random.Generator
+) -> tuple[Fit, np.ndarray, np.ndarray, bool]:
+    """Phases until one arm is left or the cap is reached.
+
+    Args:
+        phases: the strategy.
+        arms: (K, d).
+        means: (K,) of the arms, in units of the noise.
+        cap: most pulls.
+        environment: of the rewards.
+
+    Returns:
+        The fit to the last complete phase, which arms are left, (K,) pulls of all phases, and
+        whether one arm is left.
+    """
+    active = np.ones(means.size, np.bool_)
+    fit = make_fit(arms, 0.0)
+    pulls = np.zeros(means.size)
+    reached, phase = phases.start, 0
+    while active.sum() > 1:
+        phase += 1
+        plan = phases.plan(phase, active, reached, cap - int(pulls.sum()))
+        pulls += plan.counts
+        if not plan.complete:
+            return fit, active, pulls, False
+        fit.counts[:] = plan.counts
+        draw_sums(fit, means, environment.standard_normal(means.size))
+        active = phases.survivors(fit, phase, active, int(pulls.sum()))
+        reached = plan.reached
+    return fit, active, pulls, True

@@ -1,0 +1,187 @@
+"""Instances of best-arm identification in linear bandits, and what is true of them."""
+
+import csv
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+
+from bestarm.core.inputs import Input, InputError, PositiveFloat, load, read_text
+from bestarm.linear.complexity import Complexity, complexity
+from bestarm.pipeline.files import data_folder
+
+Vector = Annotated[list[float], Field(min_length=1)]
+
+
+class Problem(NamedTuple):
+    """The instance as kernels take it, in units of the noise."""
+
+    arms: np.ndarray  # (K, d) in coordinates of the space they span
+    means: np.ndarray  # (K,)
+    norm: float  # ||theta*||
+
+
+class Instance(Input):
+    """Arms x in R^d, with Gaussian rewards of mean x . theta. The answer is the best arm."""
+
+    paper: Literal["linear"] = "linear"
+    name: str = Field(min_length=1)
+    source: str = ""
+    arms: Annotated[list[Vector], Field(min_length=2)]  # (K, d)
+    theta: Vector  # (d,)
+    sigma: PositiveFloat = 1.0  # standard deviation of a reward
+    names: list[str] | None = None  # of the arms, for people
+
+    @field_validator("arms")
+    @classmethod
+    def _rectangular(cls, arms: list[list[float]]):
+        for number, arm in enumerate(arms, 1):
+            if len(arm) != len(arms[0]):
+                raise ValueError(f"arm {number} must have {len(arms[0])} entries, got {len(arm)}")
+        if len({tuple(arm) for arm in arms}) < len(arms):
+            raise ValueError("must be distinct")
+        return arms
+
+    @field_validator("theta", "names")
+    @classmethod
+    def _fits(cls, value, info: ValidationInfo):
+        arms = info.data.get("arms")
+        if arms and value is not None:
+            wanted = len(arms[0]) if info.field_name == "theta" else len(arms)
+            if len(value) != wanted:
+                raise ValueError(f"must have {wanted} entries to fit arms, got {len(value)}")
+        return value
+
+    @model_validator(mode="after")
+    def _one_best_arm(self):
+        means = np.sort(np.array(self.arms) @ self.theta)
+        if not means[-1] > means[-2]:
+            raise ValueError("theta: must make one arm the best, here several are")
+        return self
+
+    @cached_property
+    def problem(self) -> Problem:
+        arms = np.array(self.arms)
+        means = arms @ self.theta / self.sigma
+        span = span_of(arms)
+        inside = span.T @ self.theta
+        return Problem(arms @ span, means, float(np.linalg.norm(inside)) / self.sigma)
+
+    @property
+    def arm_names(self) -> list[str]:
+        return self.names or [f"x{a + 1}" for a in range(len(self.arms))]
+
+
+def span_of(arms: np.ndarray) -> np.ndarray:
+    """(d, rank) an orthonormal basis of the arms' span: the identity if they span R^d."""
+    d = arms.shape[1]
+    _, sizes, rows = np.linalg.svd(arms, full_matrices=False)
+    rank = int((sizes > 1e-10 * sizes[0]).sum())
+    return np.eye(d) if rank == d else rows[:rank].T
+
+
+class Truth(Input):
+    """What is true of an instance; arms are counted from 1."""
+
+    answer: int
+    gaps: list[float]  # (K,) to the best arm, in the rewards' unit
+    arms: int  # K
+    dimension: int  # d, of the arms' span
+    complexity: Complexity
+
+
+def truth(instance: Instance) -> Truth:
+    """Everything later stages need to know of an instance."""
+    problem = instance.problem
+    best = int(np.argmax(problem.means))
+    return Truth(
+        answer=best + 1,
+        gaps=((problem.means[best] - problem.means) * instance.sigma).tolist(),
+        arms=len(problem.arms),
+        dimension=problem.arms.shape[1],
+        complexity=complexity(problem.arms, problem.means),
+    )
+
+
+def with_files(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    """An instance file's fields, with `arms: FILE.csv` replaced by what that file holds.
+
+    Args:
+        data: as read.
+        path: of the instance file; a CSV file is looked for beside it.
+    """
+    if not isinstance(data.get("arms"), str):
+        return data
+    names, arms = read_arms(Path(path).parent / data["arms"])
+    return {**data, "arms": arms} | ({"names": names} if names and "names" not in data else {})
+
+
+def read_arms(path: Path) -> tuple[list[str] | None, list[list[float]]]:
+    """Arms from a CSV file: a line an arm, perhaps its name first, perhaps a line of headings.
+
+    Raises:
+        InputError: naming the file and the line.
+    """
+    rows = [(number, row) for number, row in enumerate(csv.reader(read_text(path).splitlines()), 1)]
+    rows = [(number, row) for number, row in rows if any(cell.strip() for cell in row)]
+    if not rows:
+        raise InputError(f"{path}: holds no arms")
+    if len(rows) > 1 and not _numbers(rows[0][1][1:] or rows[0][1]):
+        rows = rows[1:]
+    named = not _numbers(rows[0][1][:1])
+    arms = []
+    for number, row in rows:
+        cells = row[1:] if named else row
+        if not cells or not _numbers(cells):
+            raise InputError(f"{path}: line {number}: must hold numbers, got {','.join(row)}")
+        arms.append([float(cell) for cell in cells])
+    return [row[0].strip() for _, row in rows] if named else None, arms
+
+
+def _numbers(cells: list[str]) -> bool:
+    try:
+        return all(math.isfinite(float(cell)) for cell in cells)
+    except ValueError:
+        return False
+
+
+#: Section 6: the angle between the best arm and the next, and the dimensions of Figure 4.
+OMEGA, DIMENSIONS = 0.01, range(2, 11)
+#: The study beyond the paper: random unit vectors in R^5.
+SIZES, SEEDS = (6, 10, 20, 40), range(5)
+
+
+def paper_instance(d: int) -> Instance:
+    """Section 6: the canonical basis and (cos w, sin w, 0, ...), theta* = (2, 0, ...)."""
+    near = [math.cos(OMEGA), math.sin(OMEGA)] + [0.0] * (d - 2)
+    return Instance(
+        name=f"d={d}",
+        source="Section 6",
+        arms=[*np.eye(d).tolist(), near],
+        theta=[2.0] + [0.0] * (d - 1),
+    )
+
+
+def random_instance(n_arms: int, seed: int) -> Instance:
+    """Unit vectors drawn uniformly in R^5; theta* is the first of them."""
+    arms = np.random.default_rng([n_arms, seed]).normal(size=(n_arms, 5))
+    arms /= np.linalg.norm(arms, axis=1, keepdims=True)
+    return Instance(
+        name=f"random K={n_arms} seed={seed}",
+        source="beyond the paper",
+        arms=arms.tolist(),
+        theta=arms[0].tolist(),
+    )
+
+
+def instances() -> dict[str, Instance]:
+    """Those of data/instances/linear by name, the paper's family, and the random ones."""
+    stored = [
+        load(Instance, p) for p in sorted((data_folder() / "instances/linear").glob("*.yaml"))
+    ]
+    made = [paper_instance(d) for d in DIMENSIONS]
+    drawn = [random_instance(n_arms, seed) for n_arms in SIZES for seed in SEEDS]
+    return {instance.name: instance for instance in [*stored, *made, *drawn]}

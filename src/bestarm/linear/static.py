@@ -1,0 +1,170 @@
+"""Runs of a fixed sequence of arms, stopped by the rewards or by the true gaps."""
+
+import math
+
+import numpy as np
+
+from bestarm.core.compile import inlined, jit
+from bestarm.linear.confidence import Width, radius
+from bestarm.linear.least_squares import Fit, refit, spread
+
+
+@inlined
+def best_arm(fit: Fit) -> int:
+    """The arm of highest estimated value, of ties the first."""
+    best = 0
+    for a in range(1, fit.values.size):
+        if fit.values[a] > fit.values[best]:
+            best = a
+    return best
+
+
+@inlined
+def closeness(fit: Fit, best: int) -> float:
+    """min over other arms x of (x_best - x) . theta_hat / ||x_best - x|| in the norm of A^-1.
+
+    The stopping rule of Eq. (11) holds where this is at least C(n).
+    """
+    least = np.inf
+    for a in range(fit.values.size):
+        if a != best:
+            gap = fit.values[best] - fit.values[a]
+            least = min(least, gap / math.sqrt(spread(fit.arms, fit.predictors, best, a)))
+    return least
+
+
+@jit
+def done(fit: Fit, width: Width, n: float) -> bool:
+    """Whether one arm dominates all others after n pulls, Eq. (11); refit first."""
+    return closeness(fit, best_arm(fit)) >= radius(width, n)
+
+
+@inlined
+def allowed_growth(near: float, slack: float) -> float:
+    """The g with near sqrt(1 + g) = near + slack, or 1 if that is less."""
+    if near <= 0.0:
+        return 1.0
+    return min((1.0 + slack / near) ** 2 - 1.0, 1.0)
+
+
+@jit
+def run_static(
+    fit: Fit,
+    means: np.ndarray,
+    width: Width,
+    sequence: np.ndarray,
+    least: int,
+    n: int,
+    environment,
+) -> tuple[int, bool]:
+    """Pull along a sequence from its n-th place on until Eq. (11) holds or the sequence ends.
+
+    The rule is tested at every pull, but looked at only where it could hold. Let z be the
+    `closeness` of the best arm a to its rival b after n pulls, and
+
+        D = sum of ||x_s||_n |r_s - x_s . theta_hat_n|,   g = sum of ||x_s||_n^2
+
+    over pulls s made since, ||.||_n in the norm of A_n^-1. By the inequality of Cauchy and
+    Schwarz, and A_n <= A_t <= (1 + g) A_n, at every later t
+
+        |y . theta_hat_t| <= ||y||_t (sqrt(1 + g) |y . theta_hat_n| / ||y||_n + D).
+
+    So while z sqrt(1 + g) + D < C(n) <= C(t), neither of a and b dominates the other, and no third
+    arm, which was below a after n pulls, dominates a: nothing stops. In such a lull a pull costs a
+    random number and a few additions. Half of C(n) - z is left to each of the two terms.
+
+    Args:
+        fit: with the pulls so far.
+        means: (K,) of the arms, in units of the noise.
+        width: of the confidence intervals.
+        sequence: arms to pull.
+        least: pulls before which the rule is not tested; the first `least` arms span R^d.
+        n: pulls so far.
+        environment: numpy Generator of the rewards.
+
+    Returns:
+        Pulls, and whether the rule held; if not, go on with a longer sequence.
+    """
+    n_arms = means.size
+    counts, sums, values = fit.counts, fit.sums, fit.values
+    length = np.empty(n_arms)  # ||x||_n
+    while n < sequence.size:
+        slack, growth = 0.0, 0.0
+        if n >= least:
+            refit(fit)
+            near, wide = closeness(fit, best_arm(fit)), radius(width, n)
+            if near >= wide:
+                return n, True
+            slack = 0.5 * (wide - near)
+            growth = allowed_growth(near, slack)
+            for a in range(n_arms):
+                length[a] = math.sqrt(spread(fit.arms, fit.predictors, a, -1))
+        moved, grown = 0.0, 0.0
+        while n < sequence.size:
+            arm = sequence[n]
+            reward = means[arm] + environment.standard_normal()
+            n += 1
+            counts[arm] += 1.0
+            sums[arm] += reward
+            moved += length[arm] * abs(reward - values[arm])
+            grown += length[arm] * length[arm]
+            if not (moved < slack and grown < growth):
+                break
+    refit(fit)
+    return n, n >= least and done(fit, width, n)
+
+
+@jit
+def draw_sums(fit: Fit, means: np.ndarray, normals: np.ndarray) -> None:
+    """The sums of the rewards of all counted pulls, one Gaussian an arm, and the fit to them."""
+    for a in range(means.size):
+        fit.sums[a] = fit.counts[a] * means[a] + math.sqrt(fit.counts[a]) * normals[a]
+    refit(fit)
+
+
+@jit
+def true_gaps(fit: Fit, means: np.ndarray) -> float:
+    """min over y = x* - x of Delta(y) / ||y||: Eq. (4) holds where it is at least C(n)."""
+    best = int(np.argmax(means))
+    least = np.inf
+    for a in range(means.size):
+        if a != best:
+            length = math.sqrt(spread(fit.arms, fit.predictors, best, a))
+            least = min(least, (means[best] - means[a]) / length)
+    return least
+
+
+@jit
+def true_gaps_hold(
+    fit: Fit, means: np.ndarray, width: Width, sequence: np.ndarray, least: int, n: int
+) -> int:
+    """The first place of the sequence, from n on, after which Eq. (4) holds; 0 if none.
+
+    Eq. (4): C(n) ||y|| <= Delta(y) for every y = x* - x. ||y|| falls and C(n) rises with n, so the
+    rule is looked at again only when C(n) ||y|| / Delta(y) of the y for which it failed most could
+    have come down to 1: ||y||_t^2 >= ||y||_n^2 / (1 + g), see `run_static`.
+    """
+    n_arms = means.size
+    length = np.empty(n_arms)
+    while True:
+        growth = 0.0
+        if n >= least:
+            refit(fit)
+            near, wide = true_gaps(fit, means), radius(width, n)
+            if near >= wide:
+                return n
+            growth = (wide / near) ** 2 - 1.0
+            for a in range(n_arms):
+                length[a] = spread(fit.arms, fit.predictors, a, -1)
+        if n >= sequence.size:
+            return 0
+        grown = 0.0
+        while n < sequence.size:
+            arm = sequence[n]
+            fit.counts[arm] += 1.0
+            n += 1
+            if n <= least:
+                break
+            grown += length[arm]
+            if grown >= growth:
+                break

@@ -1,0 +1,386 @@
+"""The seven strategies, the readings of the paper, and how a cell becomes runs."""
+
+import math
+import threading
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.inputs import Input, PositiveInt, Probability
+from bestarm.core.status import Status
+from bestarm.core.streams import Streams, streams_of
+from bestarm.linear.adaptive import run_fully_adaptive, run_lingape
+from bestarm.linear.allocation import (
+    ARGMIN_MAX,
+    TWO_STEP,
+    StaticSequence,
+    all_arms,
+    all_pairs,
+    oracle_pairs,
+    spanning_arms,
+)
+from bestarm.linear.confidence import Width
+from bestarm.linear.least_squares import Fit, make_fit
+from bestarm.linear.phased import EQ_18, FIGURE_3, RagePhases, XYAdaptivePhases, run_phased
+from bestarm.linear.problem import Instance, Problem
+from bestarm.linear.static import draw_sums, run_static, true_gaps_hold
+from bestarm.pipeline.model import Cell
+
+#: Section 6: by how much the uncertainty of XY-Adaptive shrinks every phase.
+ALPHA = 0.1
+#: eta of Proposition 2 and lambda of LinGapE, which leave it free.
+RIDGE = 1.0
+#: c' of Proposition 1.
+C_PRIME = 6.0 / math.pi**2
+NO_CAP = np.iinfo(np.int64).max
+
+
+class Reading(NamedTuple):
+    """One way to take what the paper leaves open (docs/readings.md)."""
+
+    c: float  # of Proposition 1
+    log: str  # its logarithm, a key of `LOG_TERMS`
+    greedy: int = TWO_STEP
+    phase_test: int = EQ_18  # of XY-Adaptive
+    rebuild: bool = True  # of XY-Adaptive: all arms are candidates again after every phase
+    true_gaps: bool = True  # of XY-Oracle: stop by Eq. (4), else by Eq. (11)
+    proposition_2: bool = False  # of Fully-Adaptive: its width, else sqrt(d) times the static one
+
+
+def static_width(reading: Reading, n_arms: int, delta: float) -> Width:
+    """c sqrt(log term): Proposition 1 and its variants."""
+    base = {
+        "log1": 1.0 / delta,
+        "logK": n_arms / delta,
+        "logK2": n_arms**2 / delta,
+        "logn": C_PRIME * n_arms**2 / delta,
+    }[reading.log]
+    grows = reading.log == "logn"
+    return Width(
+        scale=reading.c**2,
+        base=math.log(base),
+        growth=2.0 if grows else 0.0,
+        offset=0.0 if grows else 1.0,
+        slope=1.0 if grows else 0.0,
+    )
+
+
+def adaptive_width(reading: Reading, problem: Problem, delta: float) -> Width:
+    """What Fully-Adaptive uses: Proposition 2 with eta = RIDGE, or sqrt(d) times `static_width`."""
+    n_arms, d = problem.arms.shape
+    if not reading.proposition_2:
+        width = static_width(reading, n_arms, delta)
+        return width._replace(scale=d * width.scale)
+    longest = float((problem.arms**2).sum(axis=1).max())
+    return Width(
+        scale=float(d),
+        base=math.log(1.0 / delta),
+        growth=1.0,
+        slope=longest / RIDGE,
+        bias=math.sqrt(RIDGE) * problem.norm,
+    )
+
+
+CONSTANTS = {"1": 1.0, "sqrt2": math.sqrt(2.0), "2sqrt2": 2.0 * math.sqrt(2.0)}
+LOG_TERMS = ("log1", "logK", "logK2", "logn")
+GREEDY = {"two-step": TWO_STEP, "argmin-max": ARGMIN_MAX}
+PHASE_TESTS = {"eq18": EQ_18, "fig3": FIGURE_3}
+CANDIDATES = {"rebuilt": True, "kept-out": False}
+STOPS = {"true-gaps": True, "empirical": False}
+#: What a strategy's readings consist of, beside a width c*log.
+CHOICES: dict[str, dict[str, dict]] = {
+    "G": {"greedy": GREEDY},
+    "XY": {"greedy": GREEDY},
+    "XY-Adaptive": {"greedy": GREEDY, "phase_test": PHASE_TESTS, "rebuild": CANDIDATES},
+    "XY-Oracle": {"greedy": GREEDY, "true_gaps": STOPS},
+    "Fully-Adaptive": {"greedy": GREEDY},
+    "RAGE": {},
+    "LinGapE": {},
+}
+#: Valid for every strategy (docs/readings.md): the default.
+HONEST = Reading(math.sqrt(2.0), "logn", rebuild=False)
+#: Of each strategy, the reading of the grid that comes closest to the published budget at d = 5.
+CLOSEST: dict[str, str] = {
+    "G": "1*logK+two-step",
+    "XY": "1*logK+two-step",
+    "XY-Adaptive": "1*log1+argmin-max+fig3+kept-out",
+    "XY-Oracle": "1*logK+two-step+true-gaps",
+    "Fully-Adaptive": "1*log1+argmin-max",
+}
+
+
+@lru_cache
+def grid(strategy: str) -> dict[str, Reading]:
+    """Every reading of a strategy by name, such as "sqrt2*logn+two-step"."""
+    choices = CHOICES[strategy]
+    names = {}
+    if not choices:
+        return names
+    for c, log in product(CONSTANTS, LOG_TERMS):
+        for picked in product(*(options for options in choices.values())):
+            fields = {
+                field: options[name]
+                for (field, options), name in zip(choices.items(), picked, strict=True)
+            }
+            names["+".join([f"{c}*{log}", *picked])] = Reading(CONSTANTS[c], log, **fields)
+    if strategy == "Fully-Adaptive":
+        for name, rule in GREEDY.items():
+            names[f"prop2+{name}"] = Reading(1.0, "log1", rule, proposition_2=True)
+    return names
+
+
+@lru_cache
+def named_readings(strategy: str) -> dict[str, Reading]:
+    """All readings of a strategy by name; the first is the default."""
+    if strategy not in CLOSEST:
+        return {"as-written": HONEST}
+    every = grid(strategy)
+    return {"honest": HONEST, "closest": every[CLOSEST[strategy]], **every}
+
+
+def readings_of(strategy: str) -> list[str]:
+    """The readings that can change a strategy's runs."""
+    return list(named_readings(strategy))
+
+
+class Setting(Input):
+    """What a run is asked, the same for every strategy."""
+
+    delta: Probability = 0.05
+    cap: PositiveInt | None = 10_000_000
+
+
+class Outcome(NamedTuple):
+    """One replication, a row of the shards."""
+
+    tau: int  # pulls when the run ended
+    status: int  # a `Status`
+    answer: int  # 1..K
+    lead: float  # estimated lead of the answer over the best other arm, in units of the noise
+    pulls: np.ndarray  # (K,)
+
+
+def outcome(fit: Fit, pulls: np.ndarray, stopped: bool, left: np.ndarray | None = None) -> Outcome:
+    """A run's end; the answer is the arm of highest estimated value, of those left if given."""
+    values = fit.values
+    answer = int(np.argmax(values if left is None else np.where(left, values, -np.inf)))
+    return Outcome(
+        tau=int(pulls.sum()),
+        status=int(Status.STOPPED if stopped else Status.CAPPED),
+        answer=answer + 1,
+        lead=float(values[answer] - np.delete(values, answer).max()),
+        pulls=pulls.astype(np.int64),
+    )
+
+
+class _Array:
+    """An array as a key of a cache."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        self._key = array.shape, array.tobytes()
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other) -> bool:
+        return self._key == other._key
+
+
+_making = threading.Lock()
+
+
+@lru_cache(maxsize=4)
+def _sequence(kind: str, arms: _Array, means: _Array | None, rule: int) -> StaticSequence:
+    return make_sequence(kind, arms.array, None if means is None else means.array, rule)
+
+
+def make_sequence(
+    kind: str, arms: np.ndarray, means: np.ndarray | None, rule: int
+) -> StaticSequence:
+    """The sequence of G, XY or XY-Oracle, which alone needs the means.
+
+    G and XY begin with one pull of every arm, XY-Oracle with d independent ones (docs/readings.md).
+    """
+    if kind == "XY-Oracle":
+        directions, first = oracle_pairs(means), spanning_arms(arms)
+    else:
+        directions = all_arms(len(arms)) if kind == "G" else all_pairs(len(arms))
+        first = np.arange(len(arms))
+    return StaticSequence(make_fit(arms, 0.0), directions, rule, first)
+
+
+def sequence_of(kind: str, problem: Problem, rule: int) -> StaticSequence:
+    """The sequence of G, XY or XY-Oracle, shared by all cells and threads that pull it."""
+    means = _Array(problem.means) if kind == "XY-Oracle" else None
+    with _making:
+        return _sequence(kind, _Array(problem.arms), means, rule)
+
+
+Replicate = Callable[[Streams], Outcome]
+
+
+def prepare_static(
+    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
+) -> Replicate:
+    """G and XY, and XY-Oracle under the empirical rule: a fixed sequence, tested at every pull."""
+    sequence = sequence_of(strategy, problem, reading.greedy)
+    width = static_width(reading, len(problem.arms), delta)
+
+    def replicate(streams: Streams) -> Outcome:
+        fit = make_fit(problem.arms, 0.0)
+        n, stopped = 0, False
+        while not stopped and n < cap:
+            pulls = sequence.first(min(n + 1, cap))[:cap]
+            n, stopped = run_static(
+                fit, problem.means, width, pulls, sequence.least, n, streams.environment
+            )
+        return outcome(fit, fit.counts, stopped)
+
+    return replicate
+
+
+def prepare_oracle(
+    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
+) -> Replicate:
+    """XY-Oracle; under Eq. (4) it stops after a number of pulls that no reward changes."""
+    if not reading.true_gaps:
+        return prepare_static(strategy, problem, reading, delta, cap)
+    n = deterministic_budget(strategy, problem, reading, delta, cap)
+    pulled = sequence_of(strategy, problem, reading.greedy).first(n or cap)[: n or cap]
+    counts = np.bincount(pulled, minlength=len(problem.arms)).astype(float)
+
+    def replicate(streams: Streams) -> Outcome:
+        fit = make_fit(problem.arms, 0.0)
+        fit.counts[:] = counts
+        draw_sums(fit, problem.means, streams.environment.standard_normal(counts.size))
+        return outcome(fit, counts, n > 0)
+
+    return replicate
+
+
+def deterministic_budget(
+    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
+) -> int:
+    """The pulls after which Eq. (4) holds along a strategy's static sequence; 0 beyond the cap.
+
+    The budget of a run whose estimates are exact: of XY-Oracle its own, of G and XY about what
+    they need.
+    """
+    sequence = sequence_of(strategy, problem, reading.greedy)
+    width = static_width(reading, len(problem.arms), delta)
+    fit = make_fit(problem.arms, 0.0)
+    known = 0
+    while known < cap:
+        pulls = sequence.first(min(known + 1, cap))[:cap]
+        n = true_gaps_hold(fit, problem.means, width, pulls, sequence.least, known)
+        if n:
+            return n
+        known = pulls.size
+    return 0
+
+
+def prepare_adaptive(
+    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
+) -> Replicate:
+    """Fully-Adaptive."""
+    width = adaptive_width(reading, problem, delta)
+    n_arms = len(problem.arms)
+    pairs, everyone = all_pairs(n_arms), np.arange(n_arms)
+
+    def replicate(streams: Streams) -> Outcome:
+        fit = make_fit(problem.arms, RIDGE if reading.proposition_2 else 0.0)
+        rule, environment = reading.greedy, streams.environment
+        _, stopped = run_fully_adaptive(
+            fit, problem.means, width, pairs, rule, everyone, cap, environment
+        )
+        return outcome(fit, fit.counts, stopped)
+
+    return replicate
+
+
+def prepare_lingape(
+    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
+) -> Replicate:
+    """LinGapE, which knows ||theta*||."""
+
+    def replicate(streams: Streams) -> Outcome:
+        fit = make_fit(problem.arms, RIDGE)
+        _, stopped = run_lingape(fit, problem.means, delta, problem.norm, cap, streams.environment)
+        return outcome(fit, fit.counts, stopped)
+
+    return replicate
+
+
+def prepare_xy_adaptive(
+    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
+) -> Replicate:
+    """XY-Adaptive."""
+    return _prepare_phased(xy_adaptive_phases(problem.arms, reading, delta), problem, cap)
+
+
+def xy_adaptive_phases(arms: np.ndarray, reading: Reading, delta: float) -> XYAdaptivePhases:
+    """The phases of XY-Adaptive under a reading."""
+    return XYAdaptivePhases(
+        arms,
+        static_width(reading, len(arms), delta),
+        alpha=ALPHA,
+        rule=reading.greedy,
+        phase_test=reading.phase_test,
+        rebuild=reading.rebuild,
+    )
+
+
+def prepare_rage(
+    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
+) -> Replicate:
+    """RAGE."""
+    return _prepare_phased(RagePhases(problem.arms, delta), problem, cap)
+
+
+def _prepare_phased(phases, problem: Problem, cap: int) -> Replicate:
+    def replicate(streams: Streams) -> Outcome:
+        environment = streams.environment
+        fit, left, pulls, stopped = run_phased(
+            phases, problem.arms, problem.means, cap, environment
+        )
+        return outcome(fit, pulls, stopped, left)
+
+    return replicate
+
+
+STRATEGIES: dict[str, Callable[[str, Problem, Reading, float, int], Replicate]] = {
+    "G": prepare_static,
+    "XY": prepare_static,
+    "XY-Adaptive": prepare_xy_adaptive,
+    "XY-Oracle": prepare_oracle,
+    "Fully-Adaptive": prepare_adaptive,
+    "RAGE": prepare_rage,
+    "LinGapE": prepare_lingape,
+}
+READINGS = {name: None for strategy in STRATEGIES for name in named_readings(strategy)}
+
+
+def prepare(instance: Instance, cell: Cell) -> Replicate:
+    """A function that runs one replication of a cell on its streams."""
+    setting = Setting(**cell.setting)
+    reading = named_readings(cell.strategy)[cell.reading]
+    cap = setting.cap or NO_CAP
+    return STRATEGIES[cell.strategy](cell.strategy, instance.problem, reading, setting.delta, cap)
+
+
+#: Small and quick to solve, for compiling and for tests.
+EASY = Instance(name="easy", arms=[[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], theta=[3.0, 0.4])
+
+
+def warm_up() -> None:
+    """Compile every kernel of this module for the types that runs use."""
+    for strategy in STRATEGIES:
+        for reading in ("honest", "closest"):
+            if reading in readings_of(strategy):
+                prepare(EASY, Cell(EASY.name, strategy, {}, reading))(streams_of(0, 0))
+    oracle = Cell(EASY.name, "XY-Oracle", {}, "sqrt2*logn+two-step+empirical")
+    prepare(EASY, oracle)(streams_of(0, 0))

@@ -1,0 +1,112 @@
+"""Fully-Adaptive and LinGapE: the same runs as literal ones that look at everything every pull."""
+
+import numpy as np
+import pytest
+
+from bestarm.linear import reference
+from bestarm.linear.adaptive import (
+    dominated,
+    ellipsoid,
+    log_growth,
+    run_fully_adaptive,
+    run_lingape,
+)
+from bestarm.linear.allocation import ARGMIN_MAX, TWO_STEP, all_pairs
+from bestarm.linear.confidence import radius
+from bestarm.linear.least_squares import REFACTOR, make_fit, refit
+from linear.instances import WIDTHS, drawn
+
+SIZES = [(1, 3), (2, 3), (2, 5), (3, 4), (3, 6)]
+CAP = 1200
+
+
+def fully_adaptive(seed, size, width, rule, ridge, cap=CAP, strength=0.6):
+    arms, _, means = drawn(seed, *size, strength=strength)
+    fit = make_fit(arms, ridge)
+    pairs, everyone = all_pairs(size[1]), np.arange(size[1])
+    rng = np.random.default_rng(seed)
+    return fit, run_fully_adaptive(fit, means, width, pairs, rule, everyone, cap, rng)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1.0])
+@pytest.mark.parametrize("rule", [TWO_STEP, ARGMIN_MAX], ids=["two-step", "argmin-max"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_fully_adaptive_pulls_what_a_look_at_every_pull_does(width, rule, ridge):
+    w = WIDTHS[width]
+    for size in SIZES:
+        arms, _, means = drawn(3, *size, strength=0.6)
+        fit, found = fully_adaptive(3, size, w, rule, ridge)
+        *wanted, counts = reference.run_fully_adaptive(
+            arms, means, lambda n: radius(w, n), rule, ridge, CAP, np.random.default_rng(3)
+        )
+        assert found == tuple(wanted)
+        np.testing.assert_array_equal(fit.counts, counts)
+
+
+def test_these_runs_are_long_enough_to_tell():
+    runs = [fully_adaptive(3, size, WIDTHS["growing"], TWO_STEP, 0.0)[1] for size in SIZES]
+    stops = [n for n, stopped in runs if stopped]
+    assert len(stops) >= 3
+    assert np.median(stops) >= 50
+
+
+@pytest.mark.parametrize("cap", [1, 2, 3, 4, 5, 50])
+def test_a_cap_cuts_a_run(cap):
+    fit, found = fully_adaptive(0, (3, 4), WIDTHS["growing"], TWO_STEP, 1.0, cap, strength=0.01)
+    assert found == (cap, False)
+    assert fit.counts.sum() == cap
+
+
+def test_dominated_arms_are_those_of_equation_16():
+    for seed in range(30):
+        arms, _, _ = drawn(seed, 3, 6)
+        rng = np.random.default_rng(seed)
+        fit = make_fit(arms, 0.0)
+        fit.counts[:] = rng.integers(1, 50, 6)
+        fit.sums[:] = rng.normal(size=6) * fit.counts
+        refit(fit)
+        inverse = np.linalg.inv(reference.design_matrix(arms, fit.counts))
+        for wide in (0.1, 1.0, 3.0, 10.0):
+            beaten = np.ones(6, bool)
+            dominated(fit, all_pairs(6), wide, beaten)
+            wanted = reference.dominated(arms, inverse, fit.theta, wide)
+            np.testing.assert_array_equal(beaten, wanted)
+            assert not beaten[np.argmax(fit.values)]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_lingape_pulls_what_a_literal_one_does(size):
+    for seed in range(3):
+        arms, theta, means = drawn(seed, *size, strength=0.6)
+        norm = float(np.linalg.norm(theta))
+        fit = make_fit(arms, 1.0)
+        found = run_lingape(fit, means, 0.1, norm, 1500, np.random.default_rng(seed))
+        *wanted, counts = reference.run_lingape(
+            arms, means, 0.1, norm, 1.0, 1500, np.random.default_rng(seed)
+        )
+        assert found == tuple(wanted)
+        np.testing.assert_array_equal(fit.counts, counts)
+
+
+def test_lingape_runs_are_long_enough_to_tell():
+    """Most stop, and some are refitted on the way."""
+    runs = []
+    for size in SIZES:
+        for seed in range(3):
+            arms, theta, means = drawn(seed, *size, strength=0.6)
+            norm, rng = float(np.linalg.norm(theta)), np.random.default_rng(seed)
+            runs.append(run_lingape(make_fit(arms, 1.0), means, 0.1, norm, 1500, rng))
+    assert sum(stopped for _, stopped in runs) >= 8
+    assert max(n for n, _ in runs) > REFACTOR
+
+
+def test_the_ellipsoid_is_that_of_abbasi_yadkori():
+    rng = np.random.default_rng(0)
+    for ridge in (0.5, 1.0):
+        fit = make_fit(drawn(1, 3, 5).arms, ridge)
+        fit.counts[:] = rng.integers(0, 20, 5)
+        a = reference.design_matrix(fit.arms, fit.counts, ridge)
+        ratio = np.linalg.det(a) / ridge**3
+        assert log_growth(fit) == pytest.approx(np.log(ratio))
+        wanted = np.sqrt(2.0 * np.log(np.sqrt(ratio) / 0.05)) + np.sqrt(ridge) * 1.7
+        assert ellipsoid(log_growth(fit), 1.7, 0.05, ridge) == pytest.approx(wanted)

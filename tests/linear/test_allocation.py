@@ -1,0 +1,240 @@
+"""Fits, rank-one updates and the greedy rules, against numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bestarm.core.compile import jit
+from bestarm.linear import reference
+from bestarm.linear.allocation import (
+    ARGMIN_MAX,
+    TWO_STEP,
+    StaticSequence,
+    all_arms,
+    all_pairs,
+    among,
+    choose_argmin_max,
+    choose_two_step,
+    make_uncertainty,
+    measure,
+    oracle_pairs,
+    shrink,
+    spanning_arms,
+)
+from bestarm.linear.least_squares import REFACTOR, make_fit, refit
+from bestarm.linear.problem import paper_instance
+from bestarm.linear.strategies import sequence_of
+from linear.instances import drawn, oracle_directions, pair_directions
+
+SIZES = [(1, 2), (2, 3), (2, 6), (4, 5), (5, 9)]
+CHOICES = {TWO_STEP: choose_two_step, ARGMIN_MAX: choose_argmin_max}
+
+
+@jit
+def follow(sizes, table, sequence):
+    """The uncertainty after many pulls, by rank-one updates alone."""
+    for arm in sequence:
+        shrink(sizes, table, arm)
+
+
+@st.composite
+def states(draw):
+    """Arms, counts that span, sums and a ridge."""
+    d, n_arms = draw(st.sampled_from(SIZES))
+    seed = draw(st.integers(0, 2**32))
+    rng = np.random.default_rng(seed)
+    arms = drawn(seed, d, n_arms).arms
+    ridge = draw(st.sampled_from([0.0, 1.0, 0.1]))
+    counts = rng.integers(0, 1000, n_arms).astype(float)
+    counts[: n_arms if ridge == 0.0 else 1] += 1.0
+    fit = make_fit(arms, ridge)
+    fit.counts[:] = counts
+    fit.sums[:] = rng.normal(size=n_arms) * counts
+    refit(fit)
+    return fit
+
+
+def measured(fit, directions):
+    uncertainty = make_uncertainty(len(fit.arms), directions.first.size)
+    measure(fit, directions, uncertainty)
+    return uncertainty
+
+
+def vectors(arms, directions):
+    """The y that `Directions` name."""
+    seconds = [np.zeros(arms.shape[1]) if b < 0 else arms[b] for b in directions.second]
+    return arms[directions.first] - seconds
+
+
+@given(states())
+def test_refit_is_least_squares(fit):
+    arms, a = fit.arms, reference.design_matrix(fit.arms, fit.counts, fit.ridge)
+    theta = reference.estimate(arms, fit.counts, fit.sums, fit.ridge)
+    np.testing.assert_allclose(fit.inverse, np.linalg.inv(a), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(fit.predictors, arms @ np.linalg.inv(a), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(fit.theta, theta, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(fit.values, arms @ theta, rtol=1e-7, atol=1e-9)
+
+
+def test_refit_is_what_lstsq_makes_of_single_pulls():
+    """With a ridge, of these and d pulls of sqrt(ridge) e_i that gave 0."""
+    rng = np.random.default_rng(0)
+    for ridge in (0.0, 2.5):
+        arms = drawn(1, 3, 5).arms
+        pulled, rewards = rng.integers(0, 5, 60), rng.normal(size=60)
+        fit = make_fit(arms, ridge)
+        np.add.at(fit.counts, pulled, 1.0)
+        np.add.at(fit.sums, pulled, rewards)
+        refit(fit)
+        rows = np.vstack([arms[pulled], np.sqrt(ridge) * np.eye(3)])
+        wanted, *_ = np.linalg.lstsq(rows, np.append(rewards, np.zeros(3)), rcond=None)
+        np.testing.assert_allclose(fit.theta, wanted, atol=1e-12)
+
+
+@given(states())
+def test_measure_is_the_quadratic_forms(fit):
+    for directions in (all_arms(len(fit.arms)), all_pairs(len(fit.arms))):
+        sizes, table = measured(fit, directions)
+        y = vectors(fit.arms, directions)
+        inverse = np.linalg.inv(reference.design_matrix(fit.arms, fit.counts, fit.ridge))
+        np.testing.assert_allclose(sizes, reference.squared(inverse, y), rtol=1e-7)
+        every = np.vstack([y, fit.arms])
+        np.testing.assert_allclose(table, fit.arms @ inverse @ every.T, rtol=1e-7, atol=1e-10)
+
+
+def test_directions_are_those_of_the_paper():
+    """Eqs. (12), (14) and (5)."""
+    arms, _, means = drawn(4, 3, 6)
+    np.testing.assert_array_equal(vectors(arms, all_arms(6)), arms)
+    np.testing.assert_array_equal(vectors(arms, all_pairs(6)), pair_directions(arms))
+    oracle = oracle_pairs(means)
+    weighted = vectors(arms, oracle) * np.sqrt(oracle.weight)[:, None]
+    np.testing.assert_allclose(weighted, oracle_directions(arms, means), rtol=1e-12)
+
+
+def test_directions_among_active_arms():
+    arms = drawn(4, 3, 6).arms
+    active = np.array([True, False, True, True, False, True])
+    left = among(all_pairs(6), active)
+    np.testing.assert_array_equal(vectors(arms, left), pair_directions(arms[active]))
+    assert left.weight.size == left.first.size
+
+
+@settings(max_examples=60)
+@given(states(), st.integers(0, 2**32))
+def test_a_pull_is_a_rank_one_update(fit, seed):
+    directions = all_pairs(len(fit.arms))
+    sizes, table = measured(fit, directions)
+    for arm in np.random.default_rng(seed).integers(0, len(fit.arms), 20):
+        shrink(sizes, table, arm)
+        fit.counts[arm] += 1.0
+    refit(fit)
+    fresh = measured(fit, directions)
+    np.testing.assert_allclose(sizes, fresh.sizes, rtol=1e-9)
+    np.testing.assert_allclose(table, fresh.table, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("greedy", [False, True], ids=["random", "greedy"])
+@pytest.mark.parametrize("every", [10**6, REFACTOR], ids=["never", "now and then"])
+def test_a_million_updates_drift_little(greedy, every):
+    """Against a fresh factorisation, relative to the largest entry; also with none between."""
+    problem = paper_instance(5).problem
+    n = 10**6
+    if greedy:
+        sequence = sequence_of("XY", problem, TWO_STEP).first(n)[:n]
+    else:
+        sequence = np.random.default_rng(3).integers(0, 6, n)
+        sequence[:6] = range(6)
+    fit, directions = make_fit(problem.arms, 0.0), all_pairs(6)
+    fit.counts[sequence[:6]] = 1.0
+    for start in range(6, n, every):
+        part = sequence[start : start + every]
+        refit(fit)
+        sizes, table = measured(fit, directions)
+        follow(sizes, table, part)
+        fit.counts[:] += np.bincount(part, minlength=6)
+    assert fit.counts.sum() == n
+    inverse = np.linalg.inv(reference.design_matrix(problem.arms, fit.counts))
+    y = pair_directions(problem.arms)
+    np.testing.assert_allclose(sizes, reference.squared(inverse, y), rtol=1e-8)
+    wanted = problem.arms @ inverse @ np.vstack([y, problem.arms]).T
+    np.testing.assert_allclose(table, wanted, rtol=0.0, atol=1e-8 * abs(wanted).max())
+
+
+@pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
+@settings(max_examples=100)
+@given(fit=states(), kind=st.sampled_from(["G", "XY", "oracle"]))
+def test_choices_are_those_of_inverses(rule, fit, kind):
+    means = fit.arms @ np.arange(1.0, 1.0 + fit.arms.shape[1])
+    directions = {
+        "G": all_arms(len(fit.arms)),
+        "XY": all_pairs(len(fit.arms)),
+        "oracle": oracle_pairs(means),
+    }[kind]
+    sizes, table = measured(fit, directions)
+    found = CHOICES[rule](sizes, table, directions.weight, fit.counts)
+    a = reference.design_matrix(fit.arms, fit.counts, fit.ridge)
+    y = vectors(fit.arms, directions)
+    assert found == reference.choose(a, fit.arms, y, directions.weight, fit.counts, rule)
+
+
+@pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
+def test_ties_go_to_the_arm_pulled_least(rule):
+    """Three arms on a line that tell alike, however rounding has it."""
+    arms = np.array([[0.1], [-0.1], [0.1 + 1e-12]])
+    for least in range(3):
+        fit = make_fit(arms, 0.0)
+        fit.counts[:] = 7.0
+        fit.counts[least] = 5.0
+        refit(fit)
+        directions = all_arms(3)
+        assert CHOICES[rule](*measured(fit, directions), directions.weight, fit.counts) == least
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "split"),
+    [
+        ("G", 140_075, (28014, 28015, 28015, 28015, 28015, 1)),
+        ("XY", 147_620, (29523, 29524, 29524, 29524, 29524, 1)),
+    ],
+)
+def test_two_step_rule_gives_the_published_split(kind, n, split):
+    sequence = sequence_of(kind, paper_instance(5).problem, TWO_STEP).first(n)[:n]
+    assert tuple(np.bincount(sequence)) == split
+
+
+@pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
+@pytest.mark.parametrize("kind", ["G", "XY"])
+def test_sequence_is_that_of_inverses(kind, rule):
+    """Past a new factorisation, and computed in two parts."""
+    arms = drawn(5, 3, 5).arms
+    directions = all_arms(5) if kind == "G" else all_pairs(5)
+    sequence = StaticSequence(make_fit(arms, 0.0), directions, rule, np.arange(5))
+    short = sequence.first(3000).copy()
+    long = sequence.first(10_000)
+    np.testing.assert_array_equal(long[: short.size], short)
+    assert long[:5].tolist() == [0, 1, 2, 3, 4]
+    counts, y = np.ones(5), vectors(arms, directions)
+    for n in range(5, 5000):
+        a = reference.design_matrix(arms, counts)
+        if n < 150 or n % 97 == 0:
+            assert long[n] == reference.choose(a, arms, y, 1.0, counts, rule)
+        counts[long[n]] += 1.0
+
+
+def test_index_ties_would_lock_the_rule_of_figure_2_but_fewest_pulls_do_not():
+    """Where two directions share the maximum no single pull lowers it, and all arms tie."""
+    sequence = StaticSequence(
+        make_fit(np.eye(2), 0.0), all_arms(2), ARGMIN_MAX, np.arange(2)
+    ).first(100)[:100]
+    assert abs(np.diff(np.bincount(sequence))) <= 1
+
+
+def test_spanning_arms_are_the_first_of_each_rank():
+    arms = np.array(
+        [[0.0, 0.0, 0.0], [1.0, 1.0, 0.0], [2.0, 2.0, 0.0], [0, 0, 3.0], [1, 1, 3], [1, 0, 0]]
+    )
+    assert spanning_arms(arms).tolist() == [1, 3, 5]
+    with pytest.raises(ValueError, match="only 2 of 3"):
+        spanning_arms(arms[:5])

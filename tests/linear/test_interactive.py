@@ -1,0 +1,305 @@
+"""The ask/tell objects: the same run as the compiled one, and a life of their own."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from bestarm.core.inputs import InputError
+from bestarm.core.streams import streams_of
+from bestarm.linear.interactive import RAGE, XY, FullyAdaptive, G, LinGapE, XYAdaptive, XYOracle
+from bestarm.linear.phased import run_phased
+from bestarm.linear.problem import Instance
+from bestarm.linear.strategies import prepare, readings_of
+from bestarm.pipeline.model import Cell
+from linear.instances import drawn
+
+OBJECTS = {
+    "G": G,
+    "XY": XY,
+    "XY-Adaptive": XYAdaptive,
+    "XY-Oracle": XYOracle,
+    "Fully-Adaptive": FullyAdaptive,
+    "RAGE": RAGE,
+    "LinGapE": LinGapE,
+}
+PULL_BY_PULL = {
+    "G": ["honest", "1*logK+argmin-max"],
+    "XY": ["honest", "1*logK+argmin-max"],
+    "XY-Oracle": ["sqrt2*logn+two-step+empirical"],
+    "Fully-Adaptive": ["honest", "1*log1+argmin-max", "prop2+two-step"],
+    "LinGapE": ["as-written"],
+}
+IN_PHASES = {
+    "XY-Adaptive": ["honest", "sqrt2*logK2+two-step+fig3+rebuilt"],
+    "RAGE": ["as-written"],
+}
+EASY = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]])
+THETA = np.array([4.0, 0.5])
+every = pytest.mark.parametrize("strategy", OBJECTS)
+
+
+def made(strategy, arms=EASY, theta=THETA, **options):
+    """The object for these arms, told what it needs to know of theta."""
+    extra = {
+        "XY-Oracle": {"theta": theta},
+        "Fully-Adaptive": {"norm": float(np.linalg.norm(theta))},
+        "LinGapE": {"norm": float(np.linalg.norm(theta))},
+    }
+    return OBJECTS[strategy](arms, **extra.get(strategy, {}), **options)
+
+
+def cases(readings):
+    return [(strategy, r) for strategy, names in readings.items() for r in names]
+
+
+def played(s, arms, theta, rng, sigma=1.0, most=10**5):
+    """Pulls that are asked for, told."""
+    while not s.done and len(s.history) < most:
+        arm = s.ask()
+        s.tell(arm, arms[arm] @ theta + sigma * rng.standard_normal())
+    return s
+
+
+@pytest.mark.parametrize(("strategy", "reading"), cases(PULL_BY_PULL))
+def test_same_run_as_the_compiled_one(strategy, reading):
+    """Told the same normals, in another unit; arms in a plane of R^3 for one of the seeds."""
+    for seed in range(3):
+        arms, theta, _ = drawn(seed, 2, 4, strength=3.0)
+        if seed == 2:
+            arms, theta = (v @ np.array([[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]) for v in (arms, theta))
+        sigma, theta = 2.0, 2.0 * theta
+        instance = Instance(name="any", arms=arms.tolist(), theta=theta.tolist(), sigma=sigma)
+        cell = Cell("any", strategy, {"delta": 0.1}, reading)
+        wanted = prepare(instance, cell)(streams_of(4, seed))
+        s = made(strategy, arms, theta, delta=0.1, sigma=sigma, reading=reading)
+        played(s, arms, theta, streams_of(4, seed).environment, sigma, wanted.tau + 1)
+        assert len(s.history) == wanted.tau
+        np.testing.assert_array_equal(s.pulls, wanted.pulls)
+        assert s.answer + 1 == wanted.answer
+
+
+def test_an_oracle_with_true_gaps_stops_where_the_compiled_one_does():
+    for reading in ("honest", "1*logK+argmin-max+true-gaps"):
+        arms, theta, _ = drawn(1, 2, 4, strength=3.0)
+        instance = Instance(name="any", arms=arms.tolist(), theta=theta.tolist())
+        cell = Cell("any", "XY-Oracle", {"delta": 0.1}, reading)
+        wanted = prepare(instance, cell)(streams_of(4, 0))
+        s = made("XY-Oracle", arms, theta, delta=0.1, reading=reading)
+        played(s, arms, theta, np.random.default_rng(0))
+        np.testing.assert_array_equal(s.pulls, wanted.pulls)
+
+
+class Sums:
+    """Normals, kept by phase."""
+
+    def __init__(self, rng):
+        self._rng, self.phases = rng, []
+
+    def standard_normal(self, size):
+        self.phases.append(self._rng.standard_normal(size))
+        return self.phases[-1]
+
+
+@pytest.mark.parametrize(("strategy", "reading"), cases(IN_PHASES))
+def test_same_phases_as_the_compiled_run(strategy, reading):
+    """Each pull of an arm in a phase told the mean of those that the run draws at once."""
+    several = 0
+    for seed in range(6):
+        arms, theta, means = drawn(seed, 2, 4, strength=2.0)
+        s = made(strategy, arms, theta, delta=0.1, reading=reading)
+        sums = Sums(np.random.default_rng(seed))
+        phases = made(strategy, arms, theta, delta=0.1, reading=reading)._phases
+        fit, left, pulls, stopped = run_phased(phases, arms, means, 20_000, sums)
+        if not stopped:
+            continue
+        for normals in sums.phases:
+            counts = s._plan.counts.copy()
+            for _ in range(int(counts.sum())):
+                arm = s.ask()
+                s.tell(arm, means[arm] + normals[arm] / math.sqrt(counts[arm]))
+        assert s.done
+        np.testing.assert_array_equal(s.pulls, pulls)
+        assert s.remaining == np.flatnonzero(left).tolist() == [s.answer]
+        np.testing.assert_allclose(s.values, fit.values, rtol=1e-9)
+        several += len(sums.phases) > 1
+    assert several > 0
+
+
+@every
+def test_finds_the_best_arm_and_then_asks_nothing(strategy):
+    s = played(made(strategy), EASY, THETA, np.random.default_rng(0))
+    assert s.done
+    assert s.answer == 0
+    with pytest.raises(RuntimeError, match="stopped"):
+        s.ask()
+
+
+@every
+def test_pulls_not_asked_for_count_and_leave_the_question_open(strategy):
+    s = made(strategy)
+    asked = s.ask()
+    s.tell((asked + 1) % 3, 0.25)
+    assert s.ask() == asked
+    s.tell(asked, 4.0)
+    assert s.pulls.sum() == 2
+    assert [entry.asked for entry in s.history] == [False, True]
+    assert s._fit.counts.sum() == 2
+    played(s, EASY, THETA, np.random.default_rng(0))
+    assert s.answer == 0
+
+
+@pytest.mark.parametrize("strategy", ["G", "XY", "XY-Oracle"])
+def test_pulls_not_asked_for_do_not_move_a_sequence(strategy):
+    s, plain = made(strategy, delta=1e-9), made(strategy, delta=1e-9)
+    for _ in range(20):
+        arm = plain.ask()
+        plain.tell(arm, 1.0)
+        assert s.ask() == arm
+        s.tell((arm + 1) % 3, 1.0)
+        s.tell(arm, 1.0)
+
+
+@every
+def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy):
+    rng = np.random.default_rng(2)
+    s, again = made(strategy, delta=0.01), made(strategy, delta=0.01)
+    s.tell(2, 3.0)
+    played(s, EASY, THETA, rng, most=40)
+    again.replay(json.loads(json.dumps(s.history)))
+    np.testing.assert_array_equal(again.pulls, s.pulls)
+    np.testing.assert_array_equal(again.values, s.values)
+    assert again.history == s.history
+    assert again.done == s.done
+    if not s.done:
+        assert again.ask() == s.ask()
+
+
+def test_a_foreign_history_is_refused():
+    s = made("G")
+    with pytest.raises(ValueError, match="history pulls 2 where this strategy asks 0"):
+        s.replay([(2, (1.0,), True)])
+
+
+def test_values_are_in_the_unit_of_the_rewards_and_zero_while_unknown():
+    s = made("G", sigma=5.0)
+    s.tell(0, 8.0)
+    assert s.values.tolist() == [0.0, 0.0, 0.0]
+    s.tell(1, 2.0)
+    np.testing.assert_allclose(s.values, [8.0, 2.0, 0.8 * 8.0 + 0.6 * 2.0])
+
+
+@pytest.mark.parametrize("strategy", ["XY-Adaptive", "Fully-Adaptive", "RAGE"])
+def test_arms_remain_until_one_is_left(strategy):
+    s = made(strategy)
+    assert s.remaining == [0, 1, 2]
+    played(s, EASY, THETA, np.random.default_rng(0))
+    assert s.remaining == [0]
+
+
+@every
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ((3, 1.0), "arm must be 0 to 2, got 3"),
+        ((-1, 1.0), "arm must be 0 to 2, got -1"),
+        ((0, math.nan), "finite"),
+        ((0, math.inf), "finite"),
+    ],
+)
+def test_bad_observations_change_nothing(strategy, told, said):
+    s = made(strategy)
+    with pytest.raises(ValueError, match=said):
+        s.tell(*told)
+    assert s.history == []
+    assert s._fit.counts.sum() == 0
+
+
+@every
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sigma": 0.0}, "sigma: must be a positive number, got 0"),
+        ({"sigma": math.nan}, "sigma: must be a positive number, got nan"),
+        ({"delta": 0.0}, "delta: must be greater than 0, got 0"),
+        ({"delta": 1.0}, "delta: must be less than 1, got 1"),
+        ({"reading": "best"}, "reading: must be one of"),
+    ],
+)
+def test_bad_arguments(strategy, options, said):
+    with pytest.raises(InputError, match=f"^{OBJECTS[strategy].__name__}: {said}"):
+        made(strategy, **options)
+
+
+@pytest.mark.parametrize("strategy", [name for name in OBJECTS if name != "XY-Oracle"])
+@pytest.mark.parametrize(
+    ("arms", "said"),
+    [
+        ([[1.0, 0.0]], "must be at least 2 distinct"),
+        ([1.0, 0.0], "must be vectors of equal length"),
+        ([[1.0, 0.0], [math.nan, 1.0]], "must be vectors of equal length, of finite numbers"),
+        ([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], "must be at least 2 distinct"),
+    ],
+)
+def test_bad_arms(strategy, arms, said):
+    with pytest.raises(InputError, match=f"^{OBJECTS[strategy].__name__}: arms: {said}"):
+        made(strategy, arms)
+
+
+@every
+@pytest.mark.parametrize("arms", [[[1.0], [1.0, 2.0]], [["a"], ["b"]]], ids=["ragged", "words"])
+def test_arms_that_are_no_table_are_named(strategy, arms):
+    with pytest.raises(InputError, match="arms: "):
+        made(strategy, arms, np.ones(1))
+
+
+@pytest.mark.parametrize("arms", [[1.0, 0.0], [[1.0, 0.0], [1.0, 0.0]], [[1.0], [2.0]]])
+def test_an_oracle_refuses_arms_and_theta_that_do_not_fit(arms):
+    with pytest.raises(InputError, match=r"^XYOracle: (theta|arms): "):
+        XYOracle(arms, [1.0, 0.0])
+
+
+def test_an_oracle_refuses_a_single_arm():
+    with pytest.raises(InputError, match=r"^XYOracle: arms: must be at least 2"):
+        XYOracle([[1.0, 0.0]], [1.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("theta", "said"),
+    [
+        ([1.0], "as many entries"),
+        ([0.0, 0.0], "one arm the best"),
+        ([math.nan, 1.0], "finite numbers"),
+        (["a", 1.0], "finite numbers"),
+    ],
+)
+def test_bad_theta(theta, said):
+    with pytest.raises(InputError, match=f"^XYOracle: theta: .*{said}"):
+        XYOracle(EASY, theta)
+
+
+@pytest.mark.parametrize("norm", [0.0, -1.0, math.nan])
+def test_bad_norm(norm):
+    with pytest.raises(InputError, match=r"^LinGapE: norm: must be a positive"):
+        LinGapE(EASY, norm=norm)
+    with pytest.raises(InputError, match=r"^FullyAdaptive: norm: must be a positive"):
+        FullyAdaptive(EASY, norm=norm, reading="prop2+two-step")
+
+
+def test_an_infinite_norm_is_refused():
+    with pytest.raises(InputError, match="norm: "):
+        LinGapE(EASY, norm=math.inf)
+
+
+def test_fully_adaptive_needs_a_norm_only_for_proposition_2():
+    assert not FullyAdaptive(EASY).done
+    with pytest.raises(InputError, match="norm"):
+        FullyAdaptive(EASY, reading="prop2+argmin-max")
+
+
+@every
+def test_the_default_is_the_first_reading(strategy):
+    one = made(strategy)
+    other = made(strategy, reading=readings_of(strategy)[0])
+    assert one._reading == other._reading
