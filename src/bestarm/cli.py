@@ -74,8 +74,10 @@ def run(
     instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
     reps: Annotated[int, typer.Option(min=1, help="Runs of each strategy.")] = 1000,
     delta: Annotated[float | None, typer.Option(help="Confidence level, in (0, 1).")] = None,
-    cap: Annotated[int | None, typer.Option(help="Most pulls of a run.")] = None,
+    cap: Annotated[int | None, typer.Option(help="Most pulls (or time steps) of a run.")] = None,
     budget: Annotated[int | None, typer.Option(help="Pulls of a fixed-budget run.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Pulls that run at a time (delayed).")] = None,
+    limit: Annotated[int | None, typer.Option(help="Of these, most of the same arm.")] = None,
     strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
@@ -89,7 +91,7 @@ def run(
     """Simulate the strategies on your own instance and compare them."""
     from bestarm.pipeline.own import run_own
 
-    asked = {"delta": delta, "cap": cap, "budget": budget}
+    asked = {"delta": delta, "cap": cap, "budget": budget, "batch": batch, "limit": limit}
     setting = {key: value for key, value in asked.items() if value is not None}
     run_own(instance, reps, setting, strategy, reading, seed, cores, out)
 

@@ -12,13 +12,23 @@ LEVEL = 0.95
 
 #: Every statistic of a table, by the part of its name before any colon.
 STATISTICS = {
-    "mean_stopping_time": "mean pulls until the run ended; restricted if some runs were capped",
-    "median_stopping_time": "median pulls until the run ended; none if half or more were capped",
+    "mean_stopping_time": "mean pulls (or steps) until a run ended; restricted if some were capped",
+    "median_stopping_time": "median of the same; none if half or more of the runs were capped",
     "quartile_25": "lower quartile of the stopping time",
     "quartile_75": "upper quartile of the stopping time; none if a quarter or more were capped",
     "share_capped": "share of runs that reached the cap",
     "prob_correct": "share of runs that answered correctly",
     "error_rate": "share of runs that answered wrongly",
+    "time_ratio": "mean time with partial feedback over mean time on rewards alone, same streams",
+    "mean_time_ratio": "mean over runs of the ratio of these times",
+    "share_slower": "share of runs that take longer with partial feedback than on rewards alone",
+    "share_missed": "share of runs in which some confidence interval did not hold its arm's mean",
+    "pulls_finished": "mean pulls that ended",
+    "pulls_cancelled": "mean pulls that were cancelled, or cut short by the cap",
+    "lowest_ratio": "smallest time_ratio of a panel, with the interval of its own runs",
+    "highest_ratio": "largest time_ratio of a panel, likewise",
+    "ratio_change": "time_ratio at a panel's largest x minus the one at its smallest",
+    "hardness": "sum of (sigma / gap)^2: pulls, up to logarithms, that an answer takes",
     "mean_share": "mean over runs of the share of pulls spent on the named arm",
     "mean_pulls": "mean pulls of the named arm",
     "budget_ratio": "ratio of two mean stopping times",
@@ -141,25 +151,39 @@ def quantile(statistic: str, unit: str, sample: np.ndarray, p: float, status: st
     )
 
 
-def stopping_times(tau: np.ndarray, status: np.ndarray) -> list[Estimate]:
-    """Mean, median, quartiles and the share capped, of stopping times in pulls.
+def stopping_times(tau: np.ndarray, status: np.ndarray, unit: str = "pulls") -> list[Estimate]:
+    """Mean, median, quartiles and the share capped, of stopping times in pulls or another unit.
 
     A capped run is censored: its tau is a lower bound. The mean of min(tau, cap) is then
     `restricted`, and a quantile is `undefined` once it lies among the capped runs.
     """
     n = tau.size
     capped = int((status == Status.CAPPED).sum())
-    rows = [mean("mean_stopping_time", "pulls", tau, "restricted" if capped else "")]
+    rows = [mean("mean_stopping_time", unit, tau, "restricted" if capped else "")]
     for name, p in (
         ("median_stopping_time", 0.5),
         ("quartile_25", 0.25),
         ("quartile_75", 0.75),
     ):
         if capped < (1 - p) * n:
-            rows.append(quantile(name, "pulls", tau, p))
+            rows.append(quantile(name, unit, tau, p))
         else:
-            rows.append(undefined(name, "pulls", n))
+            rows.append(undefined(name, unit, n))
     return [*rows, proportion("share_capped", capped, n)]
+
+
+def ratio_of_means(
+    statistic: str, above: np.ndarray, below: np.ndarray, status: str = ""
+) -> Estimate:
+    """mean(above) / mean(below) of paired samples, with its t interval by the delta method.
+
+    The error of the ratio R is that of the mean of (above - R below) / mean(below).
+    """
+    value = float(above.mean() / below.mean())
+    spread = mean(statistic, "", (above - value * below) / below.mean())
+    return Estimate(
+        statistic, "", value, value + spread.low, value + spread.high, above.size, status
+    )
 
 
 def correctness(correct: np.ndarray) -> list[Estimate]:

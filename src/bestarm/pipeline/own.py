@@ -147,7 +147,7 @@ def _comparison(plan, results, reps: int) -> Table:
 def _show(estimate) -> str:
     if np.isnan(estimate.value):
         return f"– ({estimate.status})"
-    digits = ".0f" if estimate.unit == "pulls" else ".3f"
+    digits = ".0f" if estimate.unit in ("pulls", "steps") else ".3f"
     text = f"{estimate.value:{digits}}"
     if not np.isnan(estimate.low):
         text += f" [{estimate.low:{digits}}, {estimate.high:{digits}}]"

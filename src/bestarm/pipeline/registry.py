@@ -19,6 +19,7 @@ from types import ModuleType
 PAPERS = {
     "baics": "Best arm identification with fairness constraints on subpopulations (WSC 2023)",
     "linear": "Best-arm identification in linear bandits (NIPS 2014)",
+    "delayed": "Best arm identification with delayed feedback (AISTATS 2018)",
     "cbmai": "Constrained best mixed arm identification with a fixed budget",
 }
 

@@ -1,0 +1,8 @@
+"""Top-k identification with delayed feedback (Grover et al., AISTATS 2018).
+
+A pull's reward arrives after a delay; partial feedback that arrives before may save waiting for it.
+"""
+
+from bestarm.delayed.interactive import Full, Partial
+
+__all__ = ["Full", "Partial"]

@@ -1,0 +1,143 @@
+"""What an arm's finished and running pulls say of its mean: Propositions 1 and 2, Eq. (5)."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.compile import jit
+from bestarm.delayed.radius import LOG_CONSTANT, growth, radius
+from bestarm.delayed.split import FACTOR, GROWTH, SHARE, radii_sum, split
+
+#: What arrives before a pull ends (Section 2): nothing, the increments of the reward, or noisy
+#: copies of it, without or with a bias.
+FULL, INCREMENTAL, UNBIASED, BIASED = range(4)
+#: How delta is split: as Eq. (4) is least; the same but with 1 - (the others) for the first
+#: radius; fixed beforehand, with shares 6 / (pi f)^2 for the f-th pull.
+OPTIMAL, PUBLISHED, GUARANTEED = range(3)
+#: Rows of `slots`, a column a running pull, oldest first.
+ARM, NUMBER, AGE, DELAY = range(4)
+
+
+class Rules(NamedTuple):
+    """What the bounds depend on, besides observations."""
+
+    feedback: int  # FULL (partial feedback, if any, is ignored), INCREMENTAL, UNBIASED or BIASED
+    scale: float  # of a reward in Lemma 1
+    scale_p: float  # of a partial feedback given the reward
+    delta: float
+    rule: int  # OPTIMAL, PUBLISHED or GUARANTEED
+    survivors: bool  # whether delta is shared by the surviving arms, else by all
+    pooled: int  # running pulls of an arm that enter its bound, oldest first
+
+
+class Tally(NamedTuple):
+    """What has been observed."""
+
+    finished: np.ndarray  # (n,) F, pulls that ended
+    totals: np.ndarray  # (n,) sum of their rewards
+    steps: np.ndarray  # (n,) time steps observed of finished and running pulls
+    delay: np.ndarray  # (n,) steps of a pull, where all have as many; else 0
+    shifts: np.ndarray  # (n,) sum over those of more than one step of mean partial - reward
+    shifted: np.ndarray  # (n,) number of those
+    slots: np.ndarray  # (4, b) running pulls: arm, number from 0, steps so far, steps in all
+    sums: np.ndarray  # (b,) sum of their partial feedback
+    terms: np.ndarray  # (4, b + 2) scratch of `split`
+
+
+@jit
+def make_tally(delay: np.ndarray, batch: int) -> Tally:
+    """Nothing observed of n arms; `delay` (n,) as in `Tally`, `batch` slots."""
+    n = delay.size
+    return Tally(
+        finished=np.zeros(n, np.int64),
+        totals=np.zeros(n),
+        steps=np.zeros(n, np.int64),
+        delay=delay,
+        shifts=np.zeros(n),
+        shifted=np.zeros(n, np.int64),
+        slots=np.zeros((4, batch), np.int64),
+        sums=np.zeros(batch),
+        terms=np.zeros((4, batch + 2)),
+    )
+
+
+@jit
+def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> tuple[float, float]:
+    """Centre and half-width of an arm's confidence interval, LCB and UCB being their sum.
+
+    Of the finished pulls alone, Eq. (5), or with the running ones, Eqs. (4) and (6), where that is
+    narrower (Algorithm 2, lines 8 to 11). With m running pulls beside F finished ones the estimate
+    is the mean of F rewards and m partial means, the latter less the estimated bias Z, and errs by
+    at most
+
+        C(sigma, F + m, .) + 1/(F + m) [sum_j C(sigma_p, P_j, .) + m C(sigma_p, B, .)],
+
+    B being the pulls behind Z; m = 1 is the paper's. Incremental feedback of a known delay D is a
+    bandit of its own, with mean mu / D and scale sigma / sqrt(D), and no pull to wait for.
+
+    Args:
+        tally: `terms` is overwritten.
+        running: slots in use.
+        arm: its index.
+        arms: delta's share for an arm is delta / arms.
+    """
+    if rules.feedback == INCREMENTAL:
+        return _of_increments(rules, tally, running, arm, arms)
+    finished, totals, _, _, shifts, shifted, slots, sums, terms = tally
+    pulls = finished[arm]
+    delta_f = rules.delta
+    if rules.rule == GUARANTEED and rules.feedback != FULL:
+        delta_f /= 3.0 if rules.feedback == BIASED else 2.0
+    centre, width = 0.0, radius(rules.scale, pulls, delta_f / arms)
+    if pulls > 0:
+        centre = totals[arm] / pulls
+    if rules.feedback == FULL or (rules.feedback == BIASED and shifted[arm] == 0):
+        return centre, width
+    m = 0
+    mean_sum = 0.0
+    for s in range(running):
+        if slots[ARM, s] == arm and slots[AGE, s] > 0 and m < rules.pooled:
+            m += 1
+            age = slots[AGE, s]
+            mean_sum += sums[s] / age
+            terms[FACTOR, m] = rules.scale_p / math.sqrt(age)
+            terms[GROWTH, m] = growth(age)
+            share = math.sqrt(6.0) / (math.pi * (slots[NUMBER, s] + 1))
+            terms[SHARE, m] = delta_f * share * share
+    if m == 0:
+        return centre, width
+    count = pulls + m
+    terms[FACTOR, 0] = rules.scale * math.sqrt(count)  # divided by count with the others below
+    terms[GROWTH, 0] = growth(count)
+    terms[SHARE, 0] = delta_f
+    radii = m + 1
+    if rules.feedback == BIASED:
+        mean_sum -= m * shifts[arm] / shifted[arm]
+        terms[FACTOR, radii] = m * rules.scale_p / math.sqrt(shifted[arm])
+        terms[GROWTH, radii] = growth(shifted[arm])
+        terms[SHARE, radii] = delta_f
+        radii += 1
+    log_constant = LOG_CONSTANT + math.log(arms)
+    if rules.rule != GUARANTEED:
+        split(terms, radii, log_constant, rules.delta)
+        if rules.rule == PUBLISHED:
+            terms[SHARE, 0] += 1.0 - rules.delta
+    partial = radii_sum(terms, radii, log_constant) / count
+    if partial < width:
+        return (totals[arm] + mean_sum) / count, partial
+    return centre, width
+
+
+@jit
+def _of_increments(
+    rules: Rules, tally: Tally, running: int, arm: int, arms: int
+) -> tuple[float, float]:
+    """`interval` for independent increments: standard racing on single steps."""
+    total = tally.totals[arm]
+    for s in range(running):
+        if tally.slots[ARM, s] == arm:
+            total += tally.sums[s]
+    seen, delay = tally.steps[arm], tally.delay[arm]
+    scale = rules.scale * math.sqrt(delay)
+    return total * delay / seen, radius(scale, seen, rules.delta / arms)

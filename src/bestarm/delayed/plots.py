@@ -1,0 +1,188 @@
+"""The delayed feedback paper's figures, one function a target, drawn from the target's table."""
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, NullLocator
+
+from bestarm.delayed.problem import MODELS
+from bestarm.delayed.tables import PANELS, panel_of
+from bestarm.pipeline.style import (
+    BLACK,
+    BLUE,
+    BOUND,
+    GREEN,
+    GREY,
+    ORANGE,
+    PUBLISHED,
+    PURPLE,
+    SKY,
+    VERMILION,
+    Look,
+    caption,
+    error_bars,
+    new_figure,
+    pick,
+    runs,
+)
+
+LOOKS = {
+    "as-written": Look(BLUE, "o"),
+    "as-published": Look(VERMILION, "s", "--"),
+    "guaranteed": Look(GREEN, "^", "-."),
+    "published-split": Look(ORANGE, "v"),
+    "survivors": Look(PURPLE, "D"),
+    "all-running": Look(SKY, "P"),
+}
+ROWS = {"batch=1,delta=0.05": "sequential", "batch=10,delta=0.05": "parallel, b = r = 10"}
+TITLES = {"bounded": "bounded means", "free": "free means", "delays": "free means, n = 100"}
+AXES = {"n": "number of arms n", "D": "delay D (steps)"}
+DELTA = 0.05
+EVEN = "mean time with partial feedback /\nmean time on rewards alone"
+
+
+def even_line(axes: Axes, vertical: bool = False) -> None:
+    """Where partial feedback changes nothing."""
+    (axes.axvline if vertical else axes.axhline)(1.0, color=GREY, lw=0.8)
+
+
+def fig1(table: pd.DataFrame) -> Figure:
+    figure = new_figure(7.6, 5.6)
+    panels = figure.subplots(2, 3, sharey=True)
+    ratios = pick(table, statistic="time_ratio")
+    ratios = ratios.assign(panel=ratios.instance.map(panel_of))
+    for i, (setting, row) in enumerate(ROWS.items()):
+        for j, (panel, x_name) in enumerate(PANELS.items()):
+            axes = panels[i, j]
+            axes.set_xscale("log")
+            even_line(axes)
+            some = pick(ratios, setting=setting, panel=panel)
+            for reading in ("as-written", "as-published", "guaranteed"):
+                rows = pick(some, reading=reading).sort_values("x")
+                error_bars(axes, rows, rows.x, rows.value, LOOKS[reading], ms=4, label=reading)
+            stated = pick(
+                table, instance=f"all {panel}", reading="published", strategy=row.split(",")[0]
+            )
+            for value in stated.value:
+                axes.axhline(value, color=PUBLISHED.colour, ls=":", label="published lowest")
+            ticks = sorted(some.x.unique())
+            axes.set_xticks(ticks, [f"{x:g}" for x in ticks], fontsize=7.5)
+            axes.xaxis.set_minor_locator(NullLocator())
+            axes.xaxis.set_minor_formatter(NullFormatter())
+            axes.set(title=TITLES[panel] if i == 0 else "", xlabel=AXES[x_name] if i else "")
+        panels[i, 0].set_ylabel(f"{row}\n{EVEN}", fontsize=8)
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncol=4)
+    errors = pick(table, statistic="error_rate", strategy="Partial")
+    cells = errors[~errors.instance.str.startswith("all ")]
+    caption(
+        figure,
+        "Time of Algorithm 2 and its parallel extension over the time of racing on rewards alone "
+        "on the same rewards, ratio of means, 95% intervals (paired); "
+        f"{runs(ratios.n)} a point, δ = {DELTA}, k = 0.2 n. Largest share of wrong answers of any "
+        f"point: {cells.value.max():.3g}.",
+    )
+    return figure
+
+
+def readings(table: pd.DataFrame) -> Figure:
+    figure = new_figure(7.6, 4.6)
+    instances = list(pick(table, statistic="time_ratio").instance.unique())
+    panels = figure.subplots(1, len(instances), sharey=True)
+    ratios = pick(table, statistic="time_ratio", strategy="Partial")
+    wrong = pick(table, statistic="error_rate", strategy="Partial")
+    names = [f"{name}{sigma}" for sigma in ("", "+sigma") for name in LOOKS]
+    for axes, instance in zip(panels, instances, strict=True):
+        even_line(axes, vertical=True)
+        for shift, (setting, row), look in zip(
+            (-0.12, 0.12),
+            ROWS.items(),
+            (Look(BLUE, "o", ""), Look(VERMILION, "s", "")),
+            strict=True,
+        ):
+            rows = pick(ratios, instance=instance, setting=setting).set_index("reading").loc[names]
+            at = np.arange(len(names)) + shift
+            error_bars(axes, rows, rows.value, at, look, horizontal=True, ms=4, label=row)
+        bad = pick(wrong, instance=instance)
+        bad = set(bad[bad.low > DELTA].reading)
+        labels = [f"{name}{' †' if name in bad else ''}" for name in names]
+        axes.set_yticks(range(len(names)), labels, fontsize=8)
+        axes.set(title=instance, xlabel="ratio of mean times", xlim=(0.0, None))
+    panels[0].invert_yaxis()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncol=2)
+    caption(
+        figure,
+        "Mean time with partial feedback over mean time on rewards alone, on the same streams and "
+        "under the same union bound and multiplier; 95% intervals (paired). Daggers, if any: "
+        f"surely wrong in more than δ = {DELTA} of runs. {runs(ratios.n)}.",
+    )
+    return figure
+
+
+def models(table: pd.DataFrame) -> Figure:
+    figure = new_figure(7.6, 3.9)
+    panels = figure.subplots(1, 2, sharey=True)
+    ratios = pick(table, statistic="time_ratio")
+    order = [f"{model}{random}" for random in ("", ", random delay") for model in MODELS]
+    for axes, (setting, row) in zip(panels, ROWS.items(), strict=True):
+        even_line(axes, vertical=True)
+        for place, reading in enumerate(("as-written", "as-published", "guaranteed")):
+            rows = pick(ratios, setting=setting, reading=reading).set_index("instance").loc[order]
+            look = LOOKS[reading]._replace(line="")
+            at = np.arange(len(order)) + 0.2 * (place - 1)
+            error_bars(axes, rows, rows.value, at, look, horizontal=True, ms=4, label=reading)
+        axes.set_yticks(range(len(order)), order, fontsize=8)
+        axes.set(title=row, xlabel="ratio of mean times")
+    panels[0].invert_yaxis()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncol=3)
+    caption(
+        figure,
+        "Twenty free means, k = 4, by what arrives before a pull ends and by its delay: 100 steps "
+        "or uniform on 50 to 150. Mean time with partial feedback over mean time on rewards alone, "
+        "on the same streams, 95% intervals (paired). "
+        f"{runs(ratios.n)}.",
+    )
+    return figure
+
+
+def coverage(table: pd.DataFrame) -> Figure:
+    figure = new_figure(6.4, 3.6)
+    axes = figure.subplots()
+    axes.set_xscale("log")
+    rows = pick(table, statistic="share_missed")
+    series = {
+        ("alike, unbiased", "Full"): (Look(BLACK, "s", ""), "rewards alone, Eq. (5)"),
+        ("alike, unbiased", "Partial"): (Look(BLUE, "o", ""), "unbiased, Eq. (4)"),
+        ("alike, biased", "Partial"): (Look(VERMILION, "^", ""), "biased, Eq. (6)"),
+    }
+    names = ["as-written", "published-split", "guaranteed"]
+    names += [f"{name}+sigma" for name in names]
+    for shift, ((instance, strategy), (look, label)) in zip(
+        (-0.2, 0.0, 0.2), series.items(), strict=True
+    ):
+        some = pick(rows, instance=instance, strategy=strategy)
+        at = some.reading.map(names.index) + shift
+        seen, none = some.status != "one-sided", some.status == "one-sided"
+        axes.plot([], [], look.marker, color=look.colour, label=label)
+        if seen.any():
+            error_bars(axes, some[seen], some[seen].value, at[seen], look, horizontal=True)
+        axes.errorbar(
+            some[none].high,
+            at[none],
+            xerr=0.3 * some[none].high,
+            xuplims=True,
+            ls="",
+            color=look.colour,
+        )
+    axes.axvline(DELTA, color=BOUND.colour, ls=BOUND.line)
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.set_xlabel("share of runs in which a confidence interval ever misses its mean")
+    figure.legend(loc="outside upper center", ncol=3)
+    caption(
+        figure,
+        f"Two arms that are never told apart, watched for 5,000 steps, delay 10, δ = {DELTA} "
+        "(dotted); 95% Wilson intervals, arrows: one-sided upper bounds where none missed. "
+        f"{runs(rows.n)}.",
+    )
+    return figure

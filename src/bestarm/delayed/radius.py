@@ -1,0 +1,35 @@
+"""The radius of Lemma 1, a finite law of the iterated logarithm (Zhao et al. 2016)."""
+
+import math
+
+from scipy.special import zeta
+
+from bestarm.core.compile import inlined, jit
+
+#: The constants a and c of Lemma 1.
+A, C = 0.6, 1.1
+LOG_C = math.log(C)
+#: b = HALF_C (LOG_CONSTANT - ln delta'), which makes the lemma fail with probability delta'.
+HALF_C = 0.5 * C
+LOG_CONSTANT = math.log(2.0 * zeta(2.0 * A / C))
+
+
+@inlined
+def growth(tau: float) -> float:
+    """a ln(log_c(tau) + 1), for tau >= 1."""
+    return A * math.log(math.log(tau) / LOG_C + 1.0)
+
+
+@jit
+def radius(scale: float, tau: float, level: float) -> float:
+    """C(scale, tau, level): what the mean of tau observations errs by at most, at all tau at once.
+
+        scale sqrt((a ln(log_c(tau) + 1) + b) / tau),   b = (c/2) ln(2 zeta(2a/c) / level)
+
+    fails at some tau with probability at most `level`, if `scale` is twice the standard deviation
+    of Gaussian observations (the lemma's source has 1/2-sub-Gaussian ones and no factor).
+    Infinite for tau = 0.
+    """
+    if tau < 1.0:
+        return math.inf
+    return scale * math.sqrt((growth(tau) + HALF_C * (LOG_CONSTANT - math.log(level))) / tau)

@@ -1,0 +1,161 @@
+"""The strategies, the readings of the paper, and how a cell becomes runs."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.inputs import Input, PositiveInt, Probability
+from bestarm.core.status import Status
+from bestarm.core.streams import Streams, streams_of
+from bestarm.delayed import bounds
+from bestarm.delayed.bounds import GUARANTEED, OPTIMAL, PUBLISHED, Rules
+from bestarm.delayed.problem import Instance, Spread
+from bestarm.delayed.racing import ACCEPTED, SURVIVING, Arms, Race, Result, run
+from bestarm.pipeline.model import Cell
+
+
+class Reading(NamedTuple):
+    """One way to take what the paper leaves open (docs/readings.md)."""
+
+    split: int = OPTIMAL  # of delta between rewards and partial feedback
+    survivors: bool = False  # delta / |surviving arms| in place of delta / n
+    pooled: bool = False  # all running pulls of an arm enter its bound, else the oldest
+    multiplier: float = 2.0  # of standard deviations, for the scale in Lemma 1
+
+
+NAMED = {
+    "as-written": Reading(),
+    "as-published": Reading(PUBLISHED, survivors=True),
+    "guaranteed": Reading(GUARANTEED),
+    "published-split": Reading(PUBLISHED),
+    "survivors": Reading(survivors=True),
+    "all-running": Reading(pooled=True),
+}
+READINGS: dict[str, Reading] = NAMED | {
+    f"{name}+sigma": reading._replace(multiplier=1.0) for name, reading in NAMED.items()
+}
+
+
+class Setting(Input):
+    """What a run is asked, the same for every strategy."""
+
+    delta: Probability = 0.05
+    cap: PositiveInt | None = 10_000_000  # time steps
+    batch: PositiveInt = 1  # b, pulls that run at a time
+    limit: PositiveInt | None = None  # r, of the same arm; as many as the batch if left out
+
+
+def rules_of(reading: Reading, feedback: str, sigma: float, sigma_p: float, setting) -> Rules:
+    """How bounds are computed from partial feedback of a kind, "full" to ignore it."""
+    return Rules(
+        feedback=getattr(bounds, feedback.upper()),
+        scale=reading.multiplier * sigma,
+        scale_p=reading.multiplier * sigma_p,
+        delta=setting.delta,
+        rule=reading.split,
+        survivors=reading.survivors,
+        pooled=setting.batch if reading.pooled else 1,
+    )
+
+
+def usable(instance: Instance) -> str:
+    """The feedback that Partial makes use of: increments only where a pull's steps are known."""
+    unknown = any(delay.low < delay.high for delay in instance.delay)
+    return "full" if instance.feedback == "incremental" and unknown else instance.feedback
+
+
+#: Racing on rewards alone (Algorithm 3), and on partial feedback too (Algorithm 2, its biased
+#: counterpart, and their parallel extensions); by name the feedback that is used.
+STRATEGIES: dict[str, Callable[[Instance], str]] = {
+    "Full": lambda instance: "full",
+    "Partial": usable,
+}
+
+
+def readings_of(strategy: str) -> list[str]:
+    """The readings that can change a strategy's runs."""
+    if strategy == "Full":
+        return ["as-written", "survivors", "as-written+sigma", "survivors+sigma"]
+    return list(READINGS)
+
+
+class Outcome(NamedTuple):
+    """One replication, a row of the shards."""
+
+    tau: int  # time steps when the run ended
+    status: int  # a `Status`
+    answer: np.ndarray  # (k,) arms, from 1, ascending; if capped, accepted ones and best estimates
+    tau_full: int  # of a run on rewards alone with the same rewards, delays and union bound
+    full_status: int  # a `Status`, of that run
+    missed: int  # 1 if some confidence interval did not hold its arm's mean
+    steps: np.ndarray  # (n,) time steps of the arms' pulls; with a batch of one they add up to tau
+    finished: np.ndarray  # (n,) pulls that ended
+    cancelled: np.ndarray  # (n,) pulls that were cancelled, or cut short by the cap
+
+
+def answer_of(sets: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:
+    """Arms from 0, ascending: the accepted, filled up with surviving ones of highest estimate."""
+    rank = np.where(sets == ACCEPTED, np.inf, np.where(sets == SURVIVING, centres, -np.inf))
+    return np.sort(np.argsort(-rank, kind="stable")[:k])
+
+
+def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
+    """A function that runs one replication of a cell on its streams.
+
+    Every run of Partial is accompanied by one on rewards alone, on the same rewards and delays.
+    """
+    setting = Setting(**cell.setting)
+    reading = READINGS[cell.reading]
+    used = STRATEGIES[cell.strategy](instance)
+    scales = instance.sigma, instance.sigma_p or 0.0
+    rules, full = (rules_of(reading, kind, *scales, setting) for kind in (used, "full"))
+    cap = setting.cap or np.iinfo(np.int64).max
+    race = Race(instance.top, setting.batch, setting.limit or setting.batch, cap)
+    truth = instance.model
+    n = truth.means.size
+
+    def replicate(streams: Streams) -> Outcome:
+        environment = streams.environment
+        order = environment.permutation(n) if instance.shuffled else np.arange(n)
+        arms = Arms(*(a[order] if np.ndim(a) else a for a in truth))
+        start = environment.bit_generator.state
+        found = run(race, rules, arms, environment, streams.coins)
+        alone = found
+        if used != "full":
+            environment.bit_generator.state = start
+            alone = run(race, full, arms, environment, streams.coins)
+        place = np.argsort(order)
+        return Outcome(
+            tau=found.time,
+            status=_status(found),
+            answer=np.sort(order[answer_of(found.sets, found.centres, race.k)]) + 1,
+            tau_full=alone.time,
+            full_status=_status(alone),
+            missed=int(found.missed),
+            steps=found.steps[place],
+            finished=found.finished[place],
+            cancelled=found.cancelled[place],
+        )
+
+    return replicate
+
+
+def _status(result: Result) -> int:
+    return int(Status.STOPPED if result.stopped else Status.CAPPED)
+
+
+#: Small and quick to solve, for compiling and for tests.
+EASY = Instance(
+    name="easy",
+    means=[0.0, 3.0, 0.5, 2.5],
+    top=2,
+    sigma_p=0.5,
+    delay=[Spread(low=8, high=16)],
+)
+
+
+def warm_up() -> None:
+    """Compile every kernel of this module for the types that runs use."""
+    for strategy in STRATEGIES:
+        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
