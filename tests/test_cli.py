@@ -102,9 +102,11 @@ def test_run_shows_progress_on_a_terminal(mine):
     assert b"40/40" in os.read(read, 1_000_000)
 
 
-def test_example_instance_of_the_readme(root):
-    result = bestarm("run", root / "data/instances/example-abn.yaml", "--reps", 5)
-    assert result.returncode == 0, result.stderr
+@pytest.mark.parametrize("name", ["example-abn.yaml", "example-lagex.yaml"])
+def test_example_instances_of_the_readme(root, name):
+    for command, *options in (["run", "--reps", 5], ["bound"]):
+        result = bestarm(command, root / "data/instances" / name, *options)
+        assert result.returncode == 0, result.stderr
 
 
 def test_an_instance_may_name_a_csv_file(root, tmp_path):

@@ -78,6 +78,9 @@ def run(
     budget: Annotated[int | None, typer.Option(help="Pulls of a fixed-budget run.")] = None,
     batch: Annotated[int | None, typer.Option(help="Pulls that run at a time (delayed).")] = None,
     limit: Annotated[int | None, typer.Option(help="Of these, most of the same arm.")] = None,
+    r: Annotated[
+        float | None, typer.Option("--r", help="How far from the best is good enough (lagex).")
+    ] = None,
     strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
@@ -91,7 +94,7 @@ def run(
     """Simulate the strategies on your own instance and compare them."""
     from bestarm.pipeline.own import run_own
 
-    asked = {"delta": delta, "cap": cap, "budget": budget, "batch": batch, "limit": limit}
+    asked = {"delta": delta, "cap": cap, "budget": budget, "batch": batch, "limit": limit, "r": r}
     setting = {key: value for key, value in asked.items() if value is not None}
     run_own(instance, reps, setting, strategy, reading, seed, cores, out)
 

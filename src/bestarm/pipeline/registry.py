@@ -21,6 +21,7 @@ PAPERS = {
     "linear": "Best-arm identification in linear bandits (NIPS 2014)",
     "delayed": "Best arm identification with delayed feedback (AISTATS 2018)",
     "cbmai": "Constrained best mixed arm identification with a fixed budget",
+    "lagex": "Learning to explore with Lagrangians under unknown linear constraints (AISTATS 2026)",
 }
 
 

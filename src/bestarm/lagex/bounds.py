@@ -1,0 +1,137 @@
+"""Lower bounds on stopping times for Gaussian rewards, Eq. (4) and Theorem 4, and Corollary 1."""
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bestarm.lagex.allocation import best_allocation
+from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative
+
+if TYPE_CHECKING:  # which imports this module
+    from bestarm.lagex.problem import Model
+
+#: A gap, or a slack, that is no larger is rounding: the best policy is not unique, or the
+#: constraint is active.
+TIE = 1e-9
+
+
+class Bound(NamedTuple):
+    """A characteristic time T, and the allocation that attains it."""
+
+    time: float  # pulls per nat of information; infinite where the best policy is not unique
+    allocation: np.ndarray  # (K,) shares of pulls; uniform where T is infinite
+
+
+class Corollary1(NamedTuple):
+    """What T_{F,0} lies between, from one number an alternative."""
+
+    low: float
+    high: float  # allocations over the simplex
+    high_inside: float  # allocations that keep the constraints
+
+
+def lower_bound(time: float, delta: float) -> float:
+    """T ln(1 / (2.4 delta)), Eq. (3): no (1 - delta)-correct strategy stops sooner on average."""
+    return time * math.log(1.0 / (2.4 * delta))
+
+
+def rows_of(model: "Model", shift: float = 0.0) -> np.ndarray:
+    """(d, K) A - b 1^T - shift: rows pi <= 0 says the same as A pi <= b + shift."""
+    return model.matrix - model.limits[:, None] - shift
+
+
+def to_tell_apart(model: "Model", r: float) -> Alternatives:
+    """The best policy and the vertices that decide T: its neighbours if r = 0, else all others."""
+    data = model.means, model.matrix, model.limits
+    return every_alternative(*data) if r > 0.0 else alternatives(*data, 0.0)
+
+
+def known_time(model: "Model", r: float = 0.0, inside: bool = False) -> Bound:
+    """The characteristic time T_{F,r} of known constraints, Eq. (4).
+
+        1 / T = max_omega min_v (r - mu.v)^2 / (2 sum_a sigma_a^2 v_a^2 / omega_a)
+
+    over v = pi' - pi from the best policy pi to the other vertices of F; with r = 0 its neighbours
+    are enough.
+
+    Args:
+        model: an instance.
+        r: by how much a policy may fall short of the best one.
+        inside: whether allocations have to be in F too, else they are any of the simplex (as for
+            the bounds that the paper draws).
+    """
+    rows = rows_of(model) if inside else np.zeros((0, model.means.size))
+    return _best(model, to_tell_apart(model, r), rows, r)
+
+
+def relaxed_time(model: "Model", shift: float, r: float = 0.0) -> Bound:
+    """The characteristic time of the Lagrangian relaxation, Theorem 4.
+
+        1 / T = max_omega min_{l in L} min_v (the same) - l.(A~ omega - b)
+              = max_omega (1 - [max_i (A~ omega - b)_i]_+ / gamma) min_v (the same)
+
+    with A~ = A - shift (1 in every entry), L = {l >= 0, ||l||_1 <= D(omega) / gamma} and gamma the
+    least slack of the best policy under A~. Whatever gamma, the maximum is that of the last factor
+    under A~ omega <= b (docs/readings.md), which is what is solved; with shift 0 it is `known_time`
+    inside F.
+    """
+    return _best(model, to_tell_apart(model, r), rows_of(model, shift), r)
+
+
+def bai_time(model: "Model") -> Bound:
+    """T of the best arm without constraints; infinite where two arms tie."""
+    best = int(np.argmax(model.means))
+    steps = np.delete(np.eye(model.means.size), best, axis=0)
+    steps[:, best] -= 1.0
+    gaps = -steps @ model.means
+    found = Alternatives(np.eye(model.means.size)[best], model.means[best], steps, gaps)
+    return _best(model, found, np.zeros((0, model.means.size)), 0.0)
+
+
+def _best(model: "Model", found: Alternatives, rows: np.ndarray, r: float) -> Bound:
+    """The best allocation against some alternatives; T is 0 where there is none."""
+    k = model.means.size
+    uniform = np.full(k, 1.0 / k)
+    if len(found.gaps) == 0:
+        return Bound(0.0, uniform)
+    if r == 0.0 and (found.gaps <= TIE).any():
+        return Bound(math.inf, uniform)
+    costs = 2.0 * model.variances * (found.steps / (found.gaps + r)[:, None]) ** 2
+    best = best_allocation(costs, rows)
+    return Bound(1.0 / best.value, best.omega)
+
+
+def least_slack(policy: np.ndarray, rows: np.ndarray) -> float:
+    """gamma = min_i -(rows policy)_i, 0 where rounding makes it less than TIE."""
+    slack = float((-rows @ policy).min())
+    return slack if slack > TIE else 0.0
+
+
+def shadow_price(policy: np.ndarray, rows: np.ndarray) -> float:
+    """The largest slack of a policy over its least (Theorem 6); infinite if one is active."""
+    least = least_slack(policy, rows)
+    return float((-rows @ policy).max()) / least if least > 0.0 else math.inf
+
+
+def corollary_1(model: "Model") -> Corollary1:
+    """Part i of Corollary 1, derived anew (docs/readings.md); infinite if the best policy ties.
+
+    With H = 2 max_v sum_a sigma_a^2 v_a^2 / (mu.v)^2 over the neighbours pi + v,
+
+        H <= T_{F,0} <= K H,   and inside F   T_{F,0} <= K H (1 + e / gamma),
+
+    e being by how much the uniform allocation breaks a constraint and gamma the least slack of pi.
+    """
+    found = alternatives(model.means, model.matrix, model.limits, 0.0)
+    if (found.gaps <= TIE).any():
+        return Corollary1(math.inf, math.inf, math.inf)
+    hardness = 2.0 * (found.steps**2 @ model.variances) / found.gaps**2
+    low = float(hardness.max(initial=0.0))
+    k, rows = model.means.size, rows_of(model)
+    excess = max(0.0, float(rows.mean(axis=1).max()))
+    gamma = least_slack(found.policy, rows)
+    factor = 1.0
+    if excess > TIE:
+        factor += excess / gamma if gamma > 0.0 else math.inf
+    return Corollary1(low, k * low, k * low * factor)

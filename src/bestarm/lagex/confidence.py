@@ -1,0 +1,42 @@
+"""Thresholds, and how far the estimated constraints are relaxed."""
+
+import math
+
+import numpy as np
+
+from bestarm.core.compile import jit
+
+
+@jit
+def threshold(time: int, delta: float) -> float:
+    """beta(t, delta) = ln((1 + ln ln max(t, e)) / delta), Appendix I; t = 1, 2 count as e."""
+    return math.log((1.0 + math.log(math.log(max(float(time), math.e)))) / delta)
+
+
+@jit
+def released_threshold(time: int, delta: float) -> float:
+    """beta(t, delta) = ln(2 (1 + ln t) / delta), as in the authors' program."""
+    return math.log(2.0 * (1.0 + math.log(float(time))) / delta)
+
+
+@jit
+def radius(log_determinant: float, n_arms: int, delta: float) -> float:
+    """f(t, delta) = 1 + sqrt(ln(K / delta) / 2 + ln det(Sigma_t) / 4), after Eq. (2).
+
+    Args:
+        log_determinant: ln det(Sigma_t) = sum_a ln(1 + N_a), Sigma_t = I + diag(N).
+    """
+    return 1.0 + math.sqrt(0.5 * math.log(n_arms / delta) + 0.25 * log_determinant)
+
+
+@jit
+def norm(weights: np.ndarray, pulls: np.ndarray) -> float:
+    """||w|| in the norm of Sigma_t^-1: sqrt(sum_a w_a^2 / (1 + N_a)).
+
+    The optimistic matrix is A - f ||w||, the same shift s for every entry. Policies sum to one, so
+    optimism relaxes every right-hand side by s.
+    """
+    total = 0.0
+    for a in range(weights.size):
+        total += weights[a] * weights[a] / (1.0 + pulls[a])
+    return math.sqrt(total)

@@ -1,0 +1,89 @@
+"""AdaGrad with a full matrix on the simplex: the reading of Algorithm 3 that keeps correlations."""
+
+import numpy as np
+
+from bestarm.core.compile import jit
+from bestarm.lagex.linear_algebra import cholesky_solve
+
+#: Added to the root of the gains' outer products, and what a multiplier may miss by.
+RIDGE, TOLERANCE = 1e-8, 1e-10
+#: Changes of the set of arms with weight before giving up.
+MOST_CHANGES = 200
+
+
+@jit
+def root_of(outer: np.ndarray) -> np.ndarray:
+    """The symmetric square root of a positive semidefinite matrix, plus a small ridge."""
+    values, vectors = np.linalg.eigh(outer)
+    root = np.zeros_like(outer)
+    for e in range(values.size):
+        size = np.sqrt(max(values[e], 0.0))
+        for a in range(values.size):
+            for b in range(values.size):
+                root[a, b] += size * vectors[a, e] * vectors[b, e]
+    scale = RIDGE * (1.0 + np.trace(root))
+    for a in range(values.size):
+        root[a, a] += scale
+    return root
+
+
+@jit
+def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarray) -> None:
+    """omega <- argmax_x rate gains . x - (x - omega)^T H (x - omega) / 2 on the simplex.
+
+    H = outer^(1/2), `outer` the sum of gains gains^T so far. That is AdaGrad's step omega + rate
+    H^-1 gains, projected in the norm of H. Primal active-set method: among arms with weight the
+    maximum is one linear system; an arm whose weight would turn negative is left out, and one is
+    taken in where its multiplier is negative.
+
+    Args:
+        outer: (K, K), gains: (K,), omega: (K,) on the simplex, overwritten.
+    """
+    k = omega.size
+    matrix = root_of(outer)
+    target = matrix @ omega + rate * gains
+    inside = omega > 0.0
+    block, first, second = np.zeros((k, k)), np.zeros(k), np.zeros(k)
+    arms = np.zeros(k, np.int64)
+    for _ in range(MOST_CHANGES):
+        size = 0
+        for a in range(k):
+            if inside[a]:
+                arms[size] = a
+                size += 1
+        for i in range(size):
+            first[i], second[i] = target[arms[i]], 1.0
+            for j in range(i + 1):
+                block[i, j] = matrix[arms[i], arms[j]]
+        cholesky_solve(block, first, size)
+        for i in range(size):
+            for j in range(i + 1):
+                block[i, j] = matrix[arms[i], arms[j]]
+        cholesky_solve(block, second, size)
+        nu = (first[:size].sum() - 1.0) / second[:size].sum()
+        share, blocking = 1.0, -1
+        for i in range(size):
+            change = first[i] - nu * second[i] - omega[arms[i]]
+            if omega[arms[i]] + share * change < 0.0:
+                share, blocking = omega[arms[i]] / -change, arms[i]
+        for i in range(size):
+            omega[arms[i]] += share * (first[i] - nu * second[i] - omega[arms[i]])
+        if blocking >= 0:
+            omega[blocking] = 0.0
+            inside[blocking] = False
+            continue
+        pulls = target - matrix @ omega - nu
+        entering = -1
+        for a in range(k):
+            wanted = not inside[a] and pulls[a] > TOLERANCE * (1.0 + abs(nu))
+            if wanted and (entering < 0 or pulls[a] > pulls[entering]):
+                entering = a
+        if entering < 0:
+            break
+        inside[entering] = True
+    total = 0.0
+    for a in range(k):
+        omega[a] = max(omega[a], 0.0)
+        total += omega[a]
+    for a in range(k):
+        omega[a] /= total

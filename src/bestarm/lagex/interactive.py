@@ -1,0 +1,183 @@
+"""The strategies as ask/tell objects, on the compiled rounds of `exploration.py`."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from bestarm.core.bases import make_workspace
+from bestarm.core.inputs import InputError
+from bestarm.core.interactive import AskTell
+from bestarm.lagex.allocation import make_solver
+from bestarm.lagex.exploration import choose, make_state, observe
+from bestarm.lagex.strategies import READINGS, Setting, readings_of, rules_of
+from bestarm.lagex.vertices import alternatives
+
+
+def _numbers(value, field: str) -> np.ndarray:
+    """An argument as an array. Raises InputError naming it unless it holds finite numbers."""
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise InputError(f"{field}: must be numbers, got {value!r}") from None
+    if not np.isfinite(array).all():
+        raise InputError(f"{field}: must be finite numbers, got {array.tolist()}")
+    return array
+
+
+class _Lagex(AskTell[int]):
+    """What the strategies share. The answer is a policy: a share of each arm, summing to one.
+
+    Arms are counted from 0. Constraint i asks for a mean cost of at most limits[i]; to ask for at
+    least a number, give its negative as the limit and tell negative costs.
+
+    Args:
+        n_arms: K, at least 2.
+        limits: (d,) upper limits on a policy's mean costs.
+        delta: risk of an answer more than r below the best policy that keeps the limits.
+        r: what the answer may fall short by, in the reward's unit.
+        sigma: standard deviation of rewards, of all arms or (K,); costs are taken to have 1.
+        reading: see docs/readings.md.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
+    """
+
+    _strategy = ""
+
+    def __init__(
+        self,
+        n_arms: int,
+        limits: Sequence[float] | float,
+        *,
+        delta: float = 0.1,
+        r: float = 0.01,
+        sigma: Sequence[float] | float = 1.0,
+        reading: str = "as-written",
+    ) -> None:
+        super().__init__()
+        name = type(self).__name__
+        if not isinstance(n_arms, int | np.integer) or n_arms < 2:
+            raise InputError(f"{name}: n_arms: must be a whole number of at least 2, got {n_arms}")
+        limits = np.atleast_1d(_numbers(limits, f"{name}: limits"))
+        if limits.ndim != 1 or not limits.size:
+            raise InputError(f"{name}: limits: must be numbers, got {limits.tolist()}")
+        if not 0.0 < delta < 1.0:
+            raise InputError(f"{name}: delta: must be greater than 0 and less than 1, got {delta}")
+        if not 0.0 <= r < np.inf:
+            raise InputError(f"{name}: r: must be at least 0, got {r}")
+        sigma = _numbers(sigma, f"{name}: sigma")
+        if sigma.shape not in ((), (n_arms,)) or not (sigma > 0).all():
+            raise InputError(
+                f"{name}: sigma: must be positive, one number or {n_arms}, got {sigma.tolist()}"
+            )
+        if reading not in (allowed := readings_of(self._strategy)):
+            raise InputError(f"{name}: reading: must be one of {', '.join(allowed)}, got {reading}")
+        self._rules = rules_of(self._strategy, READINGS[reading], Setting(delta=delta, r=r))
+        self._state = make_state(np.broadcast_to(sigma**2, n_arms).copy(), limits)
+        self._work = make_workspace(limits.size + 1, n_arms + limits.size)
+        self._solver = make_solver(self._state.falls.size, n_arms, limits.size)
+        self._next: int | None = None
+
+    def tell(self, arm: int, reward: float, costs: Sequence[float] | float) -> None:
+        """Record a pull's reward and its d costs.
+
+        Raises:
+            ValueError: for an arm there is not, numbers that are not finite, or not d costs.
+        """
+        self._record(arm, reward, *np.atleast_1d(costs))
+
+    @property
+    def done(self) -> bool:
+        """Whether the stopping rule holds. It is looked at when there is no open question."""
+        return self._decide() < 0
+
+    @property
+    def answer(self) -> np.ndarray:
+        """(K,) the best policy by the estimates of the last `ask`, sure only once `done`."""
+        return self._state.policy.copy()
+
+    @property
+    def allocation(self) -> np.ndarray:
+        """(K,) the shares at which arms are to be pulled, of the last `ask`."""
+        return self._state.omega.copy()
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K,) pulls so far."""
+        return self._state.pulls.astype(np.int64)
+
+    def _decide(self) -> int:
+        if self._next is None:
+            self._next = int(choose(self._rules, self._state, self._work, self._solver))
+        return self._next
+
+    def _choose(self) -> int:
+        return self._decide()
+
+    def _observe(self, arm: int, *observed: float) -> None:
+        n_arms, expected = self._state.pulls.size, self._state.limits.size
+        if arm not in range(n_arms):
+            raise ValueError(f"arm must be 0 to {n_arms - 1}, got {arm}")
+        reward, costs = observed[0], np.array(observed[1:], dtype=float)
+        if costs.size != expected:
+            raise ValueError(f"costs must be {expected} numbers, got {costs.size}")
+        observe(self._rules, self._state, arm, reward, costs)
+        if self._next in (arm, -1):
+            self._next = None
+        self._decide()  # now, so that a replay decides at the same times
+
+
+class _Known(_Lagex):
+    """A strategy that is given the constraints.
+
+    Args:
+        matrix: (d, K) mean costs of the arms.
+        limits, delta, r, sigma, reading: as for the others.
+    """
+
+    def __init__(self, matrix: Sequence[Sequence[float]], limits: Sequence[float], **options):
+        name = type(self).__name__
+        matrix = np.atleast_2d(_numbers(matrix, f"{name}: matrix"))
+        if matrix.ndim != 2:
+            raise InputError(
+                f"{name}: matrix: must be rows of numbers, got {matrix.ndim} dimensions"
+            )
+        super().__init__(matrix.shape[1], limits, **options)
+        rows = self._state.rows
+        if rows.shape != matrix.shape:
+            raise InputError(
+                f"{name}: limits: must be {len(matrix)} numbers, a row of matrix "
+                f"each, got {len(rows)}"
+            )
+        if alternatives(np.zeros(matrix.shape[1]), matrix, self._state.limits, 0.0) is None:
+            raise InputError(f"{name}: limits: must leave some policy, here none keeps all of them")
+        rows[:] = matrix - self._state.limits[:, None]
+
+    def tell(self, arm: int, reward: float) -> None:
+        """Record a pull's reward. Raises ValueError for no such arm or no finite number."""
+        self._record(arm, reward, *np.zeros(self._state.limits.size))
+
+
+class LAGEX(_Lagex):
+    __doc__ = f"Algorithm 3, an allocation player and a priced constraint. {_Lagex.__doc__}"
+    _strategy = "LAGEX"
+
+
+class LATS(_Lagex):
+    __doc__ = f"Algorithm 2, tracking the Lagrangian lower bound. {_Lagex.__doc__}"
+    _strategy = "LATS"
+
+
+class CTnS(_Known):
+    __doc__ = f"Tracking the lower bound of known constraints (Carlsson et al.). {_Known.__doc__}"
+    _strategy = "CTnS"
+
+
+class CGE(_Known):
+    __doc__ = f"The game for known constraints (Carlsson et al.). {_Known.__doc__}"
+    _strategy = "CGE"
+
+
+class Uniform(_Lagex):
+    __doc__ = f"Every arm alike, with the same stopping rule. {_Lagex.__doc__}"
+    _strategy = "Uniform"

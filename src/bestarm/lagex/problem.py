@@ -1,0 +1,284 @@
+"""Instances of pure exploration under linear constraints, and what is true of them."""
+
+import csv
+import math
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+from scipy.optimize import linprog
+
+from bestarm.core.inputs import Input, PositiveFloat, load
+from bestarm.lagex.bounds import (
+    TIE,
+    bai_time,
+    corollary_1,
+    known_time,
+    rows_of,
+    shadow_price,
+)
+from bestarm.lagex.vertices import alternatives
+from bestarm.pipeline.files import data_folder
+
+#: r in all of the paper's experiments.
+TOLERANCE = 0.01
+
+Vector = Annotated[list[float], Field(min_length=2)]
+
+
+class Model(NamedTuple):
+    """The instance as kernels take it: policies pi of the simplex with matrix @ pi <= limits."""
+
+    means: np.ndarray  # (K,)
+    variances: np.ndarray  # (K,) of rewards
+    matrix: np.ndarray  # (d, K) mean costs, A
+    limits: np.ndarray  # (d,) b
+    cost_sigma: float  # standard deviation of every entry of a cost vector
+
+
+class Constraint(Input):
+    """sum_a coefficients_a pi_a at most, or at least, a number."""
+
+    name: str = ""
+    coefficients: Vector  # (K,) mean costs of the arms
+    at_most: float | None = None
+    at_least: float | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_fields(cls, data: Any) -> Any:
+        for name in data if isinstance(data, dict) else ():
+            if name not in cls.model_fields:
+                allowed = ", ".join(cls.model_fields)
+                raise ValueError(f"{name}: unknown field, allowed are {allowed}")
+        return data
+
+    @model_validator(mode="after")
+    def _one_side(self):
+        if (self.at_most is None) == (self.at_least is None):
+            raise ValueError("must have either at_most or at_least")
+        return self
+
+    @property
+    def row(self) -> tuple[np.ndarray, float]:
+        """A row of A and its b, as an upper limit."""
+        row = np.array(self.coefficients, dtype=float)
+        if self.at_most is not None:
+            return row, self.at_most
+        return -row, -self.at_least
+
+
+class Instance(Input):
+    """Arms with Gaussian rewards and costs. The answer is the best policy that keeps the limits."""
+
+    paper: Literal["lagex"] = "lagex"
+    name: str = Field(min_length=1)
+    source: str = ""
+    means: Vector  # (K,)
+    sigma: list[PositiveFloat] = Field([1.0], min_length=1)  # of rewards; of all arms, or by arm
+    constraints: Annotated[list[Constraint], Field(min_length=1)]  # d of them
+    cost_sigma: PositiveFloat = 1.0  # standard deviation of an observed cost
+    arms: list[str] | None = None  # names, for people
+
+    @field_validator("sigma", mode="before")
+    @classmethod
+    def _of_all(cls, value: Any) -> Any:
+        return value if isinstance(value, list) else [value]
+
+    @field_validator("sigma", "arms")
+    @classmethod
+    def _fits(cls, value, info: ValidationInfo):
+        means = info.data.get("means")
+        alone = info.field_name == "sigma" and len(value) == 1
+        if means and value is not None and len(value) != len(means) and not alone:
+            raise ValueError(f"must have {len(means)} entries to fit means, got {len(value)}")
+        return value
+
+    @field_validator("constraints")
+    @classmethod
+    def _fit(cls, value: list[Constraint], info: ValidationInfo):
+        means = info.data.get("means")
+        for number, constraint in enumerate(value, 1):
+            got = len(constraint.coefficients)
+            if means and got != len(means):
+                raise ValueError(
+                    f"{number}.coefficients: must have {len(means)} entries to fit means, got {got}"
+                )
+        return value
+
+    @model_validator(mode="after")
+    def _feasible(self):
+        model, k = self.model, len(self.means)
+        found = linprog(
+            np.zeros(k), model.matrix, model.limits, np.ones((1, k)), [1.0], method="highs"
+        )
+        if found.status != 0:
+            raise ValueError("constraints: must leave some policy, here none satisfies all of them")
+        return self
+
+    @cached_property
+    def model(self) -> Model:
+        """The instance as kernels take it."""
+        means = np.array(self.means, dtype=float)
+        rows, limits = zip(*(c.row for c in self.constraints), strict=True)
+        variances = np.broadcast_to(np.array(self.sigma, dtype=float) ** 2, means.shape)
+        return Model(
+            means, variances.copy(), np.array(rows), np.array(limits, float), self.cost_sigma
+        )
+
+    @property
+    def arm_names(self) -> list[str]:
+        return self.arms or [f"arm {a + 1}" for a in range(len(self.means))]
+
+    @property
+    def constraint_names(self) -> list[str]:
+        return [c.name or f"constraint {i + 1}" for i, c in enumerate(self.constraints)]
+
+
+class Truth(Input):
+    """What is true of an instance; None stands for infinity."""
+
+    answer: list[int]  # (K + d,) 1: arms with weight in the best policy; then slack constraints
+    policy: list[float]  # (K,) the best one
+    value: float  # its mean reward
+    unique: bool  # whether it is the only one
+    slacks: list[float]  # (d,) of the constraints at the best policy
+    characteristic_time: float | None  # T_{F,0}, Eq. (4), allocations over the simplex
+    inside_time: float | None  # the same, allocations in F; the Lagrangian's without a shift
+    tolerant_time: float  # T_{F,r} at TOLERANCE
+    bai_characteristic_time: float | None  # without the constraints
+    allocation: list[float]  # (K,) that attains characteristic_time
+    inside_allocation: list[float]  # (K,) that attains inside_time
+    shadow_price: float | None  # Theorem 6
+    corollary_1: list[float | None]  # lower and upper bound on T_{F,0}; upper one inside F
+
+
+def truth(instance: Instance) -> Truth:
+    """Everything later stages need to know of an instance."""
+    model = instance.model
+    found = alternatives(model.means, model.matrix, model.limits, 0.0)
+    rows = rows_of(model)
+    slacks = np.where(np.abs(rows @ found.policy) <= TIE, 0.0, -rows @ found.policy)
+    simplex, inside = known_time(model), known_time(model, inside=True)
+    return Truth(
+        answer=(np.concatenate([found.policy, slacks]) > TIE).astype(int).tolist(),
+        policy=found.policy.tolist(),
+        value=found.value,
+        unique=bool((found.gaps > TIE).all()),
+        slacks=slacks.tolist(),
+        characteristic_time=_finite(simplex.time),
+        inside_time=_finite(inside.time),
+        tolerant_time=known_time(model, TOLERANCE).time,
+        bai_characteristic_time=_finite(bai_time(model).time),
+        allocation=simplex.allocation.tolist(),
+        inside_allocation=inside.allocation.tolist(),
+        shadow_price=_finite(shadow_price(found.policy, rows)),
+        corollary_1=[_finite(bound) for bound in corollary_1(model)],
+    )
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _at_most(k: int, *groups: tuple[int, ...]) -> list[Constraint]:
+    """At most half of the pulls to each group of arms, counted from 1."""
+    return [
+        Constraint(
+            name="+".join(f"pi{a}" for a in group),
+            coefficients=[float(a + 1 in group) for a in range(k)],
+            at_most=0.5,
+        )
+        for group in groups
+    ]
+
+
+#: By how much Figure 1 tightens the active constraint; the text's example is 0.005.
+EPSILONS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
+#: The third mean of setup 1: hard, easy, and the sweep of Figure 4.
+HARD, EASIER = 0.5, 1.3
+SWEEP = tuple(round(0.5 + 0.1 * i, 1) for i in range(21))
+
+
+def setup1(third: float, printed: bool = False) -> Instance:
+    """Setup 1 as the published program has it (six arms), or with the means that are printed."""
+    means = [1.5, 1.0, third, 0.4, 0.3, 0.2] + ([0.1] if printed else [])
+    groups = ((1, 2), (3, 4)) if printed else ((1, 2), (3, 4, 5))
+    names = {HARD: "hard", EASIER: "easy"}
+    return Instance(
+        name=f"setup 1 {'printed ' if printed else ''}m3={third:g}",
+        source=f"Section 5, setup 1 ({names.get(third, 'Figure 4')}); constraints recovered",
+        means=means,
+        constraints=_at_most(len(means), *groups),
+    )
+
+
+def setup2(name: str, means: list[float]) -> Instance:
+    """Setup 2, five arms."""
+    return Instance(
+        name=f"setup 2 {name}",
+        source="Appendix H, setup 2, after Carlsson et al. (2024)",
+        means=means,
+        constraints=_at_most(5, (1, 2), (3, 4)),
+    )
+
+
+def imdb(spread: bool = False) -> Instance:
+    """Twelve movies: at most 0.3 to action, at least 0.3 to drama and to family."""
+    with (data_folder() / "imdb/imdb12.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    sides = {"action": "at_most", "drama": "at_least", "family": "at_least"}
+    return Instance(
+        name="imdb, true spread" if spread else "imdb",
+        source="Section 5, IMDB-50K; data/imdb/imdb12.csv",
+        means=[float(row["rating_sum"]) / float(row["n_ratings"]) for row in rows],
+        sigma=[float(row["rating_std"]) for row in rows] if spread else [1.0],
+        constraints=[
+            Constraint(name=genre, coefficients=[float(row[genre]) for row in rows], **{side: 0.3})
+            for genre, side in sides.items()
+        ],
+        arms=[row["movie"] for row in rows],
+    )
+
+
+def triangle() -> Instance:
+    """Figure 2: three arms and one constraint."""
+    row = Constraint(coefficients=[-3.0, -2.0, -1.0], at_most=-2.0)
+    return Instance(name="triangle", source="Figure 2", means=[3.0, 2.0, 4.0], constraints=[row])
+
+
+def perturbed(epsilon: float = 0.0) -> Instance:
+    """Figure 1: the first constraint, active at the optimum, tightened by epsilon.
+
+    Adding epsilon to the first row of A is the same on policies. Loosened it could not matter: as
+    it is, it already follows from pi >= 0.
+    """
+    rows = ([0.0, -0.3, -0.2], [-0.2, 0.1, 0.1])
+    return Instance(
+        name=f"perturbed eps={epsilon:g}",
+        source="Section 1, Figure 1",
+        means=[1.0, 0.8, 0.6],
+        constraints=[
+            Constraint(coefficients=rows[0], at_most=-epsilon),
+            Constraint(coefficients=rows[1], at_most=0.0),
+        ],
+    )
+
+
+def instances() -> dict[str, Instance]:
+    """Those of data/instances/lagex by name, the paper's, and both readings of setup 1."""
+    folder = data_folder() / "instances/lagex"
+    stored = [load(Instance, Path(p)) for p in sorted(folder.glob("*.yaml"))]
+    made = [
+        *map(setup1, SWEEP),
+        *(setup1(third, printed=True) for third in SWEEP),
+        setup2("easy", [1.0, 0.5, 0.4, 0.95, 0.8]),
+        setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]),
+        imdb(),
+        imdb(spread=True),
+        triangle(),
+        *map(perturbed, EPSILONS),
+    ]
+    return {instance.name: instance for instance in [*stored, *made]}

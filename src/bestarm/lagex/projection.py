@@ -1,0 +1,114 @@
+"""Projection of an allocation onto a polytope of the simplex, in a weighted norm."""
+
+import numpy as np
+
+from bestarm.core.compile import jit
+from bestarm.lagex.linear_algebra import cholesky_solve
+
+#: Sums and costs are met to this, and Newton steps before giving up.
+TOLERANCE, MOST_STEPS = 1e-10, 100
+#: Share of full weight that the multipliers' Hessian keeps where no arm is left to move.
+RIDGE = 1e-12
+
+
+@jit
+def _point(
+    point: np.ndarray,
+    weights: np.ndarray,
+    rows: np.ndarray,
+    multipliers: np.ndarray,
+    out: np.ndarray,
+) -> float:
+    """out = argmin_x of the Lagrangian, and its value."""
+    d, k = rows.shape
+    value = -multipliers[0]
+    for a in range(k):
+        pull = multipliers[0]
+        for i in range(d):
+            pull += multipliers[1 + i] * rows[i, a]
+        out[a] = max(point[a] - pull / weights[a], 0.0)
+        value += 0.5 * weights[a] * (out[a] - point[a]) ** 2 + pull * out[a]
+    return value
+
+
+@jit
+def project_into(
+    point: np.ndarray,
+    weights: np.ndarray,
+    rows: np.ndarray,
+    multipliers: np.ndarray,
+    trial: np.ndarray,
+    slopes: np.ndarray,
+    step: np.ndarray,
+    hessian: np.ndarray,
+    out: np.ndarray,
+) -> float:
+    """argmin_x sum_a w_a (x_a - point_a)^2 / 2  s.t.  sum(x) = 1, x >= 0, rows x <= 0.
+
+    With multipliers nu of the sum and l >= 0 of the rows, x_a = max(0, point_a - (nu + l . rows_a)
+    / w_a); the dual in (nu, l) is concave and piecewise quadratic, and projected Newton steps end
+    on it after finitely many.
+
+    Args:
+        point, weights: (K,); weights positive.
+        rows: (d, K). The set must not be empty.
+        multipliers: (1 + d,) where to start; overwritten with the solution.
+        trial, slopes, step: scratch like it. hessian: (1 + d, 1 + d) scratch.
+        out: (K,) overwritten.
+
+    Returns:
+        The largest amount by which the sum or a row misses.
+    """
+    d, k = rows.shape
+    value = _point(point, weights, rows, multipliers, out)
+    missed = np.inf
+    for _ in range(MOST_STEPS):
+        for i in range(1 + d):
+            slopes[i] = -1.0 if i == 0 else 0.0
+            for a in range(k):
+                slopes[i] += out[a] * (1.0 if i == 0 else rows[i - 1, a])
+        missed = abs(slopes[0])
+        for i in range(1, 1 + d):
+            missed = max(missed, slopes[i], -slopes[i] if multipliers[i] > 0.0 else 0.0)
+        if missed <= TOLERANCE:
+            break
+        for i in range(1 + d):
+            moves_i = i == 0 or multipliers[i] > 0.0 or slopes[i] > 0.0
+            step[i] = slopes[i] if moves_i else 0.0
+            for j in range(i + 1):
+                moves_j = j == 0 or multipliers[j] > 0.0 or slopes[j] > 0.0
+                hessian[i, j] = 0.0
+                if moves_i and moves_j:
+                    for a in range(k):
+                        if out[a] > 0.0:
+                            first = 1.0 if i == 0 else rows[i - 1, a]
+                            second = 1.0 if j == 0 else rows[j - 1, a]
+                            hessian[i, j] += first * second / weights[a]
+            for a in range(k):
+                hessian[i, i] += RIDGE / weights[a]
+        cholesky_solve(hessian, step, 1 + d)
+        length = 1.0
+        for _ in range(60):
+            for i in range(1 + d):
+                trial[i] = multipliers[i] + length * step[i]
+                if i > 0:
+                    trial[i] = max(trial[i], 0.0)
+            new_value = _point(point, weights, rows, trial, out)
+            if new_value >= value - 1e-14 * (1.0 + abs(value)):
+                break
+            length *= 0.5
+        value = new_value
+        for i in range(1 + d):
+            multipliers[i] = trial[i]
+    return missed
+
+
+def project(point: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The projection from nothing. point, weights: (K,), rows: (d, K)."""
+    point = np.asarray(point, dtype=float)
+    rows = np.ascontiguousarray(rows, dtype=float).reshape(-1, point.size)
+    n = 1 + len(rows)
+    out = np.zeros(point.size)
+    scratch = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, n))
+    project_into(point, np.asarray(weights, float), rows, np.zeros(n), *scratch, out)
+    return out

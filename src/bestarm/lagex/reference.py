@@ -1,0 +1,353 @@
+"""Slow and obvious versions of the LAGEX kernels: oracles for tests, never used in sampling."""
+
+import itertools
+import math
+import warnings
+from typing import NamedTuple
+
+import cvxpy as cp
+import numpy as np
+from scipy.optimize import linprog
+
+from bestarm.lagex.exploration import BROKEN, GAME, INSIDE, PRICED, Rules
+from bestarm.lagex.game import RATE, WIDEST
+
+#: A constraint with less slack than this is tight; instances in tests have entries near 1.
+TIGHT = 1e-10
+#: An entry of a step that is no larger is zero.
+ROUNDING = 1e-13
+#: What is asked of cvxpy, in turn.
+ACCURACIES = (1e-10, 1e-9, 1e-8)
+
+
+class Alternatives(NamedTuple):
+    """The best policy and others of {pi in simplex, A pi <= b}."""
+
+    policy: np.ndarray  # (K,)
+    others: np.ndarray  # (V, K)
+
+
+def _facets(matrix: np.ndarray, limits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The inequalities G pi <= h of the polytope: -pi <= 0, then A pi <= b."""
+    k = matrix.shape[1]
+    return np.vstack([-np.eye(k), matrix]), np.concatenate([np.zeros(k), limits])
+
+
+def vertices(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """All vertices (V, K) of {pi in simplex, A pi <= b}, by trying every K - 1 tight constraints.
+
+    Args:
+        matrix: (d, K) A.
+        limits: (d,) b.
+    """
+    left, right = _facets(matrix, limits)
+    k = matrix.shape[1]
+    found: list[np.ndarray] = []
+    for tight in itertools.combinations(range(len(left)), k - 1):
+        system = np.vstack([np.ones(k), left[list(tight)]])
+        if np.linalg.matrix_rank(system, tol=TIGHT) == k:
+            pi = np.linalg.solve(system, np.concatenate([[1.0], right[list(tight)]]))
+            known = any(np.abs(pi - other).max() < TIGHT for other in found)
+            if (left @ pi <= right + TIGHT).all() and not known:
+                found.append(pi)
+    return np.array(found).reshape(len(found), k)
+
+
+def adjacent(one: np.ndarray, other: np.ndarray, matrix, limits) -> bool:
+    """Whether two vertices span an edge: the constraints tight at both leave one direction free."""
+    left, right = _facets(matrix, limits)
+    both = (left @ one >= right - TIGHT) & (left @ other >= right - TIGHT)
+    system = np.vstack([np.ones(one.size), left[both]])
+    return bool(np.linalg.matrix_rank(system, tol=TIGHT) == one.size - 1)
+
+
+def best_policy(means: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> np.ndarray | None:
+    """argmax { mu . pi : pi in simplex, A pi <= b }, a vertex; None if there is no such policy."""
+    k = means.size
+    found = linprog(-means, matrix, limits, np.ones((1, k)), [1.0], method="highs-ds")
+    if found.status not in (0, 2):
+        raise RuntimeError(f"the reference solver ended with: {found.message}")
+    return found.x if found.status == 0 else None
+
+
+def alternatives(means, matrix, limits, r: float, every: bool = False) -> Alternatives | None:
+    """The best vertex, and those adjacent to it or to a vertex within r of it, or all others.
+
+    A vertex within r counts if vertices within r lead to it. None if the polytope is empty.
+    """
+    corners = vertices(matrix, limits)
+    if len(corners) == 0:
+        return None
+    gaps = (corners @ means).max() - corners @ means
+    best = int(np.argmin(gaps))
+    found, to_visit = {best}, [best]
+    while to_visit:
+        here = corners[to_visit.pop()]
+        for v, corner in enumerate(corners):
+            if v not in found and (every or adjacent(here, corner, matrix, limits)):
+                found.add(v)
+                if gaps[v] <= r:
+                    to_visit.append(v)
+    return Alternatives(corners[best], corners[sorted(found - {best})])
+
+
+def costs(steps: np.ndarray, gaps: np.ndarray, variances: np.ndarray, r: float) -> np.ndarray:
+    """(V, K) 2 sigma_a^2 v_a^2 / (gap_v + r)^2: D(omega) = 1 / max_v sum_a costs_va / omega_a."""
+    steps = np.where(np.abs(steps) > ROUNDING, steps, 0.0)
+    return 2.0 * variances * steps**2 / (gaps[:, None] + r) ** 2
+
+
+def information(
+    omega: np.ndarray, means: np.ndarray, variances: np.ndarray, found: Alternatives, r: float
+) -> float:
+    """D(omega) = min over v = pi' - pi of (r - mu . v)^2 / (2 sum_a sigma_a^2 v_a^2 / omega_a)."""
+    costs = []
+    for other in found.others:
+        v = other - found.policy
+        used = np.abs(v) > ROUNDING
+        with np.errstate(divide="ignore"):
+            spread = (variances[used] * v[used] ** 2 / omega[used]).sum()
+        costs.append((r - means @ v) ** 2 / (2.0 * spread))
+    return min(costs, default=math.inf)
+
+
+def confusing_instance(omega, means, variances, step, r: float) -> tuple[np.ndarray, float]:
+    """The cheapest lambda for which a step gains r, and its cost in nats a pull (Proposition 1).
+
+    argmin { sum_a omega_a (mu_a - lambda_a)^2 / (2 sigma_a^2) : lambda . step >= r }
+
+    Args:
+        omega: (K,) positive allocation.
+        step: (K,) pi' - pi.
+    """
+    moved = cp.Variable(means.size)
+    cost = (omega / (2.0 * variances)) @ cp.square(means - moved)
+    program = cp.Problem(cp.Minimize(cost), [step @ moved >= r])
+    value = solve(program)
+    return moved.value, value
+
+
+def least_over_multipliers(violations: np.ndarray, bound: float) -> tuple[np.ndarray, float]:
+    """argmin and min of -l . violations over l >= 0, ||l||_1 <= bound, as a linear program.
+
+    Args:
+        violations: (d,) A~ omega - b, positive where the constraint is broken.
+        bound: D(omega) / gamma.
+    """
+    d = violations.size
+    found = linprog(-violations, np.ones((1, d)), [bound], method="highs")
+    if found.status != 0:
+        raise RuntimeError(f"the reference solver ended with: {found.message}")
+    return found.x, float(found.fun)
+
+
+def best_allocation(
+    costs: np.ndarray, rows: np.ndarray, gamma: float, multiplier: bool = True
+) -> tuple[np.ndarray, float]:
+    """The allocation that maximises D(omega) = 1 / max_v sum_a c_va / omega_a, and the maximum.
+
+    With the multiplier, of (1 - [max rows omega]_+ / gamma) D(omega), whose root is concave;
+    without it, or for gamma = 0, of D(omega) where rows omega <= 0.
+
+    Args:
+        costs: (V, K) costs c_va.
+        rows: (d, K); d may be 0.
+        gamma: least slack of the estimated policy.
+    """
+    k, scale = costs.shape[1], costs.max()
+    omega, t = cp.Variable(k, nonneg=True), cp.Variable(nonneg=True)
+    used = np.flatnonzero(costs.any(axis=0))
+    times = cp.hstack([cp.quad_over_lin(t, omega[a]) for a in used])  # t^2 / omega_a
+    rules = [cp.sum(omega) == 1, costs[:, used] / scale @ times <= t]
+    if not multiplier or gamma <= 0.0 or len(rows) == 0:
+        rules += [rows @ omega <= 0] if len(rows) else []
+        value = solve(cp.Problem(cp.Maximize(t), rules))
+        return omega.value, value / scale
+    excess = cp.Variable(nonneg=True)
+    rules.append(rows @ omega <= excess)
+    root = cp.geo_mean(cp.hstack([t, 1.0 - excess / gamma]))
+    value = solve(cp.Problem(cp.Maximize(root), rules))
+    return omega.value, value**2 / scale
+
+
+def project(point: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """argmin { sum_a w_a (x_a - point_a)^2 : x in simplex, rows x <= 0 }; rows may be (0, K)."""
+    x = cp.Variable(point.size, nonneg=True)
+    rules = [cp.sum(x) == 1] + ([rows @ x <= 0] if len(rows) else [])
+    solve(cp.Problem(cp.Minimize(weights @ cp.square(x - point)), rules))
+    return x.value
+
+
+def solve(program: cp.Problem) -> float:
+    """The optimal value, to the first of `ACCURACIES` that the solver attains.
+
+    Raises RuntimeError unless it reports an optimum.
+    """
+    for accuracy in ACCURACIES:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")
+            program.solve(
+                solver=cp.CLARABEL,
+                tol_gap_rel=accuracy,
+                tol_gap_abs=0.01 * accuracy,
+                tol_feas=accuracy,
+            )
+        if program.status == cp.OPTIMAL:
+            return float(program.value)
+    raise RuntimeError(f"the reference solver ended with: {program.status}")
+
+
+class Round(NamedTuple):
+    """What a strategy sees before a pull."""
+
+    found: Alternatives
+    lead: float  # the statistic less the threshold; a run stops where it is positive
+    costs: np.ndarray  # (V, K)
+    rows: np.ndarray  # (d, K) A - b 1^T - s: allocations keep rows omega <= 0
+    gamma: float  # or break it at this price; 0 if they must not
+
+
+class Step(NamedTuple):
+    """A move of AdaGrad, argmax { pull . x - (x - omega)^T H (x - omega) / 2 : rows x <= 0 }."""
+
+    omega: np.ndarray  # (K,)
+    pull: np.ndarray  # (K,)
+    norm: np.ndarray  # (K, K) H
+    rows: np.ndarray  # (d or 0, K)
+
+    def value(self, x: np.ndarray) -> float:
+        """Of the objective."""
+        return float(self.pull @ x - (x - self.omega) @ self.norm @ (x - self.omega) / 2.0)
+
+    def best(self) -> np.ndarray:
+        """The allocation that it leads to."""
+        x = cp.Variable(self.omega.size, nonneg=True)
+        rules = [cp.sum(x) == 1] + ([self.rows @ x <= 0] if len(self.rows) else [])
+        far = cp.quad_form(x - self.omega, cp.psd_wrap(self.norm))
+        solve(cp.Problem(cp.Maximize(self.pull @ x - far / 2.0), rules))
+        return x.value
+
+
+class Run:
+    """A strategy under one reading, a round at a time, with nothing kept that data can give.
+
+    `look` says what the stopping rule and the program of the allocation are, `step` where the game
+    moves. `lags` takes the allocation that was chosen and tells which arm lags behind.
+    """
+
+    def __init__(self, rules: Rules, variances: np.ndarray, matrix: np.ndarray, limits) -> None:
+        k = variances.size
+        self.rules, self.variances, self.limits = rules, variances, limits
+        self.known = matrix  # (d, K), used if the rules say so
+        self.rewards: list[list[float]] = [[] for _ in range(k)]
+        self.costs: list[list[np.ndarray]] = [[] for _ in range(k)]
+        self.policy = self.omega = np.full(k, 1.0 / k)
+        self.outer, self.tracked = np.zeros((k, k)), np.zeros(k)
+
+    def observe(self, arm: int, reward: float, costs: np.ndarray) -> None:
+        """Take in a reward and a cost vector (d,)."""
+        self.rewards[arm].append(reward)
+        self.costs[arm].append(costs.copy())
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K,)."""
+        return np.array([len(rewards) for rewards in self.rewards], dtype=float)
+
+    def estimates(self) -> tuple[np.ndarray, np.ndarray]:
+        """(K,) mean rewards and (d, K) A - b 1^T: sums over N + 1, or over N."""
+        n = self.pulls + (1.0 if self.rules.ridge else 0.0)
+        means = np.array([sum(rewards) for rewards in self.rewards]) / n
+        matrix = np.array([np.sum(costs, axis=0) for costs in self.costs]).T / n
+        return means, (self.known if self.rules.known else matrix) - self.limits[:, None]
+
+    def shift(self, weights: np.ndarray) -> float:
+        """f(t, delta) ||w|| in the norm of Sigma^-1, Sigma = I + diag(N)."""
+        sigma = np.diag(1.0 + self.pulls)
+        f = 1.0 + math.sqrt(
+            0.5 * math.log(weights.size / self.rules.delta)
+            + 0.25 * np.linalg.slogdet(sigma).logabsdet
+        )
+        return f * math.sqrt(weights @ np.linalg.inv(sigma) @ weights)
+
+    def look(self) -> Round | None:
+        """None if no policy seems to keep the constraints."""
+        rules, pulls = self.rules, self.pulls
+        means, rows = self.estimates()
+        shift = self.shift(self.omega)
+        relaxed = np.full(len(rows), shift if rules.optimistic_policy else 0.0)
+        found = alternatives(means, rows, relaxed, rules.r)
+        if found is None:
+            return None
+        self.policy = found.policy
+        steps = found.others - found.policy
+        between = costs(steps, -steps @ means, self.variances, rules.added)
+        lead = 1.0 / (between / pulls).sum(axis=1).max() - self.threshold()
+        if rules.extra:
+            lead += np.abs(rows @ found.policy).sum()
+            lead -= means.size * self.shift(found.policy)
+        rows = rows - (0.0 if rules.limits == INSIDE else shift)
+        gamma = -(rows @ found.policy).max() if rules.limits == PRICED else 0.0
+        return Round(found, lead, between, rows, gamma if gamma > BROKEN else 0.0)
+
+    def threshold(self) -> float:
+        """beta(t, delta), as Appendix I has it or as the authors' program does."""
+        t = self.pulls.sum()
+        if self.rules.released:
+            return math.log(2.0 * (1.0 + math.log(t)) / self.rules.delta)
+        return math.log((1.0 + math.log(math.log(max(t, math.e)))) / self.rules.delta)
+
+    def gains(self, seen: Round) -> np.ndarray:
+        """What a unit of each arm gains against the instance that is hardest to tell."""
+        rules, pulls, t = self.rules, self.pulls, self.pulls.sum()
+        means, _ = self.estimates()
+        at_least = np.maximum(self.omega, 0.5 / math.sqrt(means.size**2 + t))
+        worst = int(np.argmax((seen.costs / at_least).sum(axis=1)))
+        v = seen.found.others[worst] - seen.found.policy
+        spread = self.variances * v / at_least
+        lam = means + (rules.added - means @ v) * spread / (spread @ v)
+        lam = means + np.clip(lam - means, -WIDEST, WIDEST)
+        width = np.sqrt(2.0 * self.variances * math.log(t) / pulls)
+        ends = (means - width - lam) ** 2, (means + width - lam) ** 2
+        gains = np.maximum(math.log(t) / pulls, np.maximum(*ends) / (2.0 * self.variances))
+        if seen.gamma > 0.0 and (seen.rows @ self.omega).max() > 0.0:
+            broken = int(np.argmax(seen.rows @ self.omega))
+            d = information(self.omega, means, self.variances, seen.found, rules.added)
+            gains -= d / seen.gamma * seen.rows[broken]
+        return gains
+
+    def step(self, seen: Round) -> "Step":
+        """What AdaGrad's next allocation minimises a distance to."""
+        gains = self.gains(seen)
+        self.outer = self.outer + np.outer(gains, gains)
+        squares = self.outer if self.rules.full_matrix else np.diag(np.diag(self.outer))
+        values, vectors = np.linalg.eigh(squares)
+        root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return Step(self.omega, RATE * gains, root, self.allowed(seen))
+
+    def allowed(self, seen: Round) -> np.ndarray:
+        """(d or 0, K) rows of the set that the game plays in."""
+        free = seen.gamma > 0.0 or self.rules.full_matrix
+        return seen.rows[:0] if free else seen.rows
+
+    def plays(self) -> bool:
+        """Whether the game moves: its first allocation is uniform."""
+        return self.rules.sampling == GAME and self.pulls.sum() > self.pulls.size
+
+    def lags(self, omega: np.ndarray) -> np.ndarray:
+        """(K,) sum of floored allocations, this one too, minus pulls: the largest is pulled."""
+        self.omega = omega.copy()
+        floor = 0.5 / math.sqrt(omega.size**2 + self.pulls.sum())
+        self.tracked = self.tracked + floored(omega, floor)
+        return self.tracked - self.pulls
+
+
+def floored(omega: np.ndarray, floor: float) -> np.ndarray:
+    """The nearest point of the simplex with a floor, by bisection on what all entries give up."""
+    low, high = omega.min() - 1.0, omega.max()
+    for _ in range(60):
+        middle = (low + high) / 2.0
+        low, high = (
+            (middle, high) if np.maximum(omega - middle, floor).sum() > 1.0 else (low, middle)
+        )
+    return np.maximum(omega - low, floor)

@@ -1,0 +1,162 @@
+"""The strategies, the readings of the paper, and how a cell becomes runs."""
+
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from bestarm.core.inputs import Input, PositiveInt, Probability
+from bestarm.core.status import Status
+from bestarm.core.streams import Streams, streams_of
+from bestarm.lagex.exploration import (
+    GAME,
+    INSIDE,
+    OPTIMISTIC,
+    PRICED,
+    PROJECTED,
+    SOLVED,
+    UNIFORM,
+    Rules,
+    run,
+)
+from bestarm.lagex.problem import Constraint, Instance
+from bestarm.lagex.vertices import alternatives
+from bestarm.pipeline.model import Cell
+
+
+class Strategy(NamedTuple):
+    """Where allocations come from, and what they and the strategy know of the constraints."""
+
+    sampling: int
+    limits: int
+    known: bool = False
+
+
+STRATEGIES = {
+    "LAGEX": Strategy(GAME, PRICED),
+    "LATS": Strategy(SOLVED, PRICED),
+    "CTnS": Strategy(SOLVED, INSIDE, known=True),
+    "CGE": Strategy(GAME, INSIDE, known=True),
+    "CTnS-WLag": Strategy(SOLVED, INSIDE),
+    "CGE-WLag": Strategy(GAME, INSIDE),
+    "PTnS": Strategy(PROJECTED, INSIDE),
+    "Uniform": Strategy(UNIFORM, INSIDE),
+}
+
+
+class Reading(NamedTuple):
+    """One way to take what the paper leaves open (docs/readings.md)."""
+
+    ridge: bool = True  # estimates of Section 3.1, else plain averages
+    sign: float = 1.0  # of r beside a gap: derived, or -1 as Theorem 4 prints
+    optimistic_policy: bool = False  # policies from the optimistic set
+    inside: bool = False  # LAGEX allocates inside the optimistic set
+    full_matrix: bool = False  # LAGEX's AdaGrad
+    released: bool = False  # the stopping rule of the authors' program
+
+
+READINGS = {
+    "as-written": Reading(),
+    "averages": Reading(ridge=False),
+    "printed-r": Reading(sign=-1.0),
+    "optimistic-policy": Reading(optimistic_policy=True),
+    "inside": Reading(inside=True),
+    "full-adagrad": Reading(full_matrix=True),
+    "released": Reading(released=True),
+}
+
+
+def readings_of(strategy: str) -> list[str]:
+    """The readings that can change a strategy's runs."""
+    entry = STRATEGIES[strategy]
+    without = set()
+    if entry.limits != PRICED:  # no optimistic set
+        without.add("optimistic-policy")
+    if entry.limits != PRICED or entry.sampling != GAME:  # the price of a solved program is exact
+        without |= {"inside", "full-adagrad"}
+    return [name for name in READINGS if name not in without]
+
+
+class Setting(Input):
+    """What a run is asked, the same for every strategy."""
+
+    delta: Probability = 0.1
+    r: Annotated[float, Field(ge=0.0)] = 0.01  # how far from optimal the answer may be
+    cap: PositiveInt | None = 100_000  # pulls
+
+
+class Outcome(NamedTuple):
+    """One replication, a row of the shards."""
+
+    tau: int  # pulls when the run ended
+    status: int  # a `Status`
+    answer: np.ndarray  # (K + d,) 1 for arms with weight in the policy, then for slack limits
+    policy: np.ndarray  # (K,) what is recommended
+    pulls: np.ndarray  # (K,)
+    policy_violations: int  # rounds whose policy breaks a true constraint
+    allocation_violations: int  # rounds whose allocation does
+    empty: int  # rounds whose estimates leave no policy
+    regret: float  # best feasible value minus the answer's true one; negative if it cheats
+    excess: float  # largest true cost over its limit; negative if all have slack
+
+
+def rules_of(strategy: str, reading: Reading, setting: Setting) -> Rules:
+    """What the kernels are told."""
+    entry = STRATEGIES[strategy]
+    limits = OPTIMISTIC if reading.inside and entry.limits == PRICED else entry.limits
+    r = 0.0 if reading.released else setting.r
+    return Rules(
+        sampling=entry.sampling,
+        limits=limits,
+        known=entry.known,
+        ridge=reading.ridge,
+        optimistic_policy=reading.optimistic_policy and not entry.known,
+        full_matrix=reading.full_matrix,
+        released=reading.released,
+        extra=reading.released and entry.limits == INSIDE and not entry.known,
+        delta=setting.delta,
+        r=r,
+        added=reading.sign * r,
+    )
+
+
+def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
+    """A function that runs one replication of a cell on its streams."""
+    setting = Setting(**cell.setting)
+    rules = rules_of(cell.strategy, READINGS[cell.reading], setting)
+    cap = setting.cap or np.iinfo(np.int64).max
+    model = instance.model
+    best = alternatives(model.means, model.matrix, model.limits, 0.0).value
+
+    def replicate(streams: Streams) -> Outcome:
+        found = run(rules, cap, *model, streams.environment)
+        return Outcome(
+            tau=found.time,
+            status=int(Status.STOPPED if found.stopped else Status.CAPPED),
+            answer=found.support,
+            policy=found.policy,
+            pulls=found.pulls.astype(np.int64),
+            policy_violations=found.policy_violations,
+            allocation_violations=found.allocation_violations,
+            empty=found.empty,
+            regret=best - float(model.means @ found.policy),
+            excess=float((model.matrix @ found.policy - model.limits).max()),
+        )
+
+    return replicate
+
+
+#: Small and quick to solve, for compiling and for tests.
+EASY = Instance(
+    name="easy",
+    means=[1.2, 0.0, 0.4],
+    constraints=[Constraint(coefficients=[1.0, 0.0, 0.0], at_most=0.3)],
+    cost_sigma=0.1,
+)
+
+
+def warm_up() -> None:
+    """Compile every kernel of this module for the types that runs use."""
+    for strategy in STRATEGIES:
+        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))

@@ -1,0 +1,268 @@
+"""How summaries and instances become the tables of the LAGEX paper's figures."""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pandas as pd
+
+from bestarm.core.estimates import Estimate, exact, undefined
+from bestarm.lagex.bounds import lower_bound
+from bestarm.lagex.problem import EASIER, EPSILONS, HARD, SWEEP, setup1
+from bestarm.pipeline.model import Cell, Sources
+from bestarm.pipeline.tables import assemble, cell_rows, published_rows
+
+#: Readings that the paper's own figures show; all are in target `readings`.
+SHOWN = ("as-written", "released", "exact")
+#: Characteristic times by the name of their lower bound.
+TIMES = {
+    "known lower bound": "characteristic_time",
+    "inside lower bound": "inside_time",
+    "BAI lower bound": "bai_characteristic_time",
+}
+TIME_STATISTICS = (
+    *("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75"),
+    *("quantile_05", "quantile_95", "share_capped", "error_rate"),
+)
+SHARE_STATISTICS = (
+    *("prob_r_optimal", "prob_feasible", "prob_correct", "error_rate", "mean_regret"),
+    *("mean_excess", "share_capped", "share_empty"),
+)
+MEDIAN = "policy_violations:median"
+#: Whose medians are compared by their ratio (Observation 2, Appendix H).
+COMPARED = (("LATS", "Uniform"), ("LAGEX", "Uniform"), ("LAGEX", "LATS"), ("LAGEX", "CTnS"))
+
+
+def bounds(truth: dict, setting: dict) -> list[Estimate]:
+    """What is known of how hard an instance is; lower bounds at the setting's delta."""
+    low, high, high_inside = (math.inf if b is None else b for b in truth["corollary_1"])
+    return [
+        exact("optimal_value", "reward", truth["value"]),
+        *time_estimates(truth),
+        exact(
+            "lower_bound",
+            "steps",
+            lower_bound(time_of(truth, "characteristic_time"), setting["delta"]),
+        ),
+        exact("shadow_price", "", time_of(truth, "shadow_price")),
+        exact("corollary_1:low", "steps", low),
+        exact("corollary_1:high", "steps", high),
+        exact("corollary_1:high, feasible allocations", "steps", high_inside),
+    ]
+
+
+def time_estimates(truth: dict) -> list[Estimate]:
+    """The characteristic times of an instance."""
+    names = ("characteristic_time", "tolerant_time", "inside_time", "bai_characteristic_time")
+    return [exact(name, "steps", time_of(truth, name)) for name in names]
+
+
+def time_of(truth: dict, name: str) -> float:
+    """A field of a truth in which None stands for infinity."""
+    return math.inf if truth[name] is None else truth[name]
+
+
+def bound_rows(name: str, truth: dict, delta: float, x: float | None = None) -> list[dict]:
+    """The lower bounds of an instance at delta, each under its own name."""
+    x_name = "" if x is None else "m3"
+    rows = []
+    for bound, field in TIMES.items():
+        cell = Cell(name, bound, {"delta": delta}, "exact", x_name=x_name, x=x)
+        value = lower_bound(time_of(truth, field), delta)
+        end = value if math.isfinite(value) else math.nan
+        found = Estimate("lower_bound", "steps", value, end, end, 0, "exact")
+        rows += cell_rows(cell, [found])
+    return rows
+
+
+def with_bounds(sources: Sources, shown: pd.DataFrame) -> list[dict]:
+    """The lower bounds of every instance of some rows, at the delta of their setting."""
+    rows = []
+    for (name, setting), _ in shown.groupby(["instance", "setting"], sort=False):
+        rows += bound_rows(name, sources.instances[name]["truth"], delta_of(setting))
+    return rows
+
+
+def delta_of(setting: str) -> float:
+    """The delta of a setting's label."""
+    return float(dict(part.split("=") for part in setting.split(","))["delta"])
+
+
+def only(summary: pd.DataFrame, statistics: tuple[str, ...], readings=SHOWN) -> pd.DataFrame:
+    """The rows of a summary with these statistics and readings."""
+    return summary[summary.statistic.isin(statistics) & summary.reading.isin(readings)]
+
+
+def times(target: str) -> Callable[[Sources], pd.DataFrame]:
+    """Figures 5 to 7: stopping times, lower bounds, and what is published."""
+
+    def tabulate(sources: Sources) -> pd.DataFrame:
+        shown = only(sources.summary, TIME_STATISTICS)
+        return assemble(
+            shown,
+            with_bounds(sources, shown),
+            list(ratios(shown, "median_stopping_time", "median_ratio")),
+            published_rows(sources.published, target),
+        )
+
+    return tabulate
+
+
+def violations(target: str) -> Callable[[Sources], pd.DataFrame]:
+    """Figures 8 to 12: rounds whose policy, or allocation, breaks a true constraint."""
+
+    def tabulate(sources: Sources) -> pd.DataFrame:
+        kinds = sources.summary.statistic.str.contains("_violation")
+        shown = sources.summary[kinds & sources.summary.reading.isin(SHOWN)]
+        return assemble(
+            shown,
+            only(sources.summary, ("share_capped", "error_rate")),
+            list(ratios(shown, MEDIAN, "violation_ratio")),
+            published_rows(sources.published, target),
+        )
+
+    return tabulate
+
+
+def ratios(shown: pd.DataFrame, of: str, called: str) -> Iterator[dict]:
+    """Ratios of two strategies' medians, with a normal interval in the logarithm, runs independent.
+
+    Args:
+        shown: rows of a summary.
+        of: the statistic whose ratios are taken.
+        called: the name of the ratio.
+    """
+    medians = shown[shown.statistic == of]
+    for (instance, reading), rows in medians.groupby(["instance", "reading"], sort=False):
+        by = {row.strategy: row for row in rows.itertuples()}
+        for first, second in COMPARED:
+            if first in by and second in by:
+                cell = Cell(instance, f"{first} / {second}", {}, reading)
+                yield from cell_rows(cell, [ratio(called, by[first], by[second])])
+
+
+def ratio(statistic: str, a, b) -> Estimate:
+    """Of two rows of a table; undefined where either is, or is zero."""
+    if not (a.value > 0.0 and b.value > 0.0):
+        return undefined(statistic, "", min(a.n, b.n))
+    value = a.value / b.value
+    half = math.hypot(
+        *((math.log(row.high) - math.log(max(row.low, 1e-9))) / 2.0 for row in (a, b))
+    )
+    return Estimate(
+        statistic, "", value, value * math.exp(-half), value * math.exp(half), min(a.n, b.n)
+    )
+
+
+def sweep(sources: Sources) -> pd.DataFrame:
+    """Figure 4: LAGEX and lower bounds over the third mean, for both readings of setup 1."""
+    shown = only(sources.summary, TIME_STATISTICS)
+    delta = delta_of(shown.setting.iloc[0])
+    published = published_rows(sources.published, "fig4")
+    published = published.assign(x_name="m3", x=published.instance.map(third_of))
+    known = []
+    for printed in (False, True):
+        for third in SWEEP:
+            name = setup1(third, printed).name
+            known += bound_rows(name, sources.instances[name]["truth"], delta, third)
+    bounds_of = pd.DataFrame(known)
+    return assemble(
+        shown,
+        known,
+        list(over_the_sweep(shown, bounds_of)),
+        list(published_over_exact(published, bounds_of)),
+        published,
+    )
+
+
+def third_of(instance: str) -> float:
+    """The third mean of an instance of setup 1, by its name."""
+    return float(instance.partition("m3=")[2])
+
+
+def setup_of(instance: str) -> str:
+    """Which reading of setup 1 an instance belongs to."""
+    return instance.partition(" m3=")[0]
+
+
+def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
+    """How medians go with the lower bound, and whether the bounds fall from left to right."""
+    for setup, rows in known.groupby(known.instance.map(setup_of), sort=False):
+        lines = {name: group.set_index("x").value for name, group in rows.groupby("strategy")}
+        for name, line in lines.items():
+            values = line.sort_index().to_numpy(float)
+            with np.errstate(invalid="ignore"):
+                rises = values[1:] / values[:-1]
+            cell = Cell(f"{setup}, all", name, {}, "exact")
+            yield from cell_rows(cell, [exact("largest_rise", "", float(np.nanmax(rises)))])
+        medians = shown[
+            (shown.statistic == "median_stopping_time") & (shown.instance.map(setup_of) == setup)
+        ]
+        for reading, some in medians.groupby("reading"):
+            cell = Cell(f"{setup}, all", "LAGEX", {}, reading)
+            yield from cell_rows(cell, [log_correlation(some, lines["known lower bound"])])
+
+
+def log_correlation(medians: pd.DataFrame, line: pd.Series) -> Estimate:
+    """The correlation of ln(median) and ln(lower bound) over a sweep."""
+    values, n = medians.value.to_numpy(float), int(medians.n.min())
+    if np.isnan(values).any():
+        return undefined("log_correlation", "", n)
+    at_x = line.loc[medians.x].to_numpy(float)
+    found = float(np.corrcoef(np.log(values), np.log(at_x))[0, 1])
+    return Estimate("log_correlation", "", found, math.nan, math.nan, n)
+
+
+def published_over_exact(published: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
+    """Extremes of the published lower bounds over the exact ones, where these are finite."""
+    stated = published[published.statistic == "lower_bound"]
+    for setup, rows in known.groupby(known.instance.map(setup_of), sort=False):
+        for name, some in stated.groupby("strategy"):
+            exact_line = rows[rows.strategy == name].set_index("x").value
+            ratios = some.value.to_numpy(float) / exact_line.loc[some.x].to_numpy(float)
+            ratios = ratios[ratios > 0.0]
+            cell = Cell(f"{setup}, all", name, {}, "exact")
+            ends = {"lowest": ratios.min(), "highest": ratios.max()}
+            found = [exact(f"bound_ratio:{end}", "", float(v)) for end, v in ends.items()]
+            yield from cell_rows(cell, found)
+
+
+def shares(sources: Sources) -> pd.DataFrame:
+    """What is recommended in the end, in every cell as written and as published."""
+    return assemble(only(sources.summary, SHARE_STATISTICS))
+
+
+def readings(sources: Sources) -> pd.DataFrame:
+    """Stopping times and shares under every reading, beside the published medians."""
+    wanted = (*TIME_STATISTICS, "prob_r_optimal", "prob_feasible", MEDIAN)
+    names = (setup1(HARD).name, setup1(EASIER).name, "imdb")
+    summary = sources.summary[sources.summary.instance.isin(names)]
+    published = sources.published
+    medians = published[published.statistic == "median_stopping_time"]
+    return assemble(
+        only(summary, wanted, summary.reading.unique()),
+        *(published_rows(medians, target) for target in ("fig5", "fig6", "fig7")),
+    )
+
+
+def spread(sources: Sources) -> pd.DataFrame:
+    """IMDB with reward deviations of 1, as the paper has it, and with the ratings' own."""
+    shown = only(sources.summary, (*TIME_STATISTICS, "prob_r_optimal", "prob_feasible"))
+    shown = shown[shown.reading == "as-written"]
+    return assemble(shown, with_bounds(sources, shown))
+
+
+def perturbation(sources: Sources) -> pd.DataFrame:
+    """Figure 1: the best policy and T against how far the active constraint is tightened."""
+    truths = {e: sources.instances[f"perturbed eps={e:g}"]["truth"] for e in EPSILONS}
+    unperturbed = np.array(truths[0.0]["policy"])
+    rows = []
+    for epsilon, truth in truths.items():
+        shift = np.abs(np.array(truth["policy"]) - unperturbed).max()
+        found = [*time_estimates(truth), exact("policy_shift", "share", float(shift))]
+        if epsilon > 0.0:
+            found.append(exact("perturbation_pulls", "steps", 1.0 / epsilon**2))
+        cell = Cell("perturbed", "known constraints", {}, "exact", x_name="epsilon", x=epsilon)
+        rows += cell_rows(cell, found)
+    published = published_rows(sources.published, "fig1").assign(x_name="epsilon", x=0.005)
+    return assemble(rows, published)

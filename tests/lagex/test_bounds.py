@@ -1,0 +1,224 @@
+"""Lower bounds: against cvxpy, where they are known by hand, and how they compare."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bestarm.core.gaussian_bai import bai_allocation
+from bestarm.lagex import reference
+from bestarm.lagex.allocation import PADDING
+from bestarm.lagex.bounds import (
+    bai_time,
+    corollary_1,
+    known_time,
+    least_slack,
+    lower_bound,
+    relaxed_time,
+    rows_of,
+    shadow_price,
+)
+from bestarm.lagex.problem import Instance, Model, imdb, perturbed, setup1, setup2, triangle
+from lagex.polytopes import polytopes, smooth_polytopes
+
+#: cvxpy's accuracy.
+EXACT = 1e-7
+few = settings(max_examples=25)
+PAPER = [setup1(0.5), setup1(1.3), setup1(0.5, printed=True), triangle(), perturbed(0.005), imdb()]
+paper = pytest.mark.parametrize("instance", PAPER, ids=lambda i: i.name)
+
+
+def two_arms(gap, sigma=1.0):
+    """Without a constraint: a share is never above 2."""
+    row = {"coefficients": [1.0, 0.0], "at_most": 2.0}
+    return Instance(name="two", means=[gap, 0.0], sigma=sigma, constraints=[row]).model
+
+
+def model_of(p):
+    return Model(p.means, p.variances, p.matrix, p.limits, 1.0)
+
+
+def by_cvxpy(model, r, rows, gamma=0.0):
+    """T over all vertices, and the allocation."""
+    found = reference.alternatives(model.means, model.matrix, model.limits, r, every=True)
+    steps = found.others - found.policy
+    costs = reference.costs(steps, -steps @ model.means, model.variances, r)
+    omega, value = reference.best_allocation(costs, rows, gamma)
+    return 1.0 / value, omega
+
+
+def is_easy(model, r=0.0):
+    """Some alternative, and none so much harder than others that cvxpy loses its accuracy."""
+    found = reference.alternatives(model.means, model.matrix, model.limits, 0.0, every=True)
+    steps = found.others - found.policy
+    costs = reference.costs(steps, -steps @ model.means, model.variances, r)
+    times = np.sqrt(costs).sum(axis=1)
+    return len(times) > 0 and times.max() <= 17.0 * times.min()
+
+
+@paper
+@pytest.mark.parametrize("r", [0.0, 0.01, 0.1])
+@pytest.mark.parametrize("inside", [False, True])
+def test_the_known_time_is_that_of_cvxpy(instance, r, inside):
+    model = instance.model
+    rows = rows_of(model) if inside else np.zeros((0, model.means.size))
+    wanted, _ = by_cvxpy(model, r, rows)
+    found = known_time(model, r, inside)
+    assert found.time == pytest.approx(wanted, rel=EXACT)
+    assert found.allocation.sum() == pytest.approx(1.0)
+    if inside:
+        assert (model.matrix @ found.allocation <= model.limits + EXACT).all()
+
+
+@few
+@given(polytopes, st.sampled_from([0.0, 0.01, 0.3]))
+def test_the_known_time_of_random_instances(p, r):
+    """Other vertices than neighbours included where r > 0."""
+    model = model_of(p)
+    if is_easy(model, r):
+        wanted, _ = by_cvxpy(model, r, np.zeros((0, p.means.size)))
+        assert known_time(model, r).time == pytest.approx(wanted, rel=PADDING)
+
+
+@few
+@given(smooth_polytopes, st.sampled_from([0.01, 0.3]), st.sampled_from([0.0, 0.01]))
+def test_the_relaxed_time_of_random_instances(p, shift, r):
+    """cvxpy's with the price of Theorem 4, and with hard constraints, where it is more accurate."""
+    model = model_of(p)
+    if is_easy(model, r):
+        rows = rows_of(model, shift)
+        gamma = least_slack(reference.best_policy(p.means, p.matrix, p.limits), rows)
+        found = relaxed_time(model, shift, r).time
+        assert found == pytest.approx(by_cvxpy(model, r, rows, gamma)[0], rel=1e-5)
+        assert found == pytest.approx(by_cvxpy(model, r, rows)[0], rel=1e-6)
+
+
+@paper
+def test_without_a_shift_the_relaxed_time_is_that_of_allocations_inside(instance):
+    model = instance.model
+    inside = known_time(model, inside=True)
+    assert relaxed_time(model, 0.0).time == pytest.approx(inside.time, rel=EXACT)
+    assert inside.time >= known_time(model).time * (1.0 - EXACT)
+
+
+@paper
+def test_optimism_lets_the_relaxed_time_fall_to_that_of_the_simplex(instance):
+    model = instance.model
+    times = [relaxed_time(model, shift).time for shift in (0.0, 0.05, 0.2, 5.0)]
+    assert (np.diff(times) <= EXACT * times[0]).all()
+    assert times[-1] == pytest.approx(known_time(model).time, rel=EXACT)
+
+
+@pytest.mark.parametrize(("gap", "sigma"), [(1.0, 1.0), (0.2, 1.0), (0.5, 3.0)])
+@pytest.mark.parametrize("r", [0.0, 0.01])
+def test_two_arms_without_a_constraint(gap, sigma, r):
+    model = two_arms(gap, sigma)
+    wanted = 8.0 * sigma**2 / (gap + r) ** 2
+    for found in (known_time(model, r), known_time(model, r, True), relaxed_time(model, 0.0, r)):
+        assert found.time == pytest.approx(wanted, rel=EXACT)
+        np.testing.assert_allclose(found.allocation, 0.5, atol=1e-4)
+    assert bai_time(model).time == pytest.approx(8.0 * sigma**2 / gap**2, rel=EXACT)
+
+
+def test_without_a_constraint_it_is_best_arm_identification():
+    for seed in range(5):
+        means, out = np.random.default_rng(seed).normal(size=6), np.zeros(6)
+        model = Model(means, np.ones(6), np.eye(1, 6), np.array([2.0]), 1.0)
+        wanted = bai_allocation(means, out)
+        assert known_time(model).time == pytest.approx(wanted, rel=EXACT)
+        assert bai_time(model).time == pytest.approx(wanted, rel=EXACT)
+        np.testing.assert_allclose(bai_time(model).allocation, out, atol=1e-3)
+
+
+def test_best_arm_identification_knows_no_constraints():
+    for third in (0.5, 1.3, 2.5):
+        model, out = setup1(third).model, np.zeros(6)
+        assert bai_time(model).time == pytest.approx(bai_allocation(model.means, out), rel=EXACT)
+
+
+@paper
+def test_units_and_order_do_not_matter(instance):
+    """Means shifted, arms permuted; T is in pulls, so means and noise may be in another unit."""
+    model = instance.model
+    wanted = known_time(model).time
+    arms = np.random.default_rng(0).permutation(model.means.size)
+    others = [
+        model._replace(means=model.means + 3.0),
+        model._replace(means=10.0 * model.means, variances=100.0 * model.variances),
+        model._replace(matrix=5.0 * model.matrix, limits=5.0 * model.limits),
+        Model(model.means[arms], model.variances[arms], model.matrix[:, arms], model.limits, 1.0),
+    ]
+    for other in others:
+        assert known_time(other).time == pytest.approx(wanted, rel=1e-6)
+    assert known_time(model._replace(variances=4.0 * model.variances)).time == pytest.approx(
+        4.0 * wanted, rel=1e-6
+    )
+
+
+@few
+@given(polytopes)
+def test_corollary_1_holds_as_derived(p):
+    """H <= T <= K H over the simplex, and T inside F at most K H (1 + e / gamma)."""
+    model = model_of(p)
+    if is_easy(model):
+        low, high, high_inside = corollary_1(model)
+        assert low * (1.0 - EXACT) <= known_time(model).time <= high * (1.0 + EXACT)
+        if math.isfinite(high_inside):
+            assert known_time(model, inside=True).time <= high_inside * (1.0 + 1e-6)
+
+
+def test_corollary_1_is_printed_with_lower_and_upper_exchanged():
+    """2 sigma^2 K / C is above T, so the printed lower bound, that times 1 + s, is no lower one.
+
+    On an instance with a shadow price: a gap of 1, and a slack of 1/2 and 1.
+    """
+    rows = [
+        {"coefficients": [1.0, 0.0], "at_most": 1.5},
+        {"coefficients": [1.0, 0.0], "at_most": 2.0},
+    ]
+    model = Instance(name="two", means=[1.0, 0.0], constraints=rows).model
+    rows = rows_of(model)
+    policy = reference.best_policy(model.means, model.matrix, model.limits)
+    assert shadow_price(policy, rows) == pytest.approx(2.0)
+    c_known = 1.0 / 2.0  # (mu . v)^2 / ||v||^2
+    printed = 2.0 * 2.0 / c_known
+    time = known_time(model).time
+    assert time == pytest.approx(8.0)
+    assert time <= printed * (1.0 + EXACT)
+    assert printed * (1.0 + shadow_price(policy, rows)) > time
+
+
+@pytest.mark.parametrize("instance", [setup1(0.5), setup1(1.3), triangle()], ids=lambda i: i.name)
+def test_the_shadow_price_is_infinite_where_a_constraint_is_active(instance):
+    model = instance.model
+    policy = reference.best_policy(model.means, model.matrix, model.limits)
+    rows = rows_of(model)
+    assert least_slack(policy, rows) == 0.0
+    assert shadow_price(policy, rows) == math.inf
+    assert 1.0 <= shadow_price(policy, rows_of(model, 0.1)) < math.inf
+
+
+def test_tied_arms_and_policies_have_infinite_times():
+    """Setup 1 at m3 = 1.5: two arms tie, the policies do not."""
+    model = setup1(1.5).model
+    assert bai_time(model).time == math.inf
+    assert known_time(model).time < math.inf
+    tied = model._replace(means=np.array([1.5, 1.0, 0.4, 0.4, 0.4, 0.2]))
+    assert known_time(tied).time == math.inf
+    assert known_time(tied, inside=True).time == math.inf
+    assert relaxed_time(tied, 0.1).time == math.inf
+    assert known_time(tied, 0.01).time < math.inf
+    assert all(bound == math.inf for bound in corollary_1(tied))
+
+
+def test_the_bound_of_eq_3():
+    assert lower_bound(100.0, 0.1) == pytest.approx(100.0 * math.log(1.0 / 0.24))
+    assert lower_bound(math.inf, 0.01) == math.inf
+
+
+def test_setup_2_easy_is_easier():
+    easy = setup2("easy", [1.0, 0.5, 0.4, 0.95, 0.8]).model
+    hard = setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]).model
+    assert known_time(easy).time < known_time(hard).time

@@ -1,0 +1,188 @@
+"""The paper's instances and their truth, and what a bad instance is told."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bestarm.core.inputs import InputError, parse
+from bestarm.lagex import reference
+from bestarm.lagex.problem import (
+    SWEEP,
+    Constraint,
+    Instance,
+    imdb,
+    instances,
+    perturbed,
+    setup1,
+    setup2,
+    triangle,
+    truth,
+)
+
+ROW = {"coefficients": [1.0, 1.0, 0.0], "at_most": 0.5}
+GOOD = {"name": "x", "means": [1.0, 0.5, 0.2], "constraints": [ROW]}
+NAN = float("nan")
+
+
+def test_upper_and_lower_limits_become_rows():
+    rows = [ROW, {"coefficients": [0.0, 1.0, 2.0], "at_least": 0.3}]
+    model = Instance(**GOOD | {"constraints": rows, "sigma": 2.0}).model
+    assert model.matrix.tolist() == [[1.0, 1.0, 0.0], [0.0, -1.0, -2.0]]
+    assert model.limits.tolist() == [0.5, -0.3]
+    assert model.variances.tolist() == [4.0, 4.0, 4.0]
+    assert model.cost_sigma == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sigma", "variances"), [([1.0, 2.0, 3.0], [1, 4, 9]), ([2.0], [4, 4, 4]), (3, [9, 9, 9])]
+)
+def test_sigma_may_differ_by_arm(sigma, variances):
+    instance = Instance(**GOOD | {"sigma": sigma})
+    assert instance.model.variances.tolist() == variances
+    again = Instance(**instance.model_dump())
+    assert again.model.variances.tolist() == variances
+
+
+def test_names_of_arms_and_constraints():
+    rows = [Constraint(**ROW, name="share"), Constraint(**ROW)]
+    instance = Instance(**GOOD | {"constraints": rows, "arms": ["a", "b", "c"]})
+    assert instance.arm_names == ["a", "b", "c"]
+    assert instance.constraint_names == ["share", "constraint 2"]
+    assert Instance(**GOOD).arm_names == ["arm 1", "arm 2", "arm 3"]
+
+
+@pytest.mark.parametrize(
+    ("instance", "policy", "value"),
+    [
+        (setup1(0.5), [0.5, 0, 0.5, 0, 0, 0], 1.0),
+        (setup1(1.3), [0.5, 0, 0.5, 0, 0, 0], 1.4),
+        (setup1(2.5, printed=True), [0.5, 0, 0.5, 0, 0, 0, 0], 2.0),
+        (setup2("easy", [1.0, 0.5, 0.4, 0.95, 0.8]), [0.5, 0, 0, 0.5, 0], 0.975),
+        (setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]), [0.5, 0, 0, 0, 0.5], 0.75),
+        (triangle(), [0.5, 0, 0.5], 3.5),
+        (perturbed(), [1.0, 0, 0], 1.0),
+        (perturbed(0.03), [0.9, 0.1, 0], 0.98),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_best_policies_by_hand(instance, policy, value):
+    known = truth(instance)
+    np.testing.assert_allclose(known.policy, policy, atol=1e-9)
+    assert known.value == pytest.approx(value)
+
+
+def test_setup_1_has_as_many_means_as_the_reading_says():
+    assert setup1(0.7).means == [1.5, 1.0, 0.7, 0.4, 0.3, 0.2]
+    assert setup1(0.7, printed=True).means == [1.5, 1.0, 0.7, 0.4, 0.3, 0.2, 0.1]
+    assert [sum(c.coefficients) for c in setup1(0.7).constraints] == [2.0, 3.0]
+    assert [sum(c.coefficients) for c in setup1(0.7, printed=True).constraints] == [2.0, 2.0]
+    assert SWEEP[0] == 0.5
+    assert SWEEP[-1] == 2.5
+    np.testing.assert_allclose(np.diff(SWEEP), 0.1)
+
+
+def test_imdb_keeps_its_genres_limits():
+    for instance in (imdb(), imdb(spread=True)):
+        assert len(instance.means) == 12
+        assert [(c.at_most, c.at_least) for c in instance.constraints] == [
+            (0.3, None),
+            (None, 0.3),
+            (None, 0.3),
+        ]
+        policy = np.array(truth(instance).policy)
+        assert (instance.model.matrix @ policy <= instance.model.limits + 1e-9).all()
+    assert (imdb().model.variances == 1.0).all()
+    spread = np.sqrt(imdb(spread=True).model.variances)
+    assert (spread.min(), spread.max()) == (
+        pytest.approx(0.93, abs=0.01),
+        pytest.approx(1.32, abs=0.01),
+    )
+
+
+def test_the_truth_of_every_instance_is_that_of_a_linear_program():
+    for name, instance in instances().items():
+        model, known = instance.model, truth(instance)
+        policy = np.array(known.policy)
+        wanted = reference.best_policy(model.means, model.matrix, model.limits)
+        assert known.value == pytest.approx(model.means @ wanted, abs=1e-9), name
+        assert model.means @ policy == pytest.approx(known.value, abs=1e-9), name
+        np.testing.assert_allclose(
+            known.slacks, model.limits - model.matrix @ policy, atol=1e-8, err_msg=name
+        )
+        assert min(known.slacks) >= 0.0, name
+        used = [*(policy > 1e-9), *(np.array(known.slacks) > 1e-9)]
+        assert known.answer == [int(u) for u in used], name
+        assert known.unique == (known.characteristic_time is not None), name
+        if known.unique:
+            assert known.inside_time >= known.characteristic_time * (1.0 - 1e-7), name
+            assert known.tolerant_time < known.characteristic_time, name
+        assert math.isfinite(known.tolerant_time), name
+
+
+def test_two_arms_tie_in_setup_1_where_the_third_mean_is_the_first():
+    known = truth(setup1(1.5))
+    assert known.bai_characteristic_time is None
+    assert known.characteristic_time is not None
+
+
+def test_names_of_instances_are_their_keys():
+    assert all(name == instance.name for name, instance in instances().items())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"means": [1.0]}, "means: "),
+        ({"means": [1.0, NAN, 0.0]}, "means.2: must be a finite number, got nan"),
+        ({"means": [1.0, 0.5]}, "constraints: 1.coefficients: must have 2 entries to fit means"),
+        ({"constraints": []}, "constraints: "),
+        ({"constraints": "no"}, "constraints: must be a valid list, got 'no'"),
+        (
+            {"constraints": [{"coefficients": [1.0, 1.0, 0.0]}]},
+            "constraints.1: must have either at_most or at_least",
+        ),
+        (
+            {"constraints": [ROW | {"at_least": 0.1}]},
+            "constraints.1: must have either at_most or at_least",
+        ),
+        (
+            {"constraints": [ROW, {"coefficients": [1.0, 0.0], "at_most": 0.5}]},
+            "constraints: 2.coefficients: must have 3 entries to fit means, got 2",
+        ),
+        (
+            {"constraints": [{"coefficients": [1.0, 1.0, 1.0], "at_most": 0.5}]},
+            "constraints: must leave some policy, here none satisfies all of them",
+        ),
+        (
+            {"constraints": [ROW | {"coefficients": [1.0, NAN, 0.0]}]},
+            "constraints.1.coefficients.2: must be a finite number, got nan",
+        ),
+        (
+            {"constraints": [ROW | {"at_most": math.inf}]},
+            "constraints.1.at_most: must be a finite number, got inf",
+        ),
+        (
+            {"constraints": [ROW | {"at_mots": 1.0}]},
+            "constraints.1: at_mots: unknown field, "
+            "allowed are name, coefficients, at_most, at_least",
+        ),
+        ({"constraints": [0.5]}, "constraints.1: must be a valid dictionary"),
+        ({"sigma": 0.0}, "sigma.1: must be greater than 0, got 0.0"),
+        ({"sigma": "one"}, "sigma.1: must be a valid number"),
+        ({"sigma": None}, "sigma.1: must be a valid number, got None"),
+        ({"sigma": []}, "sigma: "),
+        ({"sigma": [1.0, 1.0]}, "sigma: must have 3 entries to fit means, got 2"),
+        ({"sigma": [1.0, 1.0, -1.0]}, "sigma.3: must be greater than 0, got -1.0"),
+        ({"sigma": [1.0, math.inf, 1.0]}, "sigma.2: must be a finite number, got inf"),
+        ({"cost_sigma": 0.0}, "cost_sigma: must be greater than 0, got 0.0"),
+        ({"arms": ["a"]}, "arms: must have 3 entries to fit means, got 1"),
+        ({"name": ""}, "name: "),
+        ({"wieghts": 1}, "wieghts: unknown field, allowed are paper, name,"),
+    ],
+)
+def test_bad_instances(change, said):
+    with pytest.raises(InputError) as error:
+        parse(Instance, GOOD | change, "x.yaml")
+    assert str(error.value).startswith(f"x.yaml: {said}")
+    assert "\n" not in str(error.value)

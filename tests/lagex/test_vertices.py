@@ -1,0 +1,266 @@
+"""Vertices and neighbours of {pi in simplex, A pi <= b}, against every set of tight constraints."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bestarm.core.bases import make_workspace
+from bestarm.lagex import reference
+from bestarm.lagex.problem import imdb, perturbed, setup1, setup2, triangle
+from bestarm.lagex.vertices import (
+    SAME,
+    alternatives,
+    every_alternative,
+    find_alternatives,
+    find_best,
+    load,
+    rows_of,
+)
+from lagex.polytopes import drawn, polytopes, same_set
+
+#: Rounding of a few eliminations; vertices that differ do so by far more.
+ROUNDING = 1e-8
+#: Enough bases for every degenerate vertex here; sampling makes do with fewer.
+MANY = 2000
+PAPER = {
+    "hard": setup1(0.5),
+    "easy": setup1(1.3),
+    "printed": setup1(0.5, printed=True),
+    "setup 2": setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]),
+    "triangle": triangle(),
+    "perturbed": perturbed(0.005),
+}
+
+
+def assert_are(found, wanted, means):
+    """The same best policy and the same others, and gaps that fit them."""
+    np.testing.assert_allclose(found.policy, wanted.policy, atol=ROUNDING)
+    assert same_set(found.policy + found.steps, wanted.others, ROUNDING)
+    np.testing.assert_allclose(found.gaps, -found.steps @ means, atol=ROUNDING)
+    assert (found.gaps >= 0.0).all()
+    assert found.value == pytest.approx(means @ wanted.policy, abs=ROUNDING)
+
+
+@given(polytopes)
+def test_all_vertices_are_found(p):
+    wanted = reference.alternatives(p.means, p.matrix, p.limits, np.inf, every=True)
+    assert_are(every_alternative(p.means, p.matrix, p.limits), wanted, p.means)
+
+
+@given(polytopes, st.sampled_from([0.0, 0.01, 0.5]))
+def test_neighbours_share_an_edge_with_the_best_or_with_one_within_r(p, r):
+    wanted = reference.alternatives(p.means, p.matrix, p.limits, r)
+    assert_are(alternatives(p.means, p.matrix, p.limits, r, MANY), wanted, p.means)
+
+
+@given(polytopes)
+def test_best_policy_is_that_of_a_linear_program(p):
+    found = alternatives(p.means, p.matrix, p.limits, 0.0)
+    wanted = reference.best_policy(p.means, p.matrix, p.limits)
+    np.testing.assert_allclose(found.policy, wanted, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize("r", [0.0, 0.01, 0.3])
+def test_instances_of_the_paper(name, r):
+    """With as many bases as sampling looks at; they have a hundredth of noise, as estimates do."""
+    model = PAPER[name].model
+    rng = np.random.default_rng(7)
+    for scale in (0.0, 1e-2, 1e-2):
+        means = model.means + scale * rng.normal(size=model.means.shape)
+        matrix = model.matrix + scale * rng.normal(size=model.matrix.shape)
+        wanted = reference.alternatives(means, matrix, model.limits, r)
+        many = MANY if scale == 0.0 else 12
+        assert_are(alternatives(means, matrix, model.limits, r, many), wanted, means)
+
+
+def test_twelve_arms_and_three_constraints():
+    model = imdb().model
+    wanted = reference.alternatives(model.means, model.matrix, model.limits, 0.01)
+    assert_are(alternatives(model.means, model.matrix, model.limits, 0.01), wanted, model.means)
+
+
+@settings(max_examples=100)
+@given(polytopes, st.integers(0, 2**32))
+def test_neighbours_decide_without_tolerance(p, seed):
+    """The projection lemma for r = 0: no other vertex is cheaper to confuse with the best one."""
+    omega = np.random.default_rng(seed).dirichlet(np.ones(p.means.size))
+    near = reference.alternatives(p.means, p.matrix, p.limits, 0.0)
+    far = reference.alternatives(p.means, p.matrix, p.limits, 0.0, every=True)
+    one, two = (reference.information(omega, p.means, p.variances, f, 0.0) for f in (near, far))
+    assert one == pytest.approx(two, rel=1e-9)
+
+
+@settings(max_examples=100)
+@given(polytopes, st.randoms(use_true_random=False))
+def test_the_order_of_arms_and_constraints_does_not_matter(p, random):
+    arms, rows = list(range(p.means.size)), list(range(len(p.limits)))
+    random.shuffle(arms)
+    random.shuffle(rows)
+    one = alternatives(p.means, p.matrix, p.limits, 0.0, MANY)
+    two = alternatives(p.means[arms], p.matrix[rows][:, arms], p.limits[rows], 0.0, MANY)
+    np.testing.assert_allclose(two.policy, one.policy[arms], atol=ROUNDING)
+    assert same_set(two.steps, one.steps[:, arms], ROUNDING)
+
+
+@settings(max_examples=100)
+@given(polytopes, st.floats(-10.0, 10.0))
+def test_a_common_shift_of_the_means_or_of_a_row_and_its_limit_changes_nothing(p, shift):
+    one = alternatives(p.means, p.matrix, p.limits, 0.0, MANY)
+    two = alternatives(p.means + shift, p.matrix, p.limits, 0.0, MANY)
+    three = alternatives(p.means, rows_of(p.matrix, p.limits), 0.0 * p.limits, 0.0, MANY)
+    for other in (two, three):
+        np.testing.assert_allclose(other.policy, one.policy, atol=ROUNDING)
+        assert same_set(other.steps, one.steps, ROUNDING)
+        np.testing.assert_allclose(np.sort(other.gaps), np.sort(one.gaps), atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "limits"),
+    [
+        ([[1.0, 1.0, 1.0]], [0.5]),
+        ([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]], [0.4, -0.6]),
+        ([[0.0, 0.0, 0.0]], [-1.0]),
+    ],
+)
+def test_an_empty_set_has_no_policy(matrix, limits):
+    means, matrix, limits = np.arange(3.0), np.array(matrix), np.array(limits)
+    assert reference.best_policy(means, matrix, limits) is None
+    assert alternatives(means, matrix, limits, 0.0) is None
+    assert every_alternative(means, matrix, limits) is None
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 1e3])
+def test_random_sets_are_empty_where_a_linear_program_says_so(scale):
+    """Of estimates after a pull or two; those within 1e-6 of the border are left out."""
+    rng = np.random.default_rng(11)
+    seen = {True: 0, False: 0}
+    for _ in range(300):
+        means, matrix = rng.normal(size=4), scale * rng.normal(size=(3, 4))
+        limits = scale * rng.normal(size=3) * 0.5
+        found = [
+            reference.best_policy(means, matrix, limits + scale * move) for move in (-1e-6, 1e-6)
+        ]
+        empty = found[1] is None
+        if empty == (found[0] is None):
+            assert (alternatives(means, matrix, limits, 0.0) is None) == empty
+            seen[empty] += 1
+    assert min(seen.values()) > 30
+
+
+def test_a_single_policy_has_no_alternatives():
+    found = alternatives(np.array([1.0, 2.0, 3.0]), np.array([[0.0, 1.0, 1.0]]), np.zeros(1), 0.0)
+    np.testing.assert_allclose(found.policy, [1.0, 0.0, 0.0], atol=ROUNDING)
+    assert found.steps.shape == (0, 3)
+
+
+def test_a_vacuous_constraint_leaves_the_simplex():
+    found = alternatives(
+        np.array([1.0, 3.0, 2.0]), np.array([[1.0, 0.0, 0.0]]), np.full(1, 2.0), 0.0
+    )
+    assert found.policy.tolist() == [0.0, 1.0, 0.0]
+    wanted = np.array([[1.0, -1.0, 0.0], [0.0, -1.0, 1.0]])
+    assert same_set(found.steps, wanted, ROUNDING)
+
+
+def test_of_tied_policies_one_is_the_best_and_the_other_has_no_gap():
+    for matrix, limits in (([[1.0, 0.0, 0.0]], [2.0]), ([[1.0, 1.0, 0.0]], [0.5])):
+        found = alternatives(np.array([1.0, 1.0, 0.0]), np.array(matrix), np.array(limits), 0.0)
+        assert found.value == pytest.approx(limits[0] if limits[0] < 1.0 else 1.0)
+        assert found.gaps.min() == pytest.approx(0.0, abs=ROUNDING)
+        tied = found.policy + found.steps[np.argmin(found.gaps)]
+        assert (np.array(matrix) @ tied <= np.array(limits) + ROUNDING).all()
+
+
+@pytest.mark.parametrize("noise", [1e-2, 1e-3, 1e-4])
+def test_vertices_that_nearly_meet_are_looked_past_with_r(noise):
+    """A degenerate vertex split by estimates: along every true edge some vertex is found.
+
+    Not always its end, as an edge may be degenerate too and have vertices on the way.
+    """
+    model = setup1(1.3).model
+    exact = alternatives(model.means, model.matrix, model.limits, 0.0, MANY)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        matrix = model.matrix + noise * rng.normal(size=model.matrix.shape)
+        found = alternatives(model.means, matrix, model.limits, 10.0 * noise)
+        ways = found.policy + found.steps - exact.policy
+        for edge in exact.steps:
+            along = ways @ edge / (edge @ edge)
+            beside = np.abs(ways - along[:, None] * edge).max(axis=1)
+            assert (beside[along > 5.0 * noise] < 10.0 * noise).any()
+
+
+def lost(means, matrix, limits, variances, omega, r, reach):
+    """How much too large D is where vertices out of reach are left out, as a factor."""
+    near = alternatives(means, matrix, limits, reach, MANY)
+    far = every_alternative(means, matrix, limits)
+    if len(far.gaps) == 0:
+        return 1.0
+    one, two = (
+        1.0 / (reference.costs(f.steps, f.gaps, variances, r) @ (1.0 / omega)).max()
+        for f in (near, far)
+    )
+    return one / two
+
+
+@given(polytopes, st.integers(0, 2**32), st.sampled_from([0.01, 0.3]), st.sampled_from([1, 3, 10]))
+def test_what_is_lost_by_leaving_out_distant_vertices(p, seed, r, times):
+    """With all edges of vertices within R of the best, D is too large by (1 + r / R)^2 at most.
+
+    The segment to a vertex beyond leaves the gap R through the hull of points y of edges followed,
+    and D gives |y - pi| <= (R + r) / sqrt(D) for each of them; the rest is proportion.
+    """
+    omega = np.random.default_rng(seed).dirichlet(np.full(p.means.size, 3.0)) + 0.01
+    factor = lost(p.means, p.matrix, p.limits, p.variances, omega, r, times * r)
+    assert 1.0 - 1e-9 <= factor <= (1.0 + 1.0 / times) ** 2 + 1e-9
+
+
+@pytest.mark.parametrize("name", PAPER)
+@pytest.mark.parametrize(("times", "most"), [(1, 4.0), (10, 1.15)])
+def test_what_is_lost_on_estimates_of_the_papers_instances(name, times, most):
+    """Whose degenerate vertices are split; with edges of vertices within r it may be a lot."""
+    model = PAPER[name].model
+    rng, omega = np.random.default_rng(5), np.full(model.means.size, 1.0 / model.means.size)
+    for scale in (0.03, 0.01, 0.003):
+        for _ in range(10):
+            means = model.means + scale * rng.normal(size=model.means.shape)
+            matrix = model.matrix + scale * rng.normal(size=model.matrix.shape)
+            data = means, matrix, model.limits, model.variances
+            assert lost(*data, omega, 0.01, 0.01 * times) <= most
+
+
+@given(polytopes, st.sampled_from([0.0, 0.01, 0.5]))
+def test_every_alternative_is_listed_once(p, r):
+    d, k = p.matrix.shape
+    m, n, most = d + 1, k + d, 50
+    columns, values, rhs = np.zeros((m, n)), np.zeros(n), np.eye(m)[0]
+    load(columns, values, p.means, p.rows)
+    state = columns, values, rhs, np.full(m, -1), np.zeros((m, n + 1)), np.zeros(n), np.zeros(k)
+    assert find_best(*state, make_workspace(m, n))
+    scratch = np.zeros((most, m), np.int64), np.zeros(most, np.int64), np.zeros((m, n + 1))
+    steps, falls, slots = np.zeros((most * n, k)), np.zeros(most * n), np.zeros(most * n, np.int64)
+    count = find_alternatives(*state, r, *scratch, steps, falls, slots)
+    apart = np.abs(steps[:count, None] - steps[None, :count]).max(axis=2)
+    assert (apart + np.eye(count) > SAME).all()
+    assert (np.abs(steps[:count]).max(axis=1) > SAME).all()
+    assert len(set(slots[:count])) == count
+    np.testing.assert_allclose(-steps[:count] @ p.means, falls[:count], atol=ROUNDING)
+
+
+def test_random_sets_include_degenerate_and_nearly_degenerate_ones():
+    """So that the tests above are about them."""
+    degenerate, split = 0, 0
+    for seed in range(100):
+        p = drawn(seed, 4, 3, "integer")
+        corners = reference.vertices(p.matrix, p.limits)
+        tight = (corners == 0.0).sum(axis=1) + (
+            corners @ p.matrix.T >= p.limits - reference.TIGHT
+        ).sum(axis=1)
+        degenerate += bool((tight > 3).any())
+        corners = reference.vertices(*drawn(seed, 4, 3, "split")[2:])
+        apart = np.abs(corners[:, None] - corners[None]).max(axis=2)
+        split += bool((apart + np.eye(len(corners)) < 0.1).any())
+    assert degenerate > 30
+    assert split > 10
