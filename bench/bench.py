@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from rich.console import Console
@@ -80,7 +80,7 @@ def timed(work: Callable) -> tuple[float, object]:
 
 def quick(papers: list[str]) -> Iterator[tuple]:
     """Wall time of everything at quick scale, in a copy of the project."""
-    with copy() as folder:
+    with copy(registry.PAPERS) as folder:
         yield (
             "quick scale from nothing, warm compile cache",
             run(folder, "figures/quick/all"),
@@ -91,7 +91,7 @@ def quick(papers: list[str]) -> Iterator[tuple]:
 
 def paper(papers: list[str]) -> Iterator[tuple]:
     """Wall time of the papers at paper scale, in a copy of the project."""
-    with copy() as folder:
+    with copy(papers) as folder:
         for name in papers:
             for targets in getattr(registry.room(name, "experiments"), "TIMED_TARGETS", ()):
                 files = [f"figures/{name}/{target}.svg" for target in targets]
@@ -113,7 +113,7 @@ def paper(papers: list[str]) -> Iterator[tuple]:
 
 def cores(papers: list[str]) -> Iterator[tuple]:
     """What simulation gains by a second core."""
-    with copy() as folder:
+    with copy(papers) as folder:
         for name in papers:
             plans = [
                 f"results/paper/{name}/{experiment.name}/plan.json"
@@ -138,7 +138,7 @@ def cores(papers: list[str]) -> Iterator[tuple]:
 
 def memory(papers: list[str]) -> Iterator[tuple]:
     """Peak resident memory of the largest shard job of each paper, as the kernel counts it."""
-    with copy() as folder:
+    with copy(papers) as folder:
         for paper in papers:
             peaks = []
             for experiment in registry.room(paper, "experiments").EXPERIMENTS:
@@ -167,13 +167,13 @@ def peak(folder: Path, command: list[str]) -> float:
 
 
 @contextlib.contextmanager
-def copy() -> Iterator[Path]:
-    """A copy of the project with nothing built but a warm compile cache; removed afterwards."""
+def copy(papers: Iterable[str]) -> Iterator[Path]:
+    """A copy of the project with nothing built but these papers' kernels; removed afterwards."""
     built = (".venv", ".git", ".snakemake", "results", "figures", "__pycache__")
     with tempfile.TemporaryDirectory() as parent:
         folder = Path(parent) / "bestarm"
         shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*built))
-        for paper in registry.PAPERS:  # the compile cache is keyed by the folder
+        for paper in papers:  # the compile cache is keyed by the folder
             command = [sys.executable, "-m", "bestarm", "workflow", "compile", paper]
             subprocess.run(command, env=environment(folder), check=True)
         yield folder
