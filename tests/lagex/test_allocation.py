@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.lagex import reference
-from bestarm.lagex.allocation import PADDING, SAMPLING, best_allocation, make_solver, pad, solve
+from bestarm.lagex.allocation import PADDING, SAMPLING, best_allocation, pad
+from bestarm.lagex.dual import make_solver, solve
 from bestarm.lagex.problem import imdb, setup1, setup2, triangle
 from bestarm.lagex.vertices import alternatives, rows_of
 from lagex.polytopes import KINDS, drawn, polytopes, smooth_polytopes

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestarm.core.bases import make_workspace
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import reference
-from bestarm.lagex.allocation import SAMPLING, make_solver
+from bestarm.lagex.allocation import SAMPLING
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
 from bestarm.lagex.exploration import (
     BROKEN,
@@ -116,16 +115,15 @@ def follow(strategy, reading, instance, rounds, check, streams, **setting):
     state = make_state(model.variances, model.limits)
     if rules.known:
         state.rows[:] = model.matrix - model.limits[:, None]
-    work, solver = make_workspace(d + 1, k + d), make_solver(state.falls.size, k, d)
     slow = reference.Run(rules, model.variances, model.matrix, model.limits)
     bad, empty = np.zeros(2, int), 0
     for t in range(rounds):
-        arm = choose(rules, state, work, solver)
+        arm = choose(rules, state)
         if t < k:
             assert arm == t
         else:
             seen = slow.look()
-            np.testing.assert_allclose(state.policy, slow.policy, atol=1e-7)
+            np.testing.assert_allclose(state.polytope.policy, slow.policy, atol=1e-7)
             if seen is not None and abs(seen.lead) > 1e-9:
                 assert (arm < 0) == (seen.lead > 0.0)
             if arm < 0:
@@ -138,7 +136,8 @@ def follow(strategy, reading, instance, rounds, check, streams, **setting):
                 np.testing.assert_allclose(state.omega, 1.0 / k)
             lags = slow.lags(state.omega)
             assert lags[arm] >= lags.max() - 1e-9
-            beyond = model.matrix @ np.array([state.policy, state.omega]).T - model.limits[:, None]
+            both = np.array([state.polytope.policy, state.omega])
+            beyond = model.matrix @ both.T - model.limits[:, None]
             bad += beyond.max(axis=0) > (BROKEN, BROKEN_BY_SOLVER)
         reward = model.means[arm] + math.sqrt(model.variances[arm]) * streams.standard_normal()
         costs = model.matrix[:, arm] + model.cost_sigma * streams.standard_normal(d)
@@ -218,18 +217,18 @@ def test_programs_are_solved_every_round(strategy, instance):
         state = make_state(model.variances, model.limits)
         if rules.known:
             state.rows[:] = model.matrix - model.limits[:, None]
-        work, solver = make_workspace(d + 1, k + d), make_solver(state.falls.size, k, d)
         rng = streams_of(77, seed).environment
         for t in range(rounds):
             empty = state.counts[1]
-            arm = choose(rules, state, work, solver)
+            arm = choose(rules, state)
             if t >= k and state.counts[1] == empty:
                 count = state.last[0]
                 assert count > 0  # else what came out was not finite
                 costs, rows = state.padded[:count], state.relaxed
-                missed.append(residual_of(solver.y, costs, rows, state.omega) > 1.01 * SAMPLING)
-                gamma = -(rows @ state.policy).max()
-                multipliers = solver.y[count + 1 : count + 1 + d]
+                y = state.solver.y
+                missed.append(residual_of(y, costs, rows, state.omega) > 1.01 * SAMPLING)
+                gamma = -(rows @ state.polytope.policy).max()
+                multipliers = y[count + 1 : count + 1 + d]
                 assert multipliers.sum() * gamma <= 1.0 + 1e-3
                 solved += 1
             reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
@@ -243,12 +242,11 @@ def test_programs_are_solved_every_round(strategy, instance):
 def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
     """On the stopping rule's own estimates, with every vertex instead of those within reach."""
     model, delta, r = setup1(0.5).model, 0.01, 0.01
-    d, k = model.matrix.shape
+    d = len(model.limits)
     rules = rules_of(strategy, READINGS["as-written"], Setting(delta=delta, r=r))
     state = make_state(model.variances, model.limits)
-    work, solver = make_workspace(d + 1, k + d), make_solver(state.falls.size, k, d)
     rng = streams_of(7, 5).environment
-    while (arm := choose(rules, state, work, solver)) >= 0:
+    while (arm := choose(rules, state)) >= 0:
         reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
         costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
         observe(rules, state, arm, reward, costs)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bestarm.core.bases import make_workspace
 from bestarm.lagex import reference
 from bestarm.lagex.problem import imdb, perturbed, setup1, setup2, triangle
 from bestarm.lagex.vertices import (
@@ -15,6 +14,8 @@ from bestarm.lagex.vertices import (
     find_alternatives,
     find_best,
     load,
+    make_others,
+    make_polytope,
     rows_of,
 )
 from lagex.polytopes import drawn, polytopes, same_set
@@ -234,14 +235,11 @@ def test_what_is_lost_on_estimates_of_the_papers_instances(name, times, most):
 @given(polytopes, st.sampled_from([0.0, 0.01, 0.5]))
 def test_every_alternative_is_listed_once(p, r):
     d, k = p.matrix.shape
-    m, n, most = d + 1, k + d, 50
-    columns, values, rhs = np.zeros((m, n)), np.zeros(n), np.eye(m)[0]
-    load(columns, values, p.means, p.rows)
-    state = columns, values, rhs, np.full(m, -1), np.zeros((m, n + 1)), np.zeros(n), np.zeros(k)
-    assert find_best(*state, make_workspace(m, n))
-    scratch = np.zeros((most, m), np.int64), np.zeros(most, np.int64), np.zeros((m, n + 1))
-    steps, falls, slots = np.zeros((most * n, k)), np.zeros(most * n), np.zeros(most * n, np.int64)
-    count = find_alternatives(*state, r, *scratch, steps, falls, slots)
+    polytope, others = make_polytope(k, d), make_others(k, d, 50)
+    load(polytope, p.means, p.rows)
+    assert find_best(polytope)
+    count = find_alternatives(polytope, r, others)
+    steps, falls, slots = others.steps, others.falls, others.slots
     apart = np.abs(steps[:count, None] - steps[None, :count]).max(axis=2)
     assert (apart + np.eye(count) > SAME).all()
     assert (np.abs(steps[:count]).max(axis=1) > SAME).all()

@@ -198,12 +198,12 @@ def _pivot_on(work: Workspace, n: int, depth: int, j: int) -> bool:
     if abs(tableau[pivot, j]) <= TOLERANCE:
         return False
     pivot_row[depth] = pivot
-    _eliminate_row(tableau, n, pivot, j)
+    eliminate_row(tableau, n, pivot, j)
     return True
 
 
 @jit
-def _eliminate_row(tableau: np.ndarray, n: int, pivot: int, j: int) -> None:
+def eliminate_row(tableau: np.ndarray, n: int, pivot: int, j: int) -> None:
     """Make column j a unit vector with its 1 in row `pivot`, in place."""
     inverse = 1.0 / tableau[pivot, j]
     for c in range(n + 1):
@@ -248,7 +248,7 @@ def reduced_values(work: Workspace, n: int) -> None:
             entering += 1  # unbounded but for rounding
             continue
         basis[leaving] = entering
-        _eliminate_row(tableau, n, pivot_row[leaving], entering)
+        eliminate_row(tableau, n, pivot_row[leaving], entering)
         entering, steps = 0, steps + 1
     for c in range(n):
         scores[c] = tableau[n_rows, c]

@@ -4,7 +4,7 @@ Numba keys a cached function by the file that defines it, so an edit to a callee
 constant in another file would silently run the old machine code. The cache folder is
 therefore named by a hash of every source that may hold a kernel: an edit to any of them
 starts an empty folder, while plots, tables and the command line can change without
-compiling again.
+compiling again. Copies of the project with the same kernels share it.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numba
 import platformdirs
+from numba.core.caching import UserProvidedCacheLocator
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -48,7 +49,24 @@ def cache_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"bestarm-{os.getuid()}" / name
 
 
+class Locator(UserProvidedCacheLocator):
+    """Keeps kernels by their place in the package, so that copies of the project share them.
+
+    What they are compiled from is in the name of the folder already.
+    """
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        folder = Path(py_file).resolve().parent
+        if folder.is_relative_to(PACKAGE):
+            return ".".join(folder.relative_to(PACKAGE.parent).parts)
+        return super().get_suitable_cache_subpath(py_file)
+
+
 numba.config.CACHE_DIR = str(cache_folder())
+numba.config.CACHE_LOCATOR_CLASSES = ",".join(
+    [f"{__name__}.Locator", "InTreeCacheLocator", "UserWideCacheLocator", "IPythonCacheLocator"]
+)
 
 #: Compile a step of a few lines into its callers. Passing a state of ten arrays to a compiled
 #: function means counting references to all of them, which a loop that takes several steps a pull
@@ -56,4 +74,9 @@ numba.config.CACHE_DIR = str(cache_folder())
 inlined = numba.njit(cache=True, error_model="numpy", nogil=True, inline="always")
 
 #: Compile a kernel. Division by zero gives inf or nan as in numpy; the lock is released.
-jit = numba.njit(cache=True, error_model="numpy", nogil=True)
+jit = numba.njit(cache=True, error_model="numpy", nogil=True, _nrt=True)
+
+#: Compile a kernel that makes no arrays, without counting references to those it is given. Counting
+#: is an atomic operation an array and call, and took near half of the time of a loop that passes
+#: small arrays around. Such a kernel may call one that makes arrays but must not keep what it made.
+lean = numba.njit(cache=True, error_model="numpy", nogil=True, _nrt=False)

@@ -177,6 +177,15 @@ def quantile(statistic: str, unit: str, sample: np.ndarray, p: float, status: st
     )
 
 
+def censored_quantile(
+    statistic: str, unit: str, sample: np.ndarray, p: float, capped: int
+) -> Estimate:
+    """A quantile of what grows until a run ends; `undefined` if it lies among the capped runs."""
+    if capped < (1 - p) * sample.size:
+        return quantile(statistic, unit, sample, p)
+    return undefined(statistic, unit, sample.size)
+
+
 def stopping_times(tau: np.ndarray, status: np.ndarray, unit: str = "pulls") -> list[Estimate]:
     """Mean, median, quartiles and the share capped, of stopping times in pulls or another unit.
 
@@ -191,10 +200,7 @@ def stopping_times(tau: np.ndarray, status: np.ndarray, unit: str = "pulls") -> 
         ("quartile_25", 0.25),
         ("quartile_75", 0.75),
     ):
-        if capped < (1 - p) * n:
-            rows.append(quantile(name, unit, tau, p))
-        else:
-            rows.append(undefined(name, unit, n))
+        rows.append(censored_quantile(name, unit, tau, p, capped))
     return [*rows, proportion("share_capped", capped, n)]
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from bestarm.lagex import vertices
 from bestarm.lagex.allocation import best_allocation
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative
 
@@ -38,7 +39,7 @@ def lower_bound(time: float, delta: float) -> float:
 
 def rows_of(model: "Model", shift: float = 0.0) -> np.ndarray:
     """(d, K) A - b 1^T - shift: rows pi <= 0 says the same as A pi <= b + shift."""
-    return model.matrix - model.limits[:, None] - shift
+    return vertices.rows_of(model.matrix, model.limits) - shift
 
 
 def to_tell_apart(model: "Model", r: float) -> Alternatives:

@@ -8,7 +8,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import LogLocator
 
 from bestarm.pipeline.style import (
     BLACK,
@@ -44,8 +43,6 @@ LINES = {
     "BAI lower bound": (VERMILION, ":", "lower bound without constraints"),
 }
 READING_NAMES = {"as-written": "as written", "released": "as in the released program"}
-#: Range of an axis from which 100, 200, 500, ... would run into each other.
-CROWDED = 50.0
 #: Height of a box, by reading, in units of a strategy's row, and where it stands in it.
 PLACES = {"as-written": (-0.16, 0.34), "released": (0.24, 0.2)}
 QUANTILES = [
@@ -124,10 +121,7 @@ def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Seque
         axes.axvline(value, color=LINES[name][0], ls=LINES[name][1], lw=1.1)
     marks(axes, medians, order)
     rows_of_strategies(axes, order)
-    plain_log_ticks(axes.xaxis)
-    low, high = axes.get_xlim()
-    if high > CROWDED * low:
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+    plain_log_ticks(axes.xaxis, crowded=50.0)
 
 
 def note_capped(axes: Axes, rows: pd.DataFrame, at: float) -> None:

@@ -4,22 +4,23 @@ import math
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import lean
+from bestarm.core.information import stylised_threshold
 
 
-@jit
+@lean
 def threshold(time: int, delta: float) -> float:
     """beta(t, delta) = ln((1 + ln ln max(t, e)) / delta), Appendix I; t = 1, 2 count as e."""
     return math.log((1.0 + math.log(math.log(max(float(time), math.e)))) / delta)
 
 
-@jit
+@lean
 def released_threshold(time: int, delta: float) -> float:
     """beta(t, delta) = ln(2 (1 + ln t) / delta), as in the authors' program."""
-    return math.log(2.0 * (1.0 + math.log(float(time))) / delta)
+    return stylised_threshold(time, 0.5 * delta)
 
 
-@jit
+@lean
 def radius(log_determinant: float, n_arms: int, delta: float) -> float:
     """f(t, delta) = 1 + sqrt(ln(K / delta) / 2 + ln det(Sigma_t) / 4), after Eq. (2).
 
@@ -29,7 +30,7 @@ def radius(log_determinant: float, n_arms: int, delta: float) -> float:
     return 1.0 + math.sqrt(0.5 * math.log(n_arms / delta) + 0.25 * log_determinant)
 
 
-@jit
+@lean
 def norm(weights: np.ndarray, pulls: np.ndarray) -> float:
     """||w|| in the norm of Sigma_t^-1: sqrt(sum_a w_a^2 / (1 + N_a)).
 

@@ -7,10 +7,10 @@ import pandas as pd
 
 from bestarm.core.estimates import (
     Estimate,
+    censored_quantile,
     correctness,
     mean,
     proportion,
-    quantile,
     stopping_times,
     undefined,
 )
@@ -94,13 +94,13 @@ def summarise(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> list[Esti
         runs: columns of the shards, see `strategies.Outcome`.
     """
     tau, n = runs["tau"], runs["tau"].size
-    capped = runs["status"] == Status.CAPPED
+    capped = int((runs["status"] == Status.CAPPED).sum())
     good = runs["regret"] <= cell.setting.get("r", TOLERANCE) + ROUNDING
     feasible = runs["excess"] <= ROUNDING
     return [
         *stopping_times(tau, runs["status"], "steps"),
-        of_stopped("quantile_05", "steps", tau, 0.05, capped),
-        of_stopped("quantile_95", "steps", tau, 0.95, capped),
+        censored_quantile("quantile_05", "steps", tau, 0.05, capped),
+        censored_quantile("quantile_95", "steps", tau, 0.95, capped),
         *correctness(good & feasible),
         proportion("prob_r_optimal", int(good.sum()), n),
         proportion("prob_feasible", int(feasible.sum()), n),
@@ -109,7 +109,7 @@ def summarise(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> list[Esti
         if not feasible.all()
         else undefined("mean_excess", "cost", n),
         *(
-            of_stopped(f"{kind}:{name}", "rounds", runs[kind], p, capped)
+            censored_quantile(f"{kind}:{name}", "rounds", runs[kind], p, capped)
             for kind in ("policy_violations", "allocation_violations")
             for name, p in (("quartile_25", 0.25), ("median", 0.5), ("quartile_75", 0.75))
         ),
@@ -117,15 +117,6 @@ def summarise(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> list[Esti
         mean("allocation_violation_share", "share", runs["allocation_violations"] / tau),
         mean("share_empty", "share", runs["empty"] / tau),
     ]
-
-
-def of_stopped(
-    statistic: str, unit: str, sample: np.ndarray, p: float, capped: np.ndarray
-) -> Estimate:
-    """A quantile of something that grows until a run ends, `undefined` if it is a capped run's."""
-    if capped.sum() < (1.0 - p) * sample.size:
-        return quantile(statistic, unit, sample, p)
-    return undefined(statistic, unit, sample.size)
 
 
 def _steps(outcome) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bestarm.core.compile import jit
-from bestarm.lagex.linear_algebra import cholesky_solve
+from bestarm.lagex.linear_algebra import factorise, substitute
 
 #: Added to the root of the gains' outer products, and what a multiplier may miss by.
 RIDGE, TOLERANCE = 1e-8, 1e-10
@@ -55,11 +55,9 @@ def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarr
             first[i], second[i] = target[arms[i]], 1.0
             for j in range(i + 1):
                 block[i, j] = matrix[arms[i], arms[j]]
-        cholesky_solve(block, first, size)
-        for i in range(size):
-            for j in range(i + 1):
-                block[i, j] = matrix[arms[i], arms[j]]
-        cholesky_solve(block, second, size)
+        factorise(block, 0, size)
+        substitute(block, first, size)
+        substitute(block, second, size)
         nu = (first[:size].sum() - 1.0) / second[:size].sum()
         share, blocking = 1.0, -1
         for i in range(size):

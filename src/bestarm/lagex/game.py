@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import lean
 
 #: Means of alternatives lie within this of the estimates (Assumption 1a: means are bounded).
 WIDEST = 10.0
@@ -12,11 +12,10 @@ WIDEST = 10.0
 RATE = math.sqrt(0.5)
 
 
-@jit
+@lean
 def optimistic_gains(
     steps: np.ndarray,
     falls: np.ndarray,
-    costs: np.ndarray,
     count: int,
     r: float,
     variances: np.ndarray,
@@ -24,6 +23,7 @@ def optimistic_gains(
     time: int,
     floor: float,
     omega: np.ndarray,
+    inverse: np.ndarray,
     gains: np.ndarray,
 ) -> float:
     """What a unit of each arm gains against the instance that is hardest to tell at omega.
@@ -34,36 +34,39 @@ def optimistic_gains(
         gains_a = max( g(t) / N_a, d(alpha_a, lambda_a), d(beta_a, lambda_a) ).
 
     Args:
-        steps, falls, costs, count: the alternatives, as `find_alternatives` and `costs_of` say.
+        steps, falls: of the alternatives, `count` of them, see `vertices.Others`.
         r: what is added to a gap (its negative where the paper's sign is taken).
         floor: least omega_a in the formula for lambda.
-        gains: (K,) overwritten.
+        inverse: (K,) scratch. gains: (K,) overwritten.
 
     Returns:
         D(omega), 0 where omega leaves out an arm that an alternative needs.
     """
     k = omega.size
-    worst, largest, needed = 0, -1.0, 0.0
+    above = True
+    for a in range(k):
+        above &= omega[a] >= floor
+        inverse[a] = variances[a] / max(omega[a], floor)
+    worst, largest, scale = 0, -1.0, 0.0
     for v in range(count):
         total = 0.0
         for a in range(k):
-            total += costs[v, a] / max(omega[a], floor)
-        if total > largest:
-            worst, largest = v, total
-    scale = 0.0
+            total += steps[v, a] * steps[v, a] * inverse[a]
+        gap = falls[v] + r
+        if total > largest * (gap * gap):
+            worst, largest, scale = v, total / (gap * gap), total
+    least = 0.5 / largest
+    if not above:  # D(omega) itself knows no floor
+        least = np.inf
+        for v in range(count):
+            total, gap = 0.0, falls[v] + r
+            for a in range(k):
+                if steps[v, a] != 0.0:
+                    total += variances[a] * steps[v, a] * steps[v, a] / omega[a]
+            least = min(least, 0.5 * gap * gap / total)
+    growth, lead = math.log(time), (falls[worst] + r) / scale
     for a in range(k):
-        weight = max(omega[a], floor)
-        scale += variances[a] * steps[worst, a] * steps[worst, a] / weight
-    for v in range(count):
-        total = 0.0
-        for a in range(k):
-            if costs[v, a] > 0.0:
-                total += costs[v, a] / omega[a]
-        needed = max(needed, total)
-    growth = math.log(time)
-    for a in range(k):
-        shift = variances[a] * steps[worst, a] / max(omega[a], floor)
-        shift = min(abs((falls[worst] + r) * shift / scale), WIDEST)
+        shift = min(abs(lead * steps[worst, a] * inverse[a]), WIDEST)
         width = math.sqrt(2.0 * variances[a] * growth / pulls[a])
         gains[a] = max(growth / pulls[a], (shift + width) ** 2 / (2.0 * variances[a]))
-    return 1.0 / needed
+    return least

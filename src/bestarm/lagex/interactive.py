@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bestarm.core.bases import make_workspace
 from bestarm.core.inputs import InputError
 from bestarm.core.interactive import AskTell
-from bestarm.lagex.allocation import make_solver
 from bestarm.lagex.exploration import choose, make_state, observe
 from bestarm.lagex.strategies import READINGS, Setting, readings_of, rules_of
 from bestarm.lagex.vertices import alternatives
@@ -74,8 +72,6 @@ class _Lagex(AskTell[int]):
             raise InputError(f"{name}: reading: must be one of {', '.join(allowed)}, got {reading}")
         self._rules = rules_of(self._strategy, READINGS[reading], Setting(delta=delta, r=r))
         self._state = make_state(np.broadcast_to(sigma**2, n_arms).copy(), limits)
-        self._work = make_workspace(limits.size + 1, n_arms + limits.size)
-        self._solver = make_solver(self._state.falls.size, n_arms, limits.size)
         self._next: int | None = None
 
     def tell(self, arm: int, reward: float, costs: Sequence[float] | float) -> None:
@@ -94,7 +90,7 @@ class _Lagex(AskTell[int]):
     @property
     def answer(self) -> np.ndarray:
         """(K,) the best policy by the estimates of the last `ask`, sure only once `done`."""
-        return self._state.policy.copy()
+        return self._state.polytope.policy.copy()
 
     @property
     def allocation(self) -> np.ndarray:
@@ -108,7 +104,7 @@ class _Lagex(AskTell[int]):
 
     def _decide(self) -> int:
         if self._next is None:
-            self._next = int(choose(self._rules, self._state, self._work, self._solver))
+            self._next = int(choose(self._rules, self._state))
         return self._next
 
     def _choose(self) -> int:

@@ -441,7 +441,7 @@ def readings(table: pd.DataFrame) -> Figure:
         axes.set_yticks(range(len(rows)), labels, fontsize=7)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set(title=title, xlabel="median steps")
-        plain_log_ticks(axes.xaxis)
+        plain_log_ticks(axes.xaxis, crowded=10.0)
         axes.tick_params(axis="x", labelsize=7)
     caption(
         figure,

@@ -1,8 +1,10 @@
 """Projection of an allocation onto a polytope of the simplex, in a weighted norm."""
 
+from typing import NamedTuple
+
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import jit, lean
 from bestarm.lagex.linear_algebra import cholesky_solve
 
 #: Sums and costs are met to this, and Newton steps before giving up.
@@ -11,10 +13,36 @@ TOLERANCE, MOST_STEPS = 1e-10, 100
 RIDGE = 1e-12
 
 
+class Projection(NamedTuple):
+    """Scratch and warm start for K arms and d constraints."""
+
+    multipliers: np.ndarray  # (1 + d,) nu and l
+    trial: np.ndarray  # likewise
+    slopes: np.ndarray  # likewise
+    step: np.ndarray  # likewise
+    hessian: np.ndarray  # (1 + d, 1 + d)
+    inverse: np.ndarray  # (K,) 1 / w
+
+
 @jit
+def make_projection(n_arms: int, n_constraints: int) -> Projection:
+    """Scratch for `project_into`."""
+    n = 1 + n_constraints
+    return Projection(
+        multipliers=np.zeros(n),
+        trial=np.zeros(n),
+        slopes=np.zeros(n),
+        step=np.zeros(n),
+        hessian=np.zeros((n, n)),
+        inverse=np.zeros(n_arms),
+    )
+
+
+@lean
 def _point(
     point: np.ndarray,
     weights: np.ndarray,
+    inverse: np.ndarray,
     rows: np.ndarray,
     multipliers: np.ndarray,
     out: np.ndarray,
@@ -26,21 +54,17 @@ def _point(
         pull = multipliers[0]
         for i in range(d):
             pull += multipliers[1 + i] * rows[i, a]
-        out[a] = max(point[a] - pull / weights[a], 0.0)
+        out[a] = max(point[a] - pull * inverse[a], 0.0)
         value += 0.5 * weights[a] * (out[a] - point[a]) ** 2 + pull * out[a]
     return value
 
 
-@jit
+@lean
 def project_into(
     point: np.ndarray,
     weights: np.ndarray,
     rows: np.ndarray,
-    multipliers: np.ndarray,
-    trial: np.ndarray,
-    slopes: np.ndarray,
-    step: np.ndarray,
-    hessian: np.ndarray,
+    scratch: Projection,
     out: np.ndarray,
 ) -> float:
     """argmin_x sum_a w_a (x_a - point_a)^2 / 2  s.t.  sum(x) = 1, x >= 0, rows x <= 0.
@@ -52,15 +76,17 @@ def project_into(
     Args:
         point, weights: (K,); weights positive.
         rows: (d, K). The set must not be empty.
-        multipliers: (1 + d,) where to start; overwritten with the solution.
-        trial, slopes, step: scratch like it. hessian: (1 + d, 1 + d) scratch.
+        scratch: its multipliers are where to start, and are overwritten with the solution.
         out: (K,) overwritten.
 
     Returns:
         The largest amount by which the sum or a row misses.
     """
+    multipliers, trial, slopes, step, hessian, inverse = scratch
     d, k = rows.shape
-    value = _point(point, weights, rows, multipliers, out)
+    for a in range(k):
+        inverse[a] = 1.0 / weights[a]
+    value = _point(point, weights, inverse, rows, multipliers, out)
     missed = np.inf
     for _ in range(MOST_STEPS):
         for i in range(1 + d):
@@ -83,9 +109,9 @@ def project_into(
                         if out[a] > 0.0:
                             first = 1.0 if i == 0 else rows[i - 1, a]
                             second = 1.0 if j == 0 else rows[j - 1, a]
-                            hessian[i, j] += first * second / weights[a]
+                            hessian[i, j] += first * second * inverse[a]
             for a in range(k):
-                hessian[i, i] += RIDGE / weights[a]
+                hessian[i, i] += RIDGE * inverse[a]
         cholesky_solve(hessian, step, 1 + d)
         length = 1.0
         for _ in range(60):
@@ -93,7 +119,7 @@ def project_into(
                 trial[i] = multipliers[i] + length * step[i]
                 if i > 0:
                     trial[i] = max(trial[i], 0.0)
-            new_value = _point(point, weights, rows, trial, out)
+            new_value = _point(point, weights, inverse, rows, trial, out)
             if new_value >= value - 1e-14 * (1.0 + abs(value)):
                 break
             length *= 0.5
@@ -107,8 +133,7 @@ def project(point: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndar
     """The projection from nothing. point, weights: (K,), rows: (d, K)."""
     point = np.asarray(point, dtype=float)
     rows = np.ascontiguousarray(rows, dtype=float).reshape(-1, point.size)
-    n = 1 + len(rows)
     out = np.zeros(point.size)
-    scratch = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros((n, n))
-    project_into(point, np.asarray(weights, float), rows, np.zeros(n), *scratch, out)
+    scratch = make_projection(point.size, len(rows))
+    project_into(point, np.asarray(weights, float), rows, scratch, out)
     return out

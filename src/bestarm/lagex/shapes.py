@@ -7,10 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bestarm.core.bases import make_workspace
 from bestarm.core.estimates import Estimate, exact
 from bestarm.core.streams import stream_key, streams_of
-from bestarm.lagex.allocation import make_solver
 from bestarm.lagex.confidence import norm, radius
 from bestarm.lagex.exploration import choose, make_state, observe
 from bestarm.lagex.problem import Instance, Model, perturbed
@@ -42,13 +40,12 @@ class Snapshot(NamedTuple):
 def snapshots(instance: Instance) -> Iterator[Snapshot]:
     """One run of LAGEX, at ROUNDS; on a stream of its own."""
     model = instance.model
-    d, k = model.matrix.shape
+    k = model.means.size
     rng = streams_of(stream_key(0, "lagex", "fig2", instance.name, ""), 0).environment
     rules = rules_of("LAGEX", READINGS["as-written"], Setting(delta=NEVER_STOPS))
     state = make_state(model.variances, model.limits)
-    work, solver = make_workspace(d + 1, k + d), make_solver(state.falls.size, k, d)
     for t in range(1, max(ROUNDS) + 1):
-        arm = choose(rules, state, work, solver)
+        arm = choose(rules, state)
         reward = rng.normal(model.means[arm], math.sqrt(model.variances[arm]))
         observe(rules, state, arm, reward, rng.normal(model.matrix[:, arm], model.cost_sigma))
         if t in ROUNDS:

@@ -11,8 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.bases import Workspace, load_program, make_workspace, score_bases
-from bestarm.core.compile import inlined, jit
+from bestarm.core.bases import (
+    Workspace,
+    eliminate_row,
+    load_program,
+    make_workspace,
+    score_bases,
+)
+from bestarm.core.compile import inlined, jit, lean
 
 #: Entries of tableaus are near 1; what is smaller than this is rounding.
 TOLERANCE = 1e-11
@@ -26,12 +32,70 @@ ALL_BASES = 512
 SAME = 1e-9
 
 
+class Polytope(NamedTuple):
+    """A set of policies, means to maximise, and the best vertex; K arms, d constraints.
+
+    Made by `make_polytope`, written by `load`, solved by `find_best`.
+    """
+
+    columns: np.ndarray  # (d + 1, K + d)
+    values: np.ndarray  # (K + d,) means, then 0 for slacks
+    rhs: np.ndarray  # (d + 1,) 1, 0, ..., 0
+    basis: np.ndarray  # (d + 1,) of the best vertex; -1 in its first place before any was found
+    tableau: np.ndarray  # (d + 1, K + d + 1) of that basis
+    gaps: np.ndarray  # (K + d,) what a unit of each column costs there
+    policy: np.ndarray  # (K,) the best vertex
+    work: Workspace
+
+
+class Others(NamedTuple):
+    """Vertices to tell the best one apart from, found along the edges of n bases at most."""
+
+    steps: np.ndarray  # (n (K + d), K) pi' - pi
+    falls: np.ndarray  # (n (K + d),) gaps mu . (pi - pi')
+    slots: np.ndarray  # (n (K + d),) a name for each, the same as long as the bases are
+    bases: np.ndarray  # (n, d + 1) scratch
+    masks: np.ndarray  # (n,) the same as bits
+    tableau: np.ndarray  # (d + 1, K + d + 1) scratch
+
+
 @jit
-def load(columns: np.ndarray, values: np.ndarray, means: np.ndarray, rows: np.ndarray) -> None:
+def make_polytope(n_arms: int, n_constraints: int) -> Polytope:
+    """Space for a set."""
+    m, n = n_constraints + 1, n_arms + n_constraints
+    rhs = np.zeros(m)
+    rhs[0] = 1.0
+    return Polytope(
+        columns=np.zeros((m, n)),
+        values=np.zeros(n),
+        rhs=rhs,
+        basis=np.full(m, -1),
+        tableau=np.zeros((m, n + 1)),
+        gaps=np.zeros(n),
+        policy=np.full(n_arms, 1.0 / n_arms),
+        work=make_workspace(m, n),
+    )
+
+
+@jit
+def make_others(n_arms: int, n_constraints: int, most_bases: int) -> Others:
+    """Space for the vertices along the edges of so many bases."""
+    m, n = n_constraints + 1, n_arms + n_constraints
+    return Others(
+        steps=np.empty((most_bases * n, n_arms)),
+        falls=np.empty(most_bases * n),
+        slots=np.empty(most_bases * n, np.int64),
+        bases=np.empty((most_bases, m), np.int64),
+        masks=np.empty(most_bases, np.int64),
+        tableau=np.empty((m, n + 1)),
+    )
+
+
+@inlined
+def load(polytope: Polytope, means: np.ndarray, rows: np.ndarray) -> None:
     """Write a set {pi : rows pi <= 0}, rows = A - b 1^T of shape (d, K), and means to maximise."""
+    columns, values = polytope.columns, polytope.values
     d, k = rows.shape
-    columns[:] = 0.0
-    values[:] = 0.0
     for a in range(k):
         columns[0, a] = 1.0
         values[a] = means[a]
@@ -41,21 +105,7 @@ def load(columns: np.ndarray, values: np.ndarray, means: np.ndarray, rows: np.nd
         columns[1 + i, k + i] = 1.0
 
 
-@inlined
-def eliminate(tableau: np.ndarray, row: int, column: int) -> None:
-    """Make a column a unit vector with its 1 in a row, in place."""
-    m, n = tableau.shape
-    inverse = 1.0 / tableau[row, column]
-    for c in range(n):
-        tableau[row, c] *= inverse
-    for r in range(m):
-        if r != row:
-            factor = tableau[r, column]
-            for c in range(n):
-                tableau[r, c] -= factor * tableau[row, c]
-
-
-@jit
+@lean
 def factorise(columns: np.ndarray, rhs: np.ndarray, basis: np.ndarray, tableau: np.ndarray) -> bool:
     """tableau = B^-1 (columns | rhs) with B = columns[:, basis]; False if B is singular."""
     m, n = columns.shape
@@ -76,7 +126,7 @@ def factorise(columns: np.ndarray, rhs: np.ndarray, basis: np.ndarray, tableau: 
                 swap = tableau[k, c]
                 tableau[k, c] = tableau[pivot, c]
                 tableau[pivot, c] = swap
-        eliminate(tableau, k, column)
+        eliminate_row(tableau, n, k, column)
     return True
 
 
@@ -101,7 +151,7 @@ def longest_step(tableau: np.ndarray, column: int) -> float:
     return length
 
 
-@jit
+@lean
 def repair(
     columns: np.ndarray,
     values: np.ndarray,
@@ -151,53 +201,29 @@ def repair(
         if leaving < 0 or entering < 0:
             return False
         basis[leaving] = entering
-        eliminate(tableau, leaving, entering)
+        eliminate_row(tableau, n, leaving, entering)
     return False
 
 
 @jit
-def search(
-    columns: np.ndarray,
-    values: np.ndarray,
-    rhs: np.ndarray,
-    basis: np.ndarray,
-    tableau: np.ndarray,
-    gaps: np.ndarray,
-    work: Workspace,
-) -> bool:
+def search(polytope: Polytope) -> bool:
     """The same from nothing, by looking at all bases; False if the set is empty."""
-    n = values.size
+    columns, values, rhs, basis, tableau, gaps, _, work = polytope
     load_program(work, columns, rhs, values)
-    if score_bases(work, n) == -np.inf:
+    if score_bases(work, values.size) == -np.inf:
         return False
     basis[:] = work.basis
     return repair(columns, values, rhs, basis, tableau, gaps)
 
 
-@jit
-def find_best(
-    columns: np.ndarray,
-    values: np.ndarray,
-    rhs: np.ndarray,
-    basis: np.ndarray,
-    tableau: np.ndarray,
-    gaps: np.ndarray,
-    policy: np.ndarray,
-    work: Workspace,
-) -> bool:
-    """argmax { mu . pi : pi feasible }, a vertex; False, and nothing written, if there is none.
+@inlined
+def find_best(polytope: Polytope) -> bool:
+    """argmax { mu . pi : pi feasible }, a vertex, left in `polytope`; False if there is none.
 
-    Args:
-        columns, values: the set and the means, see `load`.
-        rhs: (d + 1,) 1, 0, ..., 0.
-        basis: (d + 1,) the last one, or -1 in its first place; updated.
-        tableau, gaps: overwritten with those of the best basis.
-        policy: (K,) overwritten with the best policy.
-        work: scratch for d + 1 rows and K + d columns.
+    The search starts at the last basis.
     """
-    if not repair(columns, values, rhs, basis, tableau, gaps) and not search(
-        columns, values, rhs, basis, tableau, gaps, work
-    ):
+    columns, values, rhs, basis, tableau, gaps, policy, _ = polytope
+    if not repair(columns, values, rhs, basis, tableau, gaps) and not search(polytope):
         basis[0] = -1
         return False
     k, n = policy.size, values.size
@@ -219,23 +245,55 @@ def mask_of(basis: np.ndarray, without: int, entering: int) -> int:
     return mask
 
 
-@jit
-def find_alternatives(
-    columns: np.ndarray,
-    values: np.ndarray,
-    rhs: np.ndarray,
-    basis: np.ndarray,
-    tableau: np.ndarray,
-    gaps: np.ndarray,
-    policy: np.ndarray,
-    reach: float,
-    bases: np.ndarray,
-    masks: np.ndarray,
-    other: np.ndarray,
-    steps: np.ndarray,
-    falls: np.ndarray,
-    slots: np.ndarray,
+@inlined
+def is_new(steps: np.ndarray, falls: np.ndarray, found: int, gap: float) -> bool:
+    """Whether the next step, with this gap, leads anywhere, and to another vertex than found."""
+    k = steps.shape[1]
+    moved = 0.0
+    for a in range(k):
+        moved = max(moved, abs(steps[found, a]))
+    if not moved > SAME:
+        return False
+    for v in range(found):
+        if abs(falls[v] - gap) <= SAME:
+            apart = 0.0
+            for a in range(k):
+                apart = max(apart, abs(steps[v, a] - steps[found, a]))
+            if not apart > SAME:
+                return False
+    return True
+
+
+@inlined
+def add_bases(
+    bases: np.ndarray, masks: np.ndarray, known: int, visited: int, tableau, j: int, length: float
 ) -> int:
+    """List the bases at the end of the edge of column j that are not listed yet.
+
+    Returns:
+        How many are known now.
+    """
+    m, n = bases.shape[1], tableau.shape[1] - 1
+    for row in range(m):
+        if (
+            known < masks.size
+            and tableau[row, j] > TOLERANCE
+            and tableau[row, n] <= (length + TOLERANCE) * tableau[row, j]
+        ):
+            mask, new = mask_of(bases[visited], row, j), True
+            for seen in range(known):
+                new &= masks[seen] != mask
+            if new:
+                for c in range(m):
+                    bases[known, c] = bases[visited, c]
+                bases[known, row] = j
+                masks[known] = mask
+                known += 1
+    return known
+
+
+@inlined
+def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     """The vertices pi' that the best one, pi, has to be told apart from, after `find_best`.
 
     Those adjacent to it, which decide the lower bound if r = 0 (projection lemma). With r > 0 a
@@ -245,18 +303,50 @@ def find_alternatives(
     past them.
 
     Args:
-        columns, values, rhs, basis, tableau, gaps, policy: as `find_best` leaves them.
+        polytope: as `find_best` leaves it.
         reach: r, or infinity for all vertices.
-        bases, masks, other: scratch, (n, d + 1), (n,) and like `tableau`, for n bases at most.
-        steps: (n (K + d), K) overwritten; its v-th row is pi' - pi.
-        falls: overwritten with the gaps mu . (pi - pi').
-        slots: overwritten with a name for each, the same as long as the bases are.
+        others: overwritten.
 
     Returns:
         How many there are, each once.
     """
-    k, n = policy.size, values.size
-    m = basis.size
+    columns, values, rhs, basis, tableau, _, policy, _ = polytope
+    steps, falls, slots, bases, masks, other = others
+    return follow_edges(
+        columns,
+        values,
+        rhs,
+        basis,
+        tableau,
+        policy,
+        reach,
+        steps,
+        falls,
+        slots,
+        bases,
+        masks,
+        other,
+    )
+
+
+@lean
+def follow_edges(
+    columns: np.ndarray,
+    values: np.ndarray,
+    rhs: np.ndarray,
+    basis: np.ndarray,
+    best_tableau: np.ndarray,
+    policy: np.ndarray,
+    reach: float,
+    steps: np.ndarray,
+    falls: np.ndarray,
+    slots: np.ndarray,
+    bases: np.ndarray,
+    masks: np.ndarray,
+    other_tableau: np.ndarray,
+) -> int:
+    """`find_alternatives` on plain arrays, which are quicker to pass than tuples of them."""
+    k, n, m = policy.size, values.size, basis.size
     for c in range(m):
         bases[0, c] = basis[c]
     masks[0] = mask_of(basis, 0, basis[0])
@@ -265,63 +355,40 @@ def find_alternatives(
         best += values[a] * policy[a]
     found, known, visited = 0, 1, 0
     while visited < known:
-        here, main = bases[visited], visited == 0
-        visited += 1
-        if main:
-            other[:, :] = tableau
-        elif not factorise(columns, rhs, here, other):
+        main = visited == 0
+        tableau = best_tableau if main else other_tableau
+        if not main and not factorise(columns, rhs, bases[visited], tableau):
+            visited += 1
             continue
         value = 0.0
         for row in range(m):
-            value += values[here[row]] * other[row, n]
+            value += values[bases[visited, row]] * tableau[row, n]
         for j in range(n):
             cost, inside = -values[j], False
             for row in range(m):
-                cost += values[here[row]] * other[row, j]
-                inside |= here[row] == j
-            length = longest_step(other, j)
-            if inside or length == np.inf:
+                cost += values[bases[visited, row]] * tableau[row, j]
+                inside |= bases[visited, row] == j
+            if inside:
                 continue
-            step = steps[found]
+            length = longest_step(tableau, j)
+            if length == np.inf:
+                continue
             for a in range(k):
-                step[a] = 0.0 if main else -policy[a]
+                steps[found, a] = 0.0 if main else -policy[a]
             if j < k:
-                step[j] += length
+                steps[found, j] += length
             for row in range(m):
-                a = here[row]
+                a = bases[visited, row]
                 if a < k:
-                    step[a] += (0.0 if main else other[row, n]) - length * other[row, j]
-            moved = 0.0
-            for a in range(k):
-                moved = max(moved, abs(step[a]))
+                    steps[found, a] += (0.0 if main else tableau[row, n]) - length * tableau[row, j]
             gap = length * cost if main else best - value + length * cost
-            new = moved > SAME
-            for v in range(found):
-                if new and abs(falls[v] - gap) <= SAME:
-                    apart = 0.0
-                    for a in range(k):
-                        apart = max(apart, abs(steps[v, a] - step[a]))
-                    new = apart > SAME
-            if new:
+            if is_new(steps, falls, found, gap):
                 falls[found] = max(gap, 0.0)
-                slots[found] = (visited - 1) * n + j
+                slots[found] = visited * n + j
                 found += 1
             if gap <= reach + TOLERANCE:
-                for row in range(m):
-                    if (
-                        known < masks.size
-                        and other[row, j] > TOLERANCE
-                        and other[row, n] <= (length + TOLERANCE) * other[row, j]
-                    ):
-                        mask, new = mask_of(here, row, j), True
-                        for seen in range(known):
-                            new &= masks[seen] != mask
-                        if new:
-                            for c in range(m):
-                                bases[known, c] = here[c]
-                            bases[known, row] = j
-                            masks[known] = mask
-                            known += 1
+                known = add_bases(bases, masks, known, visited, tableau, j, length)
+        visited += 1
     return found
 
 
@@ -348,28 +415,16 @@ def alternatives(
 ) -> Alternatives | None:
     """The best vertex and those of `find_alternatives`, each once; None if the set is empty."""
     d, k = np.shape(matrix)
-    m, n = d + 1, k + d
     means = np.asarray(means, dtype=float)
-    columns, values, rhs = np.zeros((m, n)), np.zeros(n), np.eye(m)[0]
-    load(columns, values, means, rows_of(matrix, limits))
-    state = columns, values, rhs, np.full(m, -1), np.zeros((m, n + 1)), np.zeros(n), np.zeros(k)
-    if not find_best(*state, make_workspace(m, n)):
+    polytope, others = make_polytope(k, d), make_others(k, d, most_bases)
+    load(polytope, means, rows_of(matrix, limits))
+    if not find_best(polytope):
         return None
-    steps, falls = np.zeros((most_bases * n, k)), np.zeros(most_bases * n)
-    count = find_alternatives(
-        *state,
-        reach,
-        np.zeros((most_bases, m), np.int64),
-        np.zeros(most_bases, np.int64),
-        np.zeros((m, n + 1)),
-        steps,
-        falls,
-        np.zeros(most_bases * n, np.int64),
+    count = find_alternatives(polytope, reach, others)
+    policy = polytope.policy
+    return Alternatives(
+        policy, float(policy @ means), others.steps[:count].copy(), others.falls[:count].copy()
     )
-    _, first = np.unique(steps[:count].round(9), axis=0, return_index=True)
-    first = np.sort(first)
-    policy = state[-1]
-    return Alternatives(policy, float(policy @ means), steps[first], falls[first])
 
 
 def every_alternative(

@@ -131,9 +131,13 @@ def curve(axes: Axes, rows: pd.DataFrame, look: Look, label: str, shift: float =
         axes.errorbar(some.x * shift, end, 0.35 * end, ls="", color=look.colour, lw=1, **limits)
 
 
-def plain_log_ticks(axis: Axis) -> None:
-    """Label a logarithmic axis 100, 200, 500, 1,000, ..."""
-    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
+    """Label a logarithmic axis 100, 200, 500, 1,000, ...
+
+    Set its limits first: 100, 300, 1,000, ... where they are further apart than a factor `crowded`.
+    """
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1.0, 3.0) if high > crowded * low else (1.0, 2.0, 5.0)))
     axis.set_major_formatter("{x:,.6g}")
     axis.set_minor_formatter(NullFormatter())
 

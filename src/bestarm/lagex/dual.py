@@ -1,0 +1,406 @@
+"""The program of allocation.py in its dual (docs/readings.md), by projected Newton steps.
+
+With weights p >= 0 of alternatives, q = p^T c, multipliers nu and l >= 0, and z = nu + l^T rows,
+
+    ln T = max  2 - sum(p) - nu + 2 ln G,   G = sum_a sqrt(q_a z_a),
+    omega_a = sqrt(q_a / z_a) / G,
+
+concave in (p, nu, l). All variables y_i enter through linear forms, q for the one kind and z for
+the other. With alpha_ia the derivative of ln q_a or ln z_a, tau_a = sqrt(q_a z_a) / G and
+s_i = sum_a tau_a alpha_ia, the gradient is s_i - 1 (for l: s_i) and minus the Hessian is
+
+    (sum_a tau_a alpha_ia alpha_ja + s_i s_j) / 2
+
+for two of the same kind, with a minus before the sum for two of different kinds. So projected
+Newton steps (Bertsekas 1982) are cheap, and from the last round's y one or two of them do.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.compile import inlined, jit, lean
+from bestarm.lagex.linear_algebra import factorise, substitute
+
+#: Newton steps before giving up.
+MOST_STEPS = 200
+#: Variables that may leave zero in one step.
+MOST_NEW = 3
+#: By how much multipliers are shrunk until no z_a is negative.
+SHRINK = 0.99
+#: Halvings of a step before more is added to H's diagonal, and least and most that is added.
+HALVINGS = 6
+LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e6
+#: Slopes at which a weight is raised at once, and by how much at most.
+STEEP, MOST_RAISE = 8.0, 0.1
+#: Least q_a.
+TINY = 1e-300
+
+
+class Solver(NamedTuple):
+    """Scratch and warm start for V alternatives of K arms and d constraints."""
+
+    y: np.ndarray  # (V + 1 + d,) p, then nu, then l
+    trial: np.ndarray  # like y
+    slopes: np.ndarray  # like y, the gradient
+    moving: np.ndarray  # like y, indices of variables that move
+    forms: np.ndarray  # (3, K) q, z and sqrt(q z)
+    shares: np.ndarray  # (3, K) tau / q, then sqrt(tau) / q and -sqrt(tau) / z
+    scores: np.ndarray  # like y, s of the moving variables
+    alpha: np.ndarray  # (K, V + 1 + d) sqrt(tau_a) alpha_ia of the same
+    hessian: np.ndarray  # (V + 1 + d, V + 1 + d)
+    factor: np.ndarray  # like hessian
+    step: np.ndarray  # twice as long as y
+    held: np.ndarray  # likewise
+
+
+@jit
+def make_solver(n_alternatives: int, n_arms: int, n_constraints: int) -> Solver:
+    """Scratch for `solve`."""
+    n = n_alternatives + 1 + n_constraints
+    return Solver(
+        y=np.zeros(n),
+        trial=np.zeros(n),
+        slopes=np.zeros(n),
+        moving=np.zeros(n, np.int64),
+        forms=np.zeros((3, n_arms)),
+        shares=np.zeros((3, n_arms)),
+        scores=np.zeros(n),
+        alpha=np.zeros((n_arms, n)),
+        hessian=np.zeros((n, n)),
+        factor=np.zeros((n, n)),
+        step=np.zeros(2 * n),
+        held=np.zeros(2 * n, np.int64),
+    )
+
+
+@lean
+def _value(y: np.ndarray, costs: np.ndarray, count: int, rows: np.ndarray, forms: np.ndarray):
+    """The dual function at y, with q, z and sqrt(q z) left in `forms`; -inf outside its domain."""
+    d, k = rows.shape
+    total = y[count]
+    for a in range(k):
+        forms[0, a] = TINY
+        forms[1, a] = y[count]
+    for v in range(count):
+        if y[v] > 0.0:
+            total += y[v]
+            for a in range(k):
+                forms[0, a] += y[v] * costs[v, a]
+    for i in range(d):
+        if y[count + 1 + i] > 0.0:
+            for a in range(k):
+                forms[1, a] += y[count + 1 + i] * rows[i, a]
+    spread = 0.0
+    for a in range(k):
+        if not forms[1, a] > 0.0:
+            return -np.inf
+        forms[2, a] = math.sqrt(forms[0, a] * forms[1, a])
+        spread += forms[2, a]
+    return 2.0 - total + 2.0 * math.log(spread)
+
+
+@lean
+def solve(
+    costs: np.ndarray,
+    count: int,
+    rows: np.ndarray,
+    tolerance: float,
+    omega: np.ndarray,
+    solver: Solver,
+) -> float:
+    """The allocation of the program; returns how far its conditions are from holding.
+
+    Args:
+        costs: (V, K), the first `count` rows count; finite.
+        rows: (d, K).
+        tolerance: on the conditions, which is relative in T and absolute in rows omega.
+        omega: (K,) overwritten.
+        solver: scratch; its y is where to start, p, nu, l, and is overwritten with the solution.
+    """
+    y, trial, slopes, moving, forms, shares, scores, alpha, hessian, factor, step, held = solver
+    d, k = rows.shape
+    n = count + 1 + d
+    value = _value(y, costs, count, rows, forms)
+    while value == -np.inf:  # multipliers of other rows: nu = 1, l = 0 is inside the domain
+        y[count] = 1.0
+        for i in range(d):
+            y[count + 1 + i] = SHRINK * y[count + 1 + i] if y[count + 1 + i] > TINY else 0.0
+        value = _value(y, costs, count, rows, forms)
+    residual, damping = np.inf, LEAST_DAMPING
+    for _ in range(MOST_STEPS):
+        residual = _gradient(costs, count, rows, y, forms, shares, omega, slopes)
+        if residual <= tolerance:
+            break
+        if _raise_weight(costs, count, slopes, omega, forms, y):
+            value = _value(y, costs, count, rows, forms)
+            continue
+        size = _choose_moving(y, slopes, n, count, tolerance, moving)
+        _curvature(costs, count, rows, slopes, shares, moving, size, scores, alpha, hessian)
+        _newton_step(hessian, factor, damping, y, slopes, moving, size, count, step, held)
+        length = _longest_step(costs, count, rows, forms, moving, size, step)
+        moved = False
+        for i in range(n):
+            trial[i] = y[i]
+        for _ in range(HALVINGS):
+            for f in range(size):
+                trial[moving[f]] = max(y[moving[f]] + length * step[f], 0.0)
+            new_value = _value(trial, costs, count, rows, forms)
+            if new_value >= value - 1e-13 * (1.0 + abs(value)):
+                moved = True
+                break
+            length *= 0.5
+        if not moved:  # the Hessian is singular where alternatives depend on each other
+            _value(y, costs, count, rows, forms)
+            if damping > MOST_DAMPING:
+                break
+            damping *= 100.0
+            continue
+        damping = max(0.1 * damping, LEAST_DAMPING)
+        value = new_value
+        for i in range(n):
+            y[i] = trial[i]
+    total = 0.0
+    for a in range(k):
+        total += omega[a]
+    for a in range(k):
+        omega[a] /= total
+    return residual
+
+
+@inlined
+def _gradient(
+    costs: np.ndarray,
+    count: int,
+    rows: np.ndarray,
+    y: np.ndarray,
+    forms: np.ndarray,
+    shares: np.ndarray,
+    omega: np.ndarray,
+    slopes: np.ndarray,
+) -> float:
+    """The gradient, into `slopes`, with omega and shares; returns how far the conditions are off.
+
+    They are slope_i <= 0, and = 0 where y_i > 0: y_i slope_i = 0 to the same accuracy in T.
+    """
+    d, k = rows.shape
+    spread = 0.0
+    for a in range(k):
+        spread += forms[2, a]
+    for a in range(k):
+        tau = forms[2, a] / spread
+        root = math.sqrt(tau)
+        by_q, by_z = 1.0 / forms[0, a], 1.0 / forms[1, a]
+        omega[a] = tau * by_z
+        shares[0, a] = tau * by_q
+        shares[1, a] = root * by_q
+        shares[2, a] = -root * by_z
+    residual, total = 0.0, -1.0
+    for v in range(count):
+        slope = -1.0
+        for a in range(k):
+            slope += costs[v, a] * shares[0, a]
+        slopes[v] = slope
+        residual = max(residual, slope if y[v] <= 0.0 else max(slope, -slope * y[v]))
+    for a in range(k):
+        total += omega[a]
+    slopes[count] = total
+    residual = max(residual, abs(total))
+    for i in range(d):
+        slope = 0.0
+        for a in range(k):
+            slope += rows[i, a] * omega[a]
+        slopes[count + 1 + i] = slope
+        residual = max(residual, slope, -slope * y[count + 1 + i])
+    return residual
+
+
+@inlined
+def _choose_moving(
+    y: np.ndarray, slopes: np.ndarray, n: int, nu: int, tolerance: float, moving: np.ndarray
+) -> int:
+    """List the variables that move, and count them: positive ones, and a few that start to be.
+
+    Of the variables at zero it takes the most promising, MOST_NEW of them.
+    """
+    size = 0
+    for i in range(n):
+        if y[i] > 0.0 and (slopes[i] > 0.0 or y[i] > 1e-9 or i == nu):
+            moving[size] = i
+            size += 1
+    for _ in range(MOST_NEW):
+        best = -1
+        for i in range(n):
+            if (
+                y[i] <= 0.0
+                and slopes[i] > 0.1 * tolerance
+                and (best < 0 or slopes[i] > slopes[best])
+            ):
+                new = True
+                for f in range(size):
+                    new &= moving[f] != i
+                if new:
+                    best = i
+        if best < 0:
+            break
+        moving[size] = best
+        size += 1
+    return size
+
+
+@inlined
+def _curvature(
+    costs: np.ndarray,
+    count: int,
+    rows: np.ndarray,
+    slopes: np.ndarray,
+    shares: np.ndarray,
+    moving: np.ndarray,
+    size: int,
+    scores: np.ndarray,
+    alpha: np.ndarray,
+    hessian: np.ndarray,
+) -> None:
+    """Minus the Hessian over the moving variables, both triangles."""
+    k = rows.shape[1]
+    for f in range(size):
+        i = moving[f]
+        scores[f] = slopes[i] + 1.0 if i <= count else slopes[i]
+        for a in range(k):
+            if i < count:
+                alpha[a, f] = shares[1, a] * costs[i, a]
+            elif i == count:
+                alpha[a, f] = shares[2, a]
+            else:
+                alpha[a, f] = shares[2, a] * rows[i - count - 1, a]
+        for g in range(f + 1):
+            hessian[f, g] = scores[f] * scores[g]
+    for a in range(k):  # in this order neighbouring entries are summed at once
+        for f in range(size):
+            for g in range(f + 1):
+                hessian[f, g] += alpha[a, f] * alpha[a, g]
+    for f in range(size):
+        for g in range(f + 1):
+            hessian[f, g] *= 0.5
+            hessian[g, f] = hessian[f, g]
+
+
+@inlined
+def _longest_step(
+    costs: np.ndarray,
+    count: int,
+    rows: np.ndarray,
+    forms: np.ndarray,
+    moving: np.ndarray,
+    size: int,
+    step: np.ndarray,
+) -> float:
+    """The share of a step to take: less than 1 where most of some q_a or z_a would go."""
+    length = 1.0
+    for a in range(rows.shape[1]):
+        change_q, change_z = 0.0, 0.0
+        for f in range(size):
+            i = moving[f]
+            if i < count:
+                change_q += step[f] * costs[i, a]
+            else:
+                change_z += step[f] * (1.0 if i == count else rows[i - count - 1, a])
+        # most steps are small, and then no division is needed
+        if change_q < -0.5 * forms[0, a]:
+            length = min(length, _share_of_step(change_q / forms[0, a]))
+        if change_z < -0.5 * forms[1, a]:
+            length = min(length, _share_of_step(change_z / forms[1, a]))
+    return length
+
+
+@lean
+def _share_of_step(change: float) -> float:
+    """How much of a step to take that changes some q_a or z_a by a share of itself.
+
+    omega_a and 1 / omega_a go with the inverse root of z_a and q_a. Where the step is meant to
+    change that by 1 - change / 2, its linear value, 1 / (1 - change / 2)^2 must be left. It is less
+    than all where the change is below -1/2.
+    """
+    return (1.0 - 1.0 / (1.0 - 0.5 * change) ** 2) / -change
+
+
+@lean
+def _raise_weight(costs, count: int, slopes, omega, forms, y) -> bool:
+    """Raise the weight of an alternative that starts far too low; False if there is none.
+
+    Its slope + 1 is about c_va / omega_a of one arm, and falls as q_a^(-1/2): Newton steps would
+    only triple the weight each.
+    """
+    most = 0
+    for v in range(1, count):
+        if slopes[v] > slopes[most]:
+            most = v
+    if not slopes[most] > STEEP:
+        return False
+    scarce = 0
+    for a in range(omega.size):
+        if costs[most, a] * omega[scarce] > costs[most, scarce] * omega[a]:
+            scarce = a
+    wanted = slopes[most] * slopes[most] * forms[0, scarce] / costs[most, scarce]
+    y[most] += min(wanted, MOST_RAISE)
+    return True
+
+
+@lean
+def _newton_step(
+    hessian: np.ndarray,
+    factor: np.ndarray,
+    damping: float,
+    y: np.ndarray,
+    slopes: np.ndarray,
+    moving: np.ndarray,
+    size: int,
+    nu: int,
+    step: np.ndarray,
+    held: np.ndarray,
+) -> None:
+    """A step of the moving variables that raises slopes . d - d . H d / 2 and keeps y + d >= 0.
+
+    From d = 0 to the maximum, or to where the first variable becomes zero; then on without that
+    one, and so forth. Rows of a Cholesky factor do not depend on later ones, so of each factor
+    what is above the variable left out is kept.
+
+    Args:
+        hessian: (n, n) H, minus the Hessian over the moving variables.
+        factor: (n, n) scratch. damping: added to the diagonal.
+        nu: the variable that may have any sign.
+        step, held: (2 n,) overwritten, the first n of step with the result.
+    """
+    for f in range(size):
+        held[f] = 0
+        step[f] = 0.0
+    start = 0
+    for _ in range(size):
+        left = 0
+        for f in range(size):
+            if not held[f]:
+                row = size + left
+                held[row] = f
+                step[row] = slopes[moving[f]]
+                for g in range(size):
+                    step[row] -= hessian[f, g] * step[g]
+                left += 1
+        for row in range(start, left):
+            for column in range(row + 1):
+                factor[row, column] = hessian[held[size + row], held[size + column]]
+            factor[row, row] += damping
+        factorise(factor, start, left)
+        substitute(factor, step[size:], left)
+        share, blocking = 1.0, -1
+        for row in range(size, size + left):
+            f = held[row]
+            room = y[moving[f]] + step[f]
+            if room + share * step[row] < 0.0 and moving[f] != nu:
+                share, blocking, start = room / -step[row], f, row - size
+        for row in range(size, size + left):
+            step[held[row]] += share * step[row]
+        if blocking < 0:
+            break
+        held[blocking] = 1
+        step[blocking] = -y[moving[blocking]]

@@ -1,0 +1,37 @@
+"""The compile cache, on real processes."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from bestarm.core.compile import PACKAGE, Locator
+
+HITS = (
+    "from bestarm.core.information import stylised_threshold as kernel; kernel(3, 0.1);"
+    "print(sum(kernel.stats.cache_hits.values()))"
+)
+
+
+def hits(folder, cache) -> int:
+    """How often one call of a kernel found it compiled, by the package in a folder."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(cache)}
+    command = [sys.executable, "-c", HITS]
+    return int(subprocess.run(command, env=environment, check=True, capture_output=True).stdout)
+
+
+def test_copies_of_the_project_share_kernels_and_edits_do_not(tmp_path):
+    one, other, cache = (tmp_path / name for name in ("one", "a copy", "cache"))
+    for folder in (one, other):
+        shutil.copytree(PACKAGE, folder / "bestarm", ignore=shutil.ignore_patterns("__pycache__"))
+    assert [hits(one, cache), hits(one, cache), hits(other, cache)] == [0, 1, 1]
+    with (other / "bestarm/core/simplex.py").open("a") as source:
+        source.write("# another kernel file\n")
+    assert [hits(other, cache), hits(one, cache)] == [0, 1]
+
+
+def test_kernels_of_others_are_kept_by_their_own_path(tmp_path):
+    ours = Locator.get_suitable_cache_subpath(str(PACKAGE / "lagex/dual.py"))
+    assert ours == "bestarm.lagex"
+    paths = {Locator.get_suitable_cache_subpath(str(tmp_path / n / "x.py")) for n in "ab"}
+    assert len(paths) == 2
