@@ -3,7 +3,7 @@ VENV := .venv
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 
-.PHONY: figures test quick resume bench readme lock clean
+.PHONY: figures test quick resume site test-site bench readme lock clean
 
 figures: $(READY) ## Rebuild every figure, table and claim at paper scale.
 	$(RUN) snakemake figures/all
@@ -22,6 +22,14 @@ resume: $(READY) ## Go on after the workflow itself was killed.
 	if [ -d results ]; then find results -name '.*' -type f -delete; fi
 	$(RUN) snakemake figures/all
 
+site: $(READY) ## The replication site, from the committed figures: site/index.html.
+	$(RUN) snakemake site/index.html
+
+test-site: site ## Test the site in Chromium, which is installed (Debian) when missing.
+	tests/site/chromium.sh
+	$(RUN) pip install --quiet --require-hashes --requirement tests/site/requirements.lock
+	$(RUN) BESTARM_SITE=site python -m pytest tests/site
+
 bench: $(READY) ## Measure speed and memory; writes bench/bench.csv.
 	$(RUN) python bench/bench.py
 
@@ -33,9 +41,12 @@ lock: $(READY) ## Pin the newest allowed packages again.
 	$(RUN) uv pip compile pyproject.toml --extra test --universal --generate-hashes --upgrade \
 	    --quiet --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	    --output-file requirements.lock
+	$(RUN) uv pip compile tests/site/requirements.in --constraint requirements.lock --universal \
+	    --generate-hashes --upgrade --quiet --no-emit-index-url --no-emit-find-links \
+	    --custom-compile-command "make lock" --output-file tests/site/requirements.lock
 
 clean: ## Remove what a rebuild makes again, but not the committed figures.
-	rm -rf results figures/quick figures/smoke figures/all figures/*/all
+	rm -rf results site figures/quick figures/smoke figures/all figures/*/all
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python >= 3.11 is needed, this is " + sys.version)'

@@ -25,6 +25,7 @@ def project(root, tmp_path_factory):
     """A copy with nothing built, in a folder whose name has a space and an umlaut."""
     folder = tmp_path_factory.mktemp("workflow") / "bestärm copy"
     shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT))
+    shutil.rmtree(folder / "site", ignore_errors=True)
     return folder
 
 
@@ -165,3 +166,53 @@ class TestFreshClone:
             in output
         )
         assert not (project / "results").exists()
+
+
+class TestSite:
+    """From the committed figures, with a sixth paper that has none."""
+
+    SITE = "site/index.html"
+
+    def test_a_fresh_clone_simulates_nothing(self, project):
+        toy.add_to(project)
+        assert jobs(snakemake(project, "-n", self.SITE)) == {("site", ""): 1}
+
+    def test_it_is_built_once(self, project):
+        snakemake(project, self.SITE)
+        page = (project / "site/toy.html").read_text()
+        assert "Not built yet" in page
+        assert "not tested yet" in page
+        assert 'href="toy.html"' in (project / self.SITE).read_text()
+        assert nothing_to_do(snakemake(project, self.SITE))
+
+    def test_new_file_times_rebuild_nothing(self, project):
+        (project / "figures/cbmai/fig2.csv").touch()
+        (project / "docs/design.md").touch()
+        assert nothing_to_do(snakemake(project, "-n", self.SITE))
+
+    @pytest.mark.parametrize("path", ["figures/cbmai/fig2.svg", "docs/readings.md"])
+    def test_an_edit_to_what_it_shows_rebuilds_it(self, project, path):
+        before = (project / path).read_bytes()
+        (project / path).write_bytes(before + b"\n")
+        assert jobs(snakemake(project, "-n", self.SITE)) == {("site", ""): 1}
+        (project / path).write_bytes(before)
+
+    def test_a_lost_page_is_made_again(self, project):
+        (project / "site/toy.html").unlink()
+        shutil.rmtree(project / "site/code")
+        snakemake(project, self.SITE)
+        assert (project / "site/toy.html").exists()
+        assert (project / "site/code/src/bestarm/index.html").exists()
+
+    def test_a_notebook_is_made_first_and_linked(self, project):
+        """With a rule of any kind for notebooks/PAPER.py."""
+        (project / "notebooks").mkdir(exist_ok=True)
+        (project / "notebooks/toy.py").write_text("1\n")
+        rule = (
+            "rule a_notebook:\n    output: 'site/notebooks/toy.html'\n    shell: 'touch {output}'\n"
+        )
+        with (project / "Snakefile").open("a") as file:
+            file.write(rule)
+        snakemake(project, self.SITE)
+        assert (project / "site/notebooks/toy.html").exists()
+        assert 'href="notebooks/toy.html"' in (project / "site/toy.html").read_text()

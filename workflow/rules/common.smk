@@ -54,7 +54,8 @@ def summaries(figures, paper):
 
 # A manifest that exists would hide a missing figure: Snakemake does not look behind a file that
 # is newer than everything present. So a run that will build removes such a manifest first.
-if workflow.is_main_process and not {"-n", "--dry-run", "--dryrun"} & set(sys.argv):
+WILL_BUILD = workflow.is_main_process and not {"-n", "--dry-run", "--dryrun"} & set(sys.argv)
+if WILL_BUILD:
     for figures in SCALE_OF:
         for paper in registry.PAPERS:
             if not all(Path(file).exists() for file in pictures(figures, paper)):

@@ -130,6 +130,17 @@ def manifest(tables: list[Path], out: Out) -> None:
 
 
 @app.command()
+def site(
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
+    content: Annotated[str | None, typer.Option(help="Hash that the project must have.")] = None,
+) -> None:
+    """Make the replication site from the project in this folder."""
+    from bestarm.pipeline.site.build import make
+
+    make(Path(), out, content)
+
+
+@app.command()
 def report(
     readme: Path = Path("README.md"),
     ledger: Path = Path("figures/claims.csv"),

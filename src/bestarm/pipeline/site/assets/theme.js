@@ -1,0 +1,31 @@
+// Light or dark: as the system has it, until the reader chooses. Runs before the page is drawn.
+"use strict";
+(() => {
+  const root = document.documentElement;
+  const memory = (() => {
+    try {
+      return window.localStorage;
+    } catch {
+      return null; // storage is refused: the choice lasts for this page
+    }
+  })();
+  const system = window.matchMedia("(prefers-color-scheme: dark)");
+  const chosen = () => root.dataset.theme || (system.matches ? "dark" : "light");
+  if (memory?.getItem("theme")) root.dataset.theme = memory.getItem("theme");
+
+  addEventListener("DOMContentLoaded", () => {
+    const button = document.getElementById("theme");
+    const label = () => {
+      button.textContent = chosen() === "dark" ? "Light" : "Dark";
+      button.setAttribute("aria-label", `Use ${button.textContent.toLowerCase()} colours`);
+    };
+    button.addEventListener("click", () => {
+      root.dataset.theme = chosen() === "dark" ? "light" : "dark";
+      memory?.setItem("theme", root.dataset.theme);
+      label();
+    });
+    system.addEventListener("change", label);
+    label();
+    button.hidden = false;
+  });
+})();

@@ -1,0 +1,228 @@
+"""From the project's files to the pages of the site."""
+
+import posixpath
+from collections.abc import Callable
+from importlib.metadata import files as files_of
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from bestarm.core.inputs import InputError, read_text
+from bestarm.pipeline import registry
+from bestarm.pipeline.files import replacing
+from bestarm.pipeline.scales import Scale, read_scale
+from bestarm.pipeline.site import ledger as ledgers
+from bestarm.pipeline.site import table as tables
+from bestarm.pipeline.site import texts
+from bestarm.pipeline.site.code import Code
+from bestarm.pipeline.site.content import README_PAGES, fingerprint, sources
+from bestarm.pipeline.site.paper import asked, check_targets, experiment_view, target_view
+
+
+class Site:
+    """Gathers the files of the site, page by page."""
+
+    def __init__(self, root: Path):
+        self.root = root
+        self.files: dict[str, bytes] = {}
+        self.code = Code(root, sources(root))
+        self.readme = read_text(root / "README.md")
+        self.readings = self._readings()
+        self.names = {paper: self._name(paper) for paper in registry.PAPERS}
+        loader = PackageLoader("bestarm.pipeline.site")
+        self._templates = Environment(
+            loader=loader,
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._templates.globals.update(
+            papers=self.names,
+            docs=self._docs(),
+            kinds=ledgers.KINDS,
+            number=ledgers.number,
+            tally=ledgers.tally,
+            asked=asked,
+            tables=tables,
+            code=self.code.page,
+        )
+
+    def page(self, path: str, template: str, **values: Any) -> None:
+        """Add a page made from a template."""
+        top = "../" * path.count("/")
+        text = self._templates.get_template(template).render(top=top, path=path, **values)
+        self.files[path] = text.encode()
+
+    def link(self, folder: str) -> Callable[[str], str | None]:
+        """Links of a text in `folder`, as links between pages."""
+
+        def to_page(href: str) -> str | None:
+            path, _, fragment = href.partition("#")
+            path = posixpath.normpath(posixpath.join(folder, path))
+            anchor = f"#{fragment}" if fragment else ""
+            parts = path.split("/")
+            if path == "README.md":
+                return f"rerun.html{anchor}"
+            if parts[0] == "docs" and path.endswith(".md"):
+                return f"{Path(path).stem}.html{anchor}"
+            if parts[0] == "figures" and len(parts) == 3 and parts[1] in registry.PAPERS:
+                return f"{parts[1]}.html#{parts[2].split('.')[0]}"
+            return path if path == "figures/claims.csv" else self.code.page(path)
+
+        return to_page
+
+    def about(self, paper: str, texts_by_name: dict[str, str]) -> str:
+        """Of some texts the one whose name says it is on a paper, or nothing."""
+        name = texts.about(paper, texts_by_name)
+        return texts_by_name[name] if name else ""
+
+    def reading_page(self, paper: str, reading: str) -> str:
+        """Where a reading is explained: at its name, else in the section on its paper."""
+        if (anchor := f"{paper}-{reading}") in self.readings.anchors:
+            return f"readings.html#{anchor}"
+        sections = {h.text: h.anchor for h in self.readings.headings if h.level == 2}
+        anchor = self.about(paper, sections)
+        return f"readings.html#{anchor}" if anchor else "readings.html"
+
+    def _readings(self) -> texts.Text:
+        def anchor(heading: str, name: str) -> str | None:
+            for paper in registry.PAPERS:
+                if texts.about(paper, [heading]):
+                    known = registry.room(paper, "strategies").READINGS
+                    return f"{paper}-{name}" if name in known else None
+            return None
+
+        return texts.render(read_text(self.root / "docs/readings.md"), self.link("docs"), anchor)
+
+    def _name(self, paper: str) -> str:
+        """The short name of a paper, as the headings of docs/readings.md have it."""
+        heading = texts.about(paper, [h.text for h in self.readings.headings if h.level == 2])
+        return heading.partition(" (")[0] if heading else paper
+
+    def _docs(self) -> dict[str, str]:
+        """Pages of prose and their titles, docs/readings.md first."""
+        titles = {
+            path.stem: texts.render(read_text(path), self.link("docs")).title
+            for path in sorted((self.root / "docs").glob("*.md"))
+        }
+        made = {page: title for page, (title, _) in README_PAGES.items()}
+        return {"readings": titles.pop("readings"), **made, **titles}
+
+
+def build(root: Path) -> dict[str, bytes]:
+    """The files of the site by path.
+
+    Args:
+        root: the project's folder.
+
+    Raises:
+        InputError: a text, table or ledger of the project cannot be read.
+    """
+    site = Site(root)
+    ledger = ledgers.read_ledger(root / "figures/claims.csv")
+    if (root / "figures/claims.csv").is_file():
+        site.files["figures/claims.csv"] = (root / "figures/claims.csv").read_bytes()
+    scale = read_scale(root / "workflow/scales/paper.yaml")
+    papers = {paper: _add_paper(site, paper, ledger, scale) for paper in registry.PAPERS}
+    _add_texts(site)
+    bench = pd.read_csv(root / "bench/bench.csv")
+    times = {paper: _time(bench, paper) for paper in registry.PAPERS}
+    has_ledger = "figures/claims.csv" in site.files
+    site.page("index.html", "index.html", of=papers, times=times, has_ledger=has_ledger)
+    for path, page in site.code.pages().items():
+        site.page(path, "code.html", page=page)
+    _add_assets(site)
+    return site.files
+
+
+def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> dict[str, Any]:
+    """Add a paper's page and the files it links; return what the overview says of it."""
+    room = registry.room(paper, "experiments")
+    claims = ledgers.judged(site.root, paper, ledger)
+    check_targets(paper, claims)
+    targets = [target_view(site.root, paper, t, claims, site.code) for t in room.TARGETS]
+    experiments = [experiment_view(paper, e, scale, site.code) for e in room.EXPERIMENTS]
+    for view in targets:
+        stem = f"figures/{paper}/{view.target.name}"
+        if view.picture is not None:
+            site.files[f"{stem}.svg"] = view.picture
+        if view.table is not None:
+            site.files[f"{stem}.csv"] = Path(site.root / f"{stem}.csv").read_bytes()
+            key = f"{paper}/{view.target.name}"
+            site.files[f"{stem}.js"] = tables.script(key, view.table, view.chart).encode()
+    for view in experiments:
+        key = f"{paper}/cells-{view.name}"
+        site.files[f"figures/{key}.js"] = tables.script(key, view.cells, None).encode()
+    bullets = texts.bullets(texts.section(site.readme, "What replicates"))
+    summary = texts.render(site.about(paper, bullets), site.link("")).body
+    values = {"claims": claims, "targets": targets, "summary": summary}
+    site.page(
+        f"{paper}.html",
+        "paper.html",
+        paper=paper,
+        title=registry.PAPERS[paper],
+        notebook=(site.root / "notebooks" / f"{paper}.py").is_file(),
+        experiments=experiments,
+        reading_page=site.reading_page,
+        **values,
+    )
+    return values
+
+
+def _add_texts(site: Site) -> None:
+    """Add the pages of prose: docs/*.md, and sections of README.md."""
+    site.page("readings.html", "text.html", text=site.readings)
+    for path in sorted((site.root / "docs").glob("*.md")):
+        if path.stem != "readings":
+            text = texts.render(read_text(path), site.link("docs"))
+            site.page(f"{path.stem}.html", "text.html", text=text)
+    for page, (title, headings) in README_PAGES.items():
+        markdown = "".join(texts.section(site.readme, heading) for heading in headings)
+        if not markdown:
+            raise InputError(f"README.md: has none of the sections {', '.join(headings)}")
+        text = texts.render(f"# {title}\n\n{markdown}", site.link(""))
+        site.page(f"{page}.html", "text.html", text=text)
+
+
+def _time(bench: pd.DataFrame, paper: str) -> str:
+    """How long a paper takes from nothing at paper scale, if `make bench` has measured it."""
+    measure = f"{paper}, paper scale from nothing, warm compile cache"
+    found = bench[bench.measure == measure]
+    if found.empty:
+        return ""
+    seconds = found.value.iloc[0]
+    return f"{seconds:.0f} s" if seconds < 180 else f"{seconds / 60:.0f} min"
+
+
+def _add_assets(site: Site) -> None:
+    """Add styles and scripts, with the library that draws if some chart needs it."""
+    for asset in files("bestarm.pipeline.site").joinpath("assets").iterdir():
+        site.files[f"assets/{asset.name}"] = asset.read_bytes()
+    if any(b'"chart":{' in data for path, data in site.files.items() if path.endswith(".js")):
+        library = files("plotly").joinpath("package_data/plotly.min.js")
+        site.files["assets/plotly.min.js"] = library.read_bytes()
+        licence = next(f for f in files_of("plotly") if f.name.startswith("LICENSE"))
+        site.files["assets/plotly-LICENSE.txt"] = licence.read_binary()
+
+
+def make(root: Path, out: Path, expected: str | None = None) -> None:
+    """Build the site into a folder.
+
+    Args:
+        root: the project's folder.
+        out: where the pages go; other files there are left alone.
+        expected: the fingerprint of the project when the site was asked for.
+
+    Raises:
+        InputError: see `build`; or the project has changed since the site was asked for.
+    """
+    pages = build(root)
+    if expected and expected != fingerprint(root):
+        raise InputError(f"{out}: the project changed while its site was made; make it again")
+    for path, data in pages.items():
+        with replacing(out / path) as temporary:
+            temporary.write_bytes(data)

@@ -1,0 +1,149 @@
+"""Which tables are worth hovering over, and how the browser draws them.
+
+A table with values against a numeric x becomes curves; one with a statistic of many parts, such as
+`mean_share:1;2`, becomes a heat map. The browser draws; here rows are put into panels and series,
+with the colours of the paper's own figures.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from bestarm.pipeline.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    Look,
+)
+
+#: A line needs this many points, and a heat map this many columns, to be worth it.
+FEWEST = 3
+FEWEST_PARTS, MOST_LINES = 4, 60
+
+COLOURS = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
+DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot"}
+SYMBOLS = {
+    "o": "circle",
+    "s": "square",
+    "^": "triangle-up",
+    "v": "triangle-down",
+    "D": "diamond",
+    "P": "cross",
+    "X": "x",
+    "*": "star",
+}
+OTHER_DASHES = [*DASHES.values(), "longdash", "longdashdot"]
+
+
+def chart(
+    table: pd.DataFrame, looks: Mapping[str, Look], claimed: Mapping[str, int]
+) -> dict | None:
+    """How a table is drawn, or None where there is nothing to hover over.
+
+    Args:
+        table: a target's table.
+        looks: the paper's looks, by strategy or by reading.
+        claimed: how many claims are about each statistic; the drawing starts with the first.
+
+    Returns:
+        `kind`, `panels`, `series` (names and looks), `start` (a statistic), for curves `x_names`
+        by panel, and `of`: for each row of the table its panel and series, None if not drawn.
+    """
+    made = _curves(table, looks) or _heat_map(table)
+    if made is None:
+        return None
+    drawn = table[[of is not None for of in made["of"]]]
+    drawn = drawn[drawn.groupby("statistic").value.transform("nunique") > 1]
+    if drawn.empty:
+        return None
+    whole = set(drawn[drawn.strategy.isin(looks)].statistic)  # of strategies, not of pairs of them
+    best = max(drawn.statistic, key=lambda name: (name in whole, claimed.get(name, 0)))
+    return {**made, "start": best}
+
+
+def _curves(table: pd.DataFrame, looks: Mapping[str, Look]) -> dict | None:
+    rows = table[table.x.notna()]
+    if rows.empty:
+        return None
+    rows = rows.assign(
+        **{c: _without_x(rows, c) for c in ("instance", "strategy", "setting")},
+        base=[strategy.split(" ")[0] for strategy in rows.strategy],
+    )
+    rows = rows.assign(
+        panel=_joined(rows, ["instance", *(["x_name"] if rows.x_name.nunique() > 1 else [])]),
+        series=_joined(rows, ["strategy", *(["reading"] if rows.reading.nunique() > 1 else [])]),
+    )
+    point = ["panel", "series", "statistic", "x"]
+    if rows.duplicated(point).any():  # the setting tells these apart
+        rows = rows.assign(panel=_joined(rows, ["panel", "setting"]))
+    lengths = rows.groupby(["panel", "statistic", "series"]).x.transform("size")
+    longest = lengths.groupby([rows.panel, rows.statistic]).transform("max")
+    rows = rows[longest >= FEWEST]
+    if rows.empty or rows.duplicated(point).any():
+        return None
+    x_names = rows.drop_duplicates("panel").x_name.tolist()
+    series = _series(rows, looks)
+    return {"kind": "curves", **_places(table, rows), "series": series, "x_names": x_names}
+
+
+def _heat_map(table: pd.DataFrame) -> dict | None:
+    parts = table.statistic.str.partition(":")
+    rows = table.assign(panel=parts[0], part=parts[2])[parts[2] != ""]
+    if rows.empty:
+        return None
+    names = [c for c in ("instance", "strategy", "reading") if rows[c].nunique() > 1]
+    rows = rows.assign(series=_joined(rows, names))
+    sizes = rows.groupby("panel")[["part", "series"]].transform("nunique")
+    rows = rows[(sizes.part >= FEWEST_PARTS) & sizes.series.between(2, MOST_LINES)]
+    if (rows.reading == "published").all() or rows.duplicated(["panel", "series", "part"]).any():
+        return None
+    series = [{"name": name} for name in rows.series.unique()]
+    return {"kind": "map", **_places(table, rows), "series": series}
+
+
+def _without_x(rows: pd.DataFrame, column: str) -> list[str]:
+    """A column without what x already says, as in `d=3` or `setup 1 m3=0.5`."""
+    return [
+        re.sub(rf"(^|[\s,]){re.escape(x_name)}=[^\s,]+", "", text).strip(" ,")
+        for text, x_name in zip(rows[column], rows.x_name, strict=True)
+    ]
+
+
+def _joined(rows: pd.DataFrame, names: list[str]) -> list[str]:
+    return [" · ".join(part for part in row if part) for row in rows[names].itertuples(False)]
+
+
+def _places(table: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
+    """The panels, and every row's place among panels and series."""
+    panels, series = list(rows.panel.unique()), list(rows.series.unique())
+    of = pd.Series([None] * len(table), index=table.index, dtype=object)
+    for row in rows.itertuples():
+        of[row.Index] = [panels.index(row.panel), series.index(row.series)]
+    return {"panels": panels, "of": of.tolist()}
+
+
+def _series(rows: pd.DataFrame, looks: Mapping[str, Look]) -> list[dict[str, str | None]]:
+    """Names and looks of curves: colours of the static figure, dashes where a colour repeats."""
+    seen: dict[str, list[str]] = {}
+    drawn = []
+    for row in rows.drop_duplicates("series").itertuples():
+        look = looks.get(row.base) or looks.get(row.reading)
+        if row.reading == "published":
+            drawn.append({"name": row.series, "colour": BLACK, "dash": None, "symbol": "diamond"})
+            continue
+        fallback = COLOURS[list(rows.base.unique()).index(row.base) % len(COLOURS)]
+        colour = look.colour if look else fallback
+        dashes = seen.setdefault(colour, [])
+        dash = DASHES.get(look.line, "solid") if look else "solid"
+        if dash in dashes:
+            dash = next((d for d in OTHER_DASHES if d not in dashes), "dot")
+        dashes.append(dash)
+        symbol = SYMBOLS.get(look.marker, "circle") if look else "circle"
+        drawn.append({"name": row.series, "colour": colour, "dash": dash, "symbol": symbol})
+    return drawn

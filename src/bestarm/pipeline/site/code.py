@@ -1,0 +1,107 @@
+"""Pages of source code, made for what other pages link to and nothing else."""
+
+import functools
+import html
+import inspect
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pygments import highlight
+from pygments.filter import simplefilter
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import TextLexer, get_lexer_by_name, get_lexer_for_filename
+from pygments.token import Name, Operator, Punctuation, Text
+from pygments.util import ClassNotFound
+
+
+class CodePage(NamedTuple):
+    """A file or a folder of the project."""
+
+    path: str  # in the project; with / at the end for a folder
+    body: str  # highlighted HTML of a file
+    entries: list[str]  # pages of a folder's files and folders, relative to the site
+
+
+class Code:
+    """Knows where the code of a project is shown, and collects which of it is asked for."""
+
+    def __init__(self, root: Path, shown: list[Path]):
+        """`shown` are the files that may be linked."""
+        self._root = root
+        self._files = {path.relative_to(root).as_posix() for path in shown}
+        self._folders = {
+            f"{folder.as_posix()}/" for file in self._files for folder in list(Path(file).parents)
+        }
+        self._asked: dict[str, None] = {}
+
+    def page(self, path: str, line: int = 0) -> str | None:
+        """The page of a file or folder, from the site's top; None if the site may not show it."""
+        path = path.rstrip("/")
+        found = path if path in self._files else f"{path}/" if f"{path}/" in self._folders else None
+        if found is None:
+            return None
+        self._asked[found] = None
+        page = f"code/{found}index.html" if found.endswith("/") else f"code/{found}.html"
+        return f"{page}#L-{line}" if line else page
+
+    def of(self, thing: Any) -> str | None:
+        """The page of a function, class, partial or compiled function, at its first line."""
+        while isinstance(thing, functools.partial) or hasattr(thing, "py_func"):
+            thing = thing.func if isinstance(thing, functools.partial) else thing.py_func
+        try:
+            file, line = inspect.getsourcefile(thing), inspect.getsourcelines(thing)[1]
+        except (TypeError, OSError):
+            return None
+        path = Path(file or "").resolve()
+        if not path.is_relative_to(self._root.resolve()):
+            return None
+        return self.page(path.relative_to(self._root.resolve()).as_posix(), line)
+
+    def pages(self) -> dict[str, CodePage]:
+        """Every page asked for, and those that a folder among them lists."""
+        made: dict[str, CodePage] = {}
+        while waiting := [path for path in self._asked if self.page(path) not in made]:
+            for path in waiting:
+                made[self.page(path)] = self._folder(path) if path[-1] == "/" else self._file(path)
+        return made
+
+    def _folder(self, path: str) -> CodePage:
+        inside = (one for one in self._files | self._folders if one != path)
+        direct = {one for one in inside if one.startswith(path) and "/" not in one[len(path) : -1]}
+        return CodePage(path, "", [self.page(one) for one in sorted(direct)])
+
+    def _file(self, path: str) -> CodePage:
+        try:
+            text = (self._root / path).read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            text = "(not a text)"
+        return CodePage(path, highlighted(text, path, lines=True), [])
+
+
+def highlighted(text: str, name: str, lines: bool = False) -> str:
+    """Code as HTML; `name` is a file name or a language. With `lines`, each line is an anchor."""
+    formatter = HtmlFormatter(
+        nowrap=not lines, linenos="inline" if lines else False, linespans="L" if lines else ""
+    )
+    try:
+        lexer = get_lexer_for_filename(name) if "." in name else get_lexer_by_name(name)
+    except ClassNotFound:
+        lexer = TextLexer()
+    if Path(name).name == "Snakefile" or name.endswith(".smk"):
+        lexer = get_lexer_by_name("python")
+    lexer.add_filter(uncoloured())
+    return highlight(text, lexer, formatter)
+
+
+@simplefilter
+def uncoloured(self, lexer, stream, options):
+    """Tokens that site.css leaves as they are, without marks: that halves the pages."""
+    for kind, value in stream:
+        plain = kind is Name or (kind in Operator and kind is not Operator.Word)
+        yield (Text if plain or kind in Punctuation or kind in Text else kind), value
+
+
+def preformatted(text: str, language: str) -> str:
+    """A fenced block; it can be scrolled with the keyboard."""
+    body = highlighted(text, language) if language else html.escape(text)
+    return f'<pre tabindex="0" class="highlight"><code>{body}</code></pre>'

@@ -1,0 +1,127 @@
+"""What a paper's page says: its targets with their claims and code, and its experiments."""
+
+import html
+import re
+from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry
+from bestarm.pipeline.claims import RowOf
+from bestarm.pipeline.model import Experiment, Target
+from bestarm.pipeline.scales import Scale
+from bestarm.pipeline.site.chart import chart
+from bestarm.pipeline.site.code import Code
+from bestarm.pipeline.site.content import stem
+from bestarm.pipeline.site.ledger import Judged
+from bestarm.pipeline.tables import read_table
+
+
+class TargetView(NamedTuple):
+    """A target on its paper's page; a part that has not been built is None."""
+
+    target: Target
+    table: pd.DataFrame | None
+    picture: bytes | None
+    caption: str
+    chart: dict | None
+    claims: list[Judged]
+    code: list[tuple[str, str]]  # what it is, and its page
+
+    @property
+    def built(self) -> bool:
+        return self.table is not None and self.picture is not None
+
+
+class ExperimentView(NamedTuple):
+    """An experiment: its cells as a table, and how often each is run."""
+
+    name: str
+    cells: pd.DataFrame
+    replications: int
+    strategies: list[tuple[str, str | None]]  # name, and the page of its code
+
+
+def target_view(
+    root: Path, paper: str, target: Target, claims: list[Judged], code: Code
+) -> TargetView:
+    """A target with the claims that are tested on it (of all those of the paper)."""
+    path = stem(root, paper, target.name)
+    csv, svg = Path(f"{path}.csv"), Path(f"{path}.svg")
+    table = read_table(csv) if csv.is_file() else None
+    picture = svg.read_bytes() if svg.is_file() else None
+    own = [claim for claim in claims if claim.target == target.name]
+    plots = registry.room(paper, "plots")
+    drawn = None
+    if table is not None:
+        looks = getattr(plots, "LOOKS", {})
+        drawn = chart(table, looks, Counter(c.claim.row.statistic for c in own))
+    caption = caption_of(picture.decode()) if picture else ""
+    pieces = {
+        "the plot": getattr(plots, target.name.replace("-", "_")),
+        "the table": target.tabulate,
+        "its geometry": target.geometry,
+    }
+    found = [(what, code.of(piece)) for what, piece in pieces.items() if piece is not None]
+    links = [(what, page) for what, page in found if page]
+    return TargetView(target, table, picture, caption, drawn, own, links)
+
+
+def caption_of(svg: str) -> str:
+    """The caption drawn under a picture, its longest text: matplotlib draws letters as outlines
+    and keeps the words beside them as comments, one a line."""
+    texts = [re.findall(r"<!-- (.*?) -->", part) for part in svg.split('<g id="text_')[1:]]
+    return max((html.unescape(" ".join(lines)) for lines in texts), key=len, default="")
+
+
+def experiment_view(paper: str, experiment: Experiment, scale: Scale, code: Code) -> ExperimentView:
+    """An experiment of a paper at a scale."""
+    cells = pd.DataFrame(
+        [(c.instance, c.label, c.setting_label, c.reading) for c in experiment.cells],
+        columns=["instance", "strategy", "setting", "reading"],
+    )
+    names = dict.fromkeys(cell.strategy for cell in experiment.cells)
+    strategies = [(name, _strategy_page(paper, name, code)) for name in names]
+    size = scale.papers[paper][experiment.name]
+    return ExperimentView(experiment.name, cells, size.replications, strategies)
+
+
+def _strategy_page(paper: str, name: str, code: Code) -> str | None:
+    """Where a strategy is written, or where it is put together."""
+    room = registry.room(paper, "strategies")
+    strategy = room.STRATEGIES[name]
+    for part in strategy if isinstance(strategy, tuple) else (strategy,):
+        if page := code.of(part):
+            return page
+    lines = Path(room.__file__).read_text(encoding="utf-8").splitlines()
+    line = next((k for k, text in enumerate(lines, 1) if text.startswith("STRATEGIES")), 0)
+    return code.page(f"src/bestarm/{paper}/strategies.py", line)
+
+
+def asked(judged: Judged) -> str:
+    """What a claim's number is compared with, in words where the paper prints none."""
+    claim = judged.claim
+    if claim.published:
+        return f"{claim.published.value:,.6g}"
+    if claim.than is None:
+        return ""
+    side = "above" if claim.test == "at_least" else "below"
+    if not isinstance(claim.than, RowOf):
+        return f"{side} {claim.than:,.6g}"
+    other, row = claim.than.model_dump(exclude_none=True), claim.row.model_dump(exclude_none=True)
+    differs = [f"{key} {value}" for key, value in other.items() if row.get(key) != value]
+    return f"{side} that of {', '.join(differs)}"
+
+
+def check_targets(paper: str, claims: list[Judged]) -> None:
+    """Raise InputError for a claim on a target that the paper does not have."""
+    known = {target.name for target in registry.room(paper, "experiments").TARGETS}
+    for claim in claims:
+        if claim.target and claim.target not in known:
+            raise InputError(
+                f"data/claims/{paper}.yaml: {claim.claim.id}: row.target: must be among "
+                f"{', '.join(sorted(known))}, got {claim.target}"
+            )

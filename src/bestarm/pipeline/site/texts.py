@@ -1,0 +1,118 @@
+"""The project's own Markdown as pages: links that stay on the site, anchors for readings."""
+
+import re
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from bestarm.pipeline.site.code import preformatted
+
+COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+
+
+class Heading(NamedTuple):
+    level: int
+    text: str
+    anchor: str
+
+
+class Text(NamedTuple):
+    """A page of prose."""
+
+    title: str
+    body: str  # HTML
+    headings: list[Heading]
+    anchors: set[str]
+
+
+def render(
+    markdown: str,
+    link: Callable[[str], str | None],
+    readings: Callable[[str, str], str | None] = lambda heading, code: None,
+) -> Text:
+    """Markdown as HTML; its first heading becomes the title.
+
+    Args:
+        markdown: the text.
+        link: from a relative link to one that works on the site, or None to leave plain text.
+        readings: from the last second-level heading and a piece of code to an anchor, or None.
+    """
+    highlight = lambda code, language, _: preformatted(code, language)  # noqa: E731
+    parser = MarkdownIt("commonmark", {"html": False, "highlight": highlight}).enable("table")
+    tokens = parser.parse(COMMENT.sub("", markdown))
+    title, tokens = _without_title(tokens)
+    headings, anchors, section = [], set(), ""
+    for token, inner in zip_longest(tokens, tokens[1:]):
+        if token.type == "heading_open":
+            text = _plain(inner)
+            heading = Heading(int(token.tag[1]), text, _free(_slug(text), anchors))
+            headings.append(heading)
+            token.attrSet("id", heading.anchor)
+            section = heading.text if heading.level == 2 else section
+        elif token.type == "inline":
+            _relink(token.children, link)
+            for child in token.children:
+                anchor = child.type == "code_inline" and readings(section, child.content)
+                if anchor and anchor not in anchors:
+                    child.attrSet("id", anchor)
+                    anchors.add(anchor)
+    body = parser.renderer.render(tokens, parser.options, {})
+    region = '<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>'
+    body = body.replace("<table>", region).replace("</table>", "</table></div>")
+    return Text(title, body, headings, anchors)
+
+
+def section(markdown: str, heading: str) -> str:
+    """A second-level section with its heading, or nothing if there is none of that name."""
+    found = re.search(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", markdown, re.DOTALL | re.M)
+    return found[0] if found else ""
+
+
+def bullets(markdown: str) -> dict[str, str]:
+    """List items that start with a bold name, such as `- **BAICS.** With ...`, by that name."""
+    items = re.findall(r"^- \*\*(.+?)\.?\*\*\s*(.*?)(?=^- |^\S|\Z)", markdown, re.DOTALL | re.M)
+    return {name: re.sub(r"\n +", "\n", body) for name, body in items}
+
+
+def about(paper: str, names: Iterable[str]) -> str | None:
+    """The first of some headings that speaks of a paper: the one that starts with its key."""
+    return next((name for name in names if name.lower().startswith(paper.lower())), None)
+
+
+def _without_title(tokens: list[Token]) -> tuple[str, list[Token]]:
+    if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
+        return _plain(tokens[1]), tokens[3:]
+    return "", tokens
+
+
+def _plain(token: Token) -> str:
+    return "".join(child.content for child in token.children)
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
+
+
+def _free(anchor: str, taken: set[str]) -> str:
+    """An anchor not taken yet, and take it."""
+    name, k = anchor, 1
+    while name in taken:
+        k += 1
+        name = f"{anchor}-{k}"
+    taken.add(name)
+    return name
+
+
+def _relink(tokens: list[Token], link: Callable[[str], str | None]) -> None:
+    """Turn links to the project's files into links to pages; those without a page become text."""
+    tag = "a"
+    for token in tokens:
+        if token.type == "link_open":
+            href = token.attrGet("href")
+            there = href if re.match(r"\w+:|#", href) else link(href)
+            tag, token.attrs = ("a", {"href": there}) if there else ("span", {})
+        if token.type in ("link_open", "link_close"):
+            token.tag = tag

@@ -1,0 +1,403 @@
+"""The replication site: every target and claim where it should be, links that lead somewhere."""
+
+import json
+import os
+import re
+import shutil
+from collections import Counter
+from html.parser import HTMLParser
+from pathlib import Path
+from posixpath import dirname, join, normpath
+from urllib.parse import unquote
+
+import pandas as pd
+import pytest
+import yaml
+
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry
+from bestarm.pipeline.claims import INVALID
+from bestarm.pipeline.report import verdict_table
+from bestarm.pipeline.site import build, ledger, texts
+from bestarm.pipeline.site.chart import chart
+from bestarm.pipeline.site.code import Code
+from bestarm.pipeline.site.content import fingerprint, page_names, sources
+from bestarm.pipeline.site.paper import caption_of
+from bestarm.pipeline.site.table import plain, script
+from bestarm.pipeline.style import BLACK, BLUE, Look, caption, new_figure, save
+from bestarm.pipeline.tables import assemble, read_table
+
+VOID = {"meta", "link", "img", "br", "input", "hr"}
+
+
+class Page(HTMLParser):
+    """Ids, links and texts of a page, each with the ids of the elements around it."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.ids, self.links, self.pictures = [], [], []
+        self.section_of, self.text_of = {}, Counter()
+        self.texts: dict[str, str] = {}
+        self.tags = Counter()
+        self._open: list[tuple[str, str]] = []
+        self.feed(html)
+        assert not self._open, self._open
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.tags[tag] += 1
+        if "id" in found:
+            self.ids.append(found["id"])
+            self.section_of[found["id"]] = [one for _, one in self._open if one]
+        self.links += [found[name] for name in ("href", "src") if name in found]
+        if tag == "img":
+            self.pictures.append((found["src"], found["alt"], [i for _, i in self._open if i]))
+        if tag not in VOID:
+            self._open.append((tag, found.get("id", "")))
+
+    def handle_endtag(self, tag):
+        assert self._open.pop()[0] == tag
+
+    def handle_data(self, data):
+        for _, one in self._open:
+            if one:
+                self.texts[one] = self.texts.get(one, "") + data
+
+
+@pytest.fixture(scope="module")
+def files(root):
+    return build.build(root)
+
+
+@pytest.fixture(scope="module")
+def pages(files):
+    return {path: Page(data.decode()) for path, data in files.items() if path.endswith(".html")}
+
+
+@pytest.fixture(scope="module")
+def claims(root):
+    return pd.read_csv(root / "figures/claims.csv").drop_duplicates(["paper", "id"])
+
+
+def test_every_link_leads_somewhere_on_the_site(files, pages):
+    external = re.compile(r"https?:|data:,$")
+    for path, page in pages.items():
+        for link in page.links:
+            if external.match(link) or link.startswith("notebooks/"):
+                continue
+            there, _, fragment = unquote(link).partition("#")
+            target = normpath(join(dirname(path), there)) if there else path
+            assert target in files, f"{path}: {link}"
+            if fragment:
+                assert fragment in pages[target].ids, f"{path}: {link}"
+
+
+def test_nothing_is_fetched_from_outside(files):
+    for path, data in files.items():
+        if path.endswith((".html", ".css")):
+            fetched = re.findall(
+                r"(?:src|<link[^>]*href)=\"(https?:[^\"]*)|url\((.*?)\)", data.decode()
+            )
+            assert not fetched, path
+
+
+def test_ids_are_unique(pages):
+    for path, page in pages.items():
+        assert [one for one, k in Counter(page.ids).items() if k > 1] == [], path
+
+
+def test_pages_are_those_the_workflow_declares(root, files):
+    assert {p for p in files if "/" not in p} == {f"{name}.html" for name in page_names(root)}
+    assert {p.split("/")[0] for p in files if "/" in p} == {"assets", "code", "figures"}
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_every_target_has_its_picture_table_and_code(paper, root, files, pages):
+    page = pages[f"{paper}.html"]
+    for target in registry.room(paper, "experiments").TARGETS:
+        stem = f"figures/{paper}/{target.name}"
+        shown = [(alt, around) for src, alt, around in page.pictures if src == f"{stem}.svg"]
+        assert len(shown) == 1
+        alt, around = shown[0]
+        assert target.title in alt
+        assert target.name in around
+        assert files[f"{stem}.svg"] == Path(root / f"{stem}.svg").read_bytes()
+        assert files[f"{stem}.csv"] == Path(root / f"{stem}.csv").read_bytes()
+        assert f"{stem}.csv" in page.links
+        assert page.texts[f"{target.name}-caption"].endswith(".")
+        drawn = [link for link in page.links if f"{paper}/plots.py.html#L-" in link]
+        assert len(drawn) == len(registry.room(paper, "experiments").TARGETS)
+
+
+def test_code_links_lead_to_the_function_that_draws(files, pages):
+    links = [link for link in pages["cbmai.html"].links if "cbmai/plots.py.html#L-" in link]
+    page, line = links[1].split("#L-")  # the targets are in order, the second is fig2
+    lines = re.findall(r'<span id="L-\d+">.*?(?=<span id="L-|</pre>)', files[page].decode(), re.S)
+    assert (
+        re.sub("<.*?>", "", lines[int(line) - 1])
+        .strip()
+        .endswith("def fig2(table: pd.DataFrame, geometry: pd.DataFrame) -&gt; Figure:")
+    )
+
+
+def test_every_claim_is_on_its_target_once(root, pages):
+    for paper in registry.PAPERS:
+        page = pages[f"{paper}.html"]
+        expected = ledger.judged(root, paper, ledger.read_ledger(root / "figures/claims.csv"))
+        shown = Counter(one for one in page.ids if one.startswith("claim-"))
+        assert shown == Counter(f"claim-{one.claim.id}" for one in expected)
+        for one in expected:
+            section = one.target or "untested"
+            assert section in page.section_of[f"claim-{one.claim.id}"], one.claim.id
+    assert sum(i.startswith("claim-") for p in pages.values() for i in p.ids) == sum(
+        i.startswith("claim-") for paper in registry.PAPERS for i in pages[f"{paper}.html"].ids
+    )
+
+
+def test_claims_say_what_the_ledger_says(root, pages):
+    lines = pd.read_csv(root / "figures/claims.csv")
+    for (paper, name), of_claim in lines.groupby(["paper", "id"]):
+        text = " ".join(pages[f"{paper}.html"].texts[f"claim-{name}"].split())
+        first = of_claim.iloc[0]
+        assert " ".join(first.statement.split()) in text
+        verdict = first.verdict
+        sign = {"reproduced": "✓ r", "not reproduced": "✗ not", "not testable": "– not"}
+        assert text.startswith(sign.get(verdict, "◐ other")), (name, text, verdict)
+        if first.test == "none":
+            continue
+        for row in of_claim.itertuples():
+            ours = "undefined" if pd.isna(row.ours) else f"{row.ours:.4g}".replace("inf", "∞")
+            assert f"{row.reading} {ours}" in text, (name, row.reading)
+        assert text.count("errs more than δ") == (of_claim.valid == INVALID).sum()
+
+
+def test_overview_counts_the_claims(root, pages, files):
+    """The numbers of README's table, which the ledger gives in another way."""
+    lines = pd.read_csv(root / "figures/claims.csv")
+    expected = [row.strip("| ").split(" | ") for row in verdict_table(lines).splitlines()[2:]]
+    html = files["index.html"].decode()
+    rows = re.findall(r'<th scope="row">.*?</tr>', html, re.DOTALL)
+    for row, (paper, total, *counts) in zip(rows, expected, strict=True):
+        shown = re.findall(r'<td data-label="(.*?)".*?>(.*?)</td>', row)
+        assert f'href="{paper}.html"' in row
+        named = dict(shown)
+        n_targets = len(registry.room(paper, "experiments").TARGETS)
+        assert named["Rebuilt"] == f"{n_targets} of {n_targets}"
+        assert named["Claims"] == total
+        signs = ("✓ reproduced", "◐ other reading", "✗ not reproduced", "! contradicts itself")
+        for sign, count in zip((*signs, "– not testable"), counts, strict=True):
+            assert named.get(sign, "0") == count, (paper, sign)
+
+
+def test_run_times_are_those_measured():
+    bench = pd.DataFrame({"measure": ["a, paper scale from nothing, warm compile cache"]})
+    assert build._time(bench.assign(value=128.2), "a") == "128 s"
+    assert build._time(bench.assign(value=1260.0), "a") == "21 min"
+    assert build._time(bench.assign(value=1260.0), "b") == ""
+
+
+@pytest.fixture(scope="module")
+def odd(root, tmp_path_factory):
+    """The site of a project with one paper, hostile texts, and parts that were never built."""
+    project = tmp_path_factory.mktemp("odd") / "project"
+    left_out = shutil.ignore_patterns(".*", "results", "site", "__pycache__", "quick", "smoke")
+    shutil.copytree(root, project, ignore=left_out)
+    scale = project / "workflow/scales/paper.yaml"
+    sizes = yaml.safe_load(scale.read_text())
+    scale.write_text(yaml.safe_dump(sizes | {"papers": {"baics": sizes["papers"]["baics"]}}))
+    figures = project / "figures/baics"
+    (figures / "fig1.svg").unlink()
+    (figures / "fig1.csv").unlink()
+    (figures / "fig2.svg").unlink()
+    table = figures / "table1.csv"
+    table.write_text(table.read_text().replace("T-a-SCS", "</td><script>x()</script>"))
+    claims = project / "data/claims/baics.yaml"
+    statement = "statement: T-a-SCS stops after 530 pulls on average in example 1."
+    assert statement in claims.read_text()
+    hostile = "statement: <img src=x onerror=x()> & more"
+    claims.write_text(claims.read_text().replace(statement, hostile))
+    lines = pd.read_csv(project / "figures/claims.csv")
+    lines[lines.id != "table1-tas-time"].to_csv(project / "figures/claims.csv", index=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "PAPERS", {"baics": "A paper"})
+        return build.build(project)
+
+
+def test_hostile_texts_are_text(odd):
+    page = Page(odd["baics.html"].decode())
+    assert "<img src=x onerror=x()> & more" in page.texts["claim-table1-tascs-time"]
+    assert "</td><script>x()</script>" in page.texts["table1"]
+    assert page.tags["script"] == 3
+    assert all(src.startswith("figures/") for src, _, _ in page.pictures)
+
+
+def test_what_is_missing_is_said(odd):
+    page = Page(odd["baics.html"].decode())
+    assert "Not built yet: snakemake figures/baics/fig1.svg" in page.texts["fig1"]
+    assert "Only its table has been built" in page.texts["fig2"]
+    assert "figures/baics/fig1.csv" not in odd
+    assert not any(src.startswith("figures/baics/fig1.") for src, _, _ in page.pictures)
+    assert "… not tested yet" in page.texts["claim-table1-tas-time"]
+    overview = odd["index.html"].decode()
+    assert ">6 of 8<" in overview
+    assert 'data-label="… not tested yet">1<' in overview
+
+
+def test_links_to_what_the_site_does_not_have_are_plain_text(odd):
+    """Links of README to the figures of papers that are not there."""
+    assert "linear" not in "".join(Page(odd["rerun.html"].decode()).links)
+
+
+def test_table_leaves_out_columns_that_say_nothing_and_is_json():
+    rows = [
+        {"instance": "a", "strategy": s, "statistic": "t", "value": v, "n": 3}
+        for s, v in (("x", 1.5), ("y", float("nan")), ("z", float("inf")))
+    ]
+    table = assemble(rows).astype({"value": float, "low": float, "high": float, "x": float})
+    text = script("p/t", table, None)
+    data = json.loads(text.removeprefix('bestarm.receive("p/t", ').removesuffix(");\n"))
+    assert data["columns"] == ["strategy", "statistic", "value", "low", "high", "n", "status"]
+    assert [row[2] for row in data["rows"]] == [1.5, None, "∞"]
+    assert plain(3.0) == 3
+
+
+def points(x_name, xs, strategy, value=0.5, reading="as-written", **more):
+    names = {"instance": "A", "setting": "", "statistic": "error_rate", **more}
+    return [
+        {**names, "strategy": strategy, "reading": reading, "x_name": x_name, "x": x}
+        | {"value": value / (k + 1), "low": 0.0, "high": 1.0, "n": 5}
+        for k, x in enumerate(xs)
+    ]
+
+
+def test_curves_are_put_into_panels_and_series():
+    """What x says already is no part of a name; colours are the paper's."""
+    looks = {"S": Look(BLUE, "s", "--")}
+    rows = [
+        row | {"instance": f"{instance} d={row['x']:g}", "setting": f"d={row['x']:g}"}
+        for instance in ("easy", "hard")
+        for row in points("d", (1, 2, 3), "S")
+        + points("d", (1, 2, 3), "S", reading="published")
+        + points("d", (1, 2), "T")
+    ]
+    made = chart(assemble(rows), looks, {})
+    assert made["panels"] == ["easy", "hard"]
+    assert made["x_names"] == ["d", "d"]
+    series = {one["name"]: one for one in made["series"]}
+    blue = {"colour": BLUE, "dash": "dash", "symbol": "square"}
+    assert series["S · as-written"] == {"name": "S · as-written", **blue}
+    assert series["S · published"]["colour"] == BLACK
+    assert series["S · published"]["dash"] is None
+    assert made["of"][0] == [0, 0]
+    assert made["start"] == "error_rate"
+
+
+def test_curves_that_share_a_colour_differ_in_dashes():
+    rows = [row for r in "abc" for row in points("d", (1, 2, 3), "S", reading=r)]
+    dashes = [one["dash"] for one in chart(assemble(rows), {}, {})["series"]]
+    assert len(set(dashes)) == 3
+
+
+def test_settings_tell_panels_apart_only_where_they_must():
+    rows = [row for s in "ab" for row in points("d", (1, 2, 3), "S", setting=f"batch={s},d=1")]
+    assert chart(assemble(rows), {}, {})["panels"] == ["A · batch=a", "A · batch=b"]
+
+
+def test_short_curves_and_plain_tables_have_no_chart():
+    assert chart(assemble(points("d", (1, 2), "S")), {}, {}) is None
+    flat = [row | {"x": None, "x_name": ""} for row in points("d", (1, 2, 3), "S")]
+    assert chart(assemble(flat), {}, {}) is None
+    twice = points("d", (1, 2, 3), "S") * 2
+    assert chart(assemble(twice), {}, {}) is None  # points that nothing tells apart
+
+
+def test_statistics_of_many_parts_become_a_heat_map(root):
+    made = chart(read_table(root / "figures/baics/fig1.csv"), {}, {})
+    assert made["kind"] == "map"
+    assert made["panels"] == ["mean_share"]
+    assert len(made["series"]) == 8
+
+
+def test_captions_are_read_off_the_picture(tmp_path):
+    words = "Mean over runs, δ = 0.1 & 0.2 <not> a tag; " * 6
+    figure = new_figure(4, 3)
+    figure.subplots().set_title("A title")
+    caption(figure, words)
+    save(figure, tmp_path / "x.svg", tmp_path / "x.png")
+    assert caption_of((tmp_path / "x.svg").read_text()) == words.strip()
+
+
+def test_markdown_keeps_to_the_site():
+    text = texts.render(
+        "# T\n<!-- computed: x -->\n## Toy (1)\n\n- `one`: <b>[a](a.md#x)</b> [gone](b.md)\n"
+        "- `one` again [out](https://x.org)\n\n## Toy (1)\n\n| a |\n| --- |\n| 1 |\n",
+        lambda href: "page.html" if href == "a.md#x" else None,
+        lambda heading, code: f"toy-{code}" if heading == "Toy (1)" else None,
+    )
+    assert text.title == "T"
+    assert "computed" not in text.body
+    assert "&lt;b&gt;" in text.body
+    assert '<a href="page.html">a</a>' in text.body
+    assert "<span>gone</span>" in text.body
+    assert text.body.count('<code id="toy-one">') == 1
+    assert [h.anchor for h in text.headings] == ["toy-1", "toy-1-2"]
+    assert 'href="https://x.org"' in text.body
+
+
+def test_sections_and_bullets_of_a_text():
+    markdown = "## A\n\n- **Toy.** one\n  two\n- **Other.** x\n\nend\n\n## B\nb\n"
+    assert texts.section(markdown, "A").endswith("end\n\n")
+    assert texts.section(markdown, "C") == ""
+    assert texts.bullets(markdown)["Toy"].split() == ["one", "two"]
+    assert texts.about("toy", ["The toy", "Toy (1)"]) == "Toy (1)"
+
+
+def test_code_is_found_and_shown_only_if_the_project_has_it(root):
+    from bestarm.cbmai.strategies import run_sfsr
+
+    code = Code(root, sources(root))
+    assert code.of(run_sfsr).startswith("code/src/bestarm/cbmai/strategies.py.html#L-")
+    assert code.of(json.dumps) is None
+    assert code.of(3) is None
+    assert code.page("results/x.json") is None
+    assert code.page("../outside.py") is None
+    assert code.page("workflow/") == "code/workflow/index.html"
+    assert "code/workflow/rules/site.smk.html" in code.pages()
+
+
+def test_fingerprint_follows_content_and_not_times(root, tmp_path):
+    shutil.copytree(root / "figures", tmp_path / "figures")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/a.md").write_text("a")
+    before = fingerprint(tmp_path)
+    picture = tmp_path / "figures/baics/fig1.svg"
+    os.utime(picture)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/new").write_text("built")
+    (tmp_path / ".hidden").write_text("x")
+    assert fingerprint(tmp_path) == before
+    picture.write_text(picture.read_text() + " ")
+    after = fingerprint(tmp_path)
+    assert after != before
+    picture.unlink()
+    assert fingerprint(tmp_path) not in (before, after)
+    (tmp_path / "docs/a.md").write_text("b")
+    assert fingerprint(tmp_path) not in (before, after)
+
+
+def test_a_project_that_changes_meanwhile_is_refused(root, tmp_path, files, monkeypatch):
+    monkeypatch.setattr(build, "build", lambda _: files)
+    with pytest.raises(InputError, match="changed while its site was made"):
+        build.make(root, tmp_path / "out", "another")
+    assert not (tmp_path / "out").exists()
+    build.make(root, tmp_path / "out", fingerprint(root))
+    assert (tmp_path / "out/index.html").read_bytes() == files["index.html"]
+
+
+def test_a_ledger_that_names_another_target_is_one_clear_error(root):
+    claims = ledger.judged(root, "baics", ledger.read_ledger(root / "none.csv"))
+    claim = next(one for one in claims if one.target)
+    row = claim.claim.row.model_copy(update={"target": "fig99"})
+    wrong = claim._replace(claim=claim.claim.model_copy(update={"row": row}))
+    with pytest.raises(InputError, match=r"row\.target: must be among .*fig1.*, got fig99"):
+        build.check_targets("baics", [wrong])

@@ -1,0 +1,35 @@
+# The replication site, from the targets that are kept in git.
+#
+# Figures are not inputs: Snakemake would look behind them and, in a fresh clone, simulate. What the
+# site is made from enters as a hash of its content, and the command checks it again at the end.
+
+from bestarm.pipeline.site.content import fingerprint, page_names
+
+PAGES = [f"site/{page}.html" for page in page_names(Path())]
+FOLDERS = ["site/assets", "site/code", "site/figures"]
+
+# As with manifests: Snakemake would not see that a page beside the first is missing.
+if WILL_BUILD and not all(Path(file).exists() for file in PAGES + FOLDERS):
+    Path(PAGES[0]).unlink(missing_ok=True)
+
+
+rule site:
+    input:
+        notebooks=[
+            f"site/notebooks/{paper}.html"
+            for paper in registry.PAPERS
+            if Path(f"notebooks/{paper}.py").exists()
+        ],
+    output:
+        PAGES,
+        [directory(folder) for folder in FOLDERS],
+    log:
+        "results/logs/site.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        content=lambda w: fingerprint(Path()),
+    shell:
+        "python -m bestarm workflow site --out site --content {params.content} 2> {log}"
