@@ -16,7 +16,13 @@ import yaml
 
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.claims import INVALID
+from bestarm.pipeline.claims import (
+    CONTRADICTS,
+    INVALID,
+    NOT_REPRODUCED,
+    NOT_TESTABLE,
+    REPRODUCED,
+)
 from bestarm.pipeline.report import verdict_table
 from bestarm.pipeline.site import build, ledger, texts
 from bestarm.pipeline.site.chart import chart
@@ -161,13 +167,17 @@ def test_claims_say_what_the_ledger_says(root, pages):
         first = of_claim.iloc[0]
         assert " ".join(first.statement.split()) in text
         verdict = first.verdict
-        sign = {"reproduced": "✓ r", "not reproduced": "✗ not", "not testable": "– not"}
+        sign = {REPRODUCED: "✓ r", NOT_REPRODUCED: "✗ not", NOT_TESTABLE: "– not"}
+        sign[CONTRADICTS] = "! contradicts"
         assert text.startswith(sign.get(verdict, "◐ other")), (name, text, verdict)
         if first.test == "none":
             continue
         for row in of_claim.itertuples():
-            ours = "undefined" if pd.isna(row.ours) else f"{row.ours:.4g}".replace("inf", "∞")
-            assert f"{row.reading} {ours}" in text, (name, row.reading)
+            shown = re.findall(rf"(?<!\S){re.escape(row.reading)} (-?[\d.,e+-]+|∞|undefined)", text)
+            words = {"undefined": "nan", "∞": "inf"}
+            numbers = [float(words.get(one, one).replace(",", "")) for one in shown]
+            same = pytest.approx(row.ours, rel=1e-3, nan_ok=True)
+            assert any(one == same for one in numbers), (name, row)
         assert text.count("errs more than δ") == (of_claim.valid == INVALID).sum()
 
 
@@ -246,6 +256,15 @@ def test_what_is_missing_is_said(odd):
 def test_links_to_what_the_site_does_not_have_are_plain_text(odd):
     """Links of README to the figures of papers that are not there."""
     assert "linear" not in "".join(Page(odd["rerun.html"].decode()).links)
+
+
+def test_browser_packages_are_pinned_and_no_address_is_named(root):
+    lock = (root / "tests/site/requirements.lock").read_text()
+    assert "://" not in lock
+    for line in (root / "tests/site/requirements.in").read_text().splitlines():
+        if not line.startswith("#"):
+            name = re.match(r"[\w-]+", line)[0]
+            assert re.search(rf"^{name}==\S+ .*\n +--hash=sha256:", lock, re.MULTILINE), name
 
 
 def test_table_leaves_out_columns_that_say_nothing_and_is_json():

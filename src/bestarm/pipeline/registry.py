@@ -6,7 +6,7 @@
                     warm_up()
     experiments.py  EXPERIMENTS, TARGETS, BENCHMARKS, OWN_STATISTICS, summarise(cell, truth, runs),
                     bounds(truth, setting), describe(instance, truth); TIMED_TARGETS if wanted
-    plots.py        one function a target
+    plots.py        one function a target; LOOKS, colours by strategy or reading, if wanted
     reference.py    slow versions, for tests
 
 Modules are imported when asked for, so that a simulation job does not load plots.

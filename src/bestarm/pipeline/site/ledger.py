@@ -136,7 +136,9 @@ def tally(claims: Iterable[Judged]) -> dict[Kind, int]:
 
 
 def number(value: float) -> str:
-    """A number as the ledger has it; undefined ones say so."""
+    """A number as precise as the ledger has it; undefined ones say so."""
     if math.isnan(value):
         return "undefined"
-    return "∞" if math.isinf(value) else f"{value:.4g}"
+    if math.isinf(value):
+        return "∞"
+    return f"{value:,.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.4g}"

@@ -1,0 +1,227 @@
+"""The replication site in a real browser, opened as files. `make test-site` installs what it needs.
+
+Plain pytest skips these where Debian's chromium or playwright is missing.
+"""
+
+import os
+import shutil
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from bestarm.pipeline import registry
+from bestarm.pipeline.site.build import make
+from bestarm.pipeline.site.content import page_names
+
+CHROMIUM = shutil.which("chromium")
+if not CHROMIUM:
+    pytest.skip("no chromium; `make test-site` installs it", allow_module_level=True)
+sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright; `make test-site`")
+expect = sync_api.expect
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="see `make test-site`")
+
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+]
+PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+ROOT = Path(__file__).parents[2]
+PAGES = [f"{name}.html" for name in page_names(ROOT)]
+CODE = [
+    "code/src/bestarm/index.html",
+    "code/src/bestarm/pipeline/claims.py.html",
+    f"code/data/claims/{next(iter(registry.PAPERS))}.yaml.html",
+]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The folder of the site: the one that the workflow built, or one made here."""
+    if built := os.environ.get("BESTARM_SITE"):
+        return Path(built).resolve()
+    folder = tmp_path_factory.mktemp("site") / "a site"
+    make(ROOT, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with sync_api.sync_playwright() as playwright:  # with a new profile folder of its own
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser, site):
+    """Open a page of the site; at the end, no error, and nothing fetched but files, is asserted."""
+    contexts, errors, fetched = [], [], []
+
+    def opened(path, viewport=DESKTOP, scheme="light"):
+        contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("requestfailed", lambda request: errors.append(request.url))
+        page.on("request", lambda request: fetched.append(request.url))
+        page.goto((site / path.partition("#")[0]).as_uri() + "".join(path.partition("#")[1:]))
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert errors == []
+    assert [url for url in fetched if not url.startswith(("file:", "data:"))] == []
+
+
+def explorable(site):
+    """A page with an interactive figure of each kind: curves, and a heat map."""
+    found = {}
+    for paper in registry.PAPERS:
+        for data in sorted((site / "figures" / paper).glob("*.js")):
+            for kind in ("curves", "map"):
+                if f'"chart":{{"kind":"{kind}"' in data.read_text():
+                    found.setdefault(kind, (paper, data.stem))
+    return found
+
+
+def grave_violations(page, part=None):
+    """What axe-core finds serious or critical, with the first element of each kind."""
+    options = {"preload": False, "resultTypes": ["violations"]}  # files cannot be fetched
+    found = axe.Axe().run(page, context=part, options=options).response["violations"]
+    grave = [one for one in found if one["impact"] in ("serious", "critical")]
+    return [(one["id"], one["nodes"][0]["html"][:200]) for one in grave]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_picture_loads_and_every_link_leads_to_a_file(open_page, path):
+    page = open_page(path)
+    page.evaluate("document.querySelectorAll('img').forEach(i => { i.loading = 'eager'; })")
+    page.wait_for_function("[...document.images].every(i => i.complete)")
+    assert page.evaluate("[...document.images].filter(i => !i.naturalWidth).map(i => i.src)") == []
+    links = page.evaluate("[...document.links].map(a => a.href)")
+    inside = [link for link in links if link.startswith("file:")]
+    assert inside
+    missing = {link for link in inside if not Path(unquote(urlsplit(link).path)).is_file()}
+    assert missing == set()
+    here = [unquote(link.partition("#")[2]) for link in inside if link.startswith(page.url + "#")]
+    assert [one for one in here if not page.locator(f'[id="{one}"]').count()] == []
+
+
+@pytest.mark.parametrize("path", PAGES + CODE)
+def test_no_page_is_wider_than_a_phone(open_page, path):
+    page = open_page(path, PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES + CODE)
+def test_nothing_bars_readers(open_page, path, scheme):
+    """axe-core finds nothing serious or critical."""
+    page = open_page(path, scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert grave_violations(page) == []
+
+
+def test_tables_sort_with_all_their_rows(open_page, site):
+    paper, target = explorable(site)["curves"]
+    page = open_page(f"{paper}.html")
+    table = page.locator(f'table[data-key="{paper}/{target}"]')
+    table.evaluate("t => { t.closest('details').open = true; }")
+    rows = table.locator("tbody tr")
+    total = int(table.get_attribute("data-rows"))
+    assert rows.count() < total
+    heads = table.locator("thead th")
+    column = heads.all_inner_texts().index("value")
+    values = f"t => [...t.tBodies[0].rows].map(r => Number(r.cells[{column}].textContent))"
+    heads.nth(column).get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    expect(heads.nth(column)).to_have_attribute("aria-sort", "ascending")
+    up = table.evaluate(values)
+    assert len(up) == total
+    assert up == sorted(up)
+    page.keyboard.press("Enter")
+    expect(heads.nth(column)).to_have_attribute("aria-sort", "descending")
+    assert table.evaluate(values) == up[::-1]
+    assert table.locator("[aria-sort]").count() == 1
+
+
+def test_all_rows_come_when_asked_for(open_page, site):
+    paper, target = explorable(site)["curves"]
+    page = open_page(f"{paper}.html")
+    button = page.locator(f'button.all[data-for="{paper}/{target}"]')
+    button.evaluate("b => { b.closest('details').open = true; }")
+    button.click()
+    table = page.locator(f'table[data-key="{paper}/{target}"]')
+    expect(table.locator("tbody tr")).to_have_count(int(table.get_attribute("data-rows")))
+    expect(button).to_have_count(0)
+
+
+@pytest.mark.parametrize("kind", ["curves", "map"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_the_interactive_figure_draws_and_answers(open_page, site, kind, viewport):
+    paper, target = explorable(site)[kind]
+    page = open_page(f"{paper}.html#{target}", viewport)
+    assert page.locator("script[src*=plotly]").count() == 0  # only when asked for
+    button = page.locator(f'button.explore[data-key="{paper}/{target}"]')
+    button.focus()
+    page.keyboard.press("Enter")
+    plot = page.locator(f"#{target} .plot")
+    marks = plot.locator(".scatterlayer .point" if kind == "curves" else ".heatmaplayer image")
+    expect(marks.first).to_be_attached(timeout=20_000)
+    assert button.get_attribute("aria-expanded") == "true"
+    marks.first.scroll_into_view_if_needed()
+    box = marks.first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(plot.locator(".hovertext").first).to_be_visible()
+    label = plot.get_attribute("aria-label")
+    if kind == "curves":
+        choice = page.locator(f"#{target} select").first
+        choice.select_option(index=(choice.evaluate("s => s.selectedIndex") + 1) % 2)
+        expect(plot).not_to_have_attribute("aria-label", label)
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert grave_violations(page, f"#{target} .explorer") == []
+    button.click()
+    assert not plot.is_visible()
+
+
+def test_dark_follows_the_system_until_chosen(open_page):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = open_page("index.html").evaluate(ground)
+    page = open_page("index.html", scheme="dark")
+    dark = page.evaluate(ground)
+    assert dark != light
+    page.get_by_role("button", name="Use light colours").click()
+    assert page.evaluate(ground) == light
+    page.get_by_role("link", name="Readings", exact=True).first.click()
+    page.wait_for_url("**/readings.html")
+    assert page.evaluate(ground) == light  # remembered
+
+
+def test_keyboard_reaches_everything(open_page):
+    """The first stop is the skip link, which leads past the header; every stop is seen."""
+    page = open_page("index.html")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    inside = "document.activeElement.closest('main') !== null"
+    assert page.evaluate(inside)
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    wanted = page.locator("main a, main button").count()
+    reached = set()
+    for _ in range(wanted + 5):
+        reached.add(page.evaluate("document.activeElement.outerHTML"))
+        page.keyboard.press("Tab")
+    links = set(page.evaluate("[...document.querySelectorAll('main a')].map(a => a.outerHTML)"))
+    assert links <= reached
+
+
+def test_printed_pages_leave_out_the_controls(open_page):
+    page = open_page(f"{next(iter(registry.PAPERS))}.html")
+    page.emulate_media(media="print")
+    assert not page.locator("header nav").is_visible()
+    assert not page.locator("button.all").first.is_visible()
+    assert page.locator("table.claims").first.is_visible()
