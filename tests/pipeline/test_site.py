@@ -181,6 +181,28 @@ def test_claims_say_what_the_ledger_says(root, pages):
         assert text.count("errs more than δ") == (of_claim.valid == INVALID).sum()
 
 
+def test_the_reading_that_decides_comes_first(root):
+    """The one that the verdict names, else the paper's own text; the others as in the ledger."""
+    lines = pd.read_csv(root / "figures/claims.csv").dropna(subset=["reading"])
+    read = ledger.read_ledger(root / "figures/claims.csv")
+    for paper, of_paper in lines.groupby("paper"):
+        shown = {one.claim.id: one for one in ledger.judged(root, paper, read)}
+        for name, of_claim in of_paper.groupby("id"):
+            order = of_claim.reading.tolist()
+            named = re.search(r"under reading ([^,]+)", of_claim.verdict.iloc[0])
+            if named:
+                order.sort(key=lambda reading: reading != named[1])
+                assert shown[name].results[0].supported
+            assert [one.reading for one in shown[name].results] == order
+
+
+def test_readings_lead_to_where_they_are_explained(pages):
+    assert "readings.html#baics-maximiser+no-half" in pages["baics.html"].links
+    assert pages["readings.html"].texts["baics-maximiser+no-half"] == "maximiser+no-half"
+    section = next(one for one in pages["readings.html"].ids if one.startswith("linear-bandits"))
+    assert f"readings.html#{section}" in pages["linear.html"].links  # names put together of parts
+
+
 def test_overview_counts_the_claims(root, pages, files):
     """The numbers of README's table, which the ledger gives in another way."""
     lines = pd.read_csv(root / "figures/claims.csv")
@@ -226,6 +248,8 @@ def odd(root, tmp_path_factory):
     assert statement in claims.read_text()
     hostile = "statement: <img src=x onerror=x()> & more"
     claims.write_text(claims.read_text().replace(statement, hostile))
+    (project / "notebooks").mkdir(exist_ok=True)
+    (project / "notebooks/baics.py").write_text("1")
     lines = pd.read_csv(project / "figures/claims.csv")
     lines[lines.id != "table1-tas-time"].to_csv(project / "figures/claims.csv", index=False)
     with pytest.MonkeyPatch.context() as patch:
@@ -251,6 +275,10 @@ def test_what_is_missing_is_said(odd):
     overview = odd["index.html"].decode()
     assert ">6 of 8<" in overview
     assert 'data-label="… not tested yet">1<' in overview
+
+
+def test_a_notebook_is_linked_where_there_is_one(odd):
+    assert "notebooks/baics.html" in Page(odd["baics.html"].decode()).links
 
 
 def test_links_to_what_the_site_does_not_have_are_plain_text(odd):
