@@ -3,13 +3,22 @@ VENV := .venv
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 
-.PHONY: figures test quick resume site test-site bench readme lock clean
+.PHONY: figures test quick verify verify-hashes resume notebooks site test-site bench readme lock clean
 
 figures: $(READY) ## Rebuild every figure, table and claim at paper scale.
 	$(RUN) snakemake figures/all
 
 quick: $(READY) ## The same at about a twentieth of the replications, under figures/quick.
 	$(RUN) snakemake figures/quick/all
+
+verify: $(READY) ## Simulate again at quick scale and check that the kept results are right.
+	$(RUN) python -m bestarm workflow verify
+
+verify-hashes: quick ## Keep the hashes of the rows that `make verify` compares with.
+	$(RUN) python -m bestarm workflow hashes
+
+notebooks: $(READY) ## Run every notebook into a page under site/notebooks.
+	$(RUN) snakemake notebooks
 
 test: $(READY) ## Lint, check formatting and run the tests.
 	$(RUN) ruff check .
@@ -38,7 +47,7 @@ readme: $(READY) ## Make the computed tables of README.md anew.
 
 lock: $(READY) ## Pin the newest allowed packages again.
 	$(RUN) pip install --quiet uv
-	$(RUN) uv pip compile pyproject.toml --extra test --universal --generate-hashes --upgrade \
+	$(RUN) uv pip compile pyproject.toml --extra test --extra notebooks --universal --generate-hashes --upgrade \
 	    --quiet --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	    --output-file requirements.lock
 	$(RUN) uv pip compile tests/site/requirements.in --constraint requirements.lock --universal \

@@ -23,11 +23,15 @@ def pyproject(root):
     return tomllib.loads((root / "pyproject.toml").read_text())
 
 
+def requirements(pyproject) -> list[str]:
+    """What the package needs, and what its extras do."""
+    extras = pyproject["project"]["optional-dependencies"].values()
+    return [*pyproject["project"]["dependencies"], *(one for extra in extras for one in extra)]
+
+
 def test_conda_environment_is_in_step(root, pyproject):
     """Same packages, same ranges, as conda spells them."""
-    extras = pyproject["project"]["optional-dependencies"]
-    wanted = {f"python{pyproject['project']['requires-python']}"}
-    wanted |= {*pyproject["project"]["dependencies"], *extras["test"]}
+    wanted = {f"python{pyproject['project']['requires-python']}", *requirements(pyproject)}
     renamed = {"matplotlib": "matplotlib-base", "cvxpy": "cvxpy-base"}
     wanted = {re.sub(r"^[\w-]+", lambda m: renamed.get(m[0], m[0]), one) for one in wanted}
     conda = yaml.safe_load((root / "environment.yml").read_text())
@@ -40,8 +44,7 @@ def test_conda_environment_is_in_step(root, pyproject):
 def test_lock_pins_every_dependency_and_names_no_address(root, pyproject):
     lock = (root / "requirements.lock").read_text()
     assert "://" not in lock
-    extras = pyproject["project"]["optional-dependencies"]
-    for requirement in [*pyproject["project"]["dependencies"], *extras["test"]]:
+    for requirement in requirements(pyproject):
         name = re.match(r"[\w-]+", requirement)[0]
         assert re.search(rf"^{name}==\S+.*\\\n +--hash=sha256:", lock, re.MULTILINE), name
 

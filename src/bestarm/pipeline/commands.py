@@ -150,3 +150,38 @@ def report(
     from bestarm.pipeline.report import fill_file
 
     fill_file(readme, ledger, bench)
+
+
+@app.command()
+def hashes(out: Path = Path("data/verify/hashes.csv")) -> None:
+    """Keep the hashes of the rows under results/quick, for `verify`."""
+    from bestarm.pipeline.hashes import write_hashes
+
+    write_hashes(Path("results"), Path("workflow/scales"), out)
+
+
+@app.command()
+def verify(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="PAPER or PAPER/TARGET; all if left out.")
+    ] = None,
+    independent: Annotated[
+        bool, typer.Option("--independent", help="Other seeds, even where bytes are promised.")
+    ] = False,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
+    ] = None,
+) -> None:
+    """Simulate again and check the kept results; exit code 1 where something differs."""
+    from bestarm.pipeline.verify import verify as agree
+
+    if not agree(names or [], independent, cores):
+        raise typer.Exit(1)
+
+
+@app.command()
+def notebook(source: Path, out: Out) -> None:
+    """Run a notebook and write it as a page."""
+    from bestarm.pipeline.notebooks import render
+
+    render(source, out)

@@ -1,0 +1,106 @@
+"""Hashes of simulated rows, kept in git so that anyone can check that theirs are the same.
+
+data/verify/hashes.csv has a line a cell: the hash of its first replications, those of scale quick.
+A smaller scale is a prefix of a larger one, so these rows are among those behind the tables under
+figures/.
+"""
+
+import hashlib
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from bestarm.core.inputs import InputError, read_text
+from bestarm.pipeline import registry
+from bestarm.pipeline.codehash import NUMBERS_FROM
+from bestarm.pipeline.files import write_text
+from bestarm.pipeline.model import Cell
+from bestarm.pipeline.plan import read_plan
+from bestarm.pipeline.scales import read_scale
+from bestarm.pipeline.shard import open_shard
+from bestarm.pipeline.summary import columns_of
+
+#: The scale whose replications are hashed.
+SCALE = "quick"
+#: What names a cell's rows.
+KEY = ["paper", "experiment", "instance", "strategy", "setting", "reading", "replications"]
+
+
+def rows_hash(columns: dict[str, np.ndarray]) -> str:
+    """The first 16 hex digits of the sha256 of some rows, given as columns (n,) or (n, m).
+
+    Columns count in the order of their names, as 64-bit numbers, all NaNs alike.
+    """
+    digest = hashlib.sha256()
+    for name, values in sorted(columns.items()):
+        values = np.asarray(values)
+        if values.dtype.kind == "f":
+            values = np.where(np.isnan(values), np.nan, values).astype("<f8")
+        else:
+            values = values.astype("<i8")
+        digest.update(f"{name}{values.shape}".encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def differences(lock: Path) -> list[str]:
+    """Why bytes are not promised here: how this platform differs from the one they are kept for."""
+    found = []
+    if (platform.system(), platform.machine()) not in (("Linux", "x86_64"), ("Linux", "AMD64")):
+        found.append(f"{platform.system()} on {platform.machine()} is not Linux on x86-64")
+    if sys.version_info[:2] != (3, 11):
+        found.append(f"Python {platform.python_version()} is not 3.11")
+    pinned = dict(re.findall(r"^([\w-]+)==([^\s;]+)", read_text(lock), re.MULTILINE))
+    for name in NUMBERS_FROM:
+        if version(name) != pinned.get(name):
+            found.append(f"{name} {version(name)} is not {pinned.get(name)} of {lock.name}")
+    return found
+
+
+def key_of(paper: str, experiment: str, cell: Cell, replications: int) -> tuple:
+    """What names the rows of a cell, in the order of KEY."""
+    labels = (cell.instance, cell.label, cell.setting_label, cell.reading)
+    return (paper, experiment, *labels, replications)
+
+
+def read_hashes(path: Path) -> dict[tuple, str]:
+    """The kept hashes by key. Raises InputError if the file is missing or is none."""
+    try:
+        table = pd.read_csv(path, keep_default_na=False, dtype=str).astype({"replications": int})
+        return dict(zip(table[KEY].itertuples(index=False, name=None), table.sha256, strict=True))
+    except (OSError, ValueError, KeyError, AttributeError) as error:
+        raise InputError(f"{path}: is not a file of hashes ({error})") from None
+
+
+def write_hashes(results: Path, scales: Path, out: Path) -> None:
+    """Hash the shards of scale quick under a folder of results, into the file of kept hashes.
+
+    Raises:
+        InputError: a plan or a shard is missing, damaged, or of another plan or code.
+    """
+    sizes = read_scale(scales / f"{SCALE}.yaml").papers
+    lines = [
+        line
+        for paper in registry.PAPERS
+        for experiment, size in sizes[paper].items()
+        for line in _of_shards(results / SCALE / paper / experiment, size.shards)
+    ]
+    table = pd.DataFrame(lines, columns=[*KEY, "sha256"]).drop_duplicates()
+    write_text(out, table.to_csv(index=False, lineterminator="\n"))
+
+
+def _of_shards(folder: Path, shards: int) -> Iterator[tuple]:
+    """The lines of one experiment."""
+    plan = read_plan(folder / "plan.json")
+    files = [open_shard(folder / f"shard-{index}.parquet", plan) for index in range(shards)]
+    for position, cell in enumerate(plan.cell_objects()):
+        rows = columns_of(pa.concat_tables([file.read_row_group(position) for file in files]))
+        size = shards * plan.per_shard
+        yield (*key_of(plan.paper, plan.experiment, cell, size), rows_hash(rows))

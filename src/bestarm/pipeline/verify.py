@@ -1,0 +1,290 @@
+"""`make verify`: check the kept results by simulating again, without touching figures/.
+
+On the platform that bytes are promised for (`differences` is empty) the replications of scale quick
+are simulated, and their rows must have the kept hashes. Elsewhere, or when asked, other seeds are
+simulated, at least FEWEST runs a cell, and the tables made of them must agree with those under
+figures/ (`agreement` says how); all the tests together raise a false alarm with probability at most
+FALSE_ALARMS. Either way the computed numbers of every table are computed anew.
+"""
+
+import json
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry
+from bestarm.pipeline.agreement import (
+    COMPUTED,
+    KEY,
+    computed_differ,
+    fresh_level,
+    intervals_at,
+    paired,
+    simulated,
+    verdicts,
+)
+from bestarm.pipeline.hashes import SCALE, differences, key_of, read_hashes, rows_hash
+from bestarm.pipeline.model import Cell, Sources, Target
+from bestarm.pipeline.plan import Plan, describe_instances, make_plan
+from bestarm.pipeline.scales import read_scale
+from bestarm.pipeline.shard import simulate_cell
+from bestarm.pipeline.tables import COLUMNS, assemble, cell_rows, read_table, write_table
+
+#: Runs of a cell with independent seeds. Of 30 the median can still be told to be wrong at the
+#: level of one test in tens of thousands: all on one side has probability 2^-30.
+FEWEST = 30
+#: The probability that any of the independent tests rejects what is right.
+FALSE_ALARMS = 1e-3
+#: Added to the root seed for independent runs.
+OTHER_SEED = 1_000_003
+#: Disagreements of a target that are spelled out.
+MOST_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Job:
+    """One cell to simulate."""
+
+    plan: Plan
+    position: int
+    replications: int
+    level: float  # of the intervals of its summary
+
+    @property
+    def cell(self) -> Cell:
+        return self.plan.cell_objects()[self.position]
+
+    @property
+    def key(self) -> tuple:
+        return key_of(self.plan.paper, self.plan.experiment, self.cell, self.replications)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is kept of a simulated cell: the hash of its rows, and its lines of the summary."""
+
+    key: tuple
+    hash: str
+    summary: list[dict]
+
+
+def simulate(job: Job) -> Rows:
+    """Simulate a cell, hash its rows and summarise them."""
+    cell = job.cell
+    runs = simulate_cell(job.plan, cell, range(job.replications))
+    summarise = registry.room(job.plan.paper, "experiments").summarise
+    with intervals_at(job.level):
+        estimates = summarise(cell, job.plan.instances[cell.instance]["truth"], runs)
+    return Rows(job.key, rows_hash(runs), cell_rows(cell, estimates))
+
+
+def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
+    """Targets by paper, for names PAPER or PAPER/TARGET; all for no names.
+
+    Raises:
+        InputError: there is no such paper or target.
+    """
+    found: dict[str, dict[str, Target]] = {}
+    for name in names or registry.PAPERS:
+        paper, _, target = name.partition("/")
+        if paper not in registry.PAPERS:
+            raise InputError(
+                f"{name}: must be PAPER or PAPER/TARGET, of {', '.join(registry.PAPERS)}"
+            )
+        targets = registry.room(paper, "experiments").TARGETS
+        wanted = {t.name: t for t in targets if target in ("", t.name)}
+        if not wanted:
+            allowed = ", ".join(t.name for t in targets)
+            raise InputError(f"{name}: {paper} has no target {target}, only {allowed}")
+        found.setdefault(paper, {}).update(wanted)
+    return {paper: list(targets.values()) for paper, targets in found.items()}
+
+
+class Verification:
+    """One run of `make verify`.
+
+    Args:
+        root: the checkout.
+        names: papers and targets, all if empty.
+        independent: simulate other seeds even where bytes are promised.
+        cores: processes; 1 simulates in this one.
+        fewest: runs a cell, if independent.
+    """
+
+    def __init__(
+        self, root: Path, names: Iterable[str], independent: bool, cores: int, fewest: int = FEWEST
+    ) -> None:
+        self.root, self.cores, self.fewest = root, cores, fewest
+        self.targets = chosen(names)
+        self.reasons = ["asked for"] if independent else differences(root / "requirements.lock")
+        self.independent = bool(self.reasons)
+        self.hashes = read_hashes(root / "data/verify/hashes.csv") if not self.independent else {}
+        self.scale = read_scale(root / f"workflow/scales/{SCALE}.yaml")
+        self.tests = sum(int(simulated(t).sum()) for t in self._kept_tables())
+        self.alpha = FALSE_ALARMS / max(self.tests, 1)
+        self.instances: dict[str, dict] = {}
+        self.futures: dict[tuple[str, str], list[Future]] = {}
+
+    def run(self) -> bool:
+        """Check every target, a line each; whether all agree."""
+        self._say_what()
+        wrong = 0
+        with _pool(self.cores) as pool, self._progress() as progress:
+            bar = progress.add_task("cells", total=None)
+            for paper in self.targets:
+                progress.update(bar, description=f"compiling {paper}")
+                self._submit(paper, pool, lambda: progress.advance(bar))
+            jobs = sum(map(len, self.futures.values()))
+            progress.update(bar, description="cells", total=jobs)
+            for paper, targets in self.targets.items():
+                for target in targets:
+                    troubles, checked = self.check(paper, target)
+                    wrong += bool(troubles)
+                    _print_line(f"{paper}/{target.name}", troubles, checked)
+        total = sum(map(len, self.targets.values()))
+        runs = sum(f.result().key[-1] for each in self.futures.values() for f in each)
+        word = "agree" if self.independent else "are the same"
+        print(f"{total - wrong} of {total} targets {word} ({runs} runs of {jobs} cells)")
+        return wrong == 0
+
+    def check(self, paper: str, target: Target) -> tuple[list[str], str]:
+        """What is wrong with a target, and what was looked at."""
+        rows = [f.result() for name in target.experiments for f in self.futures[paper, name]]
+        summary = pd.concat(
+            [
+                assemble([line for f in self.futures[paper, name] for line in f.result().summary])
+                .pipe(_as_written)
+                .assign(experiment=name)
+                for name in target.experiments
+            ]
+            or [pd.DataFrame(columns=COLUMNS)]
+        )
+        published = read_table(self.root / f"data/published/{paper}.csv")
+        made = target.tabulate(Sources(summary, self.instances[paper], published))
+        pairs = paired(self._kept(paper, target), _as_written(made))
+        tolerance = COMPUTED if self.independent else 0.0
+        troubles = [_say_row(r) for r in computed_differ(pairs, tolerance).itertuples()]
+        if not self.independent:
+            different = [r.key for r in rows if self.hashes.get(r.key) != r.hash]
+            return troubles + [self._say_cell(key) for key in different], f"{len(rows)} cells"
+        runs = pairs[simulated(pairs) & pairs["_merge"].eq("both")]
+        direct = runs.set_index(KEY).index.isin(summary.set_index(KEY).index)
+        found = verdicts(runs[direct], self.alpha)
+        troubles += [_say_row(r) for r in runs[direct][found.eq(False)].itertuples()]
+        return troubles, f"{found.notna().sum()} of {len(runs)} estimates tested"
+
+    def _submit(self, paper: str, pool: Executor, done) -> None:
+        """Compile a paper's kernels, then hand in the cells of its experiments."""
+        registry.room(paper, "strategies").warm_up()
+        described = describe_instances(paper, registry.room(paper, "problem").instances())
+        self.instances[paper] = json.loads(json.dumps(described))
+        for name in dict.fromkeys(e for t in self.targets[paper] for e in t.experiments):
+            size = self.scale.papers[paper][name].replications
+            seed = self.scale.seed
+            if self.independent:
+                size, seed = max(size, self.fewest), seed + OTHER_SEED
+            experiment = registry.experiment(paper, name)
+            plan = make_plan(paper, experiment, seed, size, self.instances[paper])
+            level = fresh_level(self.alpha) if self.independent else 0.95
+            jobs = [Job(plan, i, size, level) for i in range(len(experiment.cells))]
+            self.futures[paper, name] = [pool.submit(simulate, job) for job in jobs]
+            for future in self.futures[paper, name]:
+                future.add_done_callback(lambda _: done())
+
+    def _kept(self, paper: str, target: Target) -> pd.DataFrame:
+        return read_table(self.root / f"figures/{paper}/{target.name}.csv")
+
+    def _kept_tables(self) -> Iterator[pd.DataFrame]:
+        for paper in registry.PAPERS:
+            for target in registry.room(paper, "experiments").TARGETS:
+                yield self._kept(paper, target)
+
+    def _say_what(self) -> None:
+        if self.independent:
+            print(
+                f"Simulating other seeds, at least {self.fewest} runs a cell "
+                f"({'; '.join(self.reasons)}).\nTables must agree with those under figures/; "
+                f"at most {self.tests} tests, together one false alarm in {1 / FALSE_ALARMS:,.0f}."
+            )
+        else:
+            print(
+                f"Simulating the replications of scale {SCALE} again. Every row must be the same\n"
+                "(Linux x86-64, Python 3.11, the locked packages; --independent tries other seeds)."
+            )
+
+    def _say_cell(self, key: tuple) -> str:
+        _, experiment, instance, strategy, setting, reading, _ = key
+        what = "other rows" if key in self.hashes else "no hash is kept (make verify-hashes)"
+        return f"{experiment}: {strategy} on {instance}, {setting}, {reading}: {what}"
+
+    def _progress(self) -> Progress:
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
+
+
+class _Here(Executor):
+    """Runs jobs at once, in this process."""
+
+    def submit(self, call, /, *arguments) -> Future:
+        future: Future = Future()
+        future.set_result(call(*arguments))
+        return future
+
+
+@contextmanager
+def _pool(cores: int) -> Iterator[Executor]:
+    if cores == 1:
+        yield _Here()
+        return
+    with ProcessPoolExecutor(cores, multiprocessing.get_context("spawn")) as pool:
+        try:
+            yield pool
+        except BaseException:  # an interrupt must not wait for all that was handed in
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _as_written(table: pd.DataFrame) -> pd.DataFrame:
+    """A table as it is once written and read again: six digits."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_table(table, path := Path(folder) / "table.csv")
+        return read_table(path)
+
+
+def _say_row(row) -> str:
+    names = [row.instance, row.strategy, row.setting, row.reading]
+    where = ", ".join(name for name in names if name)
+    at = "" if row.x != row.x else f" at {row.x_name} = {row.x:g}"
+    kept, fresh = (_say_value(row, end) for end in ("", "_fresh"))
+    return f"{where}{at}: {row.statistic} is {kept}, here {fresh}"
+
+
+def _say_value(row, end: str) -> str:
+    value, low, high = (getattr(row, name + end) for name in ("value", "low", "high"))
+    if value != value:
+        return "missing"
+    return f"{value:g}" if not low < high else f"{value:g} [{low:g}, {high:g}]"
+
+
+def _print_line(name: str, troubles: list[str], checked: str) -> None:
+    print(f"{'MISMATCH' if troubles else 'ok':9}{name:28}{checked}", flush=True)
+    for trouble in troubles[:MOST_SHOWN]:
+        print(f"         {trouble}")
+    if len(troubles) > MOST_SHOWN:
+        print(f"         and {len(troubles) - MOST_SHOWN} more")
+
+
+def verify(names: list[str], independent: bool, cores: int | None, root: Path = Path()) -> bool:
+    """Check papers or targets of the checkout; whether all agree."""
+    return Verification(root, names, independent, cores or os.cpu_count() or 1).run()
