@@ -10,16 +10,22 @@ from matplotlib.figure import Figure
 from bestarm.pipeline.files import data_folder
 from bestarm.pipeline.tables import read_table
 
+pd.set_option("display.max_colwidth", None)  # verdicts are sentences
+
 
 def kept_table(paper: str, target: str) -> pd.DataFrame:
     """The table of a target as it is in git, made with the papers' own numbers of runs."""
     return read_table(data_folder().parent / f"figures/{paper}/{target}.csv")
 
 
-def kept_claims(paper: str) -> pd.DataFrame:
-    """A paper's claims with their verdicts, a line a claim and reading."""
-    claims = pd.read_csv(data_folder().parent / "figures/claims.csv", keep_default_na=False)
-    return claims[claims.paper == paper]
+def kept_verdicts(paper: str, *beginnings: str) -> pd.DataFrame:
+    """Published number and verdict of the claims whose ids begin like this, a line each."""
+    claims = pd.read_csv(data_folder().parent / "figures/claims.csv").drop_duplicates(
+        ["paper", "id"]
+    )
+    claims = claims[(claims.paper == paper) & claims.id.str.startswith(beginnings)]
+    published = claims.published.map("{:,.6g}".format, na_action="ignore").fillna("")
+    return pd.DataFrame({"published": published, "verdict": claims.verdict}).set_index(claims.id)
 
 
 def picture(figure: Figure, alt: str) -> Image:
@@ -27,4 +33,5 @@ def picture(figure: Figure, alt: str) -> Image:
     buffer = io.BytesIO()
     with mpl.rc_context({"savefig.dpi": 144}):
         figure.savefig(buffer, format="png", metadata={"Software": None})
-    return Image(data=buffer.getvalue(), format="png", width=72 * figure.get_figwidth(), alt=alt)
+    width = round(80 * figure.get_figwidth())
+    return Image(data=buffer.getvalue(), format="png", width=width, alt=alt)

@@ -18,15 +18,17 @@ Other statistics of a table (ratios, slopes, fits) are functions of these and ar
 """
 
 import math
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from bestarm.core import estimates
-from bestarm.pipeline.tables import COLUMNS
+from bestarm.pipeline.tables import COLUMNS, read_table, write_table
 
 KEY = COLUMNS[:7]
 #: Computed numbers agree to this, relatively; printed ones have six digits.
@@ -55,6 +57,13 @@ def intervals_at(level: float) -> Iterator[None]:
 def fresh_level(alpha: float) -> float:
     """The level at which intervals of fresh runs are wanted for tests at alpha."""
     return 1.0 - alpha / 2.0
+
+
+def as_written(table: pd.DataFrame) -> pd.DataFrame:
+    """A table as it is once written and read again: six digits."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_table(table, path := Path(folder) / "table.csv")
+        return read_table(path)
 
 
 def simulated(table: pd.DataFrame) -> pd.Series:

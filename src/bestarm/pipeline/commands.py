@@ -1,6 +1,7 @@
 """`bestarm workflow ...`: one command a rule of the workflow. People use the other commands."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -168,14 +169,19 @@ def verify(
     independent: Annotated[
         bool, typer.Option("--independent", help="Other seeds, even where bytes are promised.")
     ] = False,
+    runs: Annotated[
+        int | None, typer.Option(min=2, help="Fewest independent runs a cell; more see more.")
+    ] = None,
     cores: Annotated[
         int | None, typer.Option(min=1, help="Processes; all cores if left out.")
     ] = None,
 ) -> None:
     """Simulate again and check the kept results; exit code 1 where something differs."""
-    from bestarm.pipeline.verify import verify as agree
+    from bestarm.pipeline.verify import FEWEST, Verification
 
-    if not agree(names or [], independent, cores):
+    cores = cores or os.cpu_count() or 1
+    independent = independent or runs is not None
+    if not Verification(Path(), names or [], independent, cores, runs or FEWEST).run():
         raise typer.Exit(1)
 
 

@@ -90,14 +90,14 @@ def write_hashes(results: Path, scales: Path, out: Path) -> None:
         line
         for paper in registry.PAPERS
         for experiment, size in sizes[paper].items()
-        for line in _of_shards(results / SCALE / paper / experiment, size.shards)
+        for line in hash_experiment(results / SCALE / paper / experiment, size.shards)
     ]
     table = pd.DataFrame(lines, columns=[*KEY, "sha256"]).drop_duplicates()
     write_text(out, table.to_csv(index=False, lineterminator="\n"))
 
 
-def _of_shards(folder: Path, shards: int) -> Iterator[tuple]:
-    """The lines of one experiment."""
+def hash_experiment(folder: Path, shards: int) -> Iterator[tuple]:
+    """Key and hash of every cell of an experiment, from its folder of results."""
     plan = read_plan(folder / "plan.json")
     files = [open_shard(folder / f"shard-{index}.parquet", plan) for index in range(shards)]
     for position, cell in enumerate(plan.cell_objects()):

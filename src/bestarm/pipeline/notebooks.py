@@ -58,8 +58,6 @@ def render(source: Path, out: Path) -> None:
         nbclient.exceptions.CellExecutionError: a cell fails; nothing is written.
     """
     notebook = jupytext.read(source)
-    for number, cell in enumerate(notebook.cells):
-        cell["id"] = f"cell-{number}"  # jupytext's are random
     with tempfile.TemporaryDirectory() as folder:
         # Jupyter's own files stay out of the home folder.
         private = {"IPYTHONDIR": folder, "JUPYTER_RUNTIME_DIR": folder}
@@ -72,6 +70,8 @@ def render(source: Path, out: Path) -> None:
 
 def page(notebook) -> str:
     """An executed notebook as a page; its title is the first heading."""
+    for number, cell in enumerate(notebook.cells):
+        cell["id"] = f"cell-{number}"  # jupytext's are random
     exporter = HTMLExporter(
         template_name="basic",
         exclude_input_prompt=True,
@@ -89,6 +89,6 @@ def _accessible(body: str) -> str:
     """Tables as pandas writes them: no empty headings, and what scrolls can be reached by keys."""
     body = re.sub(r"<style scoped.*?</style>", "", body, flags=re.DOTALL)
     body = re.sub(r"<th>\s*</th>", "<td></td>", body)
-    scrolling = '<div class="table" role="region" aria-label="table" tabindex="0"><table>'
+    scrolling = '<div class="table" role="group" aria-label="table" tabindex="0"><table>'
     body = re.sub(r'<table border="1" class="dataframe">', scrolling, body)
     return body.replace("</table>", "</table></div>")

@@ -9,9 +9,7 @@ FALSE_ALARMS. Either way the computed numbers of every table are computed anew.
 
 import json
 import multiprocessing
-import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +25,7 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.agreement import (
     COMPUTED,
     KEY,
+    as_written,
     computed_differ,
     fresh_level,
     intervals_at,
@@ -39,7 +38,7 @@ from bestarm.pipeline.model import Cell, Sources, Target
 from bestarm.pipeline.plan import Plan, describe_instances, make_plan
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import simulate_cell
-from bestarm.pipeline.tables import COLUMNS, assemble, cell_rows, read_table, write_table
+from bestarm.pipeline.tables import COLUMNS, assemble, cell_rows, read_table
 
 #: Runs of a cell with independent seeds. Of 30 the median can still be told to be wrong at the
 #: level of one test in tens of thousands: all on one side has probability 2^-30.
@@ -99,9 +98,8 @@ def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
     for name in names or registry.PAPERS:
         paper, _, target = name.partition("/")
         if paper not in registry.PAPERS:
-            raise InputError(
-                f"{name}: must be PAPER or PAPER/TARGET, of {', '.join(registry.PAPERS)}"
-            )
+            papers = ", ".join(registry.PAPERS)
+            raise InputError(f"{name}: must be PAPER or PAPER/TARGET, papers are {papers}")
         targets = registry.room(paper, "experiments").TARGETS
         wanted = {t.name: t for t in targets if target in ("", t.name)}
         if not wanted:
@@ -164,7 +162,7 @@ class Verification:
         summary = pd.concat(
             [
                 assemble([line for f in self.futures[paper, name] for line in f.result().summary])
-                .pipe(_as_written)
+                .pipe(as_written)
                 .assign(experiment=name)
                 for name in target.experiments
             ]
@@ -172,7 +170,7 @@ class Verification:
         )
         published = read_table(self.root / f"data/published/{paper}.csv")
         made = target.tabulate(Sources(summary, self.instances[paper], published))
-        pairs = paired(self._kept(paper, target), _as_written(made))
+        pairs = paired(self._kept(paper, target), as_written(made))
         tolerance = COMPUTED if self.independent else 0.0
         troubles = [_say_row(r) for r in computed_differ(pairs, tolerance).itertuples()]
         if not self.independent:
@@ -255,13 +253,6 @@ def _pool(cores: int) -> Iterator[Executor]:
             raise
 
 
-def _as_written(table: pd.DataFrame) -> pd.DataFrame:
-    """A table as it is once written and read again: six digits."""
-    with tempfile.TemporaryDirectory() as folder:
-        write_table(table, path := Path(folder) / "table.csv")
-        return read_table(path)
-
-
 def _say_row(row) -> str:
     names = [row.instance, row.strategy, row.setting, row.reading]
     where = ", ".join(name for name in names if name)
@@ -283,8 +274,3 @@ def _print_line(name: str, troubles: list[str], checked: str) -> None:
         print(f"         {trouble}")
     if len(troubles) > MOST_SHOWN:
         print(f"         and {len(troubles) - MOST_SHOWN} more")
-
-
-def verify(names: list[str], independent: bool, cores: int | None, root: Path = Path()) -> bool:
-    """Check papers or targets of the checkout; whether all agree."""
-    return Verification(root, names, independent, cores or os.cpu_count() or 1).run()
