@@ -12,7 +12,7 @@ quick: $(READY) ## The same at about a twentieth of the replications, under figu
 	$(RUN) snakemake figures/quick/all
 
 verify: $(READY) ## Simulate again at quick scale and check that the kept results are right.
-	$(RUN) python -m bestarm workflow verify
+	$(RUN) python -m bestarm verify
 
 verify-hashes: quick ## Keep the hashes of the rows that `make verify` compares with.
 	$(RUN) python -m bestarm workflow hashes
@@ -42,12 +42,12 @@ test-site: site ## Test the site in Chromium, which is installed (Debian) when m
 bench: $(READY) ## Measure speed and memory; writes bench/bench.csv.
 	$(RUN) python bench/bench.py
 
-readme: $(READY) ## Make the computed tables of README.md anew.
+readme: $(READY) ## Make the computed parts of README.md and docs/ anew.
 	$(RUN) python -m bestarm workflow report
 
 lock: $(READY) ## Pin the newest allowed packages again.
 	$(RUN) pip install --quiet uv
-	$(RUN) uv pip compile pyproject.toml --extra test --extra notebooks --universal --generate-hashes --upgrade \
+	$(RUN) uv pip compile pyproject.toml --all-extras --universal --generate-hashes --upgrade \
 	    --quiet --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
 	    --output-file requirements.lock
 	$(RUN) uv pip compile tests/site/requirements.in --constraint requirements.lock --universal \

@@ -13,7 +13,7 @@ import yaml
 from bestarm.core.compile import PACKAGE, kernel_sources
 from bestarm.core.estimates import STATISTICS
 from bestarm.pipeline import registry
-from bestarm.pipeline.report import fill
+from bestarm.pipeline.report import PAGES, computed_parts, fill
 from bestarm.pipeline.style import save
 from bestarm.pipeline.tables import COLUMNS, read_geometry, read_table
 
@@ -23,15 +23,11 @@ def pyproject(root):
     return tomllib.loads((root / "pyproject.toml").read_text())
 
 
-def requirements(pyproject) -> list[str]:
-    """What the package needs, and what its extras do."""
-    extras = pyproject["project"]["optional-dependencies"].values()
-    return [*pyproject["project"]["dependencies"], *(one for extra in extras for one in extra)]
-
-
 def test_conda_environment_is_in_step(root, pyproject):
     """Same packages, same ranges, as conda spells them."""
-    wanted = {f"python{pyproject['project']['requires-python']}", *requirements(pyproject)}
+    extras = pyproject["project"]["optional-dependencies"]
+    wanted = {f"python{pyproject['project']['requires-python']}"}
+    wanted |= {*pyproject["project"]["dependencies"], *extras["test"], *extras["notebooks"]}
     renamed = {"matplotlib": "matplotlib-base", "cvxpy": "cvxpy-base"}
     wanted = {re.sub(r"^[\w-]+", lambda m: renamed.get(m[0], m[0]), one) for one in wanted}
     conda = yaml.safe_load((root / "environment.yml").read_text())
@@ -44,7 +40,9 @@ def test_conda_environment_is_in_step(root, pyproject):
 def test_lock_pins_every_dependency_and_names_no_address(root, pyproject):
     lock = (root / "requirements.lock").read_text()
     assert "://" not in lock
-    for requirement in requirements(pyproject):
+    extras = pyproject["project"]["optional-dependencies"]
+    optional = [one for group in extras.values() for one in group]
+    for requirement in [*pyproject["project"]["dependencies"], *optional]:
         name = re.match(r"[\w-]+", requirement)[0]
         assert re.search(rf"^{name}==\S+.*\\\n +--hash=sha256:", lock, re.MULTILINE), name
 
@@ -64,26 +62,29 @@ def test_kernels_live_where_the_compile_cache_looks():
                 assert not constants, (source, node.module, constants)
 
 
-def test_readme_says_what_was_computed(root):
-    """Verdicts and speeds in README.md are those of the files; `make readme` makes them anew."""
-    readme = (root / "README.md").read_text()
-    ledger = pd.read_csv(root / "figures/claims.csv")
-    bench = pd.read_csv(root / "bench/bench.csv")
-    assert fill(readme, ledger, bench) == readme
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_say_what_was_computed(root, page):
+    """Verdicts and speeds are those of the files; `make readme` makes them anew."""
+    text = (root / page).read_text()
+    assert fill(page, text, computed_parts(root)) == text
 
 
-def test_readme_examples_run(root, tmp_path, monkeypatch):
-    """The Python examples of README.md, as written."""
-    readme = (root / "README.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+@pytest.mark.parametrize("page", ["README.md", "docs/usage.md"])
+def test_examples_run(root, page, tmp_path, monkeypatch):
+    """The Python examples, as written."""
+    blocks = re.findall(r"```python\n(.*?)```", (root / page).read_text(), re.DOTALL)
     assert blocks
     monkeypatch.chdir(tmp_path)
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, page, "exec"), {})
 
 
-def test_readme_links_lead_somewhere(root):
-    for page in [root / "README.md", *sorted((root / "docs").glob("*.md"))]:
+def test_links_lead_somewhere(root):
+    for page in [
+        root / "README.md",
+        root / "CONTRIBUTING.md",
+        *sorted((root / "docs").glob("*.md")),
+    ]:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 

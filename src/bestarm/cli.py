@@ -1,5 +1,6 @@
 """The command line: look at what is here, and run the algorithms on your own instance."""
 
+import os
 import sys
 from enum import Enum
 from pathlib import Path
@@ -108,6 +109,30 @@ def bound(
     from bestarm.pipeline.own import bound_own
 
     bound_own(instance, {} if delta is None else {"delta": delta})
+
+
+@app.command()
+def verify(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="PAPER or PAPER/TARGET; all if left out.")
+    ] = None,
+    independent: Annotated[
+        bool, typer.Option("--independent", help="Other seeds, even where bytes are promised.")
+    ] = False,
+    runs: Annotated[
+        int | None, typer.Option(min=2, help="Fewest independent runs a cell; more see more.")
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
+    ] = None,
+) -> None:
+    """Simulate again and check the kept results; exit code 1 where something differs."""
+    from bestarm.pipeline.verify import FEWEST, Verification
+
+    cores = cores or os.cpu_count() or 1
+    independent = independent or runs is not None
+    if not Verification(Path(), names or [], independent, cores, runs or FEWEST).run():
+        raise typer.Exit(1)
 
 
 if __name__ == "__main__":

@@ -11,10 +11,10 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from bestarm.cli import app
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import hashes as hashes_module
 from bestarm.pipeline import registry
-from bestarm.pipeline.commands import app
 from bestarm.pipeline.hashes import (
     differences,
     hash_experiment,

@@ -1,7 +1,6 @@
 """`bestarm workflow ...`: one command a rule of the workflow. People use the other commands."""
 
 import json
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -142,15 +141,11 @@ def site(
 
 
 @app.command()
-def report(
-    readme: Path = Path("README.md"),
-    ledger: Path = Path("figures/claims.csv"),
-    bench: Path = Path("bench/bench.csv"),
-) -> None:
-    """Make the computed parts of README.md anew."""
-    from bestarm.pipeline.report import fill_file
+def report() -> None:
+    """Make the computed parts of README.md and docs/ anew."""
+    from bestarm.pipeline.report import fill_pages
 
-    fill_file(readme, ledger, bench)
+    fill_pages(Path())
 
 
 @app.command()
@@ -159,30 +154,6 @@ def hashes(out: Path = Path("data/verify/hashes.csv")) -> None:
     from bestarm.pipeline.hashes import write_hashes
 
     write_hashes(Path("results"), Path("workflow/scales"), out)
-
-
-@app.command()
-def verify(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="PAPER or PAPER/TARGET; all if left out.")
-    ] = None,
-    independent: Annotated[
-        bool, typer.Option("--independent", help="Other seeds, even where bytes are promised.")
-    ] = False,
-    runs: Annotated[
-        int | None, typer.Option(min=2, help="Fewest independent runs a cell; more see more.")
-    ] = None,
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
-    ] = None,
-) -> None:
-    """Simulate again and check the kept results; exit code 1 where something differs."""
-    from bestarm.pipeline.verify import FEWEST, Verification
-
-    cores = cores or os.cpu_count() or 1
-    independent = independent or runs is not None
-    if not Verification(Path(), names or [], independent, cores, runs or FEWEST).run():
-        raise typer.Exit(1)
 
 
 @app.command()

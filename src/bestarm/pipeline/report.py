@@ -1,11 +1,16 @@
-"""The parts of README.md that are computed: verdicts from the ledger, speeds from the bench."""
+"""The computed parts of README.md and docs/: verdicts from the ledger, speeds from the bench.
+
+A page marks such a part with `<!-- computed: NAME -->` and `<!-- end -->`; what is between them is
+written here.
+"""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pandas as pd
 
-from bestarm.core.inputs import InputError
+from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline.claims import (
     CONTRADICTS,
     NOT_REPRODUCED,
@@ -15,7 +20,17 @@ from bestarm.pipeline.claims import (
 )
 from bestarm.pipeline.files import write_text
 
-#: README shows this many readings of a claim; the ledger has all.
+#: Pages with computed parts, and which.
+PAGES = {
+    "README.md": ("verdicts", "findings", "times"),
+    "docs/disagreements.md": ("disagreements",),
+    "docs/speed.md": ("speed",),
+}
+
+#: A number of the ledger in prose: {{PAPER CLAIM READING COLUMN}}.
+PLACE = re.compile(r"\{\{(\S+) (\S+) (\S+) (\S+)\}\}")
+
+#: Tables show this many readings of a claim; the ledger has all.
 MOST_READINGS = 6
 
 #: Verdicts in the order of the table.
@@ -65,6 +80,42 @@ def _telling(claim: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([claim.iloc[:1], claim.iloc[1:][supported.iloc[1:]]]).head(MOST_READINGS)
 
 
+def findings(template: str, ledger: pd.DataFrame) -> str:
+    """Prose whose numbers are looked up in the ledger.
+
+    A column is one of the ledger's, or `interval` for low and high.
+
+    Raises:
+        InputError: there is no such line or column.
+    """
+
+    def look_up(place: re.Match) -> str:
+        paper, claim, reading, column = place.groups()
+        lines = ledger[(ledger.paper == paper) & (ledger.id == claim) & (ledger.reading == reading)]
+        if len(lines) != 1 or (column != "interval" and column not in lines):
+            raise InputError(f"data/claims/findings.md: {place[0]}: is not in the ledger")
+        line = lines.iloc[0]
+        if column == "interval":
+            return f"{_number(line.low)} to {_number(line.high)}"
+        return _number(line[column])
+
+    paragraphs = PLACE.sub(look_up, template).strip().split("\n\n")
+    return "\n\n".join(map(_wrapped, paragraphs))
+
+
+def _wrapped(paragraph: str) -> str:
+    """A paragraph in lines of at most 100 letters, code kept together."""
+    whole = re.sub(r"`[^`]+`", lambda m: "\0".join(m[0].split()), " ".join(paragraph.split()))
+    lines = textwrap.fill(whole, 100, break_long_words=False, break_on_hyphens=False)
+    return lines.replace("\0", " ")
+
+
+def _number(value) -> str:
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
+
+
 def speed_table(bench: pd.DataFrame) -> str:
     """What `make bench` measured, and on which machine."""
     rows = bench.fillna({"unit": ""})
@@ -78,25 +129,36 @@ def speed_table(bench: pd.DataFrame) -> str:
     return f"{_markdown(shown)}\n\nMachine: {bench.machine.iloc[0]}."
 
 
-def fill(readme: str, ledger: pd.DataFrame, bench: pd.DataFrame) -> str:
-    """README's text with its computed parts made anew. Raises InputError if a mark is missing."""
-    parts = {
+def computed_parts(root: Path) -> dict[str, str]:
+    """Every computed part by name, from the files of a checkout."""
+    ledger = pd.read_csv(root / "figures/claims.csv")
+    bench = pd.read_csv(root / "bench/bench.csv")
+    template = read_text(root / "data/claims/findings.md")
+    return {
         "verdicts": verdict_table(ledger),
+        "findings": findings(template, ledger),
+        "times": speed_table(bench[bench.unit == "s"]),
         "disagreements": disagreement_table(ledger),
         "speed": speed_table(bench),
     }
-    for name, text in parts.items():
-        marked = re.compile(rf"(<!-- computed: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        if not marked.search(readme):
-            raise InputError(f"README.md: the mark <!-- computed: {name} --> is missing")
-        readme = marked.sub(lambda m, text=text: f"{m[1]}\n{text}\n\n{m[2]}", readme)
-    return readme
 
 
-def fill_file(readme: Path, ledger: Path, bench: Path) -> None:
-    """Make README.md's computed parts anew, in place."""
-    text = readme.read_text(encoding="utf-8")
-    write_text(readme, fill(text, pd.read_csv(ledger), pd.read_csv(bench)))
+def fill(name: str, text: str, parts: dict[str, str]) -> str:
+    """A page's text with its computed parts made anew. Raises InputError if a mark is missing."""
+    for part in PAGES[name]:
+        marked = re.compile(rf"(<!-- computed: {part} -->\n).*?(<!-- end -->)", re.DOTALL)
+        if not marked.search(text):
+            raise InputError(f"{name}: the mark <!-- computed: {part} --> is missing")
+        text = marked.sub(lambda m, part=part: f"{m[1]}\n{parts[part]}\n\n{m[2]}", text)
+    return text
+
+
+def fill_pages(root: Path) -> None:
+    """Make the computed parts of every page of a checkout anew, in place."""
+    parts = computed_parts(root)
+    pages = {root / name: fill(name, read_text(root / name), parts) for name in PAGES}
+    for path, text in pages.items():
+        write_text(path, text)
 
 
 def _markdown(table: pd.DataFrame) -> str:
