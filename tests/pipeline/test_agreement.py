@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -112,6 +113,26 @@ def test_few_runs_bound_a_quantile_on_no_side():
     """The largest of five runs is no upper bound of a 95% quantile, whatever the level."""
     rows = side_by_side([np.arange(1000.0, 1300.0)], [np.arange(5.0)], 1e-8)
     assert rows.set_index("statistic").agrees["quantile_95"] is True
+    rows = side_by_side([np.arange(300.0)], [np.arange(1000.0, 1005.0)], 1e-8)
+    assert rows.set_index("statistic").agrees["quartile_25"] is True
+
+
+@pytest.mark.parametrize("long_in", ["kept", "fresh"])
+def test_a_rare_long_run_in_one_sample_is_no_disagreement(long_in):
+    """The other sample's spread says nothing of it."""
+    samples = {"kept": np.linspace(6.99, 7.01, KEPT), "fresh": np.linspace(6.99, 7.01, FRESH)}
+    samples[long_in][0] = 1000.0
+    rows = side_by_side([samples["kept"]], [samples["fresh"]], 1e-3)
+    assert rows.set_index("statistic").agrees["mean_stopping_time"] is True
+
+
+@pytest.mark.parametrize(("fresh", "agrees"), [(12.0, True), (13.0, False)])
+def test_a_kept_quantile_counts_with_its_own_error(fresh, agrees):
+    """At 1e-6 its 95% interval, 10 +- 1, is stretched to 10 +- 2.6."""
+    kept = {"statistic": "median_stopping_time", "unit": "pulls", "n": 50}
+    kept |= {"value": 10.0, "low": 9.0, "high": 11.0}
+    made = {"value_fresh": fresh, "low_fresh": fresh, "high_fresh": fresh, "n_fresh": 4000}
+    assert agree(SimpleNamespace(**kept, **made), 1e-6) is agrees
 
 
 def test_other_statistics_are_not_tested():
@@ -147,3 +168,6 @@ def test_computed_numbers_that_differ_or_lack_are_named():
     assert len(computed_differ(paired(kept, fresh), 0.0)) == 3
     assert len(computed_differ(paired(fresh, kept), 1e-4)) == 2
     assert computed_differ(paired(kept, kept), 0.0).empty
+    undefined = table(closed_form=math.nan)
+    assert computed_differ(paired(undefined, undefined), 0.0).empty
+    assert len(computed_differ(paired(undefined, undefined.head(0)), 0.0)) == 1

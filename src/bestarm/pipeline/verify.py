@@ -158,24 +158,21 @@ class Verification:
 
     def check(self, paper: str, target: Target) -> tuple[list[str], str]:
         """What is wrong with a target, and what was looked at."""
-        rows = [f.result() for name in target.experiments for f in self.futures[paper, name]]
-        summary = pd.concat(
-            [
-                assemble([line for f in self.futures[paper, name] for line in f.result().summary])
-                .pipe(as_written)
-                .assign(experiment=name)
-                for name in target.experiments
-            ]
-            or [pd.DataFrame(columns=COLUMNS)]
-        )
+        cells = {n: [f.result() for f in self.futures[paper, n]] for n in target.experiments}
+        parts = [
+            as_written(assemble(*(cell.summary for cell in each))).assign(experiment=name)
+            for name, each in cells.items()
+        ]
+        summary = pd.concat(parts or [pd.DataFrame(columns=COLUMNS)])
         published = read_table(self.root / f"data/published/{paper}.csv")
         made = target.tabulate(Sources(summary, self.instances[paper], published))
         pairs = paired(self._kept(paper, target), as_written(made))
         tolerance = COMPUTED if self.independent else 0.0
         troubles = [_say_row(r) for r in computed_differ(pairs, tolerance).itertuples()]
         if not self.independent:
-            different = [r.key for r in rows if self.hashes.get(r.key) != r.hash]
-            return troubles + [self._say_cell(key) for key in different], f"{len(rows)} cells"
+            found = [cell for each in cells.values() for cell in each]
+            different = [cell.key for cell in found if self.hashes.get(cell.key) != cell.hash]
+            return troubles + [self._say_cell(key) for key in different], f"{len(found)} cells"
         runs = pairs[simulated(pairs) & pairs["_merge"].eq("both")]
         direct = runs.set_index(KEY).index.isin(summary.set_index(KEY).index)
         found = verdicts(runs[direct], self.alpha)
