@@ -25,7 +25,7 @@ from bestarm.pipeline.hashes import (
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import simulate_cell, write_shard
-from bestarm.pipeline.verify import FALSE_ALARMS, Verification, chosen
+from bestarm.pipeline.verify import FALSE_ALARMS, FEWEST, Verification, chosen
 
 PAPER, TARGET = "baics", "no-feasible-arm"
 NAME = f"{PAPER}/{TARGET}"
@@ -123,11 +123,22 @@ def test_a_computed_number_that_is_not_the_kept_one_is_named(checkout, capsys):
     assert "lower_bound is " in output
 
 
-def test_independent_runs_agree_with_the_kept_table(checkout, capsys):
+def test_independent_runs_agree_with_the_kept_table(checkout, capsys, lines):
     well, output = verified(checkout, capsys, independent=True)
     assert well
     assert f"one false alarm in {1 / FALSE_ALARMS:,.0f}" in output
     assert "estimates tested" in output
+    assert f"({FEWEST * len(lines)} runs of {len(lines)} cells)" in output
+
+
+def test_independent_runs_are_other_runs(checkout, lines):
+    """Of the same cells, as many: no row is the same."""
+    verification = Verification(checkout, [NAME], True, 1, fewest=RUNS)
+    assert verification.run()
+    (futures,) = verification.futures.values()
+    cells = [future.result() for future in futures]
+    assert {cell.key for cell in cells} == set(lines)
+    assert not {cell.hash for cell in cells} & set(lines.values())
 
 
 @pytest.mark.parametrize("factor", [5.0, 0.2])
