@@ -155,8 +155,8 @@ right.axvline(lower_bound, color=BLACK, linestyle=":")
 right.set_yticks(range(len(CASES)), [f"{s}, {r}" for s, r in CASES])
 right.invert_yaxis()
 right.set(
-    xlabel="mean pulls (diamonds: published; dotted: lower bound)",
-    title=f"{RUNS} runs each, 95% intervals",
+    xlabel="mean pulls (diamonds: published)",
+    title=f"{RUNS} runs each; dotted: lower bound",
 )
 picture(
     figure,

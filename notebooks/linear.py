@@ -149,7 +149,8 @@ found = {
 #
 # Mean pulls against the dimension, with 95% intervals, and as small crosses the kept results of
 # more runs. Static strategies pay for every dimension; those that adapt, or know the truth, do
-# not.
+# not. Most runs of XY-Adaptive end with the same phase and so take equally long; a few need one
+# more phase, ten times as long, and ten runs may well have none of them.
 
 # %%
 kept = kept_table("linear", "fig4")
@@ -172,8 +173,8 @@ figure.legend(loc="outside right center")
 picture(
     figure,
     "Pulls against the dimension, from 2 to 5, for six strategies. G and XY rise with the "
-    "dimension, XY-Oracle, RAGE and LinGapE hardly do. The crosses of the kept results lie on "
-    "the points.",
+    "dimension, the others hardly do. The crosses of the kept results lie near the points, those "
+    "of XY-Adaptive above them.",
 )
 
 # %% [markdown]

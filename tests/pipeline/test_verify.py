@@ -4,6 +4,7 @@ On one small target; its experiment is simulated for real.
 """
 
 import shutil
+from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from bestarm.cli import app
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import hashes as hashes_module
 from bestarm.pipeline import registry
+from bestarm.pipeline.codehash import NUMBERS_FROM
 from bestarm.pipeline.hashes import (
     differences,
     hash_experiment,
@@ -202,8 +204,16 @@ def test_the_kept_hashes_are_right(root):
 
 def test_a_platform_without_a_promise_says_why(root, tmp_path, monkeypatch):
     lock = tmp_path / "requirements.lock"
-    lock.write_text("numpy==1.0.0 \\\n    --hash=sha256:0\n")
-    assert any("numpy" in reason and "not 1.0.0" in reason for reason in differences(lock))
+    pins = [f"{name}=={version(name)} ; python_version >= '3'" for name in NUMBERS_FROM]
+    others = [f"{name}==0.0 ; python_version < '3'" for name in NUMBERS_FROM]
+    hashed = [f"{pin} \\\n    --hash=sha256:0\n" for pin in pins + others]
+    lock.write_text("".join(hashed))
+    monkeypatch.setattr(hashes_module.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(hashes_module.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(hashes_module.sys, "version_info", (3, 11, 0))
+    assert differences(lock) == []
+    lock.write_text("".join(hashed[1:]))
+    assert differences(lock) == [f"numpy {version('numpy')} is not the one in requirements.lock"]
     monkeypatch.setattr(hashes_module.platform, "machine", lambda: "arm64")
     monkeypatch.setattr(hashes_module.sys, "version_info", (3, 13, 0))
     reasons = differences(root / "requirements.lock")

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from packaging.requirements import Requirement
 
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
@@ -57,10 +58,11 @@ def differences(lock: Path) -> list[str]:
         found.append(f"{platform.system()} on {platform.machine()} is not Linux on x86-64")
     if sys.version_info[:2] != (3, 11):
         found.append(f"Python {platform.python_version()} is not 3.11")
-    pinned = dict(re.findall(r"^([\w-]+)==([^\s;]+)", read_text(lock), re.MULTILINE))
+    pinned = [Requirement(line) for line in re.findall(r"^[\w-]+==[^\\\n]+", read_text(lock), re.M)]
+    here = {one.name: one.specifier for one in pinned if not one.marker or one.marker.evaluate()}
     for name in NUMBERS_FROM:
-        if version(name) != pinned.get(name):
-            found.append(f"{name} {version(name)} is not {pinned.get(name)} of {lock.name}")
+        if name not in here or version(name) not in here[name]:
+            found.append(f"{name} {version(name)} is not the one in {lock.name}")
     return found
 
 
