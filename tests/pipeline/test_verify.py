@@ -3,6 +3,7 @@
 On one small target; its experiment is simulated for real.
 """
 
+import os
 import shutil
 from importlib.metadata import version
 
@@ -24,10 +25,19 @@ from bestarm.pipeline.hashes import (
     read_hashes,
     rows_hash,
 )
+from bestarm.pipeline.model import Experiment
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import simulate_cell, write_shard
-from bestarm.pipeline.verify import FALSE_ALARMS, FEWEST, Verification, chosen
+from bestarm.pipeline.verify import (
+    FALSE_ALARMS,
+    FEWEST,
+    Job,
+    Verification,
+    chosen,
+    simulate,
+    worker_pool,
+)
 
 PAPER, TARGET = "baics", "no-feasible-arm"
 NAME = f"{PAPER}/{TARGET}"
@@ -86,7 +96,7 @@ def edit_table(checkout, factor, unit="pulls", **chosen_rows):
     table.to_csv(path, index=False)
 
 
-def verified(checkout, capsys, cores=1, **options):
+def verified(checkout, capsys, cores=None, **options):
     """Whether all is well, and what is printed."""
     result = Verification(checkout, [NAME], options.pop("independent", False), cores).run()
     return result, capsys.readouterr().out
@@ -135,7 +145,7 @@ def test_independent_runs_agree_with_the_kept_table(checkout, capsys, lines):
 
 def test_independent_runs_are_other_runs(checkout, lines):
     """Of the same cells, as many: no row is the same."""
-    verification = Verification(checkout, [NAME], True, 1, fewest=RUNS)
+    verification = Verification(checkout, [NAME], True, None, fewest=RUNS)
     assert verification.run()
     (futures,) = verification.futures.values()
     cells = [future.result() for future in futures]
@@ -237,3 +247,28 @@ def test_a_file_of_hashes_that_is_none_is_named(tmp_path, content):
         path.write_text(content)
     with pytest.raises(InputError, match=r"hashes\.csv: is not a file of hashes"):
         read_hashes(path)
+
+
+#: Of this cell the rounding of a design, and with it the pulls, depend on how BLAS adds.
+DELICATE = ("linear", "random", "RAGE", "random K=40 seed=3")
+
+
+def test_rows_do_not_depend_on_threads_or_processor(root, monkeypatch):
+    """Simulated in a process of the pool they have the kept hash, whatever the environment was."""
+    if differences(root / "requirements.lock"):
+        pytest.skip("rows are promised for one platform")
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    paper, name, strategy, instance = DELICATE
+    made = registry.room(paper, "problem").random_instance(40, 3)
+    (cell,) = (
+        cell
+        for cell in registry.experiment(paper, name).cells
+        if (cell.instance, cell.strategy) == (instance, strategy)
+    )
+    one = Experiment(name, (cell,))
+    plan = make_plan(paper, one, 2023, 2, describe_instances(paper, {instance: made}))
+    with worker_pool(1) as pool:
+        found = pool.submit(simulate, Job(plan, 0, 2, 0.95)).result()
+    assert found.hash == read_hashes(root / "data/verify/hashes.csv")[found.key]
+    assert os.environ["OMP_NUM_THREADS"] == "2"

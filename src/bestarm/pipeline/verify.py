@@ -25,6 +25,7 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.agreement import (
     COMPUTED,
     KEY,
+    PRINTED,
     as_written,
     computed_differ,
     fresh_level,
@@ -33,6 +34,7 @@ from bestarm.pipeline.agreement import (
     simulated,
     verdicts,
 )
+from bestarm.pipeline.arithmetic import same_bits
 from bestarm.pipeline.hashes import SCALE, differences, key_of, read_hashes, rows_hash
 from bestarm.pipeline.model import Cell, Sources, Target
 from bestarm.pipeline.plan import Plan, describe_instances, make_plan
@@ -116,12 +118,17 @@ class Verification:
         root: the checkout.
         names: papers and targets, all if empty.
         independent: simulate other seeds even where bytes are promised.
-        cores: processes; 1 simulates in this one.
+        cores: processes; None simulates in this one, whose BLAS may have several threads.
         fewest: runs a cell, if independent.
     """
 
     def __init__(
-        self, root: Path, names: Iterable[str], independent: bool, cores: int, fewest: int = FEWEST
+        self,
+        root: Path,
+        names: Iterable[str],
+        independent: bool,
+        cores: int | None,
+        fewest: int = FEWEST,
     ) -> None:
         self.root, self.cores, self.fewest = root, cores, fewest
         self.targets = chosen(names)
@@ -138,7 +145,7 @@ class Verification:
         """Check every target, a line each; whether all agree."""
         self._say_what()
         wrong = 0
-        with _pool(self.cores) as pool, self._progress() as progress:
+        with worker_pool(self.cores) as pool, self._progress() as progress:
             bar = progress.add_task("cells", total=None)
             for paper in self.targets:
                 progress.update(bar, description=f"compiling {paper}")
@@ -167,12 +174,13 @@ class Verification:
         published = read_table(self.root / f"data/published/{paper}.csv")
         made = target.tabulate(Sources(summary, self.instances[paper], published))
         pairs = paired(self._kept(paper, target), as_written(made))
-        tolerance = COMPUTED if self.independent else 0.0
+        tolerance = COMPUTED if self.independent else PRINTED
         troubles = [_say_row(r) for r in computed_differ(pairs, tolerance).itertuples()]
         if not self.independent:
             found = [cell for each in cells.values() for cell in each]
             different = [cell.key for cell in found if self.hashes.get(cell.key) != cell.hash]
-            return troubles + [self._say_cell(key) for key in different], f"{len(found)} cells"
+            checked = f"{len(found)} cells" if found else "computed, no simulation"
+            return troubles + [self._say_cell(key) for key in different], checked
         runs = pairs[simulated(pairs) & pairs["_merge"].eq("both")]
         direct = runs.set_index(KEY).index.isin(summary.set_index(KEY).index)
         found = verdicts(runs[direct], self.alpha)
@@ -238,11 +246,13 @@ class _Here(Executor):
 
 
 @contextmanager
-def _pool(cores: int) -> Iterator[Executor]:
-    if cores == 1:
+def worker_pool(cores: int | None) -> Iterator[Executor]:
+    """Processes that compute the same bits whatever the environment; or, for None, this one."""
+    if cores is None:
         yield _Here()
         return
-    with ProcessPoolExecutor(cores, multiprocessing.get_context("spawn")) as pool:
+    spawn = multiprocessing.get_context("spawn")
+    with same_bits(), ProcessPoolExecutor(cores, spawn) as pool:
         try:
             yield pool
         except BaseException:  # an interrupt must not wait for all that was handed in
