@@ -62,7 +62,8 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
             continue
         scale, scale_p = rng.uniform(0.5, 2.0), 10.0 ** rng.uniform(-1.5, 0.7)
         delta, n = rng.uniform(0.01, 0.3), int(rng.integers(1, 30))
-        rules = Rules(FEEDBACKS[feedback], scale, scale_p, delta, RULES[rule], False, pooled)
+        scales = np.array([scale, 99.0])
+        rules = Rules(FEEDBACKS[feedback], scales, scale_p, delta, RULES[rule], False, pooled)
         tally, used = tally_of(finished, running)
         found = interval(rules, tally, used, 0, n)
         expected = reference.interval(

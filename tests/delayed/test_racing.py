@@ -61,12 +61,12 @@ def compiled(
         BIAS[:n] if feedback == "biased" else np.zeros(n),
         np.full(n, delay[0]),
         np.full(n, delay[1]),
-        sigma,
+        np.full(n, sigma),
         sigma_p,
     )
     rules = Rules(
         FEEDBACKS[feedback],
-        multiplier * sigma,
+        multiplier * np.full(n, sigma),
         multiplier * sigma_p,
         delta,
         RULES[rule],
@@ -314,7 +314,7 @@ def increments(arms, reward, delay, coins):
 def test_increments_are_independent():
     """Given their normal sum they are drawn so that each has mean mu/D and variance sigma^2/D."""
     one = np.ones(1)
-    arms = Arms(2.0 * one, 0.0 * one, np.full(1, 4), np.full(1, 4), 1.5, 0.0)
+    arms = Arms(2.0 * one, 0.0 * one, np.full(1, 4), np.full(1, 4), 1.5 * one, 0.0)
     rng, n = np.random.default_rng(0), 20_000
     seen = np.array([increments(arms, rng.normal(2.0, 1.5), 4, rng) for _ in range(n)])
     assert np.abs(seen.mean(axis=0) - 0.5).max() < 5.5 * 0.75 / np.sqrt(n)

@@ -1,6 +1,7 @@
 # What all rules share: where the package is, the scales, and the files of a scale.
 import os
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 # The workflow always runs the package beside it, in the interpreter that runs Snakemake.
@@ -38,6 +39,13 @@ wildcard_constraints:
 
 def targets(paper):
     return registry.room(paper, "experiments").TARGETS
+
+
+def tables_of(paper):
+    """Hashes of the kept tables that a paper reads. What is made of them follows changes by these,
+    and not as inputs, so that no build of figures ever starts to make the tables again."""
+    paths = [Path("data", name) for name in getattr(registry.room(paper, "problem"), "TABLES", ())]
+    return "".join(sha256(p.read_bytes()).hexdigest()[:16] for p in paths if p.exists())
 
 
 def pictures(figures, paper):

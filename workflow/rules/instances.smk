@@ -17,7 +17,8 @@ rule instances:
         # to be an ancient() input of the shards, and Snakemake 9 passes over jobs behind one.
         code=lambda w: code_hash(
             "bestarm.pipeline.plan", f"bestarm.{w.paper}.problem", f"bestarm.{w.paper}.strategies"
-        ),
+        )
+        + tables_of(w.paper),
     shell:
         "(python -m bestarm workflow compile {wildcards.paper}"
         " && python -m bestarm workflow instances {wildcards.paper} --out {output}) 2> {log}"

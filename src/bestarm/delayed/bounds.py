@@ -9,9 +9,9 @@ from bestarm.core.compile import jit
 from bestarm.delayed.radius import LOG_CONSTANT, growth, radius
 from bestarm.delayed.split import FACTOR, GROWTH, SHARE, radii_sum, split
 
-#: What arrives before a pull ends (Section 2): nothing, the increments of the reward, or noisy
-#: copies of it, without or with a bias.
-FULL, INCREMENTAL, UNBIASED, BIASED = range(4)
+#: What arrives before a pull ends (Section 2): nothing, the increments of the reward, noisy copies
+#: of it, without or with a bias, or recorded forecasts of it, each with a scale of its own.
+FULL, INCREMENTAL, UNBIASED, BIASED, RECORDED = range(5)
 #: How delta is split: as Eq. (4) is least; the same but with 1 - (the others) for the first
 #: radius; fixed beforehand, with shares 6 / (pi f)^2 for the f-th pull.
 OPTIMAL, PUBLISHED, GUARANTEED = range(3)
@@ -22,9 +22,9 @@ ARM, NUMBER, AGE, DELAY = range(4)
 class Rules(NamedTuple):
     """What the bounds depend on, besides observations."""
 
-    feedback: int  # FULL (partial feedback, if any, is ignored), INCREMENTAL, UNBIASED or BIASED
-    scale: float  # of a reward in Lemma 1
-    scale_p: float  # of a partial feedback given the reward
+    feedback: int  # FULL (partial feedback, if any, is ignored), INCREMENTAL, UNBIASED, ...
+    scale: np.ndarray  # (n,) of an arm's reward in Lemma 1
+    scale_p: float  # of a partial feedback given the reward; what multiplies it, if RECORDED
     delta: float
     rule: int  # OPTIMAL, PUBLISHED or GUARANTEED
     survivors: bool  # whether delta is shared by the surviving arms, else by all
@@ -42,6 +42,7 @@ class Tally(NamedTuple):
     shifted: np.ndarray  # (n,) number of those
     slots: np.ndarray  # (4, b) running pulls: arm, number from 0, steps so far, steps in all
     sums: np.ndarray  # (b,) sum of their partial feedback
+    squares: np.ndarray  # (b,) sum of its squared scales, if RECORDED
     terms: np.ndarray  # (4, b + 2) scratch of `split`
 
 
@@ -58,6 +59,7 @@ def make_tally(delay: np.ndarray, batch: int) -> Tally:
         shifted=np.zeros(n, np.int64),
         slots=np.zeros((4, batch), np.int64),
         sums=np.zeros(batch),
+        squares=np.zeros(batch),
         terms=np.zeros((4, batch + 2)),
     )
 
@@ -73,8 +75,10 @@ def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> t
 
         C(sigma, F + m, .) + 1/(F + m) [sum_j C(sigma_p, P_j, .) + m C(sigma_p, B, .)],
 
-    B being the pulls behind Z; m = 1 is the paper's. Incremental feedback of a known delay D is a
-    bandit of its own, with mean mu / D and scale sigma / sqrt(D), and no pull to wait for.
+    B being the pulls behind Z; m = 1 is the paper's. P partial feedbacks of scales sigma_1, ...,
+    sigma_P have a mean like that of P of scale sqrt((sigma_1^2 + ... + sigma_P^2) / P). Incremental
+    feedback of a known delay D is a bandit of its own, with mean mu / D and scale sigma / sqrt(D),
+    and no pull to wait for.
 
     Args:
         tally: `terms` is overwritten.
@@ -84,12 +88,13 @@ def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> t
     """
     if rules.feedback == INCREMENTAL:
         return _of_increments(rules, tally, running, arm, arms)
-    finished, totals, _, _, shifts, shifted, slots, sums, terms = tally
+    finished, totals, _, _, shifts, shifted, slots, sums, squares, terms = tally
     pulls = finished[arm]
     delta_f = rules.delta
     if rules.rule == GUARANTEED and rules.feedback != FULL:
         delta_f /= 3.0 if rules.feedback == BIASED else 2.0
-    centre, width = 0.0, radius(rules.scale, pulls, delta_f / arms)
+    scale = rules.scale[arm]
+    centre, width = 0.0, radius(scale, pulls, delta_f / arms)
     if pulls > 0:
         centre = totals[arm] / pulls
     if rules.feedback == FULL or (rules.feedback == BIASED and shifted[arm] == 0):
@@ -101,14 +106,17 @@ def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> t
             m += 1
             age = slots[AGE, s]
             mean_sum += sums[s] / age
-            terms[FACTOR, m] = rules.scale_p / math.sqrt(age)
+            if rules.feedback == RECORDED:
+                terms[FACTOR, m] = rules.scale_p * math.sqrt(squares[s]) / age
+            else:
+                terms[FACTOR, m] = rules.scale_p / math.sqrt(age)
             terms[GROWTH, m] = growth(age)
             share = math.sqrt(6.0) / (math.pi * (slots[NUMBER, s] + 1))
             terms[SHARE, m] = delta_f * share * share
     if m == 0:
         return centre, width
     count = pulls + m
-    terms[FACTOR, 0] = rules.scale * math.sqrt(count)  # divided by count with the others below
+    terms[FACTOR, 0] = scale * math.sqrt(count)  # divided by count with the others below
     terms[GROWTH, 0] = growth(count)
     terms[SHARE, 0] = delta_f
     radii = m + 1
@@ -120,6 +128,12 @@ def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> t
         radii += 1
     log_constant = LOG_CONSTANT + math.log(arms)
     if rules.rule != GUARANTEED:
+        # no share exceeds these; where even they leave the sum wider there is nothing to split
+        terms[SHARE, :radii] = rules.delta
+        if rules.rule == PUBLISHED:
+            terms[SHARE, 0] = 1.0
+        if radii_sum(terms, radii, log_constant) >= width * count:
+            return centre, width
         split(terms, radii, log_constant, rules.delta)
         if rules.rule == PUBLISHED:
             terms[SHARE, 0] += 1.0 - rules.delta
@@ -139,5 +153,5 @@ def _of_increments(
         if tally.slots[ARM, s] == arm:
             total += tally.sums[s]
     seen, delay = tally.steps[arm], tally.delay[arm]
-    scale = rules.scale * math.sqrt(delay)
+    scale = rules.scale[arm] * math.sqrt(delay)
     return total * delay / seen, radius(scale, seen, rules.delta / arms)

@@ -15,7 +15,7 @@ from bestarm.core.estimates import (
 )
 from bestarm.core.status import Status
 from bestarm.delayed import tables
-from bestarm.delayed.problem import DELAYS, MODELS, SIZES, Instance
+from bestarm.delayed.problem import DELAYS, MODELS, SIGMAS_P, SIZES, Instance
 from bestarm.delayed.strategies import readings_of
 from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
 
@@ -31,7 +31,7 @@ WATCHED_READINGS = ("as-written", "published-split", "guaranteed")
 
 
 def points(names: Iterable[str], x_name: str, values: Iterable[float]) -> Iterator[Cell]:
-    """The cells of some columns of Figure 1, both rows."""
+    """The cells of a column of Figure 1, both rows, or of Figure 2."""
     for name, x in zip(names, values, strict=True):
         for setting in SETTINGS:
             for reading in SHOWN:
@@ -79,6 +79,19 @@ EXPERIMENTS = (
         ),
     ),
     Experiment("coverage", tuple(coverage())),
+    Experiment(
+        "battery",
+        tuple(points((f"battery sigma_p={s:g}" for s in SIGMAS_P), "sigma_p", SIGMAS_P)),
+    ),
+    Experiment(
+        "mip",
+        tuple(
+            Cell("mip", strategy, setting, reading)
+            for setting in SETTINGS
+            for strategy, names in (("Partial", SHOWN), ("Full", ALONE))
+            for reading in names
+        ),
+    ),
 )
 
 
@@ -125,7 +138,7 @@ BENCHMARKS = tuple(
 )
 
 #: Targets whose time from nothing `make bench` measures.
-TIMED_TARGETS = (("fig1",),)
+TIMED_TARGETS = (("fig1",), ("fig2",), ("mip",))
 
 #: What `bestarm run` prints of a person's own instance, and how it heads the columns.
 OWN_STATISTICS = {
@@ -154,7 +167,8 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
         frame["bias"] = arms.bias
     chosen = set(truth["answer"])
     frame[f"top {instance.top}"] = ["yes" if a + 1 in chosen else "" for a in range(len(frame))]
-    noise = f"sigma = {instance.sigma:g}"
+    sigmas = sorted({min(instance.sigma), max(instance.sigma)})
+    noise = "sigma = " + " to ".join(f"{sigma:g}" for sigma in sigmas)
     if instance.sigma_p:
         noise += f", sigma_p = {instance.sigma_p:g}"
     return {f"{instance.name}: {instance.feedback} feedback, delays in time steps ({noise})": frame}
@@ -177,4 +191,18 @@ TARGETS = (
         ("models",),
     ),
     Target("coverage", "Confidence bounds that fail", tables.only("share_missed"), ("coverage",)),
+    Target(
+        "fig2",
+        "Battery charging: time with forecasts of a cell's life over time without",
+        tables.figure_2,
+        ("battery",),
+        tables.arms_of("battery"),
+    ),
+    Target(
+        "mip",
+        "Cut strategies: time with forecasts of the final bound over time without",
+        tables.cut_strategies,
+        ("mip",),
+        tables.arms_of("mip"),
+    ),
 )

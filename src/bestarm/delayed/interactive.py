@@ -92,7 +92,9 @@ class Partial:
             raise InputError(f"{name}: delay: must be a positive integer, got {delay}")
         asked = {"delta": delta, "batch": batch, "limit": limit}
         self._setting = parse(Setting, asked, name)
-        self._rules = rules_of(READINGS[reading], feedback, sigma, sigma_p or 0.0, self._setting)
+        self._rules = rules_of(
+            READINGS[reading], feedback, np.full(n_arms, sigma), sigma_p or 0.0, self._setting
+        )
         self._k = top
         self._tally = make_tally(np.full(n_arms, delay or 0), batch)
         self._ids: list[int] = []  # of running pulls, as in the tally's slots

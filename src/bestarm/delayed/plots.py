@@ -38,6 +38,7 @@ LOOKS = {
 ROWS = {"batch=1,delta=0.05": "sequential", "batch=10,delta=0.05": "parallel, b = r = 10"}
 TITLES = {"bounded": "bounded means", "free": "free means", "delays": "free means, n = 100"}
 AXES = {"n": "number of arms n", "D": "delay D (steps)"}
+SHOWN = ("as-written", "as-published", "guaranteed")
 DELTA = 0.05
 EVEN = "mean time with partial feedback /\nmean time on rewards alone"
 
@@ -58,7 +59,7 @@ def fig1(table: pd.DataFrame) -> Figure:
             axes.set_xscale("log")
             even_line(axes)
             some = pick(ratios, setting=setting, panel=panel)
-            for reading in ("as-written", "as-published", "guaranteed"):
+            for reading in SHOWN:
                 rows = pick(some, reading=reading).sort_values("x")
                 error_bars(axes, rows, rows.x, rows.value, LOOKS[reading], ms=4, label=reading)
             stated = pick(
@@ -126,7 +127,7 @@ def models(table: pd.DataFrame) -> Figure:
     order = [f"{model}{random}" for random in ("", ", random delay") for model in MODELS]
     for axes, (setting, row) in zip(panels, ROWS.items(), strict=True):
         even_line(axes, vertical=True)
-        for place, reading in enumerate(("as-written", "as-published", "guaranteed")):
+        for place, reading in enumerate(SHOWN):
             rows = pick(ratios, setting=setting, reading=reading).set_index("instance").loc[order]
             look = LOOKS[reading]._replace(line="")
             at = np.arange(len(order)) + 0.2 * (place - 1)
@@ -186,3 +187,92 @@ def coverage(table: pd.DataFrame) -> Figure:
         f"{runs(rows.n)}.",
     )
     return figure
+
+
+def fig2(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
+    figure = new_figure(7.6, 3.9)
+    panels = figure.subplots(1, 3)
+    panels[0].sharey(panels[1])
+    ratios = pick(table, statistic="time_ratio")
+    for axes, (setting, row) in zip(panels, ROWS.items(), strict=False):
+        axes.set_xscale("log")
+        even_line(axes)
+        for reading in SHOWN:
+            rows = pick(ratios, setting=setting, reading=reading).sort_values("x")
+            error_bars(axes, rows, rows.x, rows.value, LOOKS[reading], ms=4, label=reading)
+        stated = pick(table, reading="published", statistic="lowest_ratio")
+        for value in stated[stated.strategy == row.split(",")[0]].value:
+            axes.axhline(value, color=PUBLISHED.colour, ls=":", label="published lowest")
+        axes.set(title=row, xlabel="sd of a forecast, σₚ (cycles)")
+    panels[0].set_ylabel(EVEN, fontsize=8)
+    ranked(panels[2], arms, "policies by mean life", "life (cycles)")
+    handles = {}
+    for axes in panels[:2]:
+        handles |= dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncol=4)
+    wrong = pick(table, statistic="error_rate", instance="all battery", strategy="Partial")
+    caption(
+        figure,
+        "Left and middle: mean time to find the best of 40 charging policies with forecasts of a "
+        "cell's life over mean time on lives alone, on the same cells; 95% intervals (paired), "
+        f"{runs(ratios.n)} a point, δ = {DELTA}. Share of wrong answers, all points: at most "
+        f"{wrong.value.max():.2g}. Right: the policies, bars one standard deviation of the cells. "
+        "Simulated with PyBaMM, a step is 50 cycles.",
+    )
+    return figure
+
+
+def mip(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
+    figure = new_figure(7.6, 4.2)
+    panels = figure.subplots(1, 3)
+    ratios = pick(table, statistic="time_ratio")
+    even_line(panels[0], vertical=True)
+    for place, (setting, row) in enumerate(ROWS.items()):
+        for i, reading in enumerate(SHOWN):
+            rows = pick(ratios, setting=setting, reading=reading)
+            look = LOOKS[reading]._replace(line="")
+            at = [place + 0.2 * (i - 1)]
+            label = reading if place == 0 else None
+            error_bars(panels[0], rows, rows.value, at, look, horizontal=True, label=label)
+        stated = pick(ratios, reading="published", strategy=row.split(",")[0])
+        panels[0].plot(
+            stated.value,
+            [place] * len(stated),
+            PUBLISHED.marker,
+            color=PUBLISHED.colour,
+            label="published" if place == 0 else None,
+        )
+    panels[0].set_yticks(range(len(ROWS)), ["sequential", "parallel,\nb = r = 10"])
+    panels[0].set(title="time ratio", xlabel="ratio of mean times", ylim=(1.5, -0.5))
+    ranked(panels[1], arms, "cut strategies by mean", "final bound / best of the instance")
+    for name, look, label in (
+        ("forecast_error", Look(BLUE, "o"), "error (rms)"),
+        ("forecast_spread", Look(VERMILION, "s", "--"), "σₚ = (UB − LB)/2 (rms)"),
+    ):
+        rows = pick(table, statistic=name).sort_values("x")
+        panels[2].plot(
+            rows.x, rows.value, look.line, marker=look.marker, ms=3, color=look.colour, label=label
+        )
+    panels[2].set(title="forecasts", xlabel="step (100 LP iterations)", ylim=(0.0, None))
+    panels[2].set_ylabel("in units of the best bound", fontsize=8)
+    panels[2].legend(fontsize=7.5)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncol=4)
+    ours = pick(ratios, strategy="Partial")
+    wrong = pick(table, statistic="error_rate", strategy="Partial")
+    caption(
+        figure,
+        "Left: mean time to find the best of 32 cut strategies with forecasts of the final bound "
+        "over mean time on final bounds alone, on the same runs of SCIP; 95% intervals (paired), "
+        f"{runs(ours.n)}, δ = {DELTA}; largest share of wrong answers {wrong.value.max():.2g}. "
+        "Middle: bars one standard deviation over the test problems. Right: over all strategies "
+        "and test problems still running.",
+    )
+    return figure
+
+
+def ranked(axes: Axes, arms: pd.DataFrame, title: str, label: str) -> None:
+    """Arms in the order of their means, with a standard deviation to either side."""
+    rank = np.arange(1, len(arms) + 1)
+    axes.errorbar(rank, arms["mean"], arms.sigma, color=GREY, marker="o", ms=2.5, ls="", lw=0.8)
+    axes.set(title=title, xlabel="rank")
+    axes.set_ylabel(label, fontsize=8)

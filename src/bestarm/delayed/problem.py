@@ -6,11 +6,12 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
-from bestarm.core.inputs import Input, PositiveFloat, PositiveInt, load
-from bestarm.delayed.racing import Arms
+from bestarm.core.inputs import Input, InputError, PositiveFloat, PositiveInt, load
+from bestarm.delayed import recorded
+from bestarm.delayed.racing import NO_RECORDS, Arms, Records
 from bestarm.pipeline.files import data_folder
 
-Feedback = Literal["full", "incremental", "unbiased", "biased"]
+Feedback = Literal["full", "incremental", "unbiased", "biased", "recorded"]
 
 
 class Spread(Input):
@@ -34,32 +35,44 @@ def _spread(value: Any) -> Any:
 Delay = Annotated[Spread, BeforeValidator(_spread)]
 
 
+class Table(Input):
+    """A table of recorded pulls under data/, see `recorded.TABLES`."""
+
+    name: Literal["battery", "mip"]
+    sha256: str
+
+
 class Instance(Input):
-    """Arms whose rewards arrive some time steps after a pull starts. The answer is the top k."""
+    """Arms whose rewards arrive some time steps after a pull starts. The answer is the top k.
+
+    With a `table` a pull that starts is any of those recorded of its arm, all alike likely;
+    `means`, `sigma` and `delay` then say what is true of these.
+    """
 
     paper: Literal["delayed"] = "delayed"
     name: str = Field(min_length=1)
     source: str = ""
     means: Annotated[list[float], Field(min_length=1)]  # (n,)
     top: PositiveInt = 1  # k
-    sigma: PositiveFloat = 1.0  # standard deviation of a reward
+    sigma: list[PositiveFloat] = Field([1.0], min_length=1)  # sd of a reward; of all, or by arm
     feedback: Feedback = "unbiased"  # before the reward, see Section 2
     sigma_p: PositiveFloat | None = None  # of noisy partial feedback given the reward
     bias: list[float] | None = None  # (n,) of biased partial feedback
     delay: Annotated[list[Delay], Field(min_length=1)]  # time steps of a pull; of all, or by arm
     arms: list[str] | None = None  # names, for people
     shuffled: bool = False  # every run has the arms in an order of its own
+    table: Table | None = None
 
-    @field_validator("delay", mode="before")
+    @field_validator("sigma", "delay", mode="before")
     @classmethod
     def _of_all(cls, value):
         return value if isinstance(value, list) else [value]
 
-    @field_validator("bias", "delay", "arms")
+    @field_validator("sigma", "bias", "delay", "arms")
     @classmethod
     def _fits(cls, value, info: ValidationInfo):
         means = info.data.get("means")
-        alone = info.field_name == "delay" and len(value) == 1
+        alone = info.field_name in ("sigma", "delay") and len(value) == 1
         if means and value is not None and len(value) != len(means) and not alone:
             raise ValueError(f"must have {len(means)} entries to fit means, got {len(value)}")
         return value
@@ -82,6 +95,10 @@ class Instance(Input):
         if (self.feedback == "biased") != (self.bias is not None):
             needed = "required" if self.feedback == "biased" else "not used"
             raise ValueError(f"bias: is {needed} with feedback {self.feedback}")
+        if (self.feedback == "recorded") != (self.table is not None and self.table.name == "mip"):
+            raise ValueError("feedback: recorded forecasts are in table mip, and only there")
+        if self.table is not None and self.feedback in ("incremental", "biased"):
+            raise ValueError(f"feedback: of recorded pulls cannot be {self.feedback}")
         return self
 
     @property
@@ -96,7 +113,30 @@ class Instance(Input):
         high = np.array([delay.high for delay in delays])
         means = np.array(self.means, dtype=float)
         bias = np.array(self.bias, dtype=float) if self.bias else np.zeros(means.size)
-        return Arms(means, bias, low, high, self.sigma, self.sigma_p or 0.0)
+        sigma = np.broadcast_to(np.array(self.sigma), means.shape).copy()
+        sigma_p = 1.0 if self.feedback == "recorded" else self.sigma_p or 0.0
+        return Arms(means, bias, low, high, sigma, sigma_p, self._records())
+
+    def _records(self) -> Records:
+        """Raises InputError if the table is not the one that the instance is about."""
+        if self.table is None:
+            return NO_RECORDS
+        if recorded.digest(self.table.name) != self.table.sha256:
+            path = recorded.table_path(self.table.name)
+            raise InputError(f"{path}: is not the table that instance {self.name} was made from")
+        return recorded.records(self.table.name)[1]
+
+
+class Quality(Input):
+    """How good recorded forecasts are at a step, over all pulls that go on, of all arms alike."""
+
+    step: int
+    share: float  # of pulls that go on
+    bias: float  # mean forecast - reward
+    error: float  # root mean square of the same
+    spread: float  # root mean square of what is taken for its standard deviation
+    within: float  # share of pulls whose error is at most their spread
+    correlation: float | None  # of errors with those at the step before
 
 
 class Truth(Input):
@@ -105,6 +145,7 @@ class Truth(Input):
     answer: list[int]  # (k,) the top k, ascending
     gaps: list[float] | None  # (n,) to the best arm outside the top k, or to the worst in it
     hardness: float | None  # sum of (sigma / gap)^2: pulls, up to logarithms, that an answer takes
+    forecasts: list[Quality] | None = None  # by step, where they are recorded
 
 
 def truth(instance: Instance) -> Truth:
@@ -116,8 +157,35 @@ def truth(instance: Instance) -> Truth:
         return Truth(answer=answer, gaps=None, hardness=None)
     inside, outside = means[order[k - 1]], means[order[k]]
     gaps = np.where(means >= inside, means - outside, inside - means)
-    hardness = float((instance.sigma**2 / gaps**2).sum())
-    return Truth(answer=answer, gaps=gaps.tolist(), hardness=hardness)
+    hardness = float((instance.model.sigma**2 / gaps**2).sum())
+    forecasts = qualities(instance.model.records) if instance.feedback == "recorded" else None
+    return Truth(answer=answer, gaps=gaps.tolist(), hardness=hardness, forecasts=forecasts)
+
+
+def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
+    """None where it is not defined."""
+    return float(np.corrcoef(x, y)[0, 1]) if x.size > 2 and x.std() * y.std() > 0.0 else None
+
+
+def qualities(pulls: Records) -> list[Quality]:
+    """The quality of forecasts at every step that some pulls go beyond."""
+    found = []
+    errors = pulls.forecasts - pulls.rewards[:, :, None]
+    for s in range(pulls.delays.max() - 1):
+        on = pulls.delays > s + 1
+        error, spread = errors[on, s], pulls.spreads[on, s]
+        found.append(
+            Quality(
+                step=s + 1,
+                share=on.mean(),
+                bias=error.mean(),
+                error=np.sqrt((error**2).mean()),
+                spread=np.sqrt((spread**2).mean()),
+                within=(abs(error) <= spread).mean(),
+                correlation=_correlation(errors[on, s - 1], error) if s > 0 else None,
+            )
+        )
+    return found
 
 
 #: Section 5.1 and the published experiments: numbers of arms, and the delays of Figure 1c.
@@ -125,6 +193,8 @@ SIZES, DELAYS = (10, 20, 50, 100), (10, 20, 50, 100, 200, 500, 1000)
 #: The study of the four models beyond the paper: what arrives, and how delays are drawn.
 MODELS = ("full", "incremental", "unbiased", "biased")
 RANDOM_DELAY = Spread(low=50, high=150)
+#: Figure 2: standard deviations of the forecasts of a cell's life, in cycles.
+SIGMAS_P = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 
 def bounded(n: int) -> Instance:
@@ -187,6 +257,40 @@ def alike(feedback: str) -> Instance:
     )
 
 
+def from_table(table: str, **more) -> Instance:
+    """The best arm of recorded pulls, with their own means, spreads and ranges of delays."""
+    names, pulls = recorded.records(table)
+    delays = zip(pulls.delays.min(axis=1), pulls.delays.max(axis=1), strict=True)
+    return Instance(
+        means=pulls.rewards.mean(axis=1).tolist(),
+        sigma=pulls.rewards.std(axis=1).tolist(),
+        delay=[Spread(low=int(low), high=int(high)) for low, high in delays],
+        arms=list(names),
+        shuffled=True,
+        table=Table(name=table, sha256=recorded.digest(table)),
+        **more,
+    )
+
+
+def battery(sigma_p: float) -> Instance:
+    """Forty charging policies whose pulls cycle a cell to its end; sigma_p in cycles."""
+    return from_table(
+        "battery",
+        name=f"battery sigma_p={sigma_p:g}",
+        source="Section 5.2, Figure 2",
+        sigma_p=sigma_p,
+    )
+
+
+def mip() -> Instance:
+    """The 32 ways to switch five families of cuts on or off."""
+    return from_table("mip", name="mip", source="Section 5.3", feedback="recorded")
+
+
+#: Kept files under data/ that instances are made from.
+TABLES = tuple(recorded.TABLES.values())
+
+
 def instances() -> dict[str, Instance]:
     """Those of data/instances/delayed by name, the paper's families, and those beyond it."""
     folder = data_folder() / "instances/delayed"
@@ -198,5 +302,7 @@ def instances() -> dict[str, Instance]:
         *(model(feedback, 100) for feedback in MODELS),
         *(model(feedback, RANDOM_DELAY) for feedback in MODELS),
         *map(alike, ("unbiased", "biased")),
+        *map(battery, SIGMAS_P),
+        mip(),
     ]
     return {instance.name: instance for instance in [*stored, *made]}

@@ -18,6 +18,7 @@ from bestarm.delayed.bounds import (
     FULL,
     INCREMENTAL,
     NUMBER,
+    RECORDED,
     Rules,
     interval,
     make_tally,
@@ -28,15 +29,31 @@ SURVIVING, ACCEPTED, REJECTED = range(3)
 ROWS = 64
 
 
+class Records(NamedTuple):
+    """Recorded pulls: m of every arm, of at most d steps. One that starts is any of its arm's."""
+
+    rewards: np.ndarray  # (n, m)
+    delays: np.ndarray  # (n, m) steps
+    forecasts: np.ndarray  # (n, m, d) of the reward at every step before the last; d = 0: none
+    spreads: np.ndarray  # (n, m, d) their standard deviations given the reward
+
+
+#: Rewards and delays are drawn instead.
+NO_RECORDS = Records(
+    np.empty((0, 0)), np.empty((0, 0), np.int64), np.empty((0, 0, 0)), np.empty((0, 0, 0))
+)
+
+
 class Arms(NamedTuple):
     """The truth that a run is simulated from."""
 
     means: np.ndarray  # (n,)
     bias: np.ndarray  # (n,) of partial feedback
-    low: np.ndarray  # (n,) a pull's delay is uniform on low, ..., high steps
+    low: np.ndarray  # (n,) a pull's delay is uniform on low, ..., high steps, if not recorded
     high: np.ndarray  # (n,)
-    sigma: float  # standard deviation of a reward
+    sigma: np.ndarray  # (n,) standard deviation of a reward
     sigma_p: float  # of a partial feedback given the reward
+    records: Records = NO_RECORDS
 
 
 class Race(NamedTuple):
@@ -146,9 +163,31 @@ def feedback_of(
     z = coins.standard_normal()
     if feedback == INCREMENTAL:
         left = delay - age + 1
-        spread = arms.sigma * math.sqrt((1.0 - 1.0 / left) / delay)
+        spread = arms.sigma[arm] * math.sqrt((1.0 - 1.0 / left) / delay)
         return (reward - so_far) / left + spread * z
     return reward + arms.bias[arm] + arms.sigma_p * z
+
+
+@jit
+def _draw(arms: Arms, rewards: np.ndarray, delays: np.ndarray, environment) -> None:
+    """Overwrite (n,) `rewards` and `delays` with those of one pull of every arm."""
+    low, high = arms.low, arms.high
+    for a in range(low.size):
+        rewards[a] = arms.means[a] + arms.sigma[a] * environment.standard_normal()
+    random = (low != high).any()
+    for a in range(low.size):
+        delays[a] = environment.integers(low[a], high[a] + 1) if random else low[a]
+
+
+@jit
+def _pick(
+    records: Records, rewards: np.ndarray, delays: np.ndarray, picks: np.ndarray, environment
+) -> None:
+    """The same of one recorded pull of every arm; `picks` (n,) says which."""
+    for a in range(rewards.size):
+        picks[a] = environment.integers(0, records.rewards.shape[1])
+        rewards[a] = records.rewards[a, picks[a]]
+        delays[a] = records.delays[a, picks[a]]
 
 
 @jit
@@ -157,15 +196,18 @@ def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
 
     The reward and the delay of the f-th pull of an arm are entries of tables that `environment`
     fills row by row, so they do not depend on the strategy; `coins` gives the partial feedback.
+    Where pulls are recorded the tables say which of its arm's records a pull is.
     """
-    means, low, high = arms.means, arms.low, arms.high
+    means, records = arms.means, arms.records
     n = means.size
-    random_delays = (low != high).any()
     rewards, delays = np.empty((ROWS, n)), np.empty((ROWS, n), np.int64)
+    recorded = records.rewards.size > 0
+    picks = np.empty((ROWS if recorded else 0, n), np.int64)
     filled = 0
 
-    tally = make_tally(np.where(low == high, low, 0), race.batch)
+    tally = make_tally(np.where(arms.low == arms.high, arms.low, 0), race.batch)
     slots, sums, finished, steps = tally.slots, tally.sums, tally.finished, tally.steps
+    squares = tally.squares
     started, active = np.zeros(n, np.int64), np.zeros(n, np.int64)
     cancelled = np.zeros(n, np.int64)
     news, heard = np.zeros(race.batch, np.int64), np.full(n, -1)
@@ -182,17 +224,15 @@ def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
             number = started[arm]
             if number == filled:
                 if filled == rewards.shape[0]:
-                    rewards, delays = _twice(rewards), _twice(delays)
-                for a in range(n):
-                    rewards[filled, a] = means[a] + arms.sigma * environment.standard_normal()
-                for a in range(n):
-                    delays[filled, a] = low[a]
-                    if random_delays:
-                        delays[filled, a] = environment.integers(low[a], high[a] + 1)
+                    rewards, delays, picks = _twice(rewards), _twice(delays), _twice(picks)
+                if recorded:
+                    _pick(records, rewards[filled], delays[filled], picks[filled], environment)
+                else:
+                    _draw(arms, rewards[filled], delays[filled], environment)
                 filled += 1
             slots[ARM, running], slots[NUMBER, running] = arm, number
             slots[AGE, running], slots[DELAY, running] = 0, delays[number, arm]
-            sums[running] = 0.0
+            sums[running], squares[running] = 0.0, 0.0
             started[arm] += 1
             active[arm] += 1
             running += 1
@@ -208,7 +248,7 @@ def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
         kept, n_news = 0, 0
         for s in range(running):
             arm, number, delay = slots[ARM, s], slots[NUMBER, s], slots[DELAY, s]
-            age, so_far = slots[AGE, s] + elapsed, sums[s]
+            age, so_far, square = slots[AGE, s] + elapsed, sums[s], squares[s]
             steps[arm] += elapsed
             reward = rewards[number, arm]
             ended = age == delay
@@ -220,13 +260,17 @@ def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
                     tally.shifts[arm] += so_far / (delay - 1) - reward
                     tally.shifted[arm] += 1
             else:
-                if rules.feedback != FULL:
+                if rules.feedback == RECORDED:
+                    pick = picks[number, arm]
+                    so_far += records.forecasts[arm, pick, age - 1]
+                    square += records.spreads[arm, pick, age - 1] ** 2
+                elif rules.feedback != FULL:
                     so_far += feedback_of(
                         rules.feedback, arms, arm, reward, so_far, age, delay, coins
                     )
                 slots[ARM, kept], slots[NUMBER, kept] = arm, number
                 slots[AGE, kept], slots[DELAY, kept] = age, delay
-                sums[kept] = so_far
+                sums[kept], squares[kept] = so_far, square
                 kept += 1
             if (ended or rules.feedback != FULL) and heard[arm] != time:
                 heard[arm] = time
@@ -248,7 +292,7 @@ def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
                 arm = slots[ARM, s]
                 if sets[arm] == SURVIVING:
                     slots[:, kept] = slots[:, s]
-                    sums[kept] = sums[s]
+                    sums[kept], squares[kept] = sums[s], squares[s]
                     kept += 1
                 else:
                     cancelled[arm] += 1

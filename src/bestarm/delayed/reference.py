@@ -60,18 +60,31 @@ class Pull:
     def __init__(self, arm: int, number: int, reward: float, delay: int) -> None:
         self.arm, self.number, self.reward, self.delay = arm, number, reward, delay
         self.partial: list[float] = []  # feedback before the last step, in order
+        self.spreads: list[float] = []  # its standard deviations, where recorded
+        self.record: int | None = None  # which of its arm's recorded pulls it is
         self.age = 0
 
 
 class Nature:
-    """Rewards and delays of the f-th pull of every arm, drawn a row of all arms at a time."""
+    """Rewards and delays of the f-th pull of every arm, drawn a row of all arms at a time.
 
-    def __init__(self, means, low, high, sigma, environment) -> None:
+    With `records` (rewards, delays, forecasts, spreads) it is drawn which of them a pull is.
+    """
+
+    def __init__(self, means, low, high, sigma, environment, records=None) -> None:
         self.means, self.low, self.high, self.sigma = means, low, high, sigma
-        self.environment = environment
+        self.environment, self.records = environment, records
         self.rows: list[tuple[list[float], list[int]]] = []
 
     def pull(self, arm: int, number: int) -> Pull:
+        if self.records:
+            m = len(self.records[0][arm])
+            while len(self.rows) <= number:
+                self.rows.append([int(self.environment.integers(0, m)) for _ in self.means])
+            record = self.rows[number][arm]
+            pull = Pull(arm, number, *(each[arm][record] for each in self.records[:2]))
+            pull.record = record
+            return pull
         while len(self.rows) <= number:
             rewards = [m + self.sigma * self.environment.standard_normal() for m in self.means]
             delays = [int(d) for d in self.low]
@@ -105,7 +118,7 @@ def interval(history, running, n, *, sigma, sigma_p, delta, feedback, rule="opti
     """
     count = len(history)
     total = sum(pull.reward for pull in history)
-    kinds = {"biased": 3, "unbiased": 2}.get(feedback, 1)
+    kinds = {"biased": 3, "unbiased": 2, "recorded": 2}.get(feedback, 1)
     level = delta / kinds if rule == "guaranteed" else delta
     centre = total / count if count else 0.0
     width = radius(sigma, count, level / n)
@@ -119,7 +132,10 @@ def interval(history, running, n, *, sigma, sigma_p, delta, feedback, rule="opti
         return centre, width
     m = len(used)
     pieces = [(sigma, count + m, 1.0)]
-    pieces += [(sigma_p, pull.age, 1.0 / (count + m)) for pull in used]
+    pieces += [
+        (sigma_p * np.sqrt(np.mean(np.square(p.spreads or 1.0))), p.age, 1.0 / (count + m))
+        for p in used
+    ]
     union = [1.0, *(6.0 / (math.pi * (pull.number + 1)) ** 2 for pull in used)]
     sums = total + sum(sum(pull.partial) / pull.age for pull in used)
     if feedback == "biased":
@@ -194,6 +210,11 @@ def race(
                 mean = (pull.reward - sum(pull.partial)) / left
                 spread = nature.sigma * math.sqrt((1 - 1 / left) / pull.delay)
                 pull.partial.append(mean + spread * coins.standard_normal())
+                heard.append(pull.arm)
+            elif feedback == "recorded":
+                _, _, forecasts, spreads = nature.records
+                pull.partial.append(forecasts[pull.arm][pull.record][pull.age - 1])
+                pull.spreads.append(spreads[pull.arm][pull.record][pull.age - 1])
                 heard.append(pull.arm)
             elif feedback != "full":
                 noise = true_sigma_p * coins.standard_normal()

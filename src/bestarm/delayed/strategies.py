@@ -11,7 +11,7 @@ from bestarm.core.streams import Streams, streams_of
 from bestarm.delayed import bounds
 from bestarm.delayed.bounds import GUARANTEED, OPTIMAL, PUBLISHED, Rules
 from bestarm.delayed.problem import Instance, Spread
-from bestarm.delayed.racing import ACCEPTED, SURVIVING, Arms, Race, Result, run
+from bestarm.delayed.racing import ACCEPTED, SURVIVING, Arms, Race, Records, Result, run
 from bestarm.pipeline.model import Cell
 
 
@@ -46,8 +46,16 @@ class Setting(Input):
     limit: PositiveInt | None = None  # r, of the same arm; as many as the batch if left out
 
 
-def rules_of(reading: Reading, feedback: str, sigma: float, sigma_p: float, setting) -> Rules:
-    """How bounds are computed from partial feedback of a kind, "full" to ignore it."""
+def rules_of(
+    reading: Reading, feedback: str, sigma: np.ndarray, sigma_p: float, setting: Setting
+) -> Rules:
+    """How bounds are computed from partial feedback of a kind, "full" to ignore it.
+
+    Args:
+        reading, feedback, setting: as named.
+        sigma: (n,) standard deviations of the arms' rewards.
+        sigma_p: of a partial feedback given the reward; 1 where each is recorded with its own.
+    """
     return Rules(
         feedback=getattr(bounds, feedback.upper()),
         scale=reading.multiplier * sigma,
@@ -100,6 +108,14 @@ def answer_of(sets: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:
     return np.sort(np.argsort(-rank, kind="stable")[:k])
 
 
+def reordered(arms: Arms, order: np.ndarray) -> Arms:
+    """The arms in another order."""
+    *own, sigma_p, records = arms
+    if records.rewards.size:
+        records = Records(*(a[order] for a in records))
+    return Arms(*(a[order] for a in own), sigma_p, records)
+
+
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams.
 
@@ -108,17 +124,18 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     setting = Setting(**cell.setting)
     reading = READINGS[cell.reading]
     used = STRATEGIES[cell.strategy](instance)
-    scales = instance.sigma, instance.sigma_p or 0.0
-    rules, full = (rules_of(reading, kind, *scales, setting) for kind in (used, "full"))
-    cap = setting.cap or np.iinfo(np.int64).max
-    race = Race(instance.top, setting.batch, setting.limit or setting.batch, cap)
     truth = instance.model
     n = truth.means.size
+    cap = setting.cap or np.iinfo(np.int64).max
+    race = Race(instance.top, setting.batch, setting.limit or setting.batch, cap)
 
     def replicate(streams: Streams) -> Outcome:
         environment = streams.environment
         order = environment.permutation(n) if instance.shuffled else np.arange(n)
-        arms = Arms(*(a[order] if np.ndim(a) else a for a in truth))
+        arms = reordered(truth, order)
+        rules, full = (
+            rules_of(reading, kind, arms.sigma, arms.sigma_p, setting) for kind in (used, "full")
+        )
         start = environment.bit_generator.state
         found = run(race, rules, arms, environment, streams.coins)
         alone = found

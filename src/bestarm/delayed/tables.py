@@ -31,22 +31,75 @@ def panel_of(instance: str) -> str:
 
 def figure_1(sources: Sources) -> pd.DataFrame:
     """Times and their ratios in every panel, what is extreme in each, and the published numbers."""
-    summary = sources.summary[sources.summary.statistic.isin(RUN_STATISTICS)]
-    keys = [summary.instance.map(panel_of), "setting", "strategy", "reading"]
-    whole = [
-        {
-            "instance": f"all {panel}",
-            "strategy": strategy,
-            "setting": setting,
-            "reading": reading,
-            "x_name": "",
-            "x": math.nan,
-            **vars(estimate),
-        }
-        for (panel, setting, strategy, reading), rows in summary.groupby(keys, sort=False)
-        for estimate in of_panel(rows)
+    return assemble(*_by_panel(sources), published_rows(sources.published, "fig1"))
+
+
+def figure_2(sources: Sources) -> pd.DataFrame:
+    """The same for battery charging, and how hard it is to find the best policy."""
+    name = next(iter(_recorded(sources, "battery")))
+    return assemble(
+        *_by_panel(sources, of_grid),
+        _facts("all battery", _of_truth(sources, name, "cycles")),
+        published_rows(sources.published, "fig2"),
+    )
+
+
+def cut_strategies(sources: Sources) -> pd.DataFrame:
+    """Times and their ratios, how hard the instance is, and how good forecasts are by step."""
+    wanted = (*RUN_STATISTICS, "share_missed", "pulls_finished")
+    by_step = [
+        {**fact, "x_name": "step", "x": float(quality["step"])}
+        for quality in _recorded(sources, "mip")["mip"]["truth"]["forecasts"]
+        for fact in _facts(
+            "mip",
+            [
+                exact(f"forecast_{name}", "share" if name in ("share", "within") else "", value)
+                for name, value in quality.items()
+                if name != "step" and value is not None
+            ],
+        )
     ]
-    return assemble(summary, whole, published_rows(sources.published, "fig1"))
+    return assemble(
+        sources.summary[sources.summary.statistic.isin(wanted)],
+        _facts("mip", _of_truth(sources, "mip", "")),
+        by_step,
+        published_rows(sources.published, "mip"),
+    )
+
+
+def arms_of(table: str) -> Callable[[Sources], pd.DataFrame]:
+    """The arms of recorded pulls, best first: mean and standard deviation of their rewards."""
+
+    def shapes(sources: Sources) -> pd.DataFrame:
+        known = next(iter(_recorded(sources, table).values()))["instance"]
+        frame = pd.DataFrame({name: known[name] for name in ("arms", "means", "sigma")})
+        ordered = frame.sort_values("means", ascending=False, kind="stable", ignore_index=True)
+        return ordered.rename(columns={"arms": "arm", "means": "mean"})
+
+    return shapes
+
+
+def _recorded(sources: Sources, table: str) -> dict:
+    """The instances made from a table of recorded pulls."""
+    return {
+        name: one
+        for name, one in sources.instances.items()
+        if one["instance"]["table"] and one["instance"]["table"]["name"] == table
+    }
+
+
+def _of_truth(sources: Sources, name: str, unit: str) -> list[Estimate]:
+    known = sources.instances[name]["truth"]
+    return [
+        exact("hardness", "pulls", known["hardness"]),
+        exact("least_gap", unit, min(known["gaps"])),
+    ]
+
+
+def _facts(instance: str, estimates: list[Estimate]) -> list[dict]:
+    """Rows of what is true of an instance, whatever is run on it."""
+    empty = dict.fromkeys(("strategy", "setting", "reading", "x_name"), "")
+    return [{"instance": instance, **empty, "x": math.nan, **vars(e)} for e in estimates]
 
 
 def of_panel(rows: pd.DataFrame) -> Iterator[Estimate]:
@@ -67,6 +120,39 @@ def of_panel(rows: pd.DataFrame) -> Iterator[Estimate]:
         yield Estimate(
             "ratio_change", "", change, change - half, change + half, int(last.n), last.status
         )
+
+
+def of_grid(rows: pd.DataFrame) -> Iterator[Estimate]:
+    """The same, and the mean over points of 1 - time_ratio, whose runs are independent."""
+    yield from of_panel(rows)
+    ratios = rows[rows.statistic == "time_ratio"]
+    if ratios.empty:
+        return
+    gain, k = 1.0 - ratios.value.mean(), len(ratios)
+    below = math.hypot(*(ratios.high - ratios.value)) / k
+    above = math.hypot(*(ratios.value - ratios.low)) / k
+    status = "restricted" if (ratios.status == "restricted").any() else ""
+    yield Estimate("mean_gain", "", gain, gain - below, gain + above, int(ratios.n.min()), status)
+
+
+def _by_panel(sources: Sources, of: Callable = of_panel) -> tuple[pd.DataFrame, list[dict]]:
+    """The statistics of all cells, and those of whole panels."""
+    summary = sources.summary[sources.summary.statistic.isin(RUN_STATISTICS)]
+    keys = [summary.instance.map(panel_of), "setting", "strategy", "reading"]
+    whole = [
+        {
+            "instance": f"all {panel}",
+            "strategy": strategy,
+            "setting": setting,
+            "reading": reading,
+            "x_name": "",
+            "x": math.nan,
+            **vars(estimate),
+        }
+        for (panel, setting, strategy, reading), rows in summary.groupby(keys, sort=False)
+        for estimate in of(rows)
+    ]
+    return summary, whole
 
 
 def _renamed(statistic: str, row: pd.Series) -> Estimate:

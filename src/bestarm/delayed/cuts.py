@@ -1,0 +1,231 @@
+"""Make data/mip: SCIP's bounds while it solves corridor problems, with 32 choices of cuts.
+
+    python -m bestarm.delayed.cuts --out data/mip/traces.parquet
+
+Time is counted in LP iterations, so that the table does not depend on the machine: a step is
+STEP of them, and a run ends when the problem is solved or after STEPS steps.
+"""
+
+import math
+from itertools import product
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bestarm.core.inputs import InputError
+from bestarm.delayed.corridors import SEED, Corridor, corridor, neighbours, tree_flow
+from bestarm.delayed.generate import Job, command_line, finish, gather
+from bestarm.pipeline.files import replacing
+
+INSTANCES = 200
+STEP, STEPS = 100, 20
+#: Families of cuts, and the separators of SCIP that make each one.
+FAMILIES = {
+    "gomory": ("gomory", "gomorymi", "strongcg"),
+    "cmir": ("cmir",),
+    "flow": ("flowcover",),
+    "zerohalf": ("zerohalf",),
+    "knapsack": ("knapsackcover",),
+}
+#: These separators run under another one.
+UNDER_AGGREGATION = ("cmir", "flowcover", "knapsackcover")
+#: Knapsack covers are separated by constraint handlers too.
+KNAPSACK_HANDLERS = ("knapsack", "linear")
+
+
+def arms() -> dict[str, tuple[str, ...]]:
+    """Every set of families, by name: what each arm switches on."""
+    choices = (
+        tuple(family for family, on in zip(FAMILIES, bits, strict=True) if on)
+        for bits in product((False, True), repeat=len(FAMILIES))
+    )
+    return {"+".join(chosen) or "none": chosen for chosen in choices}
+
+
+def scip():
+    """PySCIPOpt. Raises InputError saying how to install it."""
+    try:
+        import pyscipopt
+    except ImportError:
+        raise InputError('PySCIPOpt is missing; pip install ".[mip]"') from None
+    return pyscipopt
+
+
+def build(problem: Corridor, chosen: tuple[str, ...]) -> tuple:
+    """The single-commodity flow formulation, with a start solution and only the chosen cuts.
+
+    Every chosen parcel but the first reserve consumes one unit of what flows out of that reserve,
+    and only chosen parcels let flow in:
+
+        max  sum_v u_v x_v   s.t.   sum_in y - sum_out y = x_v,   y_uv <= (N - 1) x_v,
+        sum_v c_v x_v <= budget,    x = 1 on reserves.
+
+    Returns:
+        The model and its variables x.
+    """
+    quicksum = scip().quicksum
+    model = scip().Model()
+    model.hideOutput()
+    parcels = range(problem.price.size)
+    root, most = int(problem.reserves[0]), problem.price.size - 1
+    x = [model.addVar(f"x{v}", vtype="B", obj=int(problem.suitability[v])) for v in parcels]
+    arcs = [(u, v) for u in parcels for v in neighbours(u) if v != root]
+    y = {arc: model.addVar(f"y{arc[0]}_{arc[1]}", lb=0.0, ub=most) for arc in arcs}
+    model.setMaximize()
+    model.addCons(quicksum(int(problem.price[v]) * x[v] for v in parcels) <= problem.budget)
+    for v in problem.reserves:
+        model.addCons(x[v] == 1)
+    for (_, v), flow in y.items():
+        model.addCons(flow <= most * x[v])
+    for v in parcels:
+        if v != root:
+            into = quicksum(y[u, v] for u in neighbours(v))
+            out = quicksum(y[v, w] for w in neighbours(v) if w != root)
+            model.addCons(into - out == x[v])
+    start = model.createSol()
+    flow = tree_flow(problem.tree)
+    for v in parcels:
+        model.setSolVal(start, x[v], float(v in problem.tree))
+    for arc in arcs:
+        model.setSolVal(start, y[arc], float(flow.get(arc, 0)))
+    if not model.addSol(start):
+        raise RuntimeError("the joining tree was refused as a start solution")
+    _switch(model, chosen)
+    return model, x
+
+
+def _switch(model, chosen: tuple[str, ...]) -> None:
+    """All separators off but those of the chosen families, these as SCIP has them by default."""
+    defaults = model.getParams()
+    model.setSeparating(scip().SCIP_PARAMSETTING.OFF)
+    wanted = [name for family in chosen for name in FAMILIES[family]]
+    if set(wanted) & set(UNDER_AGGREGATION):
+        model.setParam("separating/aggregation/freq", defaults["separating/aggregation/freq"])
+    for separator in wanted:
+        name = f"separating/{separator}/freq"
+        model.setParam(name, defaults[name])
+    if "knapsack" in chosen:
+        for handler in KNAPSACK_HANDLERS:
+            name = f"constraints/{handler}/sepafreq"
+            model.setParam(name, defaults[name])
+    model.setParam("lp/threads", 1)
+    model.setParam("parallel/maxnthreads", 1)
+
+
+def solve(problem: Corridor, chosen: tuple[str, ...]) -> tuple[list[int], list[float]]:
+    """Lower and upper bounds at the end of every step, the last one being that of the run.
+
+    At the end of a step they are those of the last event before it: an LP solved, a cut found or a
+    node done. SCIP brings its upper bound up to date only when a node is done, so at the root,
+    where every LP bounds the problem, that of the LP counts as well. Lower bounds are sums of
+    suitabilities, hence integers; upper ones are rounded up to 1e-6, and before the first LP is
+    solved all parcels together bound the problem.
+    """
+    events, optimal = scip().SCIP_EVENTTYPE, scip().SCIP_LPSOLSTAT.OPTIMAL
+    model, x = build(problem, chosen)
+    lower: list[int] = []
+    upper: list[float] = []
+
+    class Recorder(scip().Eventhdlr):
+        def eventinit(self):
+            for event in (
+                events.FIRSTLPSOLVED,
+                events.LPSOLVED,
+                events.ROWADDEDSEPA,
+                events.NODESOLVED,
+            ):
+                self.model.catchEvent(event, self)
+            self.low = int(problem.suitability[list(problem.tree)].sum())
+            self.high = float(problem.suitability.sum())
+            self.seen, self.over = -1, False
+
+        def look(self):
+            """Bring the bounds up to date."""
+            high = self.model.getDualbound()
+            if self.at_root():
+                lp = sum(
+                    int(u) * self.model.getSolVal(None, v)
+                    for u, v in zip(problem.suitability, x, strict=True)
+                )
+                high = min(high, lp)
+            self.low = round(self.model.getPrimalbound())
+            self.high = max(min(self.high, math.ceil(high * 1e6) / 1e6), float(self.low))
+
+        def at_root(self):
+            """Whether the current LP bounds the problem."""
+            return (
+                self.model.getStage() == scip().SCIP_STAGE.SOLVING
+                and self.model.getDepth() == 0
+                and not self.model.inProbing()
+                and self.model.getLPSolstat() == optimal
+            )
+
+        def eventexec(self, event):
+            iterations = self.model.getNLPIterations()
+            if self.over or (event.getType() == events.ROWADDEDSEPA and iterations == self.seen):
+                return
+            while len(lower) < STEPS - 1 and STEP * (len(lower) + 1) < iterations:
+                lower.append(self.low)
+                upper.append(self.high)
+            self.seen = iterations
+            self.look()
+            if iterations >= STEP * STEPS:
+                self.over = True
+                self.model.interruptSolve()
+
+    recorder = Recorder()
+    model.includeEventhdlr(recorder, "recorder", "bounds by LP iterations")
+    model.optimize()
+    if not recorder.over:
+        recorder.look()
+    return [*lower, recorder.low], [*upper, recorder.high]
+
+
+def solve_instance(number: int, names: tuple[str, ...]) -> list:
+    """The runs of some arms on a problem: pairs of lists as of `solve`."""
+    problem = corridor(number)
+    return [solve(problem, arms()[name]) for name in names]
+
+
+def table_of(runs: list[list], names: tuple[str, ...]) -> pa.Table:
+    """A row a step of every run; `runs[i][a]` is arm a on instance i."""
+    rows = [
+        (i, a, s + 1, low, high)
+        for i, of_instance in enumerate(runs)
+        for a, (lower, upper) in enumerate(of_instance)
+        for s, (low, high) in enumerate(zip(lower, upper, strict=True))
+    ]
+    instance, arm, step, lower, upper = zip(*rows, strict=True)
+    arm = pa.DictionaryArray.from_arrays(pa.array(arm, pa.int8()), pa.array(names))
+    return pa.table(
+        {
+            "instance": pa.array(instance, pa.int16()),
+            "arm": arm,
+            "step": pa.array(step, pa.int8()),
+            "lower": pa.array(lower, pa.int16()),
+            "upper": pa.array(upper, pa.float64()),
+        }
+    )
+
+
+def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ()) -> None:
+    """Run every arm (or those named) on the first instances, and write the table."""
+    scip()
+    names = names or tuple(arms())
+    jobs = [Job(f"{i:03}", solve_instance, (i, names)) for i in range(instances)]
+    runs = gather(jobs, out, threads, "corridor problems")
+    with replacing(out) as temporary:
+        pq.write_table(table_of(runs, names), temporary, compression="zstd", compression_level=19)
+    finish(
+        out,
+        "bestarm.delayed.cuts",
+        what=f"bounds of SCIP {scip().Model().version()} on {instances} corridor problems with "
+        f"{len(names)} choices of cuts",
+        seeds={"corridors": SEED, "SCIP": "its defaults, 0"},
+        packages=("PySCIPOpt", "numpy", "scipy"),
+    )
+
+
+if __name__ == "__main__":
+    command_line("bestarm.delayed.cuts", __doc__)

@@ -1,0 +1,81 @@
+"""Forecasts of a solver's final lower bound from its bounds so far (Section 5.3).
+
+All bounds of an instance are divided by the best final lower bound that any strategy reached on it,
+since raw ones differ more between instances than between strategies.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+#: One instance in so many trains the predictor, the first of each group.
+TRAINING_EVERY = 4
+
+
+class Traces(NamedTuple):
+    """Bounds of every run at every step, nan after its last."""
+
+    arms: tuple[str, ...]  # their names
+    lower: np.ndarray  # (instances, arms, steps)
+    upper: np.ndarray  # (instances, arms, steps)
+
+    @property
+    def delays(self) -> np.ndarray:
+        """(instances, arms) steps of a run."""
+        return np.isfinite(self.lower).sum(axis=2)
+
+    @property
+    def unit(self) -> np.ndarray:
+        """(instances,) the best final lower bound of any strategy."""
+        return np.nanmax(self.lower, axis=(1, 2))
+
+    @property
+    def finals(self) -> np.ndarray:
+        """(instances, arms) final lower bounds, in units of the best."""
+        last = np.take_along_axis(self.lower, self.delays[:, :, None] - 1, axis=2)
+        return last[:, :, 0] / self.unit[:, None]
+
+
+def split_instances(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the training and of the test instances; they come in no order of difficulty."""
+    training = np.arange(n) % TRAINING_EVERY == 0
+    return np.flatnonzero(training), np.flatnonzero(~training)
+
+
+def train(traces: Traces, training: np.ndarray) -> np.ndarray:
+    """The least-squares fit  final = a_s + b_s LB_s + c_s UB_s  at every step s.
+
+    Args:
+        traces: of all instances.
+        training: those to look at; no other is.
+
+    Returns:
+        (steps, 3) coefficients a, b, c in units of the instance's best bound. A step that no
+        training run has is given those of the step before.
+    """
+    unit = traces.unit[training, None, None]
+    lower, upper = traces.lower[training] / unit, traces.upper[training] / unit
+    final, delays = traces.finals[training], traces.delays[training]
+    coefficients = np.zeros((traces.lower.shape[2], 3))
+    for s in range(len(coefficients)):
+        going_on = delays > s + 1
+        if not going_on.any():
+            coefficients[s] = coefficients[s - 1]
+            continue
+        seen = lower[:, :, s][going_on], upper[:, :, s][going_on]
+        design = np.column_stack([np.ones(going_on.sum()), *seen])
+        coefficients[s] = np.linalg.lstsq(design, final[going_on], rcond=None)[0]
+    return coefficients
+
+
+def forecasts(traces: Traces, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What is predicted at every step of every run, and its scale (UB - LB) / 2.
+
+    Returns:
+        Two (instances, arms, steps), in units of the instance's best bound; 0 after a run's end.
+    """
+    unit = traces.unit[:, None, None]
+    lower, upper = np.nan_to_num(traces.lower / unit), np.nan_to_num(traces.upper / unit)
+    a, b, c = coefficients.T
+    running = np.isfinite(traces.lower)
+    return np.where(running, a + b * lower + c * upper, 0.0), (upper - lower) / 2.0

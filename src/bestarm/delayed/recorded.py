@@ -1,0 +1,79 @@
+"""The recorded pulls of the two applications, as kernels take them."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from bestarm.core.inputs import InputError
+from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
+from bestarm.delayed.racing import Records
+from bestarm.pipeline.files import data_folder
+
+#: The tables, under data/; their provenance is beside them.
+TABLES = {"battery": "battery/policies.csv", "mip": "mip/traces.parquet"}
+#: Cycles of a battery test that are a time step.
+CYCLES_PER_STEP = 50
+
+
+def table_path(table: str) -> Path:
+    """Where a table is. Raises InputError if it is missing, saying how to make it."""
+    path = data_folder() / TABLES[table]
+    if not path.is_file():
+        raise InputError(f"{path}: is missing; `snakemake data/{TABLES[table]}` makes it")
+    return path
+
+
+def digest(table: str) -> str:
+    """The sha256 of a table's file, by which an instance names the version it is about."""
+    return hashlib.sha256(table_path(table).read_bytes()).hexdigest()
+
+
+@cache
+def records(table: str) -> tuple[tuple[str, ...], Records]:
+    """Names of the arms, and their recorded pulls."""
+    return {"battery": _battery, "mip": _mip}[table]()
+
+
+def policies() -> pd.DataFrame:
+    """The table of charging policies, a row a policy."""
+    return pd.read_csv(table_path("battery"))
+
+
+def _battery() -> tuple[tuple[str, ...], Records]:
+    """A pull cycles one of the cells built for a policy until it is dead; the reward is its life.
+
+    A life of L cycles takes ceil(L / CYCLES_PER_STEP) steps.
+    """
+    table = policies()
+    lives = table.filter(like="cell_").to_numpy(float)
+    none = np.empty((*lives.shape, 0))
+    delays = np.ceil(lives / CYCLES_PER_STEP).astype(np.int64)
+    return tuple(table.policy), Records(lives, delays, none, none)
+
+
+def traces() -> Traces:
+    """All runs of the solver, as `cuts.py` recorded them."""
+    table = pq.read_table(table_path("mip")).to_pandas()
+    arms = table.arm.cat
+    shape = int(table.instance.max()) + 1, len(arms.categories), int(table.step.max())
+    lower, upper = np.full(shape, np.nan), np.full(shape, np.nan)
+    place = table.instance, arms.codes, table.step - 1
+    lower[place], upper[place] = table.lower, table.upper
+    return Traces(tuple(arms.categories), lower, upper)
+
+
+def _mip() -> tuple[tuple[str, ...], Records]:
+    """A pull solves one of the instances that the predictor was not trained on."""
+    runs = traces()
+    training, testing = split_instances(len(runs.lower))
+    model = train(runs, training)
+    predicted, spreads = forecasts(runs, model)
+    by_arm = [
+        np.ascontiguousarray(np.moveaxis(a[testing], 0, 1))
+        for a in (runs.finals, runs.delays, predicted, spreads)
+    ]
+    return runs.arms, Records(*by_arm)

@@ -1,0 +1,115 @@
+"""Charging policies, PyBaMM's cells on them, and the kept table of lives."""
+
+import hashlib
+import sys
+
+import numpy as np
+import pytest
+import yaml
+from scipy.stats import spearmanr
+
+from bestarm.core.inputs import InputError
+from bestarm.delayed import battery
+from bestarm.delayed.battery import MINUTES, Policy, candidates, cells, life, minutes
+from bestarm.delayed.recorded import CYCLES_PER_STEP, digest, policies, records, table_path
+
+GENTLE, HARSH = Policy(6.0, 6.0, 3.0, 2.4), Policy(3.0, 4.0, 6.0, 3.0)
+
+
+def test_policies_take_equally_long():
+    found = candidates()
+    assert len(found) > 10 * battery.POLICIES
+    assert len(set(found)) == len(found)
+    for policy in found:
+        assert sum(map(minutes, policy)) == pytest.approx(MINUTES)
+        assert battery.LAST[0] <= policy.c4 <= battery.LAST[1]
+    assert candidates() == found
+
+
+def test_life_by_hand():
+    """A fade of 1%, then 2%, of the first capacity a cycle; dead when 20% are gone."""
+    assert life(np.array([5.0, 4.95, 4.9])) == pytest.approx(21.0)
+    assert life(np.array([5.0, 4.9])) == pytest.approx(11.0)
+
+
+def test_cells_spread_around_the_nominal_one():
+    factors = cells()
+    assert factors.shape == (battery.CELLS, 3)
+    assert (factors > 0.5).all()
+    assert (factors < 2.0).all()
+    np.testing.assert_array_equal(factors, cells())
+
+
+@pytest.fixture(scope="module")
+def two():
+    """A gentle and a harsh policy, the real simulator, few cycles."""
+    pytest.importorskip("pybamm")
+    nominal = np.ones(len(battery.SPREAD_BY))
+    found = {}
+    for policy in (GENTLE, HARSH):
+        rig = battery.Rig(policy, block=3)
+        found[policy] = rig.capacities(6, nominal), rig.capacities(3, 1.3 * nominal)
+    return found
+
+
+def test_capacity_never_grows(two):
+    for nominal, other in two.values():
+        for capacities in (nominal, other):
+            assert (np.diff(capacities) <= 0.0).all()
+            assert 3.0 < capacities[-1] < capacities[0] < 6.0
+
+
+def test_more_current_is_a_shorter_life(two):
+    assert life(two[HARSH][0]) < life(two[GENTLE][0])
+
+
+def test_cells_differ_and_runs_do_not(two):
+    nominal, other = two[GENTLE]
+    assert life(nominal) != life(other)
+    again = battery.Rig(GENTLE, block=3).capacities(6, np.ones(len(battery.SPREAD_BY)))
+    np.testing.assert_array_equal(again, nominal)
+
+
+def test_a_policy_that_hits_the_cut_off_is_refused():
+    pytest.importorskip("pybamm")
+    assert battery.try_policy((20.0, 20.0, 20.0, 20.0), long=2, short=2) is None
+
+
+def test_the_table_that_is_kept():
+    """What the study needs of it, and its provenance."""
+    table = policies()
+    assert len(table) == table.policy.nunique() == battery.POLICIES
+    rates = table[["c1", "c2", "c3", "c4"]]
+    assert (60.0 * battery.SHARE / rates).sum(axis=1).to_numpy() == pytest.approx(MINUTES, rel=1e-5)
+    assert (table.last_capacity < table.first_capacity).all()
+    assert (table.largest_rise <= 0.0).all()
+    assert table.life.between(100, 5000).all()
+    assert table.life.max() > 1.5 * table.life.min()
+    lives = table.filter(like="cell_")
+    assert lives.shape[1] == battery.CELLS
+    spread = lives.std(axis=1) / lives.mean(axis=1)
+    assert spread.between(0.02, 0.2).all()
+    provenance = yaml.safe_load(table_path("battery").with_name("provenance.yaml").read_text())
+    assert provenance["sha256"] == digest("battery")
+    assert provenance["sha256"] == hashlib.sha256(table_path("battery").read_bytes()).hexdigest()
+    names, pulls = records("battery")
+    assert list(names) == table.policy.tolist()
+    assert (abs(pulls.delays - pulls.rewards / CYCLES_PER_STEP) <= 1.0).all()
+
+
+def test_higher_currents_do_not_lengthen_lives_on_average():
+    """Over all policies, lives fall with the highest rate."""
+    table = policies()
+    highest = table[["c1", "c2", "c3", "c4"]].max(axis=1)
+    assert spearmanr(highest, table.life).statistic < 0.0
+    middle = highest.median()
+    assert table.life[highest > middle].mean() < table.life[highest <= middle].mean()
+
+
+def test_a_missing_package_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pybamm", None)
+    battery.library.cache_clear()
+    with pytest.raises(InputError, match=r'PyBaMM is missing; pip install "\.\[battery\]"'):
+        battery.make(tmp_path / "x.csv", 1)
+    battery.library.cache_clear()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,194 @@
+"""Racing on recorded pulls: the same run as the literal algorithm, and what the tables hold."""
+
+import numpy as np
+import pytest
+
+from bestarm.core.inputs import InputError, parse
+from bestarm.core.streams import streams_of
+from bestarm.delayed import recorded, reference
+from bestarm.delayed.bounds import FULL, RECORDED, UNBIASED, Rules
+from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
+from bestarm.delayed.problem import SIGMAS_P, Instance, battery, mip, qualities, truth
+from bestarm.delayed.racing import ACCEPTED, REJECTED, Arms, Race, Records, run
+from bestarm.delayed.strategies import prepare, reordered
+from bestarm.pipeline.model import Cell
+from delayed.test_racing import RULES, counts, streams
+
+KINDS = {"full": FULL, "unbiased": UNBIASED, "recorded": RECORDED}
+N, M, LONGEST = 5, 7, 12
+
+
+def population(seed):
+    """Five arms of seven pulls, with forecasts that get better."""
+    rng = np.random.default_rng(seed)
+    rewards = np.arange(N)[:, None] + rng.normal(0.0, 0.6, (N, M))
+    delays = rng.integers(1, LONGEST + 1, (N, M))
+    spreads = rng.uniform(0.3, 1.0, (N, M, LONGEST)) / np.arange(1, LONGEST + 1)
+    errors = spreads * rng.uniform(-1.0, 1.0, spreads.shape)
+    return Records(rewards, delays, rewards[:, :, None] + errors, spreads)
+
+
+def arms_of(records, sigma_p):
+    means, sigma = records.rewards.mean(axis=1), records.rewards.std(axis=1)
+    low, high = records.delays.min(axis=1), records.delays.max(axis=1)
+    return Arms(means, np.zeros(N), low, high, sigma, sigma_p, records)
+
+
+CASES = [
+    {"feedback": "full"},
+    {"feedback": "full", "batch": 4, "survivors": True},
+    {"feedback": "unbiased"},
+    {"feedback": "unbiased", "batch": 3},
+    {"feedback": "recorded"},
+    {"feedback": "recorded", "batch": 4},
+    {"feedback": "recorded", "batch": 4, "rule": "guaranteed", "pooled": 4},
+    {"feedback": "recorded", "rule": "published", "survivors": True},
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_same_run_as_the_literal_algorithm(case):
+    """Same streams, same time, sets, pulls and intervals; scales differ by arm and by step."""
+    feedback, batch = case["feedback"], case.get("batch", 1)
+    rule, survivors = case.get("rule", "optimal"), case.get("survivors", False)
+    pooled = case.get("pooled", 1)
+    for seed in range(2):
+        records = population(seed)
+        arms = arms_of(records, 0.4)
+        # the literal race knows one scale for all arms
+        arms = arms._replace(sigma=np.full(N, 0.6))
+        scale_p = 2.0 if feedback == "recorded" else 0.8
+        rules = Rules(
+            KINDS[feedback], 2.0 * arms.sigma, scale_p, 0.05, RULES[rule], survivors, pooled
+        )
+        fast = run(Race(2, batch, batch, 10**9), rules, arms, *streams(seed))
+        environment, coins = streams(seed)
+        nature = reference.Nature(arms.means, None, None, None, environment, records)
+        slow = reference.race(
+            nature, coins, k=2, batch=batch, limit=batch, cap=10**9, feedback=feedback,
+            bias=np.zeros(N), true_sigma_p=0.4, sigma=1.2, sigma_p=scale_p, delta=0.05,
+            rule=rule, survivors=survivors, pooled=pooled,
+        )  # fmt: skip
+        assert fast.time == slow["time"]
+        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow["accepted"]
+        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow["rejected"]
+        np.testing.assert_array_equal(fast.finished, counts(slow["finished"], N))
+        np.testing.assert_array_equal(fast.cancelled, counts(slow["cancelled"], N))
+        last = {arm: centre for _, arm, centre, _ in slow["log"]}
+        for arm, centre in last.items():
+            assert fast.centres[arm] == pytest.approx(centre, abs=1e-9)
+        off = any(abs(centre - arms.means[arm]) > width for _, arm, centre, width in slow["log"])
+        assert fast.missed == off
+
+
+def test_scales_are_an_arms_own():
+    """Fewer pulls where all arms are known to vary little, and where all but one are."""
+    arms = arms_of(population(0), 0.1)
+    alone = []
+    for sigma in (0.6, 1e-6):
+        rules = Rules(FULL, np.full(N, 2 * sigma), 0.0, 0.05, RULES["optimal"], False, 1)
+        alone.append(run(Race(2, 1, 1, 10**6), rules, arms, *streams(0)).finished.sum())
+    assert alone[1] == N < alone[0]
+    scales = np.array([1e-6] * 4 + [1.2])
+    mixed = Rules(FULL, scales, 0.0, 0.05, RULES["optimal"], False, 1)
+    assert N < run(Race(2, 1, 1, 10**6), mixed, arms, *streams(0)).finished.sum() < alone[0]
+
+
+def test_arms_in_another_order_take_their_records_along():
+    arms = arms_of(population(1), 0.1)
+    order = np.array([3, 0, 4, 1, 2])
+    other = reordered(arms, order)
+    np.testing.assert_array_equal(other.records.rewards[0], arms.records.rewards[3])
+    np.testing.assert_array_equal(other.records.spreads[2], arms.records.spreads[4])
+    np.testing.assert_array_equal(other.means, arms.means[order])
+
+
+def made_up_traces(rng, instances=12, arms=3, steps=6):
+    """Bounds that close in on 100, some runs shorter than others."""
+    lower = 50.0 + np.sort(rng.integers(0, 50, (instances, arms, steps)), axis=2)
+    upper = lower[:, :, -1:] + np.sort(rng.uniform(0, 99, lower.shape), axis=2)[:, :, ::-1]
+    over = np.arange(steps) >= rng.integers(2, steps + 1, (instances, arms, 1))
+    return Traces(("a", "b", "c"), np.where(over, np.nan, lower), np.where(over, np.nan, upper))
+
+
+def test_the_predictor_never_sees_test_instances():
+    """Whatever the test instances hold, the coefficients are the same."""
+    rng = np.random.default_rng(0)
+    traces = made_up_traces(rng)
+    training, testing = split_instances(12)
+    assert not set(training) & set(testing)
+    assert sorted([*training, *testing]) == list(range(12))
+    assert len(training) == 3
+    before = train(traces, training)
+    spoilt = Traces(traces.arms, traces.lower.copy(), traces.upper.copy())
+    spoilt.lower[testing] = 7.0 * rng.random(spoilt.lower[testing].shape) + 1.0
+    spoilt.upper[testing] = 1e6
+    np.testing.assert_array_equal(train(spoilt, training), before)
+    assert not np.array_equal(train(spoilt, testing), before)
+
+
+def test_a_linear_truth_is_found():
+    """Final bounds that are linear in LB and UB at a step are forecast exactly there."""
+    rng = np.random.default_rng(1)
+    traces = made_up_traces(rng, instances=40, steps=4)
+    lower, upper = traces.lower.copy(), traces.upper.copy()
+    lower[:], upper[:] = rng.uniform(1, 2, lower.shape), rng.uniform(3, 4, upper.shape)
+    lower[:, :, -1] = 0.5 * lower[:, :, 0] + 0.75 * upper[:, :, 0]
+    # in units of the best of an instance the truth stays linear without a constant
+    traces = Traces(traces.arms, lower, upper)
+    model = train(traces, np.arange(10))
+    np.testing.assert_allclose(model[0], [0.0, 0.5, 0.75], atol=1e-9)
+    predicted, spreads = forecasts(traces, model)
+    np.testing.assert_allclose(predicted[:, :, 0], traces.finals, rtol=1e-9)
+    unit = traces.unit[:, None, None]
+    np.testing.assert_allclose(spreads, (upper - lower) / 2 / unit)
+
+
+@pytest.mark.parametrize("make", [lambda: battery(SIGMAS_P[2]), mip], ids=["battery", "mip"])
+def test_an_instance_says_what_its_table_holds(make):
+    instance = make()
+    _, pulls = recorded.records(instance.table.name)
+    np.testing.assert_allclose(instance.means, pulls.rewards.mean(axis=1))
+    assert (pulls.delays >= 1).all()
+    known = truth(instance)
+    assert len(known.answer) == 1
+    assert min(known.gaps) > 0  # the best arm is unique
+    assert Instance(**instance.model_dump()) == instance
+    run = prepare(instance, Cell(instance.name, "Partial", {"cap": 2000}, "as-written"))(
+        streams_of(0, 0)
+    )
+    assert run.steps.sum() == run.tau
+
+
+def test_another_table_is_refused():
+    changed = mip().model_dump()
+    changed["table"]["sha256"] = "0" * 64
+    with pytest.raises(InputError, match="is not the table that instance mip was made from"):
+        _ = Instance(**changed).model
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"feedback": "unbiased", "sigma_p": 1.0}, "feedback: recorded forecasts are in table mip"),
+        ({"table": None}, "feedback: recorded forecasts are in table mip"),
+    ],
+)
+def test_bad_instances_are_explained(change, message):
+    with pytest.raises(InputError, match=message):
+        parse(Instance, mip().model_dump() | change, "file")
+
+
+def test_quality_of_forecasts_by_hand():
+    """Two pulls of one arm: errors 1 and -3 at step 1; only the second goes on to step 2."""
+    pulls = Records(
+        np.array([[10.0, 20.0]]),
+        np.array([[2, 3]]),
+        np.array([[[11.0, 0.0, 0.0], [17.0, 20.5, 0.0]]]),
+        np.array([[[2.0, 0.0, 0.0], [2.0, 0.25, 0.0]]]),
+    )
+    first, second = qualities(pulls)[:2]
+    assert (first.share, first.bias, first.within, first.spread) == (1.0, -1.0, 0.5, 2.0)
+    assert first.error == pytest.approx(np.sqrt(5.0))
+    assert first.correlation is None
+    assert (second.share, second.bias, second.within) == (0.5, 0.5, 0.0)

@@ -1,0 +1,30 @@
+# Make the kept tables of data/ again. No other rule has them as input: they are made only when they
+# are asked for by name and missing, or forced (snakemake --force data/battery/policies.csv).
+
+
+rule battery:
+    output:
+        table="data/battery/policies.csv",
+        provenance="data/battery/provenance.yaml",
+    log:
+        "results/logs/data/battery.log",
+    threads: 2
+    resources:
+        mem_mb=3000,
+        runtime=60,
+    shell:
+        "python -m bestarm.delayed.battery --out {output.table} --threads {threads} 2> {log}"
+
+
+rule mip:
+    output:
+        table="data/mip/traces.parquet",
+        provenance="data/mip/provenance.yaml",
+    log:
+        "results/logs/data/mip.log",
+    threads: 2
+    resources:
+        mem_mb=2000,
+        runtime=60,
+    shell:
+        "python -m bestarm.delayed.cuts --out {output.table} --threads {threads} 2> {log}"
