@@ -98,12 +98,16 @@ def test_the_table_that_is_kept():
 
 
 def test_higher_currents_do_not_lengthen_lives_on_average():
-    """Over all policies, lives fall with the highest rate."""
+    """Lives fall with the currents at high charge, where lithium plates.
+
+    All policies take equally long, so a higher current late is a lower one early.
+    """
     table = policies()
-    highest = table[["c1", "c2", "c3", "c4"]].max(axis=1)
-    assert spearmanr(highest, table.life).statistic < 0.0
-    middle = highest.median()
-    assert table.life[highest > middle].mean() < table.life[highest <= middle].mean()
+    for rate in (table.c3, table.c4):
+        assert spearmanr(rate, table.life, alternative="less").pvalue < 0.05
+    late = table.c3 + table.c4
+    middle = late.median()
+    assert table.life[late > middle].mean() < table.life[late <= middle].mean()
 
 
 def test_a_missing_package_is_named(tmp_path, monkeypatch):

@@ -134,4 +134,4 @@ def test_every_figure_has_its_instances():
     cells = [cell for experiment in EXPERIMENTS for cell in experiment.cells]
     assert {cell.instance for cell in cells} <= set(instances())
     panels = {(cell.x_name, cell.setting["batch"]) for cell in cells if cell.x_name}
-    assert panels == {("n", 1), ("n", 10), ("D", 1), ("D", 10)}
+    assert panels == {(name, batch) for name in ("n", "D", "sigma_p") for batch in (1, 10)}
