@@ -44,6 +44,7 @@ from bestarm.pipeline.style import BLUE, GREY, ORANGE, VERMILION, new_figure
 # %%
 instance = instances()["bounded n=10"]
 known = truth(instance)
+sigma = instance.sigma[0]  # of all arms alike
 arms = pd.DataFrame({"mean": instance.means, "gap": known.gaps}, instance.arm_names)
 arms["top 2"] = ["yes" if a + 1 in known.answer else "" for a in range(len(arms))]
 arms.round(3).T
@@ -57,7 +58,7 @@ arms.round(3).T
 
 # %%
 print(f"sum of (sigma / gap)^2: {known.hardness:.2f} pulls")
-print(f"narrowest gap: {min(known.gaps):.3f}, {min(known.gaps) / instance.sigma:.1f} sigma")
+print(f"narrowest gap: {min(known.gaps):.3f}, {min(known.gaps) / sigma:.1f} sigma")
 
 # %% [markdown]
 # ## One pull, step by step
@@ -69,9 +70,9 @@ print(f"narrowest gap: {min(known.gaps):.3f}, {min(known.gaps) / instance.sigma:
 # %%
 rng = np.random.default_rng(5)
 DELAY = 50
-race = Partial(10, top=2, sigma=instance.sigma, sigma_p=instance.sigma_p, delta=0.05)
+race = Partial(10, top=2, sigma=sigma, sigma_p=instance.sigma_p, delta=0.05)
 pull = race.ask().start[0]
-reward = rng.normal(instance.means[pull.arm], instance.sigma)
+reward = rng.normal(instance.means[pull.arm], sigma)
 bounds = []
 for _ in range(DELAY - 1):
     race.partial(pull.id, rng.normal(reward, instance.sigma_p))
@@ -100,7 +101,7 @@ def run_race(race, seed):
         for pull in actions.cancel:
             del running[pull.id]
         for pull in actions.start:
-            reward = rewards[pull.arm].normal(instance.means[pull.arm], instance.sigma)
+            reward = rewards[pull.arm].normal(instance.means[pull.arm], sigma)
             running[pull.id] = [0, reward]
         if race.done:
             return steps
@@ -114,8 +115,8 @@ def run_race(race, seed):
                 race.partial(pull, forecasts.normal(state[1], instance.sigma_p))
 
 
-partial = Partial(10, top=2, sigma=instance.sigma, sigma_p=instance.sigma_p, delta=0.05)
-full = Full(10, top=2, sigma=instance.sigma, delta=0.05)
+partial = Partial(10, top=2, sigma=sigma, sigma_p=instance.sigma_p, delta=0.05)
+full = Full(10, top=2, sigma=sigma, delta=0.05)
 for name, one in (("with forecasts", partial), ("on rewards alone", full)):
     print(f"{name:17} {run_race(one, seed=8):5} steps, top two: {[a + 1 for a in one.answer]}")
 
