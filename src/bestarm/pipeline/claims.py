@@ -246,6 +246,12 @@ def _verdict(readings: list[str], results: dict[str, dict]) -> str:
     return UNDER_READING.format(supported[0]) + ", which errs more than delta"
 
 
+def reading_of(verdict: str) -> str:
+    """The reading that a verdict names, or nothing."""
+    head, _, reading = verdict.partition(UNDER_READING.format(""))
+    return "" if head else reading.partition(",")[0]
+
+
 COLUMNS = [
     *("paper", "id", "where", "statement", "test", "published", "precision", "reading"),
     *("ours", "low", "high", "n", "than", "p", "supported", "bound_p", "valid", "verdict", "note"),

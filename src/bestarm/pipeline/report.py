@@ -17,6 +17,7 @@ from bestarm.pipeline.claims import (
     NOT_TESTABLE,
     REPRODUCED,
     UNDER_READING,
+    reading_of,
 )
 from bestarm.pipeline.files import write_text
 
@@ -34,19 +35,14 @@ PLACE = re.compile(r"\{\{(\S+) (\S+) (\S+) (\S+)\}\}")
 MOST_READINGS = 6
 
 #: Verdicts in the order of the table.
-VERDICTS = [
-    REPRODUCED,
-    UNDER_READING.replace("reading {}", "another reading"),
-    NOT_REPRODUCED,
-    CONTRADICTS,
-    NOT_TESTABLE,
-]
+OTHER_READING = UNDER_READING.format("").replace(" reading ", " another reading")
+VERDICTS = [REPRODUCED, OTHER_READING, NOT_REPRODUCED, CONTRADICTS, NOT_TESTABLE]
 
 
 def verdict_table(ledger: pd.DataFrame) -> str:
     """One line a paper: claims by verdict; which other reading it took is in the ledger."""
     claims = ledger.drop_duplicates(["paper", "id"])
-    kinds = claims.verdict.str.replace(r"under reading .*", "under another reading", regex=True)
+    kinds = claims.verdict.map(lambda verdict: OTHER_READING if reading_of(verdict) else verdict)
     counts = pd.crosstab(claims.paper, kinds).reindex(columns=VERDICTS, fill_value=0)
     counts.insert(0, "claims", counts.sum(axis=1))
     return _markdown(counts.loc[claims.paper.unique()].reset_index())
@@ -122,7 +118,7 @@ def speed_table(bench: pd.DataFrame) -> str:
     shown = pd.DataFrame(
         {
             "measure": rows.measure,
-            "value": (rows.value.map("{:.3g}".format) + " " + rows.unit).str.strip(),
+            "value": (rows.value.map(_number) + " " + rows.unit).str.strip(),
             "how": rows.how,
         }
     )

@@ -17,6 +17,7 @@ from bestarm.pipeline.claims import (
     REPRODUCED,
     Claim,
     Ledger,
+    reading_of,
 )
 
 #: Readings of a claim that are shown at once; the others unfold.
@@ -41,7 +42,12 @@ KINDS = {
         Kind(
             "contradicts", "!", "contradicts itself", "The published number breaks its own bound."
         ),
-        Kind("untestable", "–", "not testable", "The paper does not say enough, or nothing can."),
+        Kind(
+            "untestable",
+            "–",
+            "not testable",
+            "The paper or our runs do not say enough.",
+        ),
         Kind("pending", "…", "not tested yet", "Its table has not been built, or not been tested."),
     )
 }
@@ -58,6 +64,15 @@ class Result(NamedTuple):
     than: float  # what `ours` is compared with, where that is not the published value
     supported: bool
     invalid: bool  # the reading errs more than delta
+
+
+#: Kinds of the verdicts that name no reading.
+KIND_OF = {
+    REPRODUCED: "reproduced",
+    NOT_REPRODUCED: "not",
+    CONTRADICTS: "contradicts",
+    NOT_TESTABLE: "untestable",
+}
 
 
 class Judged(NamedTuple):
@@ -102,25 +117,10 @@ def _judged(claim: Claim, lines: pd.DataFrame | None) -> Judged:
     if lines is None:
         return Judged(claim, KINDS["pending"], "", [])
     verdict = lines.verdict.iloc[0]
-    under = _reading_of(verdict)
+    under = reading_of(verdict)
     results = [_result(row) for row in lines.itertuples() if row.reading]
     results.sort(key=lambda result: result.reading != under)  # stable: the text's own comes next
-    return Judged(claim, KINDS[_kind(verdict)], under, results)
-
-
-def _kind(verdict: str) -> str:
-    named = {
-        REPRODUCED: "reproduced",
-        NOT_REPRODUCED: "not",
-        CONTRADICTS: "contradicts",
-        NOT_TESTABLE: "untestable",
-    }
-    return "reading" if verdict.startswith("reproduced under") else named[verdict]
-
-
-def _reading_of(verdict: str) -> str:
-    head, _, reading = verdict.partition("under reading ")
-    return reading.partition(",")[0] if head == "reproduced " else ""
+    return Judged(claim, KINDS["reading" if under else KIND_OF[verdict]], under, results)
 
 
 def _result(row) -> Result:
