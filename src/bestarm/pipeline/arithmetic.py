@@ -5,10 +5,11 @@ for the processor; a strategy that rounds a design may then pull differently. Sn
 job one thread (OMP_NUM_THREADS), and so does `make verify`; both ask for the kernels below.
 """
 
-import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from bestarm.pipeline.environment import environment
 
 #: OpenBLAS's kernels for processors with AVX2, that is, x86-64 since 2013.
 KERNELS = "Haswell"
@@ -22,10 +23,5 @@ def same_kernels() -> dict[str, str]:
 @contextmanager
 def same_bits() -> Iterator[None]:
     """Let processes that are started meanwhile compute with one thread and these kernels."""
-    before = dict(os.environ)
-    os.environ.update({"OMP_NUM_THREADS": "1", **same_kernels()})
-    try:
+    with environment(OMP_NUM_THREADS="1", **same_kernels()):
         yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)

@@ -1,16 +1,15 @@
 """Run a notebook and write it as one HTML page that needs nothing else: no script, no network."""
 
-import os
 import re
 import tempfile
 from pathlib import Path
-from unittest import mock
 
 import jupytext
 from nbconvert import HTMLExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 from pygments.formatters import HtmlFormatter
 
+from bestarm.pipeline.environment import environment
 from bestarm.pipeline.files import write_text
 
 #: Of its code; every colour of it is legible on white (contrast 4.5 or more; a test computes it).
@@ -62,7 +61,7 @@ def render(source: Path, out: Path) -> None:
         # Jupyter's own files stay out of the home folder.
         private = {"IPYTHONDIR": folder, "JUPYTER_RUNTIME_DIR": folder}
         quiet = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-        with mock.patch.dict(os.environ, private | quiet):
+        with environment(**private, **quiet):
             run = ExecutePreprocessor(timeout=TIMEOUT, kernel_name="python3")
             run.preprocess(notebook, {"metadata": {"path": str(Path.cwd())}})
     write_text(out, page(notebook))
