@@ -24,7 +24,7 @@ test: $(READY) ## Lint, check formatting and run the tests.
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile workflow
-	$(RUN) python -m pytest
+	$(RUN) python -m pytest --numprocesses logical --dist loadscope
 
 resume: $(READY) ## Go on after the workflow itself was killed.
 	$(RUN) snakemake --unlock

@@ -6,6 +6,7 @@ named in the file. Each number is the median of its repeats.
 
 import contextlib
 import csv
+import multiprocessing
 import os
 import platform
 import shutil
@@ -15,7 +16,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -29,6 +32,24 @@ CORES = 2
 REPEATS = 5
 
 
+class Row(NamedTuple):
+    """A line of bench.csv."""
+
+    measure: str
+    value: str
+    unit: str
+    pulls_per_second: str  # of strategies
+    peak_mb: str  # of a process that runs the strategy and nothing else
+    how: str
+    machine: str
+
+
+def row(measure: str, value: float, unit: str, how: str, pulls: float = 0, peak: float = 0) -> Row:
+    """A line; `pulls` a second and `peak` memory in MB where they were measured."""
+    second, memory = (f"{x:.3g}" if x else "" for x in (pulls, peak))
+    return Row(measure, f"{value:.3g}", unit, second, memory, how, machine())
+
+
 def main() -> None:
     """Run the stages and papers named as arguments; all where none is named."""
     stages = [name for name in STAGES if name in sys.argv[1:]] or list(STAGES)
@@ -39,37 +60,65 @@ def main() -> None:
     everything = (stages, papers) == (list(STAGES), list(registry.PAPERS))
     rows = {} if everything else read()
     for stage in stages:
-        for name, value, unit, how in STAGES[stage](papers):
-            rows[name] = {"measure": name, "value": f"{value:.3g}", "unit": unit, "how": how}
-            print(f"{name}: {value:.3g} {unit}", file=sys.stderr, flush=True)
+        for new in STAGES[stage](papers):
+            rows[new.measure] = new
+            print(f"{new.measure}: {new.value} {new.unit}", file=sys.stderr, flush=True)
             write(rows)
     show(rows)
 
 
-def kernels(papers: list[str]) -> Iterator[tuple]:
+def kernels(papers: list[str]) -> Iterator[Row]:
     """Microseconds a unit of work of each strategy, with all that a replication costs."""
+    alone = multiprocessing.get_context("spawn")
     for paper in papers:
-        strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
-        instances = registry.room(paper, "problem").instances()
-        for benchmark in experiments.BENCHMARKS:
+        for number, benchmark in enumerate(registry.room(paper, "experiments").BENCHMARKS):
+            with ProcessPoolExecutor(1, mp_context=alone) as process:
+                spent, pulls, peak = process.submit(measure, paper, number).result()
             cell = benchmark.cell
-            instance = benchmark.instance or instances[cell.instance]
-            replicate = strategies.prepare(instance, cell)
-            replicate(streams_of(0, 0))  # compiles
-
-            def work(replicate=replicate, benchmark=benchmark) -> int:
-                runs = map(replicate, replication_streams(1, range(benchmark.runs)))
-                return sum(map(benchmark.work, runs))
-
-            spent = [timed(work) for _ in range(REPEATS)]
             reading = "" if cell.reading == "as-written" else f", {cell.reading}"
             note = f" ({benchmark.note})" if benchmark.note else ""
-            yield (
+            yield row(
                 f"{paper}: {cell.label}{reading} on {cell.instance}, {cell.setting_label}",
-                statistics.median(seconds / amount for seconds, amount in spent) * 1e6,
+                spent * 1e6,
                 f"us a {benchmark.per}",
                 f"{benchmark.runs} runs, median of {REPEATS}{note}",
+                pulls,
+                peak,
             )
+
+
+def measure(paper: str, number: int) -> tuple[float, float, float]:
+    """Seconds a unit of work and pulls a second of a benchmark; this process's peak memory in MB.
+
+    Of delayed feedback, the pulls that ended or were cancelled.
+    """
+    strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
+    benchmark = experiments.BENCHMARKS[number]
+    cell = benchmark.cell
+    instance = benchmark.instance or registry.room(paper, "problem").instances()[cell.instance]
+    replicate = strategies.prepare(instance, cell)
+    replicate(streams_of(0, 0))  # compiles
+    fields = {"pulls", "finished", "cancelled"}
+
+    def work() -> tuple[int, int]:
+        amount = pulls = 0
+        for streams in replication_streams(1, range(benchmark.runs)):
+            outcome = replicate(streams)
+            amount += benchmark.work(outcome)
+            pulls += sum(int(getattr(outcome, f).sum()) for f in fields & set(outcome._fields))
+        return amount, pulls
+
+    spent = [timed(work) for _ in range(REPEATS)]
+    seconds = statistics.median(seconds for seconds, _ in spent)
+    amount, pulls = spent[0][1]
+    return seconds / amount, pulls / seconds, own_peak()
+
+
+def own_peak() -> float:
+    """Peak resident memory of this process in MB; 0 where the system does not tell."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM:"))
 
 
 def timed(work: Callable) -> tuple[float, object]:
@@ -78,10 +127,10 @@ def timed(work: Callable) -> tuple[float, object]:
     return time.perf_counter() - start, result
 
 
-def quick(papers: list[str]) -> Iterator[tuple]:
+def quick(papers: list[str]) -> Iterator[Row]:
     """Wall time of everything at quick scale, in a copy of the project."""
     with copy(registry.PAPERS) as folder:
-        yield (
+        yield row(
             "quick scale from nothing, warm compile cache",
             run(folder, "figures/quick/all"),
             "s",
@@ -89,9 +138,10 @@ def quick(papers: list[str]) -> Iterator[tuple]:
         )
 
 
-def paper(papers: list[str]) -> Iterator[tuple]:
+def paper(papers: list[str]) -> Iterator[Row]:
     """Wall time of the papers at paper scale, in a copy of the project."""
     with copy(papers) as folder:
+        total = 0.0
         for name in papers:
             spent = 0.0
             for targets in getattr(registry.room(name, "experiments"), "TIMED_TARGETS", ()):
@@ -99,21 +149,45 @@ def paper(papers: list[str]) -> Iterator[tuple]:
                     shutil.rmtree(folder / built, ignore_errors=True)
                 files = [f"figures/{name}/{target}.svg" for target in targets]
                 spent = run(folder, *files)
-                yield (
+                yield row(
                     f"{name}, {' and '.join(targets)} from nothing, warm compile cache",
                     spent,
                     "s",
                     f"snakemake {' '.join(files)} on {CORES} cores",
                 )
-            yield (
+            spent += run(folder, f"figures/{name}/all")  # what is there need not be built again
+            total += spent
+            yield row(
                 f"{name}, paper scale from nothing, warm compile cache",
-                spent + run(folder, f"figures/{name}/all"),  # what is there need not be built again
+                spent,
                 "s",
                 f"snakemake figures/{name}/all on {CORES} cores",
             )
+            simulated = sum(
+                map(seconds_of, (folder / "results/benchmarks").rglob(f"{name}/**/*.tsv"))
+            )
+            yield row(
+                f"{name}: share of that time in simulation",
+                simulated / (CORES * spent),
+                "",
+                f"{simulated:.0f} s of shard jobs, of {CORES} times the time above",
+            )
+        if set(papers) == set(registry.PAPERS):
+            yield row(
+                "all papers, paper scale from nothing, warm compile cache",
+                total + run(folder, "figures/all"),
+                "s",
+                f"the papers one after the other, then snakemake figures/all on {CORES} cores",
+            )
 
 
-def cores(papers: list[str]) -> Iterator[tuple]:
+def seconds_of(benchmark: Path) -> float:
+    """How long a job took, as Snakemake measured it."""
+    with benchmark.open(newline="") as file:
+        return sum(float(line["s"]) for line in csv.DictReader(file, delimiter="\t"))
+
+
+def cores(papers: list[str]) -> Iterator[Row]:
     """What simulation gains by a second core."""
     with copy(papers) as folder:
         for name in papers:
@@ -130,7 +204,7 @@ def cores(papers: list[str]) -> Iterator[tuple]:
             ]
             alone = run(folder, *shards, cores=1)
             together = run(folder, *shards, force="shard")
-            yield (
+            yield row(
                 f"{name}: efficiency of {CORES} cores against 1",
                 alone / (CORES * together),
                 "",
@@ -138,7 +212,7 @@ def cores(papers: list[str]) -> Iterator[tuple]:
             )
 
 
-def memory(papers: list[str]) -> Iterator[tuple]:
+def memory(papers: list[str]) -> Iterator[Row]:
     """Peak resident memory of the largest shard job of each paper, as the kernel counts it."""
     with copy(papers) as folder:
         for paper in papers:
@@ -148,7 +222,9 @@ def memory(papers: list[str]) -> Iterator[tuple]:
                 run(folder, plan)
                 command = ["-m", "bestarm", "workflow", "shard", plan, "0", "--out", "x.parquet"]
                 peaks.append(peak(folder, [sys.executable, *command]))
-            yield f"{paper}: peak memory of a shard", max(peaks), "MB", "largest of its experiments"
+            yield row(
+                f"{paper}: peak memory of a shard", max(peaks), "MB", "largest of its experiments"
+            )
 
 
 def peak(folder: Path, command: list[str]) -> float:
@@ -208,26 +284,25 @@ def machine() -> str:
     return f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
 
 
-def read() -> dict[str, dict]:
+def read() -> dict[str, Row]:
     if not FILE.exists():
         return {}
     with FILE.open(newline="") as file:
-        return {row["measure"]: row for row in csv.DictReader(file)}
+        return {line["measure"]: Row(**line) for line in csv.DictReader(file)}
 
 
-def write(rows: dict[str, dict]) -> None:
+def write(rows: dict[str, Row]) -> None:
     with FILE.open("w", newline="") as file:
-        fields = ["measure", "value", "unit", "how", "machine"]
-        writer = csv.DictWriter(file, fields, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({**row, "machine": machine()} for row in rows.values())
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([Row._fields, *rows.values()])
 
 
-def show(rows: dict[str, dict]) -> None:
-    table = Table("measure", "value", "unit", "how", title=machine(), title_justify="left")
-    for row in rows.values():
-        table.add_row(row["measure"], row["value"], row["unit"], row["how"])
-    Console(width=140).print(table)
+def show(rows: dict[str, Row]) -> None:
+    heads = [name.replace("_", " ") for name in Row._fields[:-1]]
+    table = Table(*heads, title=machine(), title_justify="left")
+    for each in rows.values():
+        table.add_row(*each[:-1])
+    Console(width=160).print(table)
 
 
 if __name__ == "__main__":

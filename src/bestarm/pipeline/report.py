@@ -114,15 +114,41 @@ def _number(value) -> str:
 
 def speed_table(bench: pd.DataFrame) -> str:
     """What `make bench` measured, and on which machine."""
-    rows = bench.fillna({"unit": ""})
+    shown = pd.DataFrame(
+        {
+            "measure": bench.measure,
+            "value": _values(bench),
+            "pulls a second": bench.pulls_per_second.map(_number, na_action="ignore"),
+            "peak memory, MB": bench.peak_mb.map(_number, na_action="ignore"),
+            "how": bench.how,
+        }
+    )
+    return f"{_markdown(shown.fillna(''))}\n\nMachine: {bench.machine.iloc[0]}."
+
+
+def time_table(bench: pd.DataFrame) -> str:
+    """How long what takes, and how much of it is simulation."""
+    rows = bench[bench.unit.eq("s")]
+    shares = bench.set_index("measure").value
+    simulation = [
+        shares.get(f"{measure.split(',')[0]}: share of that time in simulation")
+        if "paper scale" in measure
+        else None
+        for measure in rows.measure
+    ]
     shown = pd.DataFrame(
         {
             "measure": rows.measure,
-            "value": (rows.value.map(_number) + " " + rows.unit).str.strip(),
+            "time": _values(rows),
+            "in simulation": ["" if s is None else f"{s:.0%}" for s in simulation],
             "how": rows.how,
         }
     )
     return f"{_markdown(shown)}\n\nMachine: {bench.machine.iloc[0]}."
+
+
+def _values(bench: pd.DataFrame) -> pd.Series:
+    return (bench.value.map(_number) + " " + bench.unit.fillna("")).str.strip()
 
 
 def computed_parts(root: Path) -> dict[str, str]:
@@ -133,7 +159,7 @@ def computed_parts(root: Path) -> dict[str, str]:
     return {
         "verdicts": verdict_table(ledger),
         "findings": findings(template, ledger),
-        "times": speed_table(bench[bench.unit == "s"]),
+        "times": time_table(bench),
         "disagreements": disagreement_table(ledger),
         "speed": speed_table(bench),
     }
