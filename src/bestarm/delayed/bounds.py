@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import jit, lean
 from bestarm.delayed.radius import LOG_CONSTANT, growth, radius
 from bestarm.delayed.split import FACTOR, GROWTH, SHARE, radii_sum, split
 
@@ -64,7 +64,7 @@ def make_tally(delay: np.ndarray, batch: int) -> Tally:
     )
 
 
-@jit
+@lean
 def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> tuple[float, float]:
     """Centre and half-width of an arm's confidence interval, LCB and UCB being their sum.
 
@@ -143,7 +143,7 @@ def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> t
     return centre, width
 
 
-@jit
+@lean
 def _of_increments(
     rules: Rules, tally: Tally, running: int, arm: int, arms: int
 ) -> tuple[float, float]:

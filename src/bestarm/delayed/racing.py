@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import inlined, jit
+from bestarm.core.compile import inlined, jit, lean
 from bestarm.delayed.bounds import (
     AGE,
     ARM,
@@ -96,7 +96,7 @@ def decides(alive: np.ndarray, m: int, lower: np.ndarray, upper: np.ndarray, wan
     return above <= wanted or below >= wanted
 
 
-@jit
+@lean
 def update_sets(
     sets: np.ndarray, alive: np.ndarray, m: int, lower: np.ndarray, upper: np.ndarray, k: int
 ) -> int:
@@ -137,7 +137,7 @@ def update_sets(
     return left
 
 
-@jit
+@lean
 def next_arm(alive: np.ndarray, m: int, started: np.ndarray, active: np.ndarray, limit: int) -> int:
     """GetBatchArms, one slot: of S the arm started least with fewer than r running, or -1.
 

@@ -4,7 +4,7 @@ import math
 
 from scipy.special import zeta
 
-from bestarm.core.compile import inlined, jit
+from bestarm.core.compile import inlined, lean
 
 #: The constants a and c of Lemma 1.
 A, C = 0.6, 1.1
@@ -20,7 +20,7 @@ def growth(tau: float) -> float:
     return A * math.log(math.log(tau) / LOG_C + 1.0)
 
 
-@jit
+@lean
 def radius(scale: float, tau: float, level: float) -> float:
     """C(scale, tau, level): what the mean of tau observations errs by at most, at all tau at once.
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import inlined, jit
+from bestarm.core.compile import inlined, jit, lean
 from bestarm.linear.least_squares import REFACTOR, Fit, alignment, refit, spread
 
 TWO_STEP, ARGMIN_MAX = 0, 1
@@ -58,7 +58,7 @@ def make_uncertainty(n_arms: int, n_directions: int) -> Uncertainty:
     return Uncertainty(np.empty(n_directions), np.empty((n_arms, n_directions + n_arms)))
 
 
-@jit
+@lean
 def measure(fit: Fit, directions: Directions, uncertainty: Uncertainty) -> None:
     """Everything anew from the predictors of a fit."""
     first, second, _ = directions
@@ -126,7 +126,7 @@ def choose_two_step(
     return best
 
 
-@jit
+@lean
 def choose_argmin_max(
     sizes: np.ndarray, table: np.ndarray, weight: np.ndarray, counts: np.ndarray
 ) -> int:

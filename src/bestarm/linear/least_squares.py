@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import inlined, jit
+from bestarm.core.compile import inlined, lean
 
 #: Rank-one updates after which a long sequence is factored afresh, to bound the drift.
 REFACTOR = 1024
@@ -62,7 +62,7 @@ def invert(a: np.ndarray) -> None:
                     a[i, j] -= factor * a[k, j]
 
 
-@jit
+@lean
 def refit(fit: Fit) -> None:
     """Everything anew from counts and sums: A^-1, theta_hat, predictors and values.
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from bestarm.core.compile import inlined, jit
+from bestarm.core.compile import inlined, jit, lean
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import Fit, refit, spread
 
@@ -33,7 +33,7 @@ def closeness(fit: Fit, best: int) -> float:
     return least
 
 
-@jit
+@lean
 def done(fit: Fit, width: Width, n: float) -> bool:
     """Whether one arm dominates all others after n pulls, Eq. (11); refit first."""
     return closeness(fit, best_arm(fit)) >= radius(width, n)
@@ -122,7 +122,7 @@ def draw_sums(fit: Fit, means: np.ndarray, normals: np.ndarray) -> None:
     refit(fit)
 
 
-@jit
+@lean
 def true_gaps(fit: Fit, means: np.ndarray) -> float:
     """min over y = x* - x of Delta(y) / ||y||: Eq. (4) holds where it is at least C(n)."""
     best = int(np.argmax(means))
