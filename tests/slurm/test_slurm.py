@@ -127,16 +127,22 @@ def snakemake(project, environment, *arguments):
         *("--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1"),
         *arguments,
     ]
-    result = subprocess.run(
+    with subprocess.Popen(
         command,
         cwd=project,
         env=environment,
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-    )
-    assert result.returncode == 0, result.stdout
-    return result.stdout
+        start_new_session=True,
+    ) as process:
+        try:
+            output, _ = process.communicate()
+        except KeyboardInterrupt:
+            process.send_signal(signal.SIGINT)  # it ends its jobs, and the `with` waits for it
+            raise
+    assert process.returncode == 0, output
+    return output
 
 
 def tables(folder):
