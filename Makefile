@@ -3,7 +3,8 @@ VENV := .venv
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 
-.PHONY: figures test quick verify verify-hashes resume notebooks site test-site bench readme lock clean
+.PHONY: figures test quick verify verify-hashes resume notebooks site test-site test-slurm bench \
+    readme lock clean
 
 figures: $(READY) ## Rebuild every figure, table and claim at paper scale.
 	$(RUN) snakemake figures/all
@@ -35,9 +36,18 @@ site: $(READY) ## The replication site, from the committed figures: site/index.h
 	$(RUN) snakemake site/index.html
 
 test-site: site ## Test the site in Chromium, which is installed (Debian) when missing.
-	tests/site/chromium.sh
+	tests/debian.sh chromium chromium
 	$(RUN) pip install --quiet --require-hashes --requirement tests/site/requirements.lock
 	$(RUN) BESTARM_SITE=site python -m pytest tests/site
+
+# What test-slurm builds; figures/smoke/baics/all takes minutes.
+SLURM_TARGET := figures/quick/all
+
+test-slurm: $(READY) ## Test the workflow on a Slurm (Debian's, installed when missing) started here.
+	tests/debian.sh slurmctld slurm-wlm munge
+	$(RUN) pip install --quiet --require-hashes --requirement tests/slurm/requirements.lock
+	$(RUN) snakemake $(SLURM_TARGET)
+	$(RUN) BESTARM_SLURM_TARGET=$(SLURM_TARGET) python -m pytest tests/slurm
 
 bench: $(READY) ## Measure speed and memory; writes bench/bench.csv.
 	$(RUN) python bench/bench.py
@@ -53,6 +63,9 @@ lock: $(READY) ## Pin the newest allowed packages again.
 	$(RUN) uv pip compile tests/site/requirements.in --constraint requirements.lock --universal \
 	    --generate-hashes --upgrade --quiet --no-emit-index-url --no-emit-find-links \
 	    --custom-compile-command "make lock" --output-file tests/site/requirements.lock
+	$(RUN) uv pip compile tests/slurm/requirements.in --constraint requirements.lock --universal \
+	    --generate-hashes --upgrade --quiet --no-emit-index-url --no-emit-find-links \
+	    --custom-compile-command "make lock" --output-file tests/slurm/requirements.lock
 
 clean: ## Remove what a rebuild makes again, but not the committed figures.
 	rm -rf results site figures/quick figures/smoke figures/all figures/*/all

@@ -1,5 +1,6 @@
 """Shared by all tests: one Hypothesis profile, and where the project is."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,18 @@ from hypothesis import settings
 settings.register_profile("bestarm", derandomize=True, deadline=None, max_examples=200)
 settings.load_profile("bestarm")
 
+BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
+
 
 @pytest.fixture(scope="session")
 def root() -> Path:
     return Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="class")
+def project(root, tmp_path_factory):
+    """A copy with nothing built, in a folder whose name has a space and an umlaut."""
+    folder = tmp_path_factory.mktemp("workflow") / "bestärm copy"
+    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT))
+    shutil.rmtree(folder / "site", ignore_errors=True)
+    return folder

@@ -14,6 +14,7 @@ from bestarm.core.compile import PACKAGE, kernel_sources
 from bestarm.core.estimates import STATISTICS
 from bestarm.pipeline import registry
 from bestarm.pipeline.report import PAGES, computed_parts, fill
+from bestarm.pipeline.scales import SCALES, read_scale
 from bestarm.pipeline.style import save
 from bestarm.pipeline.tables import COLUMNS, read_geometry, read_table
 
@@ -60,6 +61,16 @@ def test_kernels_live_where_the_compile_cache_looks():
             if node.module.startswith("bestarm") and found not in allowed:
                 constants = {alias.name for alias in node.names if alias.name.isupper()}
                 assert not constants, (source, node.module, constants)
+
+
+def test_slurm_may_be_given_all_shards_at_once(root):
+    """Otherwise its plugin may wait for ever; profiles/slurm says why."""
+    profile = yaml.safe_load((root / "profiles/slurm/config.yaml").read_text())
+    per_second = int(profile["max-jobs-per-timespan"].removesuffix("/1s"))
+    for scale in SCALES:
+        papers = read_scale(root / f"workflow/scales/{scale}.yaml").papers.values()
+        shards = sum(size.shards for experiments in papers for size in experiments.values())
+        assert shards <= min(profile["jobs"], per_second)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -17,16 +17,6 @@ import toy
 from bestarm.pipeline import registry
 
 ALL = "figures/smoke/all"
-BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
-
-
-@pytest.fixture(scope="class")
-def project(root, tmp_path_factory):
-    """A copy with nothing built, in a folder whose name has a space and an umlaut."""
-    folder = tmp_path_factory.mktemp("workflow") / "bestärm copy"
-    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT))
-    shutil.rmtree(folder / "site", ignore_errors=True)
-    return folder
 
 
 def snakemake(project, *arguments, check=True):

@@ -64,6 +64,24 @@ def summaries(figures, paper):
     return [f"results/{SCALE_OF[figures]}/{paper}/{name}/summary.csv" for name in names]
 
 
+def each_attempt(amount):
+    """A resource: `amount` for a job's first attempt, twice as much for the second, and so on."""
+    return lambda wildcards, attempt: amount * attempt
+
+
+# On a cluster, rules of seconds run where Snakemake does. A submitted job costs more: it starts
+# Snakemake anew, up to three times around one another, each some seconds and 210 MB of memory.
+localrules:
+    plan,
+    summary,
+    table,
+    geometry,
+    plot,
+    claims,
+    paper_manifest,
+    manifest,
+
+
 # A manifest that exists would hide a missing figure: Snakemake does not look behind a file that
 # is newer than everything present. So a run that will build removes such a manifest first.
 WILL_BUILD = workflow.is_main_process and not {"-n", "--dry-run", "--dryrun"} & set(sys.argv)

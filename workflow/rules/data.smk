@@ -10,8 +10,8 @@ rule battery:
         "results/logs/data/battery.log",
     threads: 2
     resources:
-        mem_mb=3000,
-        runtime=60,
+        mem_mb=each_attempt(3000),
+        runtime=each_attempt(60),
     shell:
         "python -m bestarm.delayed.battery --out {output.table} --threads {threads} 2> {log}"
 
@@ -24,7 +24,7 @@ rule mip:
         "results/logs/data/mip.log",
     threads: 2
     resources:
-        mem_mb=2000,
-        runtime=60,
+        mem_mb=each_attempt(2000),
+        runtime=each_attempt(60),
     shell:
         "python -m bestarm.delayed.cuts --out {output.table} --threads {threads} 2> {log}"

@@ -10,8 +10,9 @@ rule instances:
         "results/logs/{scale}/{paper}/instances.log",
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=10,
+        # Compiling takes up to 555 MB (lagex) beside the Snakemakes around a job, and minutes.
+        mem_mb=each_attempt(1500),
+        runtime=each_attempt(30),
     params:
         # The strategies count because this job compiles them. A marker file of its own would have
         # to be an ancient() input of the shards, and Snakemake 9 passes over jobs behind one.

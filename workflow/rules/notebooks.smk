@@ -19,8 +19,8 @@ rule notebook:
         "results/logs/notebooks/{paper}.log",
     threads: 1
     resources:
-        mem_mb=1500,
-        runtime=10,
+        mem_mb=each_attempt(1500),
+        runtime=each_attempt(10),
     params:
         code=lambda w: code_hash(
             "bestarm.pipeline.notebooks",

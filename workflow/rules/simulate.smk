@@ -33,8 +33,11 @@ rule shard:
         "results/benchmarks/{scale}/{paper}/{experiment}/shard-{index}.tsv"
     threads: 1
     resources:
-        mem_mb=500,
-        runtime=60,
+        # Measured at paper scale: 612 MB (linear, docs/speed.md) and the Snakemakes around a job;
+        # 15 minutes (lagex, hard; results/benchmarks). The same for all shards, because a job array
+        # asks for the same.
+        mem_mb=each_attempt(1500),
+        runtime=each_attempt(60),
     params:
         code=lambda w: code_hash("bestarm.pipeline.shard", f"bestarm.{w.paper}.strategies"),
     shell:
