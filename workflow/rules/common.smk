@@ -91,3 +91,9 @@ if WILL_BUILD:
             if not all(Path(file).exists() for file in pictures(figures, paper)):
                 Path(f"{figures}/{paper}/all").unlink(missing_ok=True)
                 Path(f"{figures}/all").unlink(missing_ok=True)
+
+
+onstart:
+    # There is no rate of starting jobs to keep to. Snakemake 9 watches it by a timer that sets itself
+    # again and again, one more for each job that ends: after hundreds they fill a core.
+    workflow.scheduler.job_rate_limiter = None
