@@ -118,12 +118,12 @@ def speed_table(bench: pd.DataFrame) -> str:
         {
             "measure": bench.measure,
             "value": _values(bench),
-            "pulls a second": bench.pulls_per_second.map(_number, na_action="ignore"),
-            "peak memory, MB": bench.peak_mb.map(_number, na_action="ignore"),
+            "pulls a second": _where_measured(bench.pulls_per_second),
+            "peak memory, MB": _where_measured(bench.peak_mb),
             "how": bench.how,
         }
     )
-    return f"{_markdown(shown.fillna(''))}\n\nMachine: {bench.machine.iloc[0]}."
+    return f"{_markdown(shown)}\n\nMachine: {bench.machine.iloc[0]}."
 
 
 def time_table(bench: pd.DataFrame) -> str:
@@ -145,6 +145,10 @@ def time_table(bench: pd.DataFrame) -> str:
         }
     )
     return f"{_markdown(shown)}\n\nMachine: {bench.machine.iloc[0]}."
+
+
+def _where_measured(numbers: pd.Series) -> list[str]:
+    return ["" if pd.isna(x) else _number(x) for x in numbers]
 
 
 def _values(bench: pd.DataFrame) -> pd.Series:
