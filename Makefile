@@ -2,6 +2,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
+TARGET := figures/all
 
 .PHONY: figures test quick verify verify-hashes resume notebooks site test-site test-slurm bench \
     readme lock clean
@@ -27,10 +28,10 @@ test: $(READY) ## Lint, check formatting and run the tests.
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) python -m pytest --numprocesses logical --dist loadscope
 
-resume: $(READY) ## Go on after the workflow itself was killed.
+resume: $(READY) ## Go on after the workflow itself was killed, with TARGET=figures/quick/all if wanted.
 	$(RUN) snakemake --unlock
-	if [ -d results ]; then find results -name '.*' -type f -delete; fi
-	$(RUN) snakemake figures/all
+	for folder in $(wildcard results figures site); do find $$folder -name '.*' -type f -delete; done
+	$(RUN) snakemake $(TARGET)
 
 site: $(READY) ## The replication site, from the committed figures: site/index.html.
 	$(RUN) snakemake site/index.html

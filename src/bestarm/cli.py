@@ -3,6 +3,7 @@
 import os
 import sys
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from bestarm import __version__
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
+from bestarm.pipeline.command import Command
 from bestarm.pipeline.commands import app as workflow
 
 app = typer.Typer(
@@ -20,6 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(workflow, name="workflow")
+command = partial(app.command, cls=Command)
 
 Paper = Enum("Paper", {name: name for name in registry.PAPERS})
 
@@ -29,13 +32,21 @@ def main() -> None:
     try:
         app()
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        _complain(f"error: {error}")
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted; nothing was written", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+
+
+def _complain(message: str) -> None:
+    """Print to standard error, or to standard output where that is a log on a full disk."""
+    try:
+        print(message, file=sys.stderr, flush=True)
+    except OSError:
+        print(message)
 
 
 def _version(wanted: bool) -> None:
@@ -53,7 +64,7 @@ def _options(
     pass
 
 
-@app.command("list")
+@command("list")
 def list_papers(paper: Annotated[Paper | None, typer.Argument(help="Only this one.")] = None):
     """List the papers: their strategies, readings, instances and targets."""
     from bestarm.pipeline.show import list_paper
@@ -62,7 +73,7 @@ def list_papers(paper: Annotated[Paper | None, typer.Argument(help="Only this on
         list_paper(name)
 
 
-@app.command()
+@command()
 def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGET.")]):
     """Show an instance of a paper and what is true of it, or a target's table."""
     from bestarm.pipeline.show import show_named
@@ -70,7 +81,7 @@ def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGE
     show_named(name)
 
 
-@app.command()
+@command()
 def run(
     instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
     reps: Annotated[int, typer.Option(min=1, help="Runs of each strategy.")] = 1000,
@@ -100,7 +111,7 @@ def run(
     run_own(instance, reps, setting, strategy, reading, seed, cores, out)
 
 
-@app.command()
+@command()
 def bound(
     instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
     delta: Annotated[float | None, typer.Option(help="Confidence level, in (0, 1).")] = None,
@@ -111,7 +122,7 @@ def bound(
     bound_own(instance, {} if delta is None else {"delta": delta})
 
 
-@app.command()
+@command()
 def verify(
     names: Annotated[
         list[str] | None, typer.Argument(help="PAPER or PAPER/TARGET; all if left out.")

@@ -130,7 +130,11 @@ def test_damaged_and_repeated_shards_are_refused(instances, tmp_path):
     (path,) = write_all(cut, 1, tmp_path)
     with pytest.raises(InputError, match="same replications"):
         summarise(cut, [path, path])
-    path.write_bytes(path.read_bytes()[:-100])
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4] + bytes(1000) + whole[1004:])  # the index at the end is sound
+    with pytest.raises(InputError, match=r"shard-2-0.parquet: is damaged; delete it and run again"):
+        summarise(cut, [path])
+    path.write_bytes(whole[:-100])
     with pytest.raises(InputError, match="missing or damaged"):
         summarise(cut, [path])
     with pytest.raises(InputError, match="missing or damaged"):

@@ -82,13 +82,15 @@ localrules:
     manifest,
 
 
-# A manifest that exists would hide a missing figure: Snakemake does not look behind a file that
-# is newer than everything present. So a run that will build removes such a manifest first.
+# A manifest that exists would hide a missing figure or summary: Snakemake does not look behind a file
+# that is newer than everything present. So a run that will build removes such a manifest first. This
+# comes before Snakemake's lock, but another run that makes the missing file makes the manifest anew.
 WILL_BUILD = workflow.is_main_process and not {"-n", "--dry-run", "--dryrun"} & set(sys.argv)
 if WILL_BUILD:
     for figures in SCALE_OF:
         for paper in registry.PAPERS:
-            if not all(Path(file).exists() for file in pictures(figures, paper)):
+            behind = [*pictures(figures, paper), *summaries(figures, paper)]
+            if not all(Path(file).exists() for file in behind):
                 Path(f"{figures}/{paper}/all").unlink(missing_ok=True)
                 Path(f"{figures}/all").unlink(missing_ok=True)
 

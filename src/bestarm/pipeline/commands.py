@@ -1,25 +1,28 @@
 """`bestarm workflow ...`: one command a rule of the workflow. People use the other commands."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from bestarm.pipeline import registry
+from bestarm.pipeline.command import Command
 
 app = typer.Typer(help="The steps of the workflow, as its rules call them.", no_args_is_help=True)
+command = partial(app.command, cls=Command)
 
 Out = Annotated[Path, typer.Option(help="File to write.")]
 
 
-@app.command("compile")
+@command("compile")
 def compile_kernels(paper: str) -> None:
     """Compile a paper's kernels into the cache, so that shards start warm."""
     registry.room(paper, "strategies").warm_up()
 
 
-@app.command()
+@command()
 def instances(paper: str, out: Out) -> None:
     """Write a paper's instances and what is true of them."""
     from bestarm.pipeline.files import write_json
@@ -28,7 +31,7 @@ def instances(paper: str, out: Out) -> None:
     write_json(out, describe_instances(paper, registry.room(paper, "problem").instances()))
 
 
-@app.command()
+@command()
 def plan(
     paper: str,
     experiment: str,
@@ -46,7 +49,7 @@ def plan(
     write_json(out, made.model_dump())
 
 
-@app.command()
+@command()
 def shard(plan: Path, index: int, out: Out) -> None:
     """Simulate one shard of a plan."""
     from bestarm.pipeline.plan import read_plan
@@ -55,7 +58,7 @@ def shard(plan: Path, index: int, out: Out) -> None:
     write_shard(read_plan(plan), index, out)
 
 
-@app.command()
+@command()
 def summary(plan: Path, shards: list[Path], out: Out) -> None:
     """Summarise the shards of a plan."""
     from bestarm.pipeline.plan import read_plan
@@ -65,7 +68,7 @@ def summary(plan: Path, shards: list[Path], out: Out) -> None:
     write_table(summarise(read_plan(plan), shards), out)
 
 
-@app.command()
+@command()
 def table(
     paper: str,
     target: str,
@@ -86,7 +89,7 @@ def table(
         write_table(wanted.tabulate(sources), out)
 
 
-@app.command()
+@command()
 def plot(
     paper: str,
     target: str,
@@ -104,7 +107,7 @@ def plot(
     save(draw(*parts), svg, png)
 
 
-@app.command()
+@command()
 def claims(ledgers: list[Path], figures: Annotated[Path, typer.Option()], out: Out) -> None:
     """Test the claims of every paper (ledgers: data/claims/PAPER.yaml) on tables under a folder."""
     import pandas as pd
@@ -121,7 +124,7 @@ def claims(ledgers: list[Path], figures: Annotated[Path, typer.Option()], out: O
     write_ledger(pd.concat(parts), out)
 
 
-@app.command()
+@command()
 def manifest(tables: list[Path], out: Out) -> None:
     """Write the manifest of some tables."""
     from bestarm.pipeline.manifest import write_manifest
@@ -129,7 +132,7 @@ def manifest(tables: list[Path], out: Out) -> None:
     write_manifest(tables, out)
 
 
-@app.command()
+@command()
 def site(
     out: Annotated[Path, typer.Option(help="Folder to write.")],
     content: Annotated[str | None, typer.Option(help="Hash that the project must have.")] = None,
@@ -140,7 +143,7 @@ def site(
     make(Path(), out, content)
 
 
-@app.command()
+@command()
 def report() -> None:
     """Make the computed parts of README.md and docs/ anew."""
     from bestarm.pipeline.report import fill_pages
@@ -148,7 +151,7 @@ def report() -> None:
     fill_pages(Path())
 
 
-@app.command()
+@command()
 def hashes(out: Path = Path("data/verify/hashes.csv")) -> None:
     """Keep the hashes of the rows under results/quick, for `verify`."""
     from bestarm.pipeline.hashes import write_hashes
@@ -156,7 +159,7 @@ def hashes(out: Path = Path("data/verify/hashes.csv")) -> None:
     write_hashes(Path("results"), Path("workflow/scales"), out)
 
 
-@app.command()
+@command()
 def notebook(source: Path, out: Out) -> None:
     """Run a notebook and write it as a page."""
     from bestarm.pipeline.notebooks import render

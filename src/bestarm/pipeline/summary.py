@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
@@ -20,15 +21,23 @@ def summarise(plan: Plan, shards: list[Path]) -> pd.DataFrame:
         InputError: a shard is damaged, of another plan or code, or given twice.
     """
     summarise_cell = registry.room(plan.paper, "experiments").summarise
-    files = [open_shard(path, plan) for path in shards]
+    files = [(path, open_shard(path, plan)) for path in shards]
     rows = []
     for position, cell in enumerate(plan.cell_objects()):
-        runs = columns_of(pa.concat_tables([f.read_row_group(position) for f in files]))
+        runs = columns_of(pa.concat_tables([_rows(*file, position) for file in files]))
         if np.unique(runs["replication"]).size != runs["replication"].size:
             raise InputError(f"{plan.experiment}: some shards hold the same replications")
         truth = plan.instances[cell.instance]["truth"]
         rows += cell_rows(cell, summarise_cell(cell, truth, runs))
     return assemble(rows)
+
+
+def _rows(path: Path, shard: pq.ParquetFile, position: int) -> pa.Table:
+    """The rows of a shard's cell. Raises InputError if they are damaged."""
+    try:
+        return shard.read_row_group(position)
+    except (OSError, pa.ArrowException):
+        raise InputError(f"{path}: is damaged; delete it and run again") from None
 
 
 def columns_of(table: pa.Table) -> dict[str, np.ndarray]:

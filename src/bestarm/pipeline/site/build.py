@@ -223,6 +223,8 @@ def make(root: Path, out: Path, expected: str | None = None) -> None:
     pages = build(root)
     if expected and expected != fingerprint(root):
         raise InputError(f"{out}: the project changed while its site was made; make it again")
-    for path, data in pages.items():
+    # The first page last, so that it is never there without the others: a second build that starts
+    # meanwhile would remove it (workflow/rules/site.smk).
+    for path, data in sorted(pages.items(), key=lambda page: page[0] == "index.html"):
         with replacing(out / path) as temporary:
             temporary.write_bytes(data)
