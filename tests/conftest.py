@@ -19,9 +19,15 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="class")
-def project(root, tmp_path_factory):
-    """A copy with nothing built, in a folder whose name has a space and an umlaut."""
-    folder = tmp_path_factory.mktemp("workflow") / "bestärm copy"
+def folder_name() -> str:
+    """A name that a shell would act on."""
+    return "bestärm 'copy' $(touch x); touch x"
+
+
+@pytest.fixture(scope="class")
+def project(root, tmp_path_factory, folder_name):
+    """A copy with nothing built."""
+    folder = tmp_path_factory.mktemp("workflow") / folder_name
     shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT))
     shutil.rmtree(folder / "site", ignore_errors=True)
     return folder

@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -142,7 +143,10 @@ def refused(result, *texts):
         ("weights: [0.5, 0.5]", "weights: [0.5, -1]", "weights.2: must be greater than or equal"),
         ("0.9, 0.8", ".nan, 0.8", "means.1.1: must be a finite number, got nan"),
         ("means: [[0.9, 0.8], [0.7, -0.9]]", "means: []", "means: "),
+        ("0.9, 0.8", "1.0e-300, 0.8", "means.1.1: must be 0 or of size 1e-12 to 1e+12"),
+        ("paper: baics", 'paper: baics\nname: "a\\e"', "name: must not hold control characters"),
         ("paper: baics", "paper: biacs", "paper: is required, one of baics"),
+        ("paper: baics", "paper: [baics]", "paper: is required, one of baics"),
         ("paper: baics", "paper: [", "line "),
     ],
 )
@@ -167,6 +171,70 @@ def test_bad_names(mine):
     )
     refused(bestarm("show", "example1"), "must be PAPER/INSTANCE or PAPER/TARGET")
     refused(bestarm("show", "baics/none"), "no such instance or target")
+
+
+def test_names_are_printed_as_they_are(mine):
+    """Square brackets and colons are no markup."""
+    mine.write_text(INSTANCE + "name: '[/b] :smile:'\narms: ['[red]x', '[/y]']\n")
+    for command, *options in (["run", "--reps", 5], ["bound"]):
+        result = bestarm(command, mine, *options)
+        assert result.returncode == 0, result.stderr
+        assert "[/b] :smile:" in result.stdout
+    assert "[red]x" in result.stdout
+
+
+FAR_APART = """\
+paper: linear
+theta: [-1.0e-09, 0.5, -0.9, 0.6]
+sigma: 1.5
+arms:
+  - [1.0, 1.0e-11, -1.0, 1.0]
+  - [-1.0, 0.001, 0.0, 1.0]
+  - [1.0e+12, -100.0, -1.0e+05, 0.0]
+  - [1.0, 0.0, -1.0, 0.01]
+  - [1.0, -1.0e-07, -1.0e-11, 0.0]
+  - [1.0, 0.0, 0.0, 1.0e-06]
+  - [1.0, 1.0, 1.0e+10, 0.0]
+  - [1.0e+07, 1.0, 0.0, 0.0]
+  - [0.0, 1.0e-09, 1.0, 1.0]
+"""
+
+
+def test_numbers_that_no_solver_can_work_with(mine, tmp_path):
+    mine.write_text(FAR_APART)
+    refused(bestarm("bound", mine), mine, "cannot be computed with these numbers (no design")
+    out = tmp_path / "runs.parquet"
+    run = bestarm("run", mine, "--reps", 1, "--cap", 10, "--strategy", "RAGE", "--out", out)
+    refused(run, mine, "cannot be computed with these numbers (no design")
+    assert list(tmp_path.iterdir()) == [mine]
+
+
+@pytest.mark.parametrize("option", ["--reps", "--cap", "--budget", "--batch", "--limit", "--cores"])
+def test_numbers_beyond_any_use(mine, option):
+    result = bestarm("run", mine, option, 10**19)
+    assert result.returncode == 2
+    assert "is not in the range" in result.stderr
+
+
+def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):
+    out = ("--out", tmp_path / "x")
+    bad = tmp_path / "instances.json"
+    bad.write_text("{")
+    plan = ("workflow", "plan", "baics")
+    seeds = ("--seed", 1, "--per-shard", 1)
+    refused(bestarm(*plan, "none", bad, *seeds, *out), "none: baics has none of that name")
+    refused(bestarm(*plan, "example1", bad, *seeds, *out), bad, "is not JSON")
+    refused(bestarm(*plan, "example1", tmp_path / "no", *seeds, *out), "no: No such file")
+    refused(bestarm("workflow", "claims", bad, "--figures", "x", *out), "one of baics")
+    assert list(tmp_path.iterdir()) == [bad]
+
+
+def test_a_full_disk_is_one_line(mine):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "bestarm", "bound", str(mine)]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 2
+    assert result.stderr == "error: output: No space left on device\n"
 
 
 def test_missing_file(tmp_path):

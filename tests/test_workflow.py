@@ -54,6 +54,7 @@ class TestWorkflow:
         output = snakemake(project, ALL)
         assert jobs(output)["table", "baics"] == 8
         assert jobs(output)["geometry", "toy"] == 1
+        assert not list(project.parent.rglob("x"))  # no shell acted on the name
         check = subprocess.run(["sha256sum", "-c", ALL], cwd=project, capture_output=True)
         assert check.returncode == 0
         lines = (project / ALL).read_text().splitlines()
@@ -63,6 +64,11 @@ class TestWorkflow:
             table = project / line.split("  ")[1]
             for suffix in (".csv", ".svg", ".png"):
                 assert table.with_suffix(suffix).stat().st_size > 0
+
+    @pytest.mark.parametrize("name", ["$(touch x)", "a b", "a;b", "`x`", "a.b"])
+    def test_names_that_a_shell_would_act_on_are_no_targets(self, project, name):
+        for target in (f"figures/smoke/toy/{name}.svg", f"results/smoke/toy/{name}/plan.json"):
+            assert "MissingRuleException" in snakemake(project, "-n", target, check=False)
 
     def test_second_run_does_nothing(self, project):
         assert nothing_to_do(snakemake(project, ALL))

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from enum import Enum
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +12,7 @@ from bestarm import __version__
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.command import Command
+from bestarm.pipeline.commands import Paper
 from bestarm.pipeline.commands import app as workflow
 
 app = typer.Typer(
@@ -24,7 +24,9 @@ app = typer.Typer(
 app.add_typer(workflow, name="workflow")
 command = partial(app.command, cls=Command)
 
-Paper = Enum("Paper", {name: name for name in registry.PAPERS})
+Cores = Annotated[int | None, typer.Option(min=1, max=1024, help="All cores if left out.")]
+#: More pulls than any run ends with; as a 64-bit integer it can still be doubled.
+MOST_PULLS = 10**15
 
 
 def main() -> None:
@@ -33,6 +35,9 @@ def main() -> None:
         app()
     except InputError as error:
         _complain(f"error: {error}")
+        sys.exit(2)
+    except MemoryError:
+        print("error: not enough memory for what is asked", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("interrupted; nothing was written", file=sys.stderr)
@@ -84,21 +89,27 @@ def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGE
 @command()
 def run(
     instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
-    reps: Annotated[int, typer.Option(min=1, help="Runs of each strategy.")] = 1000,
+    reps: Annotated[int, typer.Option(min=1, max=10**6, help="Runs of each strategy.")] = 1000,
     delta: Annotated[float | None, typer.Option(help="Confidence level, in (0, 1).")] = None,
-    cap: Annotated[int | None, typer.Option(help="Most pulls (or time steps) of a run.")] = None,
-    budget: Annotated[int | None, typer.Option(help="Pulls of a fixed-budget run.")] = None,
-    batch: Annotated[int | None, typer.Option(help="Pulls that run at a time (delayed).")] = None,
-    limit: Annotated[int | None, typer.Option(help="Of these, most of the same arm.")] = None,
+    cap: Annotated[
+        int | None, typer.Option(max=MOST_PULLS, help="Most pulls (or time steps) of a run.")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(max=MOST_PULLS, help="Pulls of a fixed-budget run.")
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(max=10**6, help="Pulls that run at a time (delayed).")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(max=10**6, help="Of these, most of the same arm.")
+    ] = None,
     r: Annotated[
         float | None, typer.Option("--r", help="How far from the best is good enough (lagex).")
     ] = None,
     strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="Threads; all cores if left out.")
-    ] = None,
+    cores: Cores = None,
     out: Annotated[
         Path | None, typer.Option(help="Also write every run to this parquet file.")
     ] = None,
@@ -133,9 +144,7 @@ def verify(
     runs: Annotated[
         int | None, typer.Option(min=2, help="Fewest independent runs a cell; more see more.")
     ] = None,
-    cores: Annotated[
-        int | None, typer.Option(min=1, help="Processes; all cores if left out.")
-    ] = None,
+    cores: Cores = None,
 ) -> None:
     """Simulate again and check the kept results; exit code 1 where something differs."""
     from bestarm.pipeline.verify import FEWEST, Verification

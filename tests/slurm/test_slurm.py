@@ -27,6 +27,12 @@ if not TARGET:
 PATIENCE = 120
 
 
+@pytest.fixture(scope="class")
+def folder_name():
+    """The plugin puts it into commands as it is."""
+    return "bestärm copy"
+
+
 def wait_until(condition, what, logs=()):
     end = time.monotonic() + PATIENCE
     while not condition():

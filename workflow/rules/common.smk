@@ -32,8 +32,8 @@ wildcard_constraints:
     scale="|".join(SCALES),
     figures="|".join(SCALE_OF),
     paper="|".join(registry.PAPERS),
-    experiment=r"[^/]+",
-    target=r"[^/.]+",
+    experiment=r"[\w-]+",
+    target=r"[\w-]+",
     index=r"\d+",
 
 

@@ -1,29 +1,48 @@
 """`bestarm workflow ...`: one command a rule of the workflow. People use the other commands."""
 
 import json
+from collections.abc import Callable
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.command import Command
 
 app = typer.Typer(help="The steps of the workflow, as its rules call them.", no_args_is_help=True)
 command = partial(app.command, cls=Command)
 
+Paper = StrEnum("Paper", {name: name for name in registry.PAPERS})
 Out = Annotated[Path, typer.Option(help="File to write.")]
 
 
+def _named(find: Callable[[str, str], Any], paper: str, name: str) -> Any:
+    """An experiment or a target by name. Raises InputError if the paper has none of that name."""
+    try:
+        return find(paper, name)
+    except KeyError:
+        raise InputError(f"{name}: {paper} has none of that name") from None
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        raise InputError(f"{path}: is not JSON") from None
+
+
 @command("compile")
-def compile_kernels(paper: str) -> None:
+def compile_kernels(paper: Paper) -> None:
     """Compile a paper's kernels into the cache, so that shards start warm."""
     registry.room(paper, "strategies").warm_up()
 
 
 @command()
-def instances(paper: str, out: Out) -> None:
+def instances(paper: Paper, out: Out) -> None:
     """Write a paper's instances and what is true of them."""
     from bestarm.pipeline.files import write_json
     from bestarm.pipeline.plan import describe_instances
@@ -33,7 +52,7 @@ def instances(paper: str, out: Out) -> None:
 
 @command()
 def plan(
-    paper: str,
+    paper: Paper,
     experiment: str,
     instances: Path,
     seed: Annotated[int, typer.Option()],
@@ -44,8 +63,8 @@ def plan(
     from bestarm.pipeline.files import write_json
     from bestarm.pipeline.plan import make_plan
 
-    wanted = registry.experiment(paper, experiment)
-    made = make_plan(paper, wanted, seed, per_shard, json.loads(instances.read_text()))
+    wanted = _named(registry.experiment, paper, experiment)
+    made = make_plan(paper, wanted, seed, per_shard, _read_json(instances))
     write_json(out, made.model_dump())
 
 
@@ -70,7 +89,7 @@ def summary(plan: Path, shards: list[Path], out: Out) -> None:
 
 @command()
 def table(
-    paper: str,
+    paper: Paper,
     target: str,
     instances: Path,
     published: Path,
@@ -81,7 +100,7 @@ def table(
     """Make a target's table, or its geometry, from the summaries of its experiments."""
     from bestarm.pipeline.tables import read_sources, write_geometry, write_table
 
-    wanted = registry.target(paper, target)
+    wanted = _named(registry.target, paper, target)
     sources = read_sources(wanted, summaries or [], instances, published)
     if geometry:
         write_geometry(wanted.geometry(sources), out)
@@ -91,7 +110,7 @@ def table(
 
 @command()
 def plot(
-    paper: str,
+    paper: Paper,
     target: str,
     table: Path,
     svg: Annotated[Path, typer.Option()],
@@ -102,6 +121,7 @@ def plot(
     from bestarm.pipeline.style import save
     from bestarm.pipeline.tables import read_geometry, read_table
 
+    _named(registry.target, paper, target)
     draw = getattr(registry.room(paper, "plots"), target.replace("-", "_"))
     parts = [read_table(table), *([read_geometry(geometry)] if geometry else [])]
     save(draw(*parts), svg, png)
@@ -118,6 +138,9 @@ def claims(ledgers: list[Path], figures: Annotated[Path, typer.Option()], out: O
     parts = []
     for ledger in ledgers:
         paper = ledger.stem
+        if paper not in registry.PAPERS:
+            papers = ", ".join(registry.PAPERS)
+            raise InputError(f"{ledger}: must be named after a paper, one of {papers}")
         names = [t.name for t in registry.room(paper, "experiments").TARGETS]
         tables = {name: read_table(figures / paper / f"{name}.csv") for name in names}
         parts.append(judge_all(paper, ledger, tables))

@@ -1,16 +1,19 @@
 """Runs and bounds on a person's own instance file."""
 
 import os
+import re
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
@@ -24,18 +27,51 @@ from bestarm.pipeline.show import few, output, print_instance
 
 #: Replications handed to a thread at a time.
 CHUNK = 20
+#: Sizes of numbers other than 0: fourth powers of their ratios are still far from overflowing.
+SMALLEST, LARGEST = 1e-12, 1e12
+#: Control characters, which would steer the terminal that a name is printed to.
+CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def read_instance(path: Path):
     """The paper and the instance of a file. Raises InputError naming the file and the field."""
     data = load_yaml(path)
-    if not isinstance(data, dict) or data.get("paper") not in registry.PAPERS:
+    if not isinstance(data, dict) or data.get("paper") not in list(registry.PAPERS):
         raise InputError(f"{path}: paper: is required, one of {', '.join(registry.PAPERS)}")
     problem = registry.room(data["paper"], "problem")
     data = {"name": path.stem, **data}
     if hasattr(problem, "with_files"):
         data = problem.with_files(data, path)
-    return data["paper"], parse(problem.Instance, data, str(path))
+    instance = parse(problem.Instance, data, str(path))
+    for field, value in _leaves(instance.model_dump(), ""):
+        if isinstance(value, str) and CONTROLS.search(value):
+            raise InputError(f"{path}: {field}: must not hold control characters, got {value!r}")
+        if isinstance(value, int | float) and value and not SMALLEST <= abs(value) <= LARGEST:
+            allowed = f"0 or of size {SMALLEST:g} to {LARGEST:g}"
+            raise InputError(f"{path}: {field}: must be {allowed}")
+    return data["paper"], instance
+
+
+def _leaves(value: Any, field: str) -> Iterator[tuple[str, Any]]:
+    """Every number and text in nested fields, with its name; list entries count from 1."""
+    parts = value.items() if isinstance(value, dict) else enumerate(value, 1)
+    for name, part in parts:
+        if isinstance(part, dict | list):
+            yield from _leaves(part, f"{field}{name}.")
+        else:
+            yield f"{field}{name}", part
+
+
+@contextmanager
+def _computing(path: Path) -> Iterator[None]:
+    """Solvers that fail on an instance whose numbers are too far apart, as an error of its file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (ArithmeticError, ValueError, RuntimeError) as error:
+        reason = str(error).partition("\n")[0]
+        raise InputError(f"{path}: cannot be computed with these numbers ({reason})") from None
 
 
 def own_experiment(
@@ -79,18 +115,19 @@ def run_own(
     """Simulate, print a table of the strategies, and write the runs if a file is given."""
     paper, instance = read_instance(path)
     experiment = own_experiment(paper, instance.name, setting, strategies, readings)
-    plan = make_plan(
-        paper, experiment, seed, reps, describe_instances(paper, {instance.name: instance})
-    )
-    if out is None:
-        results = _simulate(plan, reps, cores)
-    else:
-        with replacing(out) as temporary:  # fails before the work if the place cannot be written
+    with _computing(path):
+        described = describe_instances(paper, {instance.name: instance})
+        plan = make_plan(paper, experiment, seed, reps, described)
+        if out is None:
             results = _simulate(plan, reps, cores)
-            tables = [cell_table(cell, runs) for cell, runs in results]
-            pq.write_table(pa.concat_tables(tables), temporary, compression="zstd")
+        else:
+            with replacing(out) as temporary:  # fails before the work if it cannot be written
+                results = _simulate(plan, reps, cores)
+                tables = [cell_table(cell, runs) for cell, runs in results]
+                pq.write_table(pa.concat_tables(tables), temporary, compression="zstd")
+        comparison = _comparison(plan, results, reps)
     console = output()
-    console.print(_comparison(plan, results, reps))
+    console.print(comparison)
     if out is not None:
         console.print(f"{reps * len(results)} runs written to {out}", soft_wrap=True)
 
@@ -130,7 +167,7 @@ def _comparison(plan, results, reps: int) -> Table:
     """A line a strategy: the statistics the paper's `OWN_STATISTICS` names, with intervals."""
     experiments = registry.room(plan.paper, "experiments")
     title = f"{results[0][0].instance}: {reps} runs a strategy, {results[0][0].setting_label}"
-    table = Table(title=title, caption=escape("[low, high]: 95% intervals"), title_justify="left")
+    table = Table(title=title, caption="[low, high]: 95% intervals", title_justify="left")
     table.add_column("strategy")
     table.add_column("reading")
     for heading in experiments.OWN_STATISTICS.values():
@@ -151,11 +188,12 @@ def _show(estimate) -> str:
     text = f"{estimate.value:{digits}}"
     if not np.isnan(estimate.low):
         text += f" [{estimate.low:{digits}}, {estimate.high:{digits}}]"
-    return escape(text) + (" restricted" if estimate.status == "restricted" else "")
+    return text + (" restricted" if estimate.status == "restricted" else "")
 
 
 def bound_own(path: Path, setting: dict) -> None:
     """Print the instance of a file, what is true of it, and the lower bound at delta."""
     paper, instance = read_instance(path)
     setting = parse(registry.room(paper, "strategies").Setting, setting, "option").model_dump()
-    print_instance(paper, instance, setting)
+    with _computing(path):
+        print_instance(paper, instance, setting)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from bestarm.core.estimates import STATISTICS, Estimate
 from bestarm.core.inputs import InputError
@@ -17,15 +18,19 @@ from bestarm.pipeline.tables import read_table
 
 
 def output() -> Console:
-    """Standard output: as wide as the terminal, or wide enough for tables in a file or pipe."""
-    return Console() if sys.stdout.isatty() else Console(width=240)
+    """Standard output: as wide as the terminal, or wide enough for tables in a file or pipe.
+
+    Without markup: names that people give may hold square brackets and colons.
+    """
+    width = None if sys.stdout.isatty() else 240
+    return Console(width=width, markup=False, emoji=False)
 
 
 def list_paper(paper: str) -> None:
     """Print a paper's strategies, readings, instances and targets, a line each."""
     strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
     console = output()
-    console.print(f"[bold]{paper}[/bold]: {registry.PAPERS[paper]}", soft_wrap=True)
+    console.print(Text.assemble((paper, "bold"), f": {registry.PAPERS[paper]}"), soft_wrap=True)
     lines = {
         "strategies": strategies.STRATEGIES,
         "readings": [few(strategies.READINGS)],
@@ -87,12 +92,13 @@ def print_instance(paper: str, instance, setting: dict) -> None:
     """Print an instance's tables, what is true of it, and its lower bound under a setting."""
     experiments = registry.room(paper, "experiments")
     truth = describe_instances(paper, {instance.name: instance})[instance.name]["truth"]
-    console = output()
-    for title, frame in experiments.describe(instance, truth).items():
-        console.print(_grid(title, frame))
+    frames = experiments.describe(instance, truth)
     facts = Table(title=f"what is true of {instance.name}", title_justify="left", show_header=False)
     for estimate in experiments.bounds(truth, setting):
         facts.add_row(estimate.statistic, _exact(estimate), _meaning(estimate.statistic))
+    console = output()  # nothing is printed before everything is known
+    for title, frame in frames.items():
+        console.print(_grid(title, frame))
     if facts.row_count:
         console.print(facts)
 
