@@ -29,7 +29,7 @@ PATIENCE = 120
 
 @pytest.fixture(scope="class")
 def folder_name():
-    """The plugin puts it into commands as it is."""
+    """A space and an umlaut; what a shell would act on is not tried through the plugin."""
     return "bestärm copy"
 
 
