@@ -1,5 +1,6 @@
 """Adding a paper, as docs/adding-a-paper.md tells it."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -17,3 +18,15 @@ def add_to(project: Path) -> None:
             file.write((HERE / "data/scale.yaml").read_text())
     registry = project / "src/bestarm/pipeline/registry.py"
     registry.write_text(registry.read_text().replace("PAPERS = {", 'PAPERS = {\n    "toy": "Toy",'))
+
+
+def alone_in(project: Path, replications: int, per_shard: int) -> None:
+    """Make the toy the only paper of a copy, so that a build of everything takes seconds."""
+    add_to(project)
+    registry = project / "src/bestarm/pipeline/registry.py"
+    papers = re.compile(r"^PAPERS = \{.*?^\}", re.MULTILINE | re.DOTALL)
+    registry.write_text(papers.sub('PAPERS = {"toy": "Toy"}', registry.read_text()))
+    size = f"{{replications: {replications}, per_shard: {per_shard}}}"
+    for scale in ("paper", "quick", "smoke"):
+        text = f"seed: 1\npapers:\n  toy:\n    errors: {size}\n"
+        (project / f"workflow/scales/{scale}.yaml").write_text(text)

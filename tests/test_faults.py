@@ -1,0 +1,262 @@
+"""Faults of a machine, on real builds: kills, damaged files, a full disk, two builds at once.
+
+Every test starts from a finished build of a project whose only paper is the toy, disturbs the build
+and wants the undisturbed files back, byte by byte.
+"""
+
+import contextlib
+import io
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import toy
+
+PAPER = "figures/smoke/toy/all"
+TABLE = "figures/smoke/toy/fig1.csv"
+ERRORS = "results/smoke/toy/errors"
+SUMMARY = f"{ERRORS}/summary.csv"
+SHARDS = [f"{ERRORS}/shard-0.parquet", f"{ERRORS}/shard-1.parquet"]
+BUILT = (".venv", ".git", ".snakemake", "results", "__pycache__")
+
+
+class Project:
+    """A copy of the project, and the commands a person gives in it."""
+
+    def __init__(self, folder: Path, cache: Path):
+        self.folder = folder
+        self.cache = cache  # of compiled kernels
+        self.processes: list[subprocess.Popen] = []
+
+    def start(self, *command: str) -> subprocess.Popen:
+        """Start a command in a session of its own, without this project's environment."""
+        environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+        environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
+        environment["NUMBA_CACHE_DIR"] = str(self.cache)
+        process = subprocess.Popen(
+            command,
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.processes.append(process)
+        return process
+
+    def run(self, *command: str, fails: bool = False) -> str:
+        """Run a command to its end, which is to be good or, if so said, an error."""
+        process = self.start(*command)
+        output, _ = process.communicate()
+        assert (process.returncode != 0) == fails, output
+        return output
+
+    def made(self) -> dict[str, bytes]:
+        """All that is built, by path; not manifests, nor the temporary files of killed jobs."""
+        files = [*self.folder.glob("results/smoke/**/*"), *self.folder.glob("figures/**/*")]
+        return {
+            str(f.relative_to(self.folder)): f.read_bytes()
+            for f in files
+            if f.is_file() and f.name != "all" and not f.name.startswith(".")
+        }
+
+    def forget(self, *paths: str) -> None:
+        for path in paths:
+            if (self.folder / path).is_dir():
+                shutil.rmtree(self.folder / path)
+            else:
+                (self.folder / path).unlink()
+
+
+@pytest.fixture(scope="module")
+def built(root, tmp_path_factory):
+    """A finished build from nothing."""
+    base = tmp_path_factory.mktemp("faults")
+    project = Project(base / "built", base / "cache")
+    shutil.copytree(root, project.folder, ignore=shutil.ignore_patterns(*BUILT))
+    project.forget("figures")
+    toy.alone_in(project.folder, replications=10000, per_shard=5000)
+    (project.folder / ".venv").mkdir()
+    (project.folder / ".venv/.ready").touch()  # make is not to install anything
+    project.run("snakemake", PAPER)
+    return project
+
+
+@pytest.fixture
+def project(built, tmp_path):
+    copy = Project(tmp_path / "copy", built.cache)
+    shutil.copytree(built.folder, copy.folder)
+    yield copy
+    for process in copy.processes:
+        if process.poll() is None:  # the test failed
+            kill(process)
+
+
+@pytest.fixture
+def undisturbed(built):
+    return built.made()
+
+
+def kill(process: subprocess.Popen) -> None:
+    """Kill a command and all that it started."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def wait_for(process: subprocess.Popen, condition) -> None:
+    while not condition():
+        assert process.poll() is None, process.communicate()[0]
+        time.sleep(0.002)
+
+
+def error_lines(output: str) -> list[str]:
+    assert "Traceback" not in output
+    return [line for line in output.splitlines() if line.startswith("error:")]
+
+
+def truncate(files) -> None:
+    files = list(files)
+    assert files
+    for file in files:
+        os.truncate(file, file.stat().st_size // 2)
+
+
+def test_a_killed_shard(project, undisturbed):
+    """The build fails and names the job; the same command goes on."""
+    project.forget(SHARDS[0], SUMMARY, TABLE)
+    process = project.start("snakemake", TABLE)
+    half_written = (project.folder / ERRORS).glob
+    wait_for(process, lambda: list(half_written(".shard-0.parquet.*")))
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # ended meanwhile
+            words = entry.read_bytes().split(b"\0")
+            pid = int(entry.parent.name)
+            if b"shard" in words and os.getsid(pid) == process.pid:
+                os.kill(pid, signal.SIGKILL)
+    output, _ = process.communicate()
+    assert process.returncode != 0
+    assert "Error in rule shard" in output
+    assert f"output: {SHARDS[0]}" in output
+    assert not (project.folder / SHARDS[0]).exists()
+    project.run("snakemake", TABLE)
+    assert project.made() == undisturbed
+
+
+def test_ten_kills_of_the_workflow(project, undisturbed):
+    """At random moments of a build from nothing, each gone on from where the one before ended."""
+    command = ("make", "resume", f"TARGET={TABLE}")
+    project.forget("results", TABLE)
+    began = time.monotonic()
+    project.run(*command)
+    duration = time.monotonic() - began
+    moments = random.Random(1)
+    kills = 0
+    while kills < 10:
+        process = project.start(*command)
+        try:
+            output, _ = process.communicate(timeout=moments.uniform(0, duration))
+        except subprocess.TimeoutExpired:
+            kill(process)
+            kills += 1
+        else:  # the build ended first
+            assert process.returncode == 0, output
+            assert project.made() == undisturbed
+            project.forget("results", TABLE)
+    project.run(*command)
+    assert project.made() == undisturbed
+    for folder in ("results", "figures"):
+        assert not list((project.folder / folder).rglob(".*"))
+
+
+def test_shards_that_do_not_belong(project, undisturbed):
+    """Damaged, of another plan or of other code: heeding the messages ends in the same tables."""
+
+    def refused(shard: str, why: str) -> None:
+        output = project.run("snakemake", PAPER, fails=True)
+        assert error_lines(output) == [f"error: {shard}: {why}; delete it and run again"]
+
+    def relabel(shard: str, key: bytes) -> None:
+        table = pq.read_table(io.BytesIO(undisturbed[shard]))
+        changed = table.replace_schema_metadata({**table.schema.metadata, key: b"another"})
+        pq.write_table(changed, project.folder / shard)
+
+    truncate([project.folder / SHARDS[0]])
+    relabel(SHARDS[1], b"plan")
+    refused(SHARDS[0], "is missing or damaged")
+    project.forget(SHARDS[0])
+    refused(SHARDS[1], "was made from another plan")
+    relabel(SHARDS[1], b"code")
+    refused(SHARDS[1], "was made from another code")
+    project.forget(SHARDS[1])
+    project.run("snakemake", PAPER)
+    assert project.made() == undisturbed
+
+
+def test_two_workflows_at_once(project, undisturbed):
+    """The second says why it does not start, and the first ends as if it had been alone."""
+    project.forget("results", TABLE)
+    first = project.start("snakemake", TABLE)
+    wait_for(first, (project.folder / ERRORS / "plan.json").exists)
+    output = project.run("snakemake", PAPER, fails=True)
+    assert "make sure that no other Snakemake process is trying to create the same files" in output
+    assert "Traceback" not in output
+    output, _ = first.communicate()
+    assert first.returncode == 0, output
+    assert project.made() == undisturbed
+
+
+@pytest.fixture
+def small_disk(project):
+    """Room for files of 32 kB: a command in front of others, the error, and how to make room."""
+    results = project.folder / "results"
+    project.forget("results", TABLE)
+    results.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=32k", "tmpfs", str(results)]
+    try:
+        subprocess.run(mount, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):  # not allowed here
+        yield ["bash", "-c", 'ulimit -f 32; "$@"', "bash"], "File too large", lambda: None
+    else:
+        grow = ["mount", "-o", "remount,size=16m", str(results)]
+        yield [], "No space left on device", lambda: subprocess.run(grow, check=True)
+        subprocess.run(["umount", "--lazy", results], check=True)
+
+
+def test_a_full_disk(project, undisturbed, small_disk):
+    """The file and the reason are named, no half of a file is left, and later it goes on."""
+    limited, reason, make_room = small_disk
+    lines = error_lines(project.run(*limited, "snakemake", TABLE, fails=True))
+    assert lines
+    assert set(lines) <= {f"error: {shard}: not written: {reason}" for shard in SHARDS}
+    assert project.made().items() <= undisturbed.items()
+    make_room()
+    project.run("snakemake", TABLE)
+    assert project.made() == undisturbed
+
+
+def test_truncated_kernels(project, undisturbed, tmp_path):
+    """Shards that find them compile again, two at a time."""
+    project.cache = Path(shutil.copytree(project.cache, tmp_path / "cache"))
+    truncate(project.cache.rglob("*.nbc"))
+    project.forget(*SHARDS, SUMMARY, TABLE)
+    project.run("snakemake", TABLE)
+    logs = (project.folder / "results/logs/smoke/toy/errors").glob("shard-*.log")
+    assert any("has a damaged file, so all is compiled again" in log.read_text() for log in logs)
+    assert project.made() == undisturbed
+
+
+def test_a_truncated_index_of_kernels(project, tmp_path):
+    project.cache = Path(shutil.copytree(project.cache, tmp_path / "cache"))
+    truncate(project.cache.rglob("*.nbi"))
+    compiling = ("env", "PYTHONPATH=src", "python", "-m", "bestarm", "workflow", "compile", "toy")
+    assert "has a damaged file, so all is compiled again" in project.run(*compiling)
+    assert project.run(*compiling) == ""
