@@ -9,6 +9,8 @@ from hypothesis import settings
 # Fixed examples, so that a red test is red again; no deadline, because a first call compiles.
 settings.register_profile("bestarm", derandomize=True, deadline=None, max_examples=200)
 settings.load_profile("bestarm")
+# Other examples each time, and many: pytest tests/fuzz --hypothesis-profile=search
+settings.register_profile("search", deadline=None, max_examples=5000)
 
 BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
 

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestarm.core.inputs import Input, InputError, PositiveInt, Probability, load, parse
+from bestarm.core.inputs import (
+    MOST_LETTERS,
+    Input,
+    InputError,
+    PositiveInt,
+    Probability,
+    load,
+    parse,
+)
 
 
 class Sample(Input):
@@ -47,6 +55,16 @@ def test_messages(data, text):
         ("!!python/object/apply:os.system [ls]", "tag"),
         ("? [a, b]\n: 1", "key"),
         ("delta: 2001-13-45", "x.yaml"),
+        ("delta: !!bool x", "not valid YAML"),  # PyYAML raises KeyError
+        ("delta: !!timestamp x", "not valid YAML"),  # AttributeError
+        ("delta: !!map [[a, b]]", "not valid YAML"),  # TypeError
+        ("delta: 0x" + "f" * 5000, "got an integer of thousands of digits"),
+        ('"de\\nlta\\e": 1', r"de\nlta\x1b: unknown field"),
+        (
+            "means: &a [1]\ndelta: [*a, *a]",  # nested, they stand for more than fits into memory
+            "line 2: an alias, *a, cannot be used here",
+        ),
+        ("#" * MOST_LETTERS + "\n", "must be at most 1,000,000 letters long"),
     ],
 )
 def test_bad_yaml(tmp_path, text, said):
@@ -60,6 +78,8 @@ def test_bad_yaml(tmp_path, text, said):
 
 
 def test_missing_file_and_folder_and_binary(tmp_path):
+    with pytest.raises(InputError, match="is not the name of a file"):
+        load(Sample, tmp_path / "a\0.yaml")
     with pytest.raises(InputError, match="No such file"):
         load(Sample, tmp_path / "none.yaml")
     with pytest.raises(InputError, match="directory"):

@@ -1,5 +1,7 @@
 """Writing: all or nothing."""
 
+from pathlib import Path
+
 import pytest
 
 from bestarm.core.inputs import InputError
@@ -19,6 +21,20 @@ def test_a_failure_leaves_the_old_file_and_no_trace(tmp_path):
 def test_folders_are_made(tmp_path):
     write_text(tmp_path / "b/c/a.csv", "x")
     assert (tmp_path / "b/c/a.csv").read_text() == "x"
+
+
+def test_a_failure_takes_back_the_folders_it_made(tmp_path):
+    (tmp_path / "b").mkdir()
+    with pytest.raises(KeyError), replacing(tmp_path / "b/c/d/a.csv"):
+        raise KeyError
+    assert list(tmp_path.rglob("*")) == [tmp_path / "b"]
+
+
+def test_a_device_is_not_replaced():
+    """As root a rename would put a plain file where /dev/null was."""
+    with pytest.raises(InputError, match="is not a regular file"):
+        write_text("/dev/null", "x")
+    assert Path("/dev/null").is_char_device()
 
 
 def test_files_can_be_read_by_others(tmp_path):

@@ -7,9 +7,16 @@ from typing import Annotated, Any, TypeVar
 import pydantic
 import yaml
 
+#: More than any file that a person writes; YAML of this size is parsed in half a minute.
+MOST_LETTERS = 1_000_000
+
 
 class InputError(ValueError):
     """Bad input; the message is one line naming the file, the field and what is allowed."""
+
+    def __init__(self, message: str) -> None:
+        # it may quote names that hold line ends or control characters of a terminal
+        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
 
 
 class Input(pydantic.BaseModel):
@@ -27,26 +34,43 @@ PositiveFloat = Annotated[float, pydantic.Field(gt=0.0)]
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Safe YAML in which a repeated key is an error, not a silent overwrite."""
+    """Safe YAML in which a repeated key is an error, not a silent overwrite.
+
+    Aliases are refused: nested, a few lines of them stand for more than fits into memory.
+    """
+
+    def compose_node(self, parent, index):
+        if self.check_event(yaml.AliasEvent):
+            event = self.peek_event()
+            problem = f"an alias, *{event.anchor}, cannot be used here"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node, deep=False):
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if not isinstance(key, Hashable) or keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"repeated or unusable key {key!r}", node.start_mark
-                )
+        seen = set()
+        for key, _ in node.value:
+            name = self.construct_object(key, deep=True)
+            if not isinstance(name, Hashable) or name in seen:
+                problem = f"repeated or unusable key {_short(name)}"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+            seen.add(name)
         return super().construct_mapping(node, deep)
 
 
 def read_text(path: Path) -> str:
     """The text of a file a person named. Raises InputError naming the file."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        with Path(path).open(encoding="utf-8") as file:
+            text = file.read(MOST_LETTERS + 1)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text") from None
+    except ValueError:
+        raise InputError(f"{path}: is not the name of a file") from None
+    if len(text) > MOST_LETTERS:
+        raise InputError(f"{path}: must be at most {MOST_LETTERS:,} letters long")
+    return text
 
 
 def load_yaml(path: Path) -> Any:
@@ -54,7 +78,7 @@ def load_yaml(path: Path) -> Any:
     text = read_text(path)
     try:
         return yaml.load(text, Loader=_StrictLoader)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except Exception as error:  # of a tag that does not fit its value, such as !!bool x, any kind
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}:" if mark else ""
         what = getattr(error, "problem", None) or "is not valid YAML"
@@ -97,5 +121,8 @@ def _fields(model: type[pydantic.BaseModel]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:
+        text = "an integer of thousands of digits"
     return text if len(text) <= 40 else text[:37] + "..."

@@ -125,7 +125,11 @@ def read_arms(path: Path) -> tuple[list[str] | None, list[list[float]]]:
     Raises:
         InputError: naming the file and the line.
     """
-    rows = [(number, row) for number, row in enumerate(csv.reader(read_text(path).splitlines()), 1)]
+    lines = read_text(path).splitlines()
+    try:
+        rows = list(enumerate(csv.reader(lines), 1))
+    except csv.Error as error:
+        raise InputError(f"{path}: is not a CSV file ({error})") from None
     rows = [(number, row) for number, row in rows if any(cell.strip() for cell in row)]
     if not rows:
         raise InputError(f"{path}: holds no arms")

@@ -28,27 +28,40 @@ def replacing(path: Path | str) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place when the block ends without error.
 
     Raises:
-        InputError: the folder cannot be made or written to, or `path` is a folder.
+        InputError: the folder cannot be made or written to, or `path` is a folder or a device.
     """
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path}: is a folder, a file is wanted")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is not a regular file")
+    made = [folder for folder in path.parents if not folder.exists()]
     temporary = None
+    try:
+        temporary = _beside(path)
+        yield temporary
+        temporary.replace(path)
+    except BaseException:
+        if temporary:
+            temporary.unlink(missing_ok=True)
+        for folder in made:
+            with contextlib.suppress(OSError):  # was not made, or another process writes there
+                folder.rmdir()
+        raise
+
+
+def _beside(path: Path) -> Path:
+    """An empty temporary file in the folder of `path`, which is made if it is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         os.close(handle)
-        temporary = Path(name)
-        temporary.chmod(0o644)
+        Path(name).chmod(0o644)
+        return Path(name)
     except (FileExistsError, NotADirectoryError):
         raise InputError(f"{path.parent}: is a file, a folder is wanted") from None
     except OSError as error:
         raise InputError(f"{path.parent}: {error.strerror}") from None
-    try:
-        yield temporary
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_text(path: Path | str, text: str) -> None:
