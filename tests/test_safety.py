@@ -27,7 +27,11 @@ def dangers(code: str) -> list[str]:
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names = names or [alias.name for alias in node.names]
-            found += [name for name in names if name.split(".")[0] in LOADERS]
+            errors_only = isinstance(node, ast.ImportFrom) and all(
+                alias.name.endswith("Error") for alias in node.names
+            )
+            if not errors_only:
+                found += [name for name in names if name.split(".")[0] in LOADERS]
             if isinstance(node, ast.ImportFrom) and node.module in ("os", "yaml", "subprocess"):
                 found.append(f"from {node.module}")  # calls below are found by their full name
         elif isinstance(node, ast.Call):

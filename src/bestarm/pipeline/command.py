@@ -1,8 +1,8 @@
 """How every command meets two faults of a disk: it is full, or has cut a compiled kernel short."""
 
 import os
-import pickle
 import sys
+from pickle import UnpicklingError
 
 from typer.core import TyperCommand
 
@@ -26,7 +26,7 @@ class Command(TyperCommand):
     def _invoke(self, ctx):
         try:
             return super().invoke(ctx)
-        except (EOFError, pickle.UnpicklingError):  # Numba takes what it finds in the cache
+        except (EOFError, UnpicklingError):  # Numba takes what it finds in the cache
             _empty_compile_cache()
             return super().invoke(ctx)
 
