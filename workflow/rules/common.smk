@@ -67,6 +67,12 @@ def targets(paper):
     return registry.room(paper, "experiments").TARGETS
 
 
+def cells_of(paper, experiment):
+    """A hash of the cells of an experiment. A plan follows changes by it and not by the code that
+    lists them: whatever makes a plan anew makes Snakemake simulate, even if the plan is the same."""
+    return sha256(repr(registry.experiment(paper, experiment).cells).encode()).hexdigest()[:16]
+
+
 def tables_of(paper):
     """Hashes of the kept tables that a paper reads. What is made of them follows changes by these,
     and not as inputs, so that no build of figures ever starts to make the tables again."""

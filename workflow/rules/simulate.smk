@@ -13,7 +13,8 @@ rule plan:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda w: code_hash("bestarm.pipeline.plan", f"bestarm.{w.paper}.experiments"),
+        code=code_hash("bestarm.pipeline.plan"),
+        cells=lambda w: cells_of(w.paper, w.experiment),
         # Not the scale's file: it also holds the replications, and more of them keep the plan.
         seed=lambda w: SIZES[w.scale].seed,
         per_shard=lambda w: SIZES[w.scale].papers[w.paper][w.experiment].per_shard,

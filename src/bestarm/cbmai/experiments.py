@@ -18,6 +18,9 @@ from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
 SMALL = (200, 300, 500, 700, 1000, 1500, 2000, 3000, 5000, 7000, 10_000)
 LARGE = (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000)
 RANDOM_BUDGET = 5000
+#: From errors in a quarter of the runs to some twenty in a million, for SFSR and for USLP, which
+#: has to go further.
+DECAY, DECAY_USLP = (1000, 4000, 8000, 12_000), (18_000, 24_000, 30_000)
 AVERAGE, HARD = ("A1", "A2", "A3"), ("H1", "H2", "H3")
 TWO_CONSTRAINTS = ("D1P", "D2P", "D3P", "D1I", "D2I", "D3I")
 KNOWN = ("A2", "A2-known-4", "A2-known-8", "A2-known-12")
@@ -41,6 +44,10 @@ EXPERIMENTS = (
     Experiment("three-constraints", error_curves(["three-constraints"], LARGE)),
     Experiment("known-arms", error_curves(KNOWN, SMALL)),
     Experiment("infeasible", error_curves(INFEASIBLE, SMALL)),
+    Experiment(
+        "decay",
+        (*error_curves(["A2"], DECAY), *(point("A2", "USLP", budget) for budget in DECAY_USLP)),
+    ),
     Experiment("random", error_curves([random_instance(k).name for k in SEEDS], [RANDOM_BUDGET])),
 )
 
@@ -135,6 +142,8 @@ BENCHMARKS = (
 
 #: Targets whose time from nothing `make bench` measures.
 TIMED_TARGETS = (("fig2", "fig3"), ("fig5",))
+#: Likewise, with the replications of --config.
+TIMED_MORE = {"decay": 1_000_000}
 
 #: What `bestarm run` prints of a person's own instance, and how it heads the columns.
 OWN_STATISTICS = {
@@ -200,6 +209,7 @@ TARGETS = (
         geometry=tables.grid("D1P"),
     ),
     Target("rates", "Error exponents and their limits", tables.rates, ("average", "hard")),
+    Target("decay", "Decay of the error rate", tables.decay, ("decay",)),
     Target("random-instances", "Random instances", tables.random_instances, ("random",)),
     errors("known-arms", "Some arms known", "known-arms"),
     errors("infeasible", "No feasible mixture", "infeasible"),

@@ -92,6 +92,7 @@ STATISTICS = {
     "error_ratio": "ratio of two strategies' error rates",
     "error_exponent": "-ln(error rate) / budget",
     "marginal_exponent": "fall of ln(error rate) a pull, since the next smaller budget",
+    "gaussian_tail": "P(Z > sqrt(2 c x)), Z standard normal: a tail with the named exponent c",
     "exponent_limit": "what Theorems 1 and 2 say of the limit of -ln(error rate) / budget",
     "share_of_instances": "share of instances for which the named comparison holds",
     "intersection_value": "best value of a feasible basis that contains the named column",
