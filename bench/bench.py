@@ -187,6 +187,31 @@ def seconds_of(benchmark: Path) -> float:
         return sum(float(line["s"]) for line in csv.DictReader(file, delimiter="\t"))
 
 
+def more(papers: list[str]) -> Iterator[Row]:
+    """Wall time of targets with more replications than the paper's, and memory of their summary."""
+    with copy(papers) as folder:
+        for name in papers:
+            experiments = registry.room(name, "experiments")
+            for target, runs in getattr(experiments, "TIMED_MORE", {}).items():
+                file, config = f"figures/more/{name}/{target}.svg", f"replications={runs}"
+                yield row(
+                    f"{name}, {target} with {runs:,} runs a point, warm compile cache",
+                    run(folder, file, config=config),
+                    "s",
+                    f"snakemake {file} --config {config} on {CORES} cores",
+                )
+                (experiment,) = registry.target(name, target).experiments
+                plan = f"results/paper/{name}/{experiment}/plan.json"
+                shards = str(len(list((folder / plan).parent.glob("shard-*.parquet"))))
+                command = ["-m", "bestarm", "workflow", "summary", plan, shards, "--out", "x.csv"]
+                yield row(
+                    f"{name}: peak memory of the summary of {experiment}, {runs:,} runs a point",
+                    peak(folder, [sys.executable, *command]),
+                    "MB",
+                    f"{shards} shards",
+                )
+
+
 def cores(papers: list[str]) -> Iterator[Row]:
     """What simulation gains by a second core."""
     with copy(papers) as folder:
@@ -261,16 +286,30 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(folder / "src")}
 
 
-def run(folder: Path, *targets: str, cores: int = CORES, force: str | None = None) -> float:
+def run(
+    folder: Path,
+    *targets: str,
+    cores: int = CORES,
+    force: str | None = None,
+    config: str | None = None,
+) -> float:
     """Seconds that snakemake takes to make some targets, with one rule forced if it is named."""
     command = [str(Path(sys.executable).with_name("snakemake")), "--cores", str(cores)]
-    command += ["--quiet", "all", *(["--forcerun", force] if force else []), "--", *targets]
+    command += ["--quiet", "all", *(["--forcerun", force] if force else [])]
+    command += [*(["--config", config] if config else []), "--", *targets]
     start = time.perf_counter()
     subprocess.run(command, cwd=folder, check=True, env=environment(folder))
     return time.perf_counter() - start
 
 
-STAGES = {"kernels": kernels, "memory": memory, "quick": quick, "paper": paper, "cores": cores}
+STAGES = {
+    "kernels": kernels,
+    "memory": memory,
+    "quick": quick,
+    "paper": paper,
+    "more": more,
+    "cores": cores,
+}
 FILE = ROOT / "bench/bench.csv"
 
 

@@ -15,6 +15,7 @@ import pytest
 
 import toy
 from bestarm.pipeline import registry
+from bestarm.pipeline.tables import read_table
 
 ALL = "figures/smoke/all"
 
@@ -106,6 +107,22 @@ class TestWorkflow:
         assert not {rule for rule, _ in listed} & {"plan", "shard", "summary", "table"}
         edit(project / "src/bestarm/baics/plots.py", "Example 1, where", "Example 1: where")
 
+    def test_an_edit_to_a_table_simulates_nothing(self, project):
+        """Nor does it write a plan: what comes after a plan that is written is simulated again."""
+        rooms = project / "src/bestarm/baics/experiments.py"
+        edit(rooms, '"mean_share:{k + 1}", "share"', '"mean_share:{k + 1}", "Share"')
+        listed = jobs(snakemake(project, "-n", ALL))
+        assert listed["summary", "baics"] == 5
+        assert not {rule for rule, _ in listed} & {"plan", "shard"}
+        edit(rooms, '"mean_share:{k + 1}", "Share"', '"mean_share:{k + 1}", "share"')
+
+    def test_an_edit_to_a_cell_simulates_its_experiment(self, project):
+        rooms = project / "src/bestarm/baics/experiments.py"
+        edit(rooms, "(20, True)", "(10, True)")
+        listed = jobs(snakemake(project, "-n", ALL))
+        assert (listed["plan", "baics"], listed["shard", "baics"]) == (1, 1)
+        edit(rooms, "(10, True)", "(20, True)")
+
     def test_more_replications_add_shards_and_keep_the_old(self, project):
         old = project / "results/smoke/baics/example1/shard-0.parquet"
         before = old.stat().st_mtime_ns
@@ -131,6 +148,62 @@ class TestWorkflow:
         assert table.read_bytes() != before
         assert (project / "figures/smoke/toy/fig1.svg").stat().st_mtime_ns == toy_before
         assert nothing_to_do(snakemake(project, ALL))
+
+
+class TestMoreReplications:
+    """`--config replications=N`, after the paper's replications, which are made few."""
+
+    TARGET = "figures/more/cbmai/decay.csv"
+    SIZE = "decay: {replications: 20000, per_shard: 20000}"
+
+    def test_new_shards_follow_the_old_which_stay_as_they_are(self, project):
+        shutil.rmtree(project / "figures/more", ignore_errors=True)  # kept ones count as made
+        edit(
+            project / "workflow/scales/paper.yaml",
+            self.SIZE,
+            "decay: {replications: 4, per_shard: 2}",
+        )
+        snakemake(project, "results/paper/cbmai/decay/summary.csv")
+        kept = list((project / "results/paper/cbmai/decay").iterdir())
+        kept += [
+            project / "figures/cbmai/decay.csv",
+            project / "results/paper/cbmai/instances.json",
+        ]
+        before = [(path.stat().st_mtime_ns, path.read_bytes()) for path in kept]
+        done = jobs(snakemake(project, self.TARGET, "--config", "replications=10"))
+        assert done == {("shard", "cbmai"): 3, ("summary", "cbmai"): 1, ("table", "cbmai"): 1}
+        assert [(path.stat().st_mtime_ns, path.read_bytes()) for path in kept] == before
+        table = read_table(project / self.TARGET)
+        assert set(table.n[table.statistic == "error_rate"]) == {10}
+
+    def test_asking_again_does_nothing(self, project):
+        again = snakemake(project, self.TARGET, "--config", "replications=10")
+        assert nothing_to_do(again)
+        assert nothing_to_do(snakemake(project, "-n", "results/paper/cbmai/decay/summary.csv"))
+
+    def test_fewer_are_the_first_shards(self, project):
+        done = jobs(snakemake(project, self.TARGET, "--config", "replications=4"))
+        assert done == {("summary", "cbmai"): 1, ("table", "cbmai"): 1}
+        few = project / "results/more/cbmai/decay/summary.csv"
+        assert few.read_bytes() == (few.parents[3] / "paper/cbmai/decay/summary.csv").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            ((TARGET,), "figures under figures/more need --config replications=N"),
+            (
+                ("results/smoke/cbmai/decay/summary.csv", "--config", "replications=10"),
+                "others take none",
+            ),
+            ((TARGET, "--config", "replications=5"), "multiple of per_shard, got 5 and 2; the n"),
+            ((TARGET, "--config", "replications=many"), "for cbmai/decay: replications: must be a"),
+            ((TARGET, "--config", "runs=10"), "--config runs: unknown, allowed is replications"),
+        ],
+    )
+    def test_a_mistake_is_one_line(self, project, arguments, said):
+        output = snakemake(project, "-n", *arguments, check=False)
+        assert said in output.splitlines()[-1]
+        assert "Traceback" not in output
 
 
 class TestFreshClone:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from bestarm.cbmai import tables
 from bestarm.cbmai.problem import instances
@@ -65,6 +66,19 @@ def test_exponents_of_an_exponential_decay():
     last = table[(table.statistic == "error_exponent") & (table.x == 800)].iloc[0]
     assert last.status == "one-sided"
     assert last.low == pytest.approx(-math.log(1 - 0.05 ** (1 / 6400)) / 800)
+
+
+def test_the_tail_has_the_exponent_as_its_limit():
+    """-ln Q(sqrt(2 c N)) falls by c a pull, and by the prefactor's 1 / 2N, up to O(1 / (c N^2))."""
+    limits = dict.fromkeys(tables.LIMITS.values(), 0.01)
+    rows = []
+    for budget in (9000, 10_000, 11_000):
+        rows += cell_rows(tables.point("one", "USLP", budget), [proportion("error_rate", 9, 100)])
+    sources = SimpleNamespace(summary=pd.DataFrame(rows), instances={"one": {"truth": limits}})
+    table = tables.decay(sources)
+    tail = table[table.strategy == "USLP at most"].set_index(["statistic", "x"]).value
+    assert tail["gaussian_tail", 10_000] == pytest.approx(stats.norm.sf(math.sqrt(200.0)), rel=1e-9)
+    assert tail["marginal_exponent", 11_000] - 0.01 == pytest.approx(0.5 / 10_500, rel=0.02)
 
 
 def test_the_misled_run_is_one():

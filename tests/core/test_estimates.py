@@ -17,6 +17,18 @@ def test_mean_by_hand():
     assert (e.low, e.high) == pytest.approx((2 - half, 2 + half))
 
 
+@pytest.mark.parametrize("cuts", [[0], [1, 40], [30, 60, 90]])
+def test_moments_of_parts_add_up(cuts):
+    """To 1e-12, far from 0 too, where a sum of squares would have lost the deviations."""
+    sample = 1e6 + np.random.default_rng(4).exponential(size=90)
+    whole = est.mean("mean_stopping_time", "pulls", sample)
+    parts = [est.Moments.of(part) for part in np.split(sample, cuts)]
+    added = est.mean("mean_stopping_time", "pulls", sum(parts[1:], parts[0]))
+    assert added.n == whole.n == 90
+    assert added.value == pytest.approx(whole.value, rel=1e-15)
+    assert added.high - added.low == pytest.approx(whole.high - whole.low, rel=1e-9)
+
+
 def test_mean_of_one_run_has_no_interval():
     e = est.mean("mean_stopping_time", "pulls", np.array([7.0]))
     assert e.value == 7.0

@@ -4,6 +4,16 @@ from bestarm.core.inputs import InputError
 from bestarm.pipeline.scales import SCALES, Size, read_scale
 
 
+def test_other_replications_are_whole_shards_of_the_same_size():
+    size = Size(replications=300, per_shard=50)
+    assert size.with_replications(30_000, "x").shards == 600
+    with pytest.raises(InputError, match=r"^x: .* of per_shard, got 1020 and 50; the next is 1050"):
+        size.with_replications(1020, "x")
+    for wrong in (0, -50, "many", None, 1.5):
+        with pytest.raises(InputError, match=r"^x: replications: must be "):
+            size.with_replications(wrong, "x")
+
+
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_scale_covers_every_experiment(root, scale):
     read_scale(root / f"workflow/scales/{scale}.yaml")

@@ -24,8 +24,34 @@ try:
 except InputError as error:
     sys.exit(f"error: {error}")
 
-FIGURES = {scale: "figures" if scale == "paper" else f"figures/{scale}" for scale in SCALES}
+# Scale `more` has as many replications as --config says. Its rows are those of scale paper and new
+# ones after them; its figures stand apart, so that figures/ always has the counts of paper.yaml.
+FIGURES = {"paper": "figures"} | {s: f"figures/{s}" for s in (*SCALES[1:], "more")}
 SCALE_OF = {folder: scale for scale, folder in FIGURES.items()}
+
+
+def rows_of(scale):
+    """The scale that holds the shards of a scale."""
+    return "paper" if scale == "more" else scale
+
+
+def size_of(scale, paper, experiment):
+    """How many replications an experiment has, from the scale's file or from --config."""
+    size = SIZES[rows_of(scale)].papers[paper][experiment]
+    if unknown := config.keys() - {"replications"}:
+        sys.exit(f"error: --config {min(unknown)}: unknown, allowed is replications")
+    if (scale == "more") != ("replications" in config):
+        sys.exit(
+            "error: figures under figures/more need --config replications=N, others take none: "
+            "snakemake figures/more/PAPER/TARGET.svg --config replications=N"
+        )
+    if scale == "more":
+        try:
+            source = f"--config replications, for {paper}/{experiment}"
+            size = size.with_replications(config["replications"], source)
+        except InputError as error:
+            sys.exit(f"error: {error}")
+    return size
 
 
 wildcard_constraints:
@@ -39,6 +65,12 @@ wildcard_constraints:
 
 def targets(paper):
     return registry.room(paper, "experiments").TARGETS
+
+
+def cells_of(paper, experiment):
+    """A hash of the cells of an experiment. A plan follows changes by it and not by the code that
+    lists them: whatever makes a plan anew makes Snakemake simulate, even if the plan is the same."""
+    return sha256(repr(registry.experiment(paper, experiment).cells).encode()).hexdigest()[:16]
 
 
 def tables_of(paper):

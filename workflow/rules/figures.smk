@@ -7,7 +7,7 @@ rule table:
             f"results/{SCALE_OF[w.figures]}/{w.paper}/{name}/summary.csv"
             for name in registry.target(w.paper, w.target).experiments
         ],
-        instances=lambda w: f"results/{SCALE_OF[w.figures]}/{w.paper}/instances.json",
+        instances=lambda w: f"results/{rows_of(SCALE_OF[w.figures])}/{w.paper}/instances.json",
         published="data/published/{paper}.csv",
     output:
         "{figures}/{paper}/{target}.csv",

@@ -13,7 +13,8 @@ rule plan:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda w: code_hash("bestarm.pipeline.plan", f"bestarm.{w.paper}.experiments"),
+        code=code_hash("bestarm.pipeline.plan"),
+        cells=lambda w: cells_of(w.paper, w.experiment),
         # Not the scale's file: it also holds the replications, and more of them keep the plan.
         seed=lambda w: SIZES[w.scale].seed,
         per_shard=lambda w: SIZES[w.scale].papers[w.paper][w.experiment].per_shard,
@@ -46,20 +47,24 @@ rule shard:
 
 rule summary:
     input:
-        plan="results/{scale}/{paper}/{experiment}/plan.json",
+        plan=lambda w: f"results/{rows_of(w.scale)}/{w.paper}/{w.experiment}/plan.json",
         shards=lambda w: [
-            f"results/{w.scale}/{w.paper}/{w.experiment}/shard-{index}.parquet"
-            for index in range(SIZES[w.scale].papers[w.paper][w.experiment].shards)
+            f"results/{rows_of(w.scale)}/{w.paper}/{w.experiment}/shard-{index}.parquet"
+            for index in range(size_of(w.scale, w.paper, w.experiment).shards)
         ],
     output:
         "results/{scale}/{paper}/{experiment}/summary.csv",
     log:
         "results/logs/{scale}/{paper}/{experiment}/summary.log",
+    wildcard_constraints:
+        scale="|".join(FIGURES),
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
     params:
         code=lambda w: code_hash("bestarm.pipeline.summary", f"bestarm.{w.paper}.experiments"),
+        # Not the files' names: a shell takes no command of 3000 of them.
+        shards=lambda w, input: len(input.shards),
     shell:
-        "python -m bestarm workflow summary {input.plan} {input.shards} --out {output} 2> {log}"
+        "python -m bestarm workflow summary {input.plan} {params.shards} --out {output} 2> {log}"

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import NullFormatter
+from matplotlib.ticker import MultipleLocator, NullFormatter
 
 from bestarm.pipeline.style import (
     BLUE,
@@ -23,6 +23,7 @@ from bestarm.pipeline.style import (
     error_bars,
     new_figure,
     pick,
+    plain_log_ticks,
     runs,
 )
 
@@ -325,21 +326,24 @@ def outline(column: int, row: int) -> Rectangle:
     return Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, ec=VERMILION, lw=1.5)
 
 
+#: Whose limit of the exponent, and how it is drawn.
+LIMITS = {
+    "any at most": (BOUND.colour, "-", "Theorem 2: any consistent strategy, at most"),
+    "USLP at most": (UNIFORM.colour, ":", "Theorem 2: USLP, at most"),
+    "SFSR at least": (BLUE, ":", "Theorem 1: SFSR, at least"),
+}
+
+
 def rates(table: pd.DataFrame) -> Figure:
     """-ln(error)/N of every strategy, with what the theorems say of its limit."""
     names = ("A1", "A2", "A3", "H1", "H2", "H3")
-    limits = {
-        "any at most": (BOUND.colour, "-", "Theorem 2: any consistent strategy, at most"),
-        "USLP at most": (UNIFORM.colour, ":", "Theorem 2: USLP, at most"),
-        "SFSR at least": (BLUE, ":", "Theorem 1: SFSR, at least"),
-    }
     figure = new_figure(7.4, 5.8)
     for axes, name in zip(figure.subplots(2, 3, sharex=True, sharey=True).flat, names, strict=True):
         axes.set(xscale="log", yscale="log")
         for place, (strategy, look) in enumerate(LOOKS.items()):
             rows = pick(table, instance=name, strategy=strategy, statistic="error_exponent")
             curve(axes, rows, look, strategy, shift=1.06 ** (place - 1))
-        for limit, (colour, line, label) in limits.items():
+        for limit, (colour, line, label) in LIMITS.items():
             value = pick(table, instance=name, strategy=limit).value.iloc[0]
             axes.axhline(value, color=colour, ls=line, lw=1.2, label=label)
         axes.set_title(f"{name} (reconstructed)")
@@ -355,6 +359,40 @@ def rates(table: pd.DataFrame) -> Figure:
         f"Symbols: measured, 95% intervals; an arrow where no run erred, from the one-sided 95% "
         f"bound ({runs(counts)} a point). The theorems bound limits as N → ∞, where prefactors "
         "no longer count.",
+    )
+    return figure
+
+
+def decay(table: pd.DataFrame) -> Figure:
+    """Error rates over as many decades as the runs reach, and the slopes of these curves."""
+    figure = new_figure(7.4, 4.2)
+    left, right = figure.subplots(1, 2)
+    left.set(yscale="log", ylabel="error rate", title="wrong answers")
+    right.set(yscale="log", ylabel="local exponent (per pull)", title="how fast they become fewer")
+    for axes, statistic in ((left, "error_rate"), (right, "marginal_exponent")):
+        for place, (strategy, look) in enumerate(LOOKS.items()):
+            rows = pick(table, strategy=strategy, statistic=statistic)
+            curve(axes, rows, look, strategy, shift=1.02 ** (place - 1))
+        axes.set_xlabel("budget N (pulls)")
+        axes.xaxis.set_major_locator(MultipleLocator(10_000))
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        axes.set_xlim(0, 1.05 * table.x.max())
+    tail = {"color": GREEN, "ls": "-.", "lw": 1.2, "zorder": 3, "label": "Gaussian tail Q(√(2cN))"}
+    for axes, statistic in ((left, "gaussian_tail"), (right, "marginal_exponent")):
+        rows = pick(table, strategy="USLP at most", statistic=statistic).sort_values("x")
+        axes.plot(rows.x, rows.value, **tail)
+    for limit, (colour, line, label) in LIMITS.items():
+        value = pick(table, strategy=limit, statistic="exponent_limit").value.iloc[0]
+        right.axhline(value, color=colour, ls=line, lw=1.2, label=label)
+    plain_log_ticks(right.yaxis)
+    figure.legend(*right.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    counts = pick(table, statistic="error_rate").n
+    caption(
+        figure,
+        f"A2 (reconstructed). Left: share of runs with a wrong support, {BARS} ({runs(counts)} a "
+        "point). Right: fall of ln(error rate) a pull since the next smaller budget, with 95% "
+        "intervals, where at least 10 runs erred at both; the theorems bound its limit as N → ∞. "
+        "Q(√(2cN)) is the tail of a standard normal, c being Theorem 2's limit for USLP.",
     )
     return figure
 

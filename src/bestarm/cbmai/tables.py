@@ -109,6 +109,22 @@ def rates(sources: Sources) -> pd.DataFrame:
     return assemble(rows)
 
 
+def decay(sources: Sources) -> pd.DataFrame:
+    """Error rates and exponents, and the tail of a Gaussian whose exponent is USLP's limit."""
+    found = sources.summary[sources.summary.statistic == "error_rate"]
+    rows = []
+    for instance, points in found[found.strategy == "USLP"].groupby("instance"):
+        limit = sources.instances[instance]["truth"][LIMITS["USLP at most"]]
+        budgets = np.sort(points.x)
+        tails = stats.norm.logsf(np.sqrt(2.0 * limit * budgets))
+        falls = [None, *-np.diff(tails) / np.diff(budgets)]
+        for budget, tail, fall in zip(budgets, tails, falls, strict=True):
+            known = [exact("gaussian_tail", "share", math.exp(tail))]
+            known += [exact("marginal_exponent", "per pull", fall)] if fall else []
+            rows += cell_rows(point(instance, "USLP at most", budget), known)
+    return assemble(sources.summary, rates(sources), rows)
+
+
 def _error_exponent(row) -> Estimate:
     ends = [-math.log(p) / row.x if p > 0 else math.nan for p in (row.value, row.high, row.low)]
     if row.value == 0.0:

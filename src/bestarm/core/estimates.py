@@ -92,6 +92,7 @@ STATISTICS = {
     "error_ratio": "ratio of two strategies' error rates",
     "error_exponent": "-ln(error rate) / budget",
     "marginal_exponent": "fall of ln(error rate) a pull, since the next smaller budget",
+    "gaussian_tail": "P(Z > sqrt(2 c x)), Z standard normal: a tail with the named exponent c",
     "exponent_limit": "what Theorems 1 and 2 say of the limit of -ln(error rate) / budget",
     "share_of_instances": "share of instances for which the named comparison holds",
     "intersection_value": "best value of a feasible basis that contains the named column",
@@ -135,16 +136,39 @@ def undefined(statistic: str, unit: str, n: int) -> Estimate:
     return Estimate(statistic, unit, math.nan, math.nan, math.nan, n, "undefined")
 
 
-def mean(statistic: str, unit: str, sample: np.ndarray, status: str = "") -> Estimate:
-    """A mean with its t interval (none for a single run)."""
-    sample = np.asarray(sample, dtype=float)
-    centre = float(sample.mean())
-    if sample.size < 2:
-        return Estimate(statistic, unit, centre, math.nan, math.nan, sample.size, status)
-    half = (
-        stats.t.ppf((1 + LEVEL) / 2, sample.size - 1) * sample.std(ddof=1) / math.sqrt(sample.size)
-    )
-    return Estimate(statistic, unit, centre, centre - half, centre + half, sample.size, status)
+@dataclass(frozen=True)
+class Moments:
+    """What a mean and its interval need of a sample; of two samples they add up."""
+
+    n: int
+    mean: float  # nan if n = 0
+    squares: float  # sum of squared deviations from the mean
+
+    @classmethod
+    def of(cls, sample: np.ndarray) -> "Moments":
+        if len(sample) == 0:
+            return cls(0, math.nan, 0.0)
+        sample = np.asarray(sample, dtype=float)
+        centre = float(sample.mean())
+        return cls(sample.size, centre, float(((sample - centre) ** 2).sum()))
+
+    def __add__(self, other: "Moments") -> "Moments":
+        """Chan, Golub & LeVeque's update, which subtracts no large numbers."""
+        if 0 in (self.n, other.n):
+            return self if other.n == 0 else other
+        n, apart = self.n + other.n, other.mean - self.mean
+        between = apart**2 * self.n * other.n / n
+        return Moments(n, self.mean + apart * other.n / n, self.squares + other.squares + between)
+
+
+def mean(statistic: str, unit: str, sample: np.ndarray | Moments, status: str = "") -> Estimate:
+    """A mean with its t interval (none for a single run), of a sample or of its moments."""
+    of = sample if isinstance(sample, Moments) else Moments.of(sample)
+    if of.n < 2:
+        return Estimate(statistic, unit, of.mean, math.nan, math.nan, of.n, status)
+    deviation = math.sqrt(of.squares / (of.n - 1))
+    half = stats.t.ppf((1 + LEVEL) / 2, of.n - 1) * deviation / math.sqrt(of.n)
+    return Estimate(statistic, unit, of.mean, of.mean - half, of.mean + half, of.n, status)
 
 
 def proportion(statistic: str, successes: int, n: int) -> Estimate:

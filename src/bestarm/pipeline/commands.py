@@ -78,13 +78,14 @@ def shard(plan: Path, index: int, out: Out) -> None:
 
 
 @command()
-def summary(plan: Path, shards: list[Path], out: Out) -> None:
-    """Summarise the shards of a plan."""
+def summary(plan: Path, shards: int, out: Out) -> None:
+    """Summarise the first shards beside a plan, as many as said: there may be too many to name."""
     from bestarm.pipeline.plan import read_plan
     from bestarm.pipeline.summary import summarise
     from bestarm.pipeline.tables import write_table
 
-    write_table(summarise(read_plan(plan), shards), out)
+    paths = [plan.parent / f"shard-{index}.parquet" for index in range(shards)]
+    write_table(summarise(read_plan(plan), paths), out)
 
 
 @command()

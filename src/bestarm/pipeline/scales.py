@@ -1,10 +1,11 @@
 """How many replications each experiment has at each scale: workflow/scales/SCALE.yaml."""
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import model_validator
 
-from bestarm.core.inputs import Input, InputError, PositiveInt, load
+from bestarm.core.inputs import Input, InputError, PositiveInt, load, parse
 from bestarm.pipeline import registry
 
 SCALES = ("paper", "quick", "smoke")
@@ -22,13 +23,21 @@ class Size(Input):
         if self.replications % self.per_shard:
             raise ValueError(
                 f"replications must be a multiple of per_shard, got {self.replications} "
-                f"and {self.per_shard}"
+                f"and {self.per_shard}; the next is {(self.shards + 1) * self.per_shard}"
             )
         return self
 
     @property
     def shards(self) -> int:
         return self.replications // self.per_shard
+
+    def with_replications(self, wanted: Any, source: str) -> "Size":
+        """As many shards of the same size as hold what was asked for.
+
+        Raises:
+            InputError: naming `source`; it is no multiple of per_shard, or no positive integer.
+        """
+        return parse(Size, {"replications": wanted, "per_shard": self.per_shard}, source)
 
 
 class Scale(Input):

@@ -1,5 +1,6 @@
 """From shards to a tidy summary: one line a cell and statistic, each with its interval."""
 
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -13,29 +14,68 @@ from bestarm.pipeline.plan import Plan
 from bestarm.pipeline.shard import open_shard
 from bestarm.pipeline.tables import assemble, cell_rows
 
+#: Runs of a cell that are held at a time where tallies are kept; as many are summed up at once, so
+#: that up to here the last bit of a sum is that of all runs together.
+BLOCK = 100_000
+
 
 def summarise(plan: Plan, shards: list[Path]) -> pd.DataFrame:
-    """Summarise an experiment, holding one cell of all shards in memory at a time.
+    """Summarise an experiment from its shards 0, 1, ....
+
+    Where the paper's statistics come from tallies, memory does not depend on the number of shards;
+    else it holds all runs of one cell.
 
     Raises:
-        InputError: a shard is damaged, of another plan or code, or given twice.
+        InputError: a shard is damaged, of another plan or code, or not the one of its place.
     """
-    summarise_cell = registry.room(plan.paper, "experiments").summarise
-    files = [(path, open_shard(path, plan)) for path in shards]
+    for index, path in enumerate(shards):
+        check_shard(plan, index, path)
+    paper = registry.room(plan.paper, "experiments")
     rows = []
     for position, cell in enumerate(plan.cell_objects()):
-        runs = columns_of(pa.concat_tables([_rows(*file, position) for file in files]))
-        if np.unique(runs["replication"]).size != runs["replication"].size:
-            raise InputError(f"{plan.experiment}: some shards hold the same replications")
         truth = plan.instances[cell.instance]["truth"]
-        rows += cell_rows(cell, summarise_cell(cell, truth, runs))
+        if hasattr(paper, "tally"):
+            some = max(1, BLOCK // plan.per_shard)
+            blocks = (shards[first : first + some] for first in range(0, len(shards), some))
+            tallies = (paper.tally(cell, truth, runs_of(block, position)) for block in blocks)
+            estimates = paper.estimates(reduce(_add, tallies))
+        else:
+            estimates = paper.summarise(cell, truth, runs_of(shards, position))
+        rows += cell_rows(cell, estimates)
     return assemble(rows)
 
 
-def _rows(path: Path, shard: pq.ParquetFile, position: int) -> pa.Table:
-    """The rows of a shard's cell. Raises InputError if they are damaged."""
+def _add(one: dict, other: dict) -> dict:
+    return {name: value + other[name] for name, value in one.items()}
+
+
+def check_shard(plan: Plan, index: int, path: Path) -> None:
+    """Raises InputError if a file is not shard `index` of a plan."""
+    with open_shard(path, plan) as shard:
+        found = _read(path, shard, 0, ["replication"])["replication"].to_numpy()
+    first = index * plan.per_shard
+    if not np.array_equal(found, np.arange(first, first + plan.per_shard)):
+        raise InputError(
+            f"{path}: does not hold replications {first} to {first + plan.per_shard - 1}; "
+            "delete it and run again"
+        )
+
+
+def runs_of(shards: list[Path], position: int) -> dict[str, np.ndarray]:
+    """The runs of a cell in some shards, which are opened one after the other."""
+    groups = []
+    for path in shards:
+        with pq.ParquetFile(path) as shard:
+            groups.append(_read(path, shard, position))
+    return columns_of(pa.concat_tables(groups))
+
+
+def _read(
+    path: Path, shard: pq.ParquetFile, position: int, columns: list[str] | None = None
+) -> pa.Table:
+    """A shard's rows of a cell. Raises InputError if they are damaged."""
     try:
-        return shard.read_row_group(position)
+        return shard.read_row_group(position, columns=columns)
     except (OSError, pa.ArrowException):
         raise InputError(f"{path}: is damaged; delete it and run again") from None
 
