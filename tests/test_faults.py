@@ -154,23 +154,27 @@ def test_a_killed_shard(project, undisturbed):
 def test_ten_kills_of_the_workflow(project, undisturbed):
     """At random moments of a build from nothing, each gone on from where the one before ended."""
     command = ("make", "resume", f"TARGET={TABLE}")
-    project.forget("results", TABLE)
-    began = time.monotonic()
-    project.run(*command)
-    duration = time.monotonic() - began
     moments = random.Random(1)
+    duration = None  # of a build from nothing, by the last that was left alone
     kills = 0
+    project.forget("results", TABLE)
+    from_nothing = True
     while kills < 10:
+        began = time.monotonic()
         process = project.start(*command)
         try:
-            output, _ = process.communicate(timeout=moments.uniform(0, duration))
+            output, _ = process.communicate(timeout=duration and moments.uniform(0, duration))
         except subprocess.TimeoutExpired:
             kill(process)
             kills += 1
-        else:  # the build ended first
+            from_nothing = False
+        else:
             assert process.returncode == 0, output
             assert project.made() == undisturbed
+            if from_nothing:
+                duration = time.monotonic() - began
             project.forget("results", TABLE)
+            from_nothing = True
     project.run(*command)
     assert project.made() == undisturbed
     for folder in ("results", "figures"):
