@@ -19,9 +19,10 @@ class Command(TyperCommand):
             raise
         except OSError as error:
             # An error of writing, unlike one of opening, does not know its file.
-            out = ctx.params.get("out") or ctx.params.get("svg") or ctx.command_path
+            out = ctx.params.get("out") or ctx.params.get("svg")
+            what = error.filename or (f"{out}: not written" if out else "output")
             reason = os.strerror(error.errno) if error.errno else error
-            raise InputError(f"{error.filename or f'{out}: not written'}: {reason}") from None
+            raise InputError(f"{what}: {reason}") from None
 
     def _invoke(self, ctx):
         try:
