@@ -5,6 +5,7 @@ import pytest
 
 from bestarm.linear import reference
 from bestarm.linear.adaptive import (
+    distances,
     dominated,
     ellipsoid,
     log_growth,
@@ -67,8 +68,9 @@ def test_dominated_arms_are_those_of_equation_16():
         refit(fit)
         inverse = np.linalg.inv(reference.design_matrix(arms, fit.counts))
         for wide in (0.1, 1.0, 3.0, 10.0):
-            beaten = np.ones(6, bool)
-            dominated(fit, all_pairs(6), wide, beaten)
+            beaten, far = np.ones(6, bool), np.empty(15)
+            distances(fit, all_pairs(6), far)
+            dominated(fit, all_pairs(6), far, wide, beaten)
             wanted = reference.dominated(arms, inverse, fit.theta, wide)
             np.testing.assert_array_equal(beaten, wanted)
             assert not beaten[np.argmax(fit.values)]

@@ -4,10 +4,18 @@ import math
 
 import numpy as np
 
-from bestarm.core.compile import inlined, jit
-from bestarm.linear.allocation import Directions, among, choose, make_uncertainty, measure, shrink
+from bestarm.core.compile import inlined, jit, lean
+from bestarm.linear.allocation import (
+    Directions,
+    Uncertainty,
+    among,
+    choose,
+    make_uncertainty,
+    measure,
+    shrink,
+)
 from bestarm.linear.confidence import Width, radius
-from bestarm.linear.least_squares import REFACTOR, Fit, refit, spread
+from bestarm.linear.least_squares import REFACTOR, Fit, estimate, refit, spread
 from bestarm.linear.static import allowed_growth, best_arm
 
 #: A lull of n / LONGEST_LULL pulls ends by itself; that bounds drift and how far C(n) rises.
@@ -15,19 +23,30 @@ LONGEST_LULL = 64
 
 
 @inlined
-def dominated(fit: Fit, pairs: Directions, wide: float, beaten: np.ndarray) -> None:
-    """Mark in (K,) `beaten` the arms that another arm dominates, Lemma 4, at radius `wide`."""
-    beaten[:] = False
-    for i in range(pairs.first.size):
+def distances(fit: Fit, pairs: Directions, far: np.ndarray) -> None:
+    """Fill (m,) `far` with how far apart two arms' estimates are: |y . theta_hat| / ||y||."""
+    for i in range(far.size):
         a, b = pairs.first[i], pairs.second[i]
         gap = fit.values[a] - fit.values[b]
-        if gap != 0.0 and abs(gap) >= wide * math.sqrt(spread(fit.arms, fit.predictors, a, b)):
-            beaten[b if gap > 0.0 else a] = True
+        size = spread(fit.arms, fit.predictors, a, b)
+        far[i] = abs(gap) / math.sqrt(size) if gap != 0.0 else 0.0
+
+
+@inlined
+def dominated(
+    fit: Fit, pairs: Directions, far: np.ndarray, wide: float, beaten: np.ndarray
+) -> None:
+    """Mark in (K,) `beaten` the arms that another arm dominates, Lemma 4, at radius `wide`."""
+    beaten[:] = False
+    for i in range(far.size):
+        if far[i] >= wide:
+            a, b = pairs.first[i], pairs.second[i]
+            beaten[b if fit.values[a] > fit.values[b] else a] = True
 
 
 @inlined
 def patience(
-    fit: Fit, pairs: Directions, now: float, later: float, beaten: np.ndarray
+    fit: Fit, pairs: Directions, far: np.ndarray, now: float, later: float, beaten: np.ndarray
 ) -> tuple[float, float]:
     """How far estimates and design may move, as D and g of `run_static`, with `beaten` unchanged.
 
@@ -37,20 +56,62 @@ def patience(
     """
     slack, growth = now, 1.0
     clearest = np.zeros(beaten.size)
-    for i in range(pairs.first.size):
+    for i in range(far.size):
         a, b = pairs.first[i], pairs.second[i]
-        gap = fit.values[a] - fit.values[b]
-        far = abs(gap) / math.sqrt(spread(fit.arms, fit.predictors, a, b))
-        low = b if gap > 0.0 else a
+        low = b if fit.values[a] > fit.values[b] else a
         if not beaten[low]:
-            half = 0.5 * (now - far)
+            half = 0.5 * (now - far[i])
             slack = min(slack, half)
-            growth = min(growth, allowed_growth(far, half))
-        clearest[low] = max(clearest[low], far)
+            growth = min(growth, allowed_growth(far[i], half))
+        clearest[low] = max(clearest[low], far[i])
     for a in range(beaten.size):
         if beaten[a]:
             slack = min(slack, clearest[a] - later)
     return slack, growth
+
+
+@inlined
+def recall(fit: Fit, uncertainty: Uncertainty) -> None:
+    """Predictors and estimates by the columns of basis vectors of an uncertainty."""
+    n_arms, d = fit.predictors.shape
+    offset = uncertainty.sizes.size + n_arms
+    for a in range(n_arms):
+        for i in range(d):
+            fit.predictors[a, i] = uncertainty.table[a, offset + i]
+    estimate(fit)
+
+
+@lean
+def lull(
+    fit: Fit,
+    means: np.ndarray,
+    weight: np.ndarray,
+    uncertainty: Uncertainty,
+    length: np.ndarray,
+    rule: int,
+    slack: float,
+    growth: float,
+    most: int,
+    environment,
+) -> int:
+    """Pull by the greedy rule while D < slack and g < growth, at most `most` arms; how many."""
+    values, counts, sums = fit.values, fit.counts, fit.sums
+    sizes, table = uncertainty
+    m = sizes.size
+    for a in range(length.size):
+        length[a] = math.sqrt(table[a, m + a])
+    moved, grown = 0.0, 0.0
+    for t in range(most):
+        arm = choose(sizes, table, weight, counts, rule)
+        shrink(sizes, table, arm)
+        reward = means[arm] + environment.standard_normal()
+        counts[arm] += 1.0
+        sums[arm] += reward
+        moved += length[arm] * abs(reward - values[arm])
+        grown += length[arm] * length[arm]
+        if not (moved < slack and grown < growth):
+            return t + 1
+    return most
 
 
 @jit
@@ -68,7 +129,8 @@ def run_fully_adaptive(
 
     Section 6: "the fully-adaptive version of XY where X_hat is updated at each round". It stops
     when one arm is left. X_hat is rebuilt from all arms. As in `run_static`, in a lull no arm's
-    dominance can change, so only the design matrix is followed.
+    dominance can change, so only the design matrix is followed; at its end the estimates are
+    made from what was followed, and every REFACTOR pulls anew.
 
     Args:
         fit: without pulls.
@@ -83,48 +145,53 @@ def run_fully_adaptive(
     Returns:
         Pulls, and whether one arm was left.
     """
-    values, counts, sums = fit.values, fit.counts, fit.sums
-    n_arms = means.size
+    counts, sums = fit.counts, fit.sums
+    n_arms, d = fit.arms.shape
     beaten, before = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
-    length = np.empty(n_arms)
+    far, length = np.empty(pairs.first.size), np.empty(n_arms)
     directions = pairs
-    uncertainty = make_uncertainty(n_arms, pairs.first.size)
+    uncertainty = make_uncertainty(n_arms, pairs.first.size, d)
     n = 0
     while n < min(cap, sequence.size):
         arm = sequence[n]
         counts[arm] += 1.0
         sums[arm] += means[arm] + environment.standard_normal()
         n += 1
+    since = REFACTOR
     while True:
-        refit(fit)
+        if since >= REFACTOR:
+            refit(fit)
+            measure(fit, directions, uncertainty)
+            since = 0
+        else:
+            recall(fit, uncertainty)
         last = n + n // LONGEST_LULL + 1
-        dominated(fit, pairs, radius(width, n), beaten)
+        distances(fit, pairs, far)
+        dominated(fit, pairs, far, radius(width, n), beaten)
         if beaten.sum() == n_arms - 1:
             return n, True
         if n >= cap:
             return n, False
-        slack, growth = patience(fit, pairs, radius(width, n), radius(width, last), beaten)
+        slack, growth = patience(fit, pairs, far, radius(width, n), radius(width, last), beaten)
         if (beaten != before).any():
             directions = among(pairs, ~beaten)
-            uncertainty = make_uncertainty(n_arms, directions.first.size)
+            uncertainty = make_uncertainty(n_arms, directions.first.size, d)
+            measure(fit, directions, uncertainty)
             before[:] = beaten
-        sizes, table = uncertainty
-        weight = directions.weight
-        measure(fit, directions, uncertainty)
-        for a in range(n_arms):
-            length[a] = math.sqrt(spread(fit.arms, fit.predictors, a, -1))
-        moved, grown = 0.0, 0.0
-        while n < min(cap, last):
-            arm = choose(sizes, table, weight, counts, rule)
-            reward = means[arm] + environment.standard_normal()
-            n += 1
-            counts[arm] += 1.0
-            sums[arm] += reward
-            shrink(sizes, table, arm)
-            moved += length[arm] * abs(reward - values[arm])
-            grown += length[arm] * length[arm]
-            if not (moved < slack and grown < growth):
-                break
+        pulls = lull(
+            fit,
+            means,
+            directions.weight,
+            uncertainty,
+            length,
+            rule,
+            slack,
+            growth,
+            min(cap, last) - n,
+            environment,
+        )
+        n += pulls
+        since += pulls
 
 
 @inlined

@@ -50,12 +50,14 @@ class Uncertainty(NamedTuple):
     """What the choice of the next arm looks at, followed by rank-one updates."""
 
     sizes: np.ndarray  # (m,) y^T A^-1 y
-    table: np.ndarray  # (K, m + K) x^T A^-1 y for every arm x; y a direction, then an arm
+    table: np.ndarray  # (K, m + K + d) x^T A^-1 y of arms x; y a direction, an arm, a basis vector
 
 
 @inlined
-def make_uncertainty(n_arms: int, n_directions: int) -> Uncertainty:
-    return Uncertainty(np.empty(n_directions), np.empty((n_arms, n_directions + n_arms)))
+def make_uncertainty(n_arms: int, n_directions: int, n_features: int = 0) -> Uncertainty:
+    """Without columns of basis vectors, which few need, where `n_features` is 0."""
+    n_columns = n_directions + n_arms + n_features
+    return Uncertainty(np.empty(n_directions), np.empty((n_arms, n_columns)))
 
 
 @lean
@@ -72,6 +74,8 @@ def measure(fit: Fit, directions: Directions, uncertainty: Uncertainty) -> None:
     for a in range(n_arms):
         for x in range(n_arms):
             table[x, m + a] = alignment(arms, predictors, a, -1, x)
+        for i in range(table.shape[1] - m - n_arms):
+            table[a, m + n_arms + i] = predictors[a, i]
 
 
 @inlined
@@ -97,11 +101,11 @@ def shrink(sizes: np.ndarray, table: np.ndarray, arm: int) -> None:
 @inlined
 def worst(sizes: np.ndarray, weight: np.ndarray) -> tuple[int, float]:
     """The direction with the largest weight y^T A^-1 y, of ties the first, and that value."""
-    which, largest = 0, -1.0
+    which, largest, bar = 0, -1.0, -1.0
     for i in range(sizes.size):
         value = weight[i] * sizes[i]
-        if value > largest * (1.0 + TIE):
-            which, largest = i, value
+        if value > bar:
+            which, largest, bar = i, value, value * (1.0 + TIE)
     return which, largest
 
 

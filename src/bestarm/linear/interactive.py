@@ -6,7 +6,7 @@ import numpy as np
 
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell
-from bestarm.linear.adaptive import dominated, ellipsoid, log_growth, most_telling, rival
+from bestarm.linear.adaptive import distances, dominated, ellipsoid, log_growth, most_telling, rival
 from bestarm.linear.allocation import (
     Directions,
     all_pairs,
@@ -315,7 +315,9 @@ class FullyAdaptive(_Linear):
         super()._observe(arm, reward)
         if (self._fit.counts > 0.0).all():
             wide = radius(self._width, self._fit.counts.sum())
-            dominated(self._fit, self._pairs, wide, self._beaten)
+            far = np.empty(self._pairs.first.size)
+            distances(self._fit, self._pairs, far)
+            dominated(self._fit, self._pairs, far, wide, self._beaten)
 
 
 class LinGapE(_Linear):

@@ -63,12 +63,27 @@ def invert(a: np.ndarray) -> None:
 
 
 @lean
+def estimate(fit: Fit) -> None:
+    """theta_hat and values from the predictors."""
+    arms, theta = fit.arms, fit.theta
+    n_arms, d = arms.shape
+    theta[:] = 0.0
+    for a in range(n_arms):
+        for i in range(d):
+            theta[i] += fit.sums[a] * fit.predictors[a, i]
+    for a in range(n_arms):
+        fit.values[a] = 0.0
+        for i in range(d):
+            fit.values[a] += arms[a, i] * theta[i]
+
+
+@lean
 def refit(fit: Fit) -> None:
     """Everything anew from counts and sums: A^-1, theta_hat, predictors and values.
 
     The counted arms must span R^d unless there is a ridge.
     """
-    arms, inverse, theta = fit.arms, fit.inverse, fit.theta
+    arms, inverse = fit.arms, fit.inverse
     n_arms, d = arms.shape
     inverse[:] = 0.0
     for i in range(d):
@@ -79,18 +94,13 @@ def refit(fit: Fit) -> None:
                 for j in range(d):
                     inverse[i, j] += fit.counts[a] * arms[a, i] * arms[a, j]
     invert(inverse)
-    theta[:] = 0.0
     for a in range(n_arms):
         for i in range(d):
             total = 0.0
             for j in range(d):
                 total += inverse[i, j] * arms[a, j]
             fit.predictors[a, i] = total
-            theta[i] += fit.sums[a] * total
-    for a in range(n_arms):
-        fit.values[a] = 0.0
-        for i in range(d):
-            fit.values[a] += arms[a, i] * theta[i]
+    estimate(fit)
 
 
 @inlined

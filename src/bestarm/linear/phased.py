@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from bestarm.core.compile import jit
-from bestarm.linear.adaptive import dominated
+from bestarm.linear.adaptive import distances, dominated
 from bestarm.linear.allocation import (
     Directions,
     all_pairs,
@@ -92,7 +92,10 @@ def fill_phase(fit, directions, rule, phase_test, wanted, most) -> tuple[float, 
 def eliminate(fit: Fit, pairs: Directions, wide: float, active: np.ndarray) -> np.ndarray:
     """`active` without the arms that one of `active` dominates at radius `wide`, Lemma 4."""
     beaten = np.zeros(active.size, np.bool_)
-    dominated(fit, among(pairs, active), wide, beaten)
+    between = among(pairs, active)
+    far = np.empty(between.first.size)
+    distances(fit, between, far)
+    dominated(fit, between, far, wide, beaten)
     return active & ~beaten
 
 
