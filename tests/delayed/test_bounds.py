@@ -5,7 +5,16 @@ import pytest
 
 from bestarm.core.streams import streams_of
 from bestarm.delayed import reference
-from bestarm.delayed.bounds import AGE, ARM, NUMBER, Rules, interval, make_tally
+from bestarm.delayed.bounds import (
+    AGE,
+    ARM,
+    NUMBER,
+    RECORDED,
+    Rules,
+    interval,
+    make_tally,
+    sketch,
+)
 from bestarm.delayed.problem import alike
 from bestarm.delayed.strategies import prepare
 from bestarm.pipeline.model import Cell
@@ -76,6 +85,36 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
         ) if finished else None  # fmt: skip
         with_partial += alone is None or found[0] != pytest.approx(alone[0], abs=1e-12)
     assert with_partial > 5 if feedback != "full" else with_partial <= 5
+
+
+@pytest.mark.parametrize("feedback", ["unbiased", "biased", "recorded"])
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("pooled", [1, 6])
+def test_intervals_are_chosen_from_their_sketches(feedback, rule, pooled):
+    """One of two centres, the half-width as sketched or no less; also when more pulls end."""
+    rng = np.random.default_rng(6)
+    by_rewards, with_partial = 0, 0
+    for _ in range(60):
+        finished, running = random_pulls(rng, "unbiased" if feedback == "recorded" else feedback)
+        tally, used = tally_of(finished, running)
+        tally.squares[:] = rng.uniform(0.5, 20.0, tally.squares.size)
+        kind = RECORDED if feedback == "recorded" else FEEDBACKS[feedback]
+        scales, scale_p = np.array([rng.uniform(0.5, 2.0), 99.0]), 10.0 ** rng.uniform(-1.5, 0.7)
+        rules = Rules(kind, scales, scale_p, 0.05, RULES[rule], False, pooled)
+        for n in (12, 12, 7):
+            centre, width, other, least = sketch(rules, tally, used, 0, n)
+            found = interval(rules, tally, used, 0, n)
+            if found == pytest.approx((centre, width), rel=1e-12):
+                by_rewards += 1
+            else:
+                assert found[0] == pytest.approx(other, rel=1e-12)
+                assert least <= found[1] < width
+                assert least > 0.5 * found[1]  # else it would be of no use
+                with_partial += 1
+            tally.finished[0] += 1
+            tally.totals[0] += rng.normal()
+    assert by_rewards > 20
+    assert with_partial > 20
 
 
 def missed(instance, reading, runs):

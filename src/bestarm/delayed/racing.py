@@ -20,8 +20,10 @@ from bestarm.delayed.bounds import (
     NUMBER,
     RECORDED,
     Rules,
+    Tally,
     interval,
     make_tally,
+    sketch,
 )
 
 SURVIVING, ACCEPTED, REJECTED = range(3)
@@ -137,6 +139,32 @@ def update_sets(
     return left
 
 
+@inlined
+def outline(
+    rules: Rules,
+    tally: Tally,
+    running: int,
+    arm: int,
+    arms: int,
+    mean: float,
+    missed: bool,
+    lower: np.ndarray,
+    upper: np.ndarray,
+) -> bool:
+    """Put an interval within the true one in `lower` and `upper`; whether no more need be known.
+
+    It takes a fraction of the time of `interval`. Where such intervals move no arm out of S, true
+    ones do not either: `decides` counts no fewer arms above and no more below the wider they are.
+    It is not enough if the true interval may miss the `mean` and none has `missed` before.
+    """
+    centre, width, other, least = sketch(rules, tally, running, arm, arms)
+    if least > width:
+        other, least = centre, width
+    lower[arm] = max(centre - width, other - least)
+    upper[arm] = min(centre + width, other + least)
+    return missed or (abs(centre - mean) <= width and abs(other - mean) <= least)
+
+
 @lean
 def next_arm(alive: np.ndarray, m: int, started: np.ndarray, active: np.ndarray, limit: int) -> int:
     """GetBatchArms, one slot: of S the arm started least with fewer than r running, or -1.
@@ -168,53 +196,99 @@ def feedback_of(
     return reward + arms.bias[arm] + arms.sigma_p * z
 
 
-@jit
-def _draw(arms: Arms, rewards: np.ndarray, delays: np.ndarray, environment) -> None:
-    """Overwrite (n,) `rewards` and `delays` with those of one pull of every arm."""
-    low, high = arms.low, arms.high
-    for a in range(low.size):
-        rewards[a] = arms.means[a] + arms.sigma[a] * environment.standard_normal()
-    random = (low != high).any()
-    for a in range(low.size):
-        delays[a] = environment.integers(low[a], high[a] + 1) if random else low[a]
+class Drawn(NamedTuple):
+    """Rewards and delays of the f-th pull of every arm, row by row, as far as they are drawn.
 
-
-@jit
-def _pick(
-    records: Records, rewards: np.ndarray, delays: np.ndarray, picks: np.ndarray, environment
-) -> None:
-    """The same of one recorded pull of every arm; `picks` (n,) says which."""
-    for a in range(rewards.size):
-        picks[a] = environment.integers(0, records.rewards.shape[1])
-        rewards[a] = records.rewards[a, picks[a]]
-        delays[a] = records.delays[a, picks[a]]
-
-
-@jit
-def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
-    """One replication.
-
-    The reward and the delay of the f-th pull of an arm are entries of tables that `environment`
-    fills row by row, so they do not depend on the strategy; `coins` gives the partial feedback.
-    Where pulls are recorded the tables say which of its arm's records a pull is.
+    They do not depend on the strategy.
     """
-    means, records = arms.means, arms.records
-    n = means.size
-    rewards, delays = np.empty((ROWS, n)), np.empty((ROWS, n), np.int64)
-    recorded = records.rewards.size > 0
-    picks = np.empty((ROWS if recorded else 0, n), np.int64)
-    filled = 0
 
-    tally = make_tally(np.where(arms.low == arms.high, arms.low, 0), race.batch)
-    slots, sums, finished, steps = tally.slots, tally.sums, tally.finished, tally.steps
-    squares = tally.squares
-    started, active = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    cancelled = np.zeros(n, np.int64)
-    news, heard = np.zeros(race.batch, np.int64), np.full(n, -1)
-    sets, alive, surviving = np.zeros(n, np.int64), np.arange(n), n
-    centres, lower, upper = np.zeros(n), np.full(n, -np.inf), np.full(n, np.inf)
+    rewards: np.ndarray  # (rows, n)
+    delays: np.ndarray  # (rows, n)
+    picks: np.ndarray  # (rows, n) which of its arm's records a pull is; no rows if not recorded
+
+
+@jit
+def draw(drawn: Drawn, row: int, arms: Arms, random: bool, environment) -> None:
+    """Fill a row; delays are drawn where some are `random`."""
+    rewards, delays, picks = drawn
+    records = arms.records
+    if picks.size > 0:
+        for a in range(rewards.shape[1]):
+            pick = environment.integers(0, records.rewards.shape[1])
+            picks[row, a] = pick
+            rewards[row, a] = records.rewards[a, pick]
+            delays[row, a] = records.delays[a, pick]
+        return
+    low, high = arms.low, arms.high
+    for a in range(rewards.shape[1]):
+        rewards[row, a] = arms.means[a] + arms.sigma[a] * environment.standard_normal()
+    for a in range(rewards.shape[1]):
+        delays[row, a] = environment.integers(low[a], high[a] + 1) if random else low[a]
+
+
+class Book(NamedTuple):
+    """What a race keeps of its arms, beside what bounds are computed from."""
+
+    started: np.ndarray  # (n,) pulls
+    active: np.ndarray  # (n,) pulls that run
+    cancelled: np.ndarray  # (n,) pulls
+    steps: np.ndarray  # (n,) of all pulls
+    sets: np.ndarray  # (n,) SURVIVING, ACCEPTED or REJECTED
+    alive: np.ndarray  # (n,) its first entries are S, ascending
+    centres: np.ndarray  # (n,) estimated means
+    lower: np.ndarray  # (n,) LCB
+    upper: np.ndarray  # (n,) UCB
+    rough: np.ndarray  # (n,) whether only an `outline` is known
+    heard: np.ndarray  # (n,) when news came last
+    news: np.ndarray  # (b,) scratch: arms with news in a step
+
+
+@lean
+def settle(rules: Rules, tally: Tally, running: int, book: Book, m: int, arms: int) -> None:
+    """Replace the outlines of the first m of `alive` by their intervals."""
+    for i in range(m):
+        a = book.alive[i]
+        if book.rough[a]:
+            centre, width = interval(rules, tally, running, a, arms)
+            book.centres[a] = centre
+            book.lower[a], book.upper[a] = centre - width, centre + width
+            book.rough[a] = False
+
+
+class Now(NamedTuple):
+    """Where a race is."""
+
+    time: int  # steps
+    running: int  # pulls
+    surviving: int  # |S|
+    rows: int  # pulls of an arm that are drawn
+    missed: bool  # whether some interval did not hold its arm's mean
+
+
+@lean
+def go_on(
+    race: Race,
+    rules: Rules,
+    arms: Arms,
+    tally: Tally,
+    book: Book,
+    drawn: Drawn,
+    random: bool,
+    now: Now,
+    environment,
+    coins,
+) -> Now:
+    """Race until it is over, or a pull starts that `drawn` has no room for."""
+    means, records = arms.means, arms.records
+    rewards, delays, picks = drawn
+    slots, sums, squares, finished = tally.slots, tally.sums, tally.squares, tally.finished
+    started, active, cancelled, steps, sets, alive, centres, lower, upper, rough, heard, news = book
+    n = means.size
+    time, running, surviving, rows, missed = now
+    sketched = rules.feedback != FULL and rules.feedback != INCREMENTAL
     wanted = race.k
-    time, running, missed = 0, 0, False
+    for a in range(n):
+        wanted -= sets[a] == ACCEPTED
 
     while surviving > 0 and time < race.cap:
         while running < race.batch:
@@ -222,14 +296,11 @@ def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
             if arm < 0:
                 break
             number = started[arm]
-            if number == filled:
-                if filled == rewards.shape[0]:
-                    rewards, delays, picks = _twice(rewards), _twice(delays), _twice(picks)
-                if recorded:
-                    _pick(records, rewards[filled], delays[filled], picks[filled], environment)
-                else:
-                    _draw(arms, rewards[filled], delays[filled], environment)
-                filled += 1
+            if number == rows:
+                if rows == rewards.shape[0]:
+                    return Now(time, running, surviving, rows, missed)
+                draw(drawn, rows, arms, random, environment)
+                rows += 1
             slots[ARM, running], slots[NUMBER, running] = arm, number
             slots[AGE, running], slots[DELAY, running] = 0, delays[number, arm]
             sums[running], squares[running] = 0.0, 0.0
@@ -281,26 +352,85 @@ def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
         sharing = surviving if rules.survivors else n
         for i in range(n_news):
             arm = news[i]
-            centre, width = interval(rules, tally, running, arm, sharing)
-            centres[arm], lower[arm], upper[arm] = centre, centre - width, centre + width
-            missed |= abs(centre - means[arm]) > width
+            if sketched:
+                rough[arm] = outline(
+                    rules, tally, running, arm, sharing, means[arm], missed, lower, upper
+                )
+            if not rough[arm]:
+                centre, width = interval(rules, tally, running, arm, sharing)
+                centres[arm], lower[arm], upper[arm] = centre, centre - width, centre + width
+                missed |= abs(centre - means[arm]) > width
+        if not decides(alive, surviving, lower, upper, wanted):
+            continue
+        settle(rules, tally, running, book, surviving, sharing)
         if decides(alive, surviving, lower, upper, wanted):
             surviving = update_sets(sets, alive, surviving, lower, upper, race.k)
-            wanted = race.k - (sets == ACCEPTED).sum()
+            wanted = race.k
+            for a in range(n):
+                wanted -= sets[a] == ACCEPTED
             kept = 0
             for s in range(running):
                 arm = slots[ARM, s]
                 if sets[arm] == SURVIVING:
-                    slots[:, kept] = slots[:, s]
+                    for row in range(slots.shape[0]):
+                        slots[row, kept] = slots[row, s]
                     sums[kept], squares[kept] = sums[s], squares[s]
                     kept += 1
                 else:
                     cancelled[arm] += 1
                     active[arm] -= 1
             running = kept
-    for s in range(running):
-        cancelled[slots[ARM, s]] += 1
-    return Result(time, surviving == 0, sets, centres, finished, cancelled, steps, missed)
+    return Now(time, running, surviving, rows, missed)
+
+
+@jit
+def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
+    """One replication.
+
+    Rewards, delays and which records pulls are come from `environment`; `coins` gives the partial
+    feedback.
+    """
+    n = arms.means.size
+    random = (arms.low != arms.high).any()
+    recorded = arms.records.rewards.size > 0
+    drawn = Drawn(
+        np.empty((ROWS, n)),
+        np.empty((ROWS, n), np.int64),
+        np.empty((ROWS if recorded else 0, n), np.int64),
+    )
+    tally = make_tally(np.where(arms.low == arms.high, arms.low, 0), race.batch)
+    book = Book(
+        started=np.zeros(n, np.int64),
+        active=np.zeros(n, np.int64),
+        cancelled=np.zeros(n, np.int64),
+        steps=tally.steps,
+        sets=np.zeros(n, np.int64),
+        alive=np.arange(n),
+        centres=np.zeros(n),
+        lower=np.full(n, -np.inf),
+        upper=np.full(n, np.inf),
+        rough=np.zeros(n, np.bool_),
+        heard=np.full(n, -1),
+        news=np.zeros(race.batch, np.int64),
+    )
+    now = Now(0, 0, n, 0, False)
+    while now.surviving > 0 and now.time < race.cap:
+        if now.rows == drawn.rewards.shape[0]:
+            drawn = Drawn(_twice(drawn.rewards), _twice(drawn.delays), _twice(drawn.picks))
+        now = go_on(race, rules, arms, tally, book, drawn, random, now, environment, coins)
+    settle(rules, tally, now.running, book, now.surviving, now.surviving if rules.survivors else n)
+    for s in range(now.running):
+        book.cancelled[tally.slots[ARM, s]] += 1
+    return Result(
+        now.time,
+        now.surviving == 0,
+        book.sets,
+        book.centres,
+        tally.finished,
+        book.cancelled,
+        tally.steps,
+        now.missed,
+    )
 
 
 @inlined

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 from scipy.special import zeta
 
 from bestarm.core.compile import inlined, lean
@@ -18,6 +19,16 @@ LOG_CONSTANT = math.log(2.0 * zeta(2.0 * A / C))
 def growth(tau: float) -> float:
     """a ln(log_c(tau) + 1), for tau >= 1."""
     return A * math.log(math.log(tau) / LOG_C + 1.0)
+
+
+#: growth(tau) for tau = 1, 2, ...: most pulls have no more steps.
+FIRST_GROWTHS = np.array([math.nan] + [growth.py_func(tau) for tau in range(1, 1024)])
+
+
+@inlined
+def step_growth(tau: int) -> float:
+    """`growth`, from a table where it has it."""
+    return FIRST_GROWTHS[tau] if tau < FIRST_GROWTHS.size else growth(tau)
 
 
 @lean
