@@ -162,6 +162,12 @@ def test_bad_delta(mine, command, delta):
     refused(bestarm(command, mine, "--delta", delta), "delta: must be")
 
 
+def test_an_instance_is_not_overwritten(mine):
+    before = mine.read_text()
+    refused(bestarm("run", mine, "--out", mine), mine, "--out must name another file")
+    assert mine.read_text() == before
+
+
 def test_bad_names(mine):
     refused(bestarm("run", mine, "--strategy", "TaS"), "--strategy: must be one of T-a-SCS, T-a-S")
     refused(bestarm("run", mine, "--reading", "x"), "--reading: must be one of as-written")

@@ -4,8 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
-from bestarm.core.compile import PACKAGE, Locator
+import pytest
+
+from bestarm.core.compile import PACKAGE, Locator, cache_folder
 
 HITS = (
     "from bestarm.core.information import stylised_threshold as kernel; kernel(3, 0.1);"
@@ -35,3 +39,28 @@ def test_kernels_of_others_are_kept_by_their_own_path(tmp_path):
     assert ours == "bestarm.lagex"
     paths = {Locator.get_suitable_cache_subpath(str(tmp_path / n / "x.py")) for n in "ab"}
     assert len(paths) == 2
+
+
+def nobody(folder):
+    """The name is free."""
+
+
+def anybody(folder):
+    """Others may write to the folder of that name."""
+    folder.mkdir()
+    folder.chmod(0o777)
+
+
+def somewhere_else(folder):
+    folder.symlink_to(folder.parent, target_is_directory=True)
+
+
+@pytest.mark.parametrize("taken", [nobody, anybody, somewhere_else, Path.touch])
+def test_nobody_else_writes_to_a_cache_in_the_temporary_folder(tmp_path, monkeypatch, taken):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/cache")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    usual = tmp_path / f"bestarm-{os.getuid()}"
+    taken(usual)
+    folder = cache_folder.__wrapped__().parent
+    assert (folder == usual) == (taken is nobody)
+    assert folder.stat().st_mode & 0o777 == 0o700

@@ -9,7 +9,10 @@ compiling again. Copies of the project with the same kernels share it.
 
 import hashlib
 import os
+import stat
 import tempfile
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import numba
@@ -30,6 +33,7 @@ def kernel_sources() -> list[Path]:
     return [s for s in sources if s.parent.name == "core" or marker in s.read_bytes()]
 
 
+@cache
 def cache_folder() -> Path:
     """Where compiled kernels are kept: NUMBA_CACHE_DIR or the user's cache, then the hash.
 
@@ -46,7 +50,20 @@ def cache_folder() -> Path:
             return folder
     except OSError:
         pass
-    return Path(tempfile.gettempdir()) / f"bestarm-{os.getuid()}" / name
+    return _temporary_folder() / name
+
+
+def _temporary_folder() -> Path:
+    """A folder that others cannot write to: what lies in a cache is run. The same every time, but
+    where somebody else has taken its name."""
+    folder = Path(tempfile.gettempdir()) / f"bestarm-{os.getuid()}"
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    ours = found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
+    if ours and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return folder
+    return Path(tempfile.mkdtemp(prefix="bestarm-"))
 
 
 class Locator(UserProvidedCacheLocator):

@@ -114,6 +114,8 @@ def run_own(
 ) -> None:
     """Simulate, print a table of the strategies, and write the runs if a file is given."""
     paper, instance = read_instance(path)
+    if out is not None and out.exists() and out.samefile(path):
+        raise InputError(f"{out}: is the instance; --out must name another file")
     experiment = own_experiment(paper, instance.name, setting, strategies, readings)
     with _computing(path):
         described = describe_instances(paper, {instance.name: instance})
