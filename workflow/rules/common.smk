@@ -69,7 +69,8 @@ def targets(paper):
 
 def cells_of(paper, experiment):
     """A hash of the cells of an experiment. A plan follows changes by it and not by the code that
-    lists them: whatever makes a plan anew makes Snakemake simulate, even if the plan is the same."""
+    lists them: whatever makes a plan anew makes Snakemake simulate, even if the plan is the same.
+    """
     return sha256(repr(registry.experiment(paper, experiment).cells).encode()).hexdigest()[:16]
 
 
