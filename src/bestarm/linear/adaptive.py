@@ -130,7 +130,7 @@ def run_fully_adaptive(
     Section 6: "the fully-adaptive version of XY where X_hat is updated at each round". It stops
     when one arm is left. X_hat is rebuilt from all arms. As in `run_static`, in a lull no arm's
     dominance can change, so only the design matrix is followed; at its end the estimates are
-    made from what was followed, and every REFACTOR pulls anew.
+    made from what was followed, and anew every REFACTOR pulls and at the run's end.
 
     Args:
         fit: without pulls.
@@ -168,10 +168,10 @@ def run_fully_adaptive(
         last = n + n // LONGEST_LULL + 1
         distances(fit, pairs, far)
         dominated(fit, pairs, far, radius(width, n), beaten)
-        if beaten.sum() == n_arms - 1:
-            return n, True
-        if n >= cap:
-            return n, False
+        alone = beaten.sum() == n_arms - 1
+        if alone or n >= cap:
+            refit(fit)
+            return n, alone
         slack, growth = patience(fit, pairs, far, radius(width, n), radius(width, last), beaten)
         if (beaten != before).any():
             directions = among(pairs, ~beaten)
