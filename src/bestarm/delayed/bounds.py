@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import jit, lean
+from bestarm.core.compile import inlined, jit, lean
 from bestarm.delayed.radius import HALF_C, LOG_CONSTANT, growth, radius, step_growth
 from bestarm.delayed.split import FACTOR, GROWTH, SHARE, radii_sum, split
 
@@ -95,59 +95,54 @@ def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> t
     """
     if rules.feedback == INCREMENTAL:
         return _of_increments(rules, tally, running, arm, arms)
-    finished, totals, _, _, shifts, shifted, slots, sums, squares, terms, _ = tally
-    pulls = finished[arm]
-    delta_f = rules.delta
-    if rules.rule == GUARANTEED and rules.feedback != FULL:
-        delta_f /= 3.0 if rules.feedback == BIASED else 2.0
-    scale = rules.scale[arm]
-    centre, width = 0.0, radius(scale, pulls, delta_f / arms)
-    if pulls > 0:
-        centre = totals[arm] / pulls
-    if rules.feedback == FULL or (rules.feedback == BIASED and shifted[arm] == 0):
+    pulls, scale = tally.finished[arm], rules.scale[arm]
+    if rules.feedback == FULL:
+        centre = tally.totals[arm] / pulls if pulls > 0 else 0.0
+        return centre, radius(scale, pulls, rules.delta / arms)
+    centre, width, other, least = sketch(rules, tally, running, arm, arms)
+    if least > width or least == math.inf:
         return centre, width
+    slots, terms, shifted = tally.slots, tally.terms, tally.shifted[arm]
+    delta_f = largest_share(rules)
     m = 0
-    mean_sum = 0.0
     for s in range(running):
         if slots[ARM, s] == arm and slots[AGE, s] > 0 and m < rules.pooled:
             m += 1
             age = slots[AGE, s]
-            mean_sum += sums[s] / age
             if rules.feedback == RECORDED:
-                terms[FACTOR, m] = rules.scale_p * math.sqrt(squares[s]) / age
+                terms[FACTOR, m] = rules.scale_p * math.sqrt(tally.squares[s]) / age
             else:
                 terms[FACTOR, m] = rules.scale_p / math.sqrt(age)
             terms[GROWTH, m] = growth(age)
             share = math.sqrt(6.0) / (math.pi * (slots[NUMBER, s] + 1))
             terms[SHARE, m] = delta_f * share * share
-    if m == 0:
-        return centre, width
     count = pulls + m
     terms[FACTOR, 0] = scale * math.sqrt(count)  # divided by count with the others below
     terms[GROWTH, 0] = growth(count)
     terms[SHARE, 0] = delta_f
     radii = m + 1
     if rules.feedback == BIASED:
-        mean_sum -= m * shifts[arm] / shifted[arm]
-        terms[FACTOR, radii] = m * rules.scale_p / math.sqrt(shifted[arm])
-        terms[GROWTH, radii] = growth(shifted[arm])
+        terms[FACTOR, radii] = m * rules.scale_p / math.sqrt(shifted)
+        terms[GROWTH, radii] = growth(shifted)
         terms[SHARE, radii] = delta_f
         radii += 1
     log_constant = LOG_CONSTANT + math.log(arms)
     if rules.rule != GUARANTEED:
-        # no share exceeds these; where even they leave the sum wider there is nothing to split
-        terms[SHARE, :radii] = rules.delta
-        if rules.rule == PUBLISHED:
-            terms[SHARE, 0] = 1.0
-        if radii_sum(terms, radii, log_constant) >= width * count:
-            return centre, width
         split(terms, radii, log_constant, rules.delta)
         if rules.rule == PUBLISHED:
             terms[SHARE, 0] += 1.0 - rules.delta
     partial = radii_sum(terms, radii, log_constant) / count
     if partial < width:
-        return (totals[arm] + mean_sum) / count, partial
+        return other, partial
     return centre, width
+
+
+@inlined
+def largest_share(rules: Rules) -> float:
+    """The most that one radius gets of delta: its part if fixed beforehand (1/3 with a bias)."""
+    if rules.rule != GUARANTEED:
+        return rules.delta
+    return rules.delta / (3.0 if rules.feedback == BIASED else 2.0)
 
 
 @lean
@@ -158,10 +153,12 @@ def sketch(
 
     No share of delta exceeds delta itself (1 for the first radius if PUBLISHED), so radii with
     these shares add up to no more than the least sum. All that changes only when a pull ends is
-    kept in `known`. Of INCREMENTAL feedback and FULL there is nothing to split.
+    kept in `known`.
 
     Args:
-        as of `interval`; `known` is brought up to date.
+        rules: their feedback neither FULL nor INCREMENTAL, of which there is nothing to split.
+        tally: `known` is brought up to date.
+        running, arm, arms: as of `interval`.
 
     Returns:
         Centre and half-width by the finished pulls alone; centre with the running ones, and a
@@ -169,9 +166,8 @@ def sketch(
     """
     finished, totals, _, _, shifts, shifted, slots, sums, squares, _, known = tally
     pulls, biased = finished[arm], rules.feedback == BIASED
-    guaranteed = rules.rule == GUARANTEED
     if known[OF_PULLS, arm] != pulls or known[OF_ARMS, arm] != arms:
-        delta_f = rules.delta / (1.0 if not guaranteed else 3.0 if biased else 2.0)
+        delta_f = largest_share(rules)
         first = 1.0 if rules.rule == PUBLISHED else delta_f
         log_constant = LOG_CONSTANT + math.log(arms)
         level = HALF_C * (log_constant - math.log(delta_f))
@@ -194,7 +190,7 @@ def sketch(
             age = slots[AGE, s]
             mean_sum += sums[s] / age
             h = step_growth(age) + known[LEVEL, arm]
-            if guaranteed:
+            if rules.rule == GUARANTEED:
                 h += 2.0 * HALF_C * math.log(math.pi / math.sqrt(6.0) * (slots[NUMBER, s] + 1))
             if rules.feedback == RECORDED:
                 radii += rules.scale_p * math.sqrt(squares[s] * h) / age

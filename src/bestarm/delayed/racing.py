@@ -98,6 +98,14 @@ def decides(alive: np.ndarray, m: int, lower: np.ndarray, upper: np.ndarray, wan
     return above <= wanted or below >= wanted
 
 
+@inlined
+def places_left(sets: np.ndarray, k: int) -> int:
+    """k_t = k - |A|, arms still to accept."""
+    for a in range(sets.size):
+        k -= sets[a] == ACCEPTED
+    return k
+
+
 @lean
 def update_sets(
     sets: np.ndarray, alive: np.ndarray, m: int, lower: np.ndarray, upper: np.ndarray, k: int
@@ -119,9 +127,7 @@ def update_sets(
     Returns:
         The new |S|.
     """
-    wanted = k
-    for i in range(sets.size):
-        wanted -= sets[i] == ACCEPTED
+    wanted = places_left(sets, k)
     for i in range(m):
         above, below = 0, 0
         for j in range(m):
@@ -232,7 +238,6 @@ class Book(NamedTuple):
     started: np.ndarray  # (n,) pulls
     active: np.ndarray  # (n,) pulls that run
     cancelled: np.ndarray  # (n,) pulls
-    steps: np.ndarray  # (n,) of all pulls
     sets: np.ndarray  # (n,) SURVIVING, ACCEPTED or REJECTED
     alive: np.ndarray  # (n,) its first entries are S, ascending
     centres: np.ndarray  # (n,) estimated means
@@ -282,13 +287,11 @@ def go_on(
     means, records = arms.means, arms.records
     rewards, delays, picks = drawn
     slots, sums, squares, finished = tally.slots, tally.sums, tally.squares, tally.finished
-    started, active, cancelled, steps, sets, alive, centres, lower, upper, rough, heard, news = book
+    started, active, cancelled, sets, alive, centres, lower, upper, rough, heard, news = book
     n = means.size
     time, running, surviving, rows, missed = now
     sketched = rules.feedback != FULL and rules.feedback != INCREMENTAL
-    wanted = race.k
-    for a in range(n):
-        wanted -= sets[a] == ACCEPTED
+    wanted = places_left(sets, race.k)
 
     while surviving > 0 and time < race.cap:
         while running < race.batch:
@@ -320,7 +323,7 @@ def go_on(
         for s in range(running):
             arm, number, delay = slots[ARM, s], slots[NUMBER, s], slots[DELAY, s]
             age, so_far, square = slots[AGE, s] + elapsed, sums[s], squares[s]
-            steps[arm] += elapsed
+            tally.steps[arm] += elapsed
             reward = rewards[number, arm]
             ended = age == delay
             if ended:
@@ -365,9 +368,7 @@ def go_on(
         settle(rules, tally, running, book, surviving, sharing)
         if decides(alive, surviving, lower, upper, wanted):
             surviving = update_sets(sets, alive, surviving, lower, upper, race.k)
-            wanted = race.k
-            for a in range(n):
-                wanted -= sets[a] == ACCEPTED
+            wanted = places_left(sets, race.k)
             kept = 0
             for s in range(running):
                 arm = slots[ARM, s]
@@ -403,7 +404,6 @@ def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
         started=np.zeros(n, np.int64),
         active=np.zeros(n, np.int64),
         cancelled=np.zeros(n, np.int64),
-        steps=tally.steps,
         sets=np.zeros(n, np.int64),
         alive=np.arange(n),
         centres=np.zeros(n),
