@@ -69,7 +69,7 @@ def test_dominated_arms_are_those_of_equation_16():
         inverse = np.linalg.inv(reference.design_matrix(arms, fit.counts))
         for wide in (0.1, 1.0, 3.0, 10.0):
             beaten, far = np.ones(6, bool), np.empty(15)
-            distances(fit, all_pairs(6), far)
+            distances(fit, all_pairs(6), arms @ inverse @ arms.T, far)
             dominated(fit, all_pairs(6), far, wide, beaten)
             wanted = reference.dominated(arms, inverse, fit.theta, wide)
             np.testing.assert_array_equal(beaten, wanted)

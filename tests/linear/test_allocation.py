@@ -10,17 +10,21 @@ from bestarm.linear import reference
 from bestarm.linear.allocation import (
     ARGMIN_MAX,
     TWO_STEP,
+    Directions,
     StaticSequence,
     all_arms,
     all_pairs,
     among,
+    choose,
     choose_argmin_max,
     choose_two_step,
     make_uncertainty,
     measure,
     oracle_pairs,
+    overlap,
     shrink,
     spanning_arms,
+    streak,
 )
 from bestarm.linear.least_squares import REFACTOR, make_fit, refit
 from bestarm.linear.problem import paper_instance
@@ -32,10 +36,10 @@ CHOICES = {TWO_STEP: choose_two_step, ARGMIN_MAX: choose_argmin_max}
 
 
 @jit
-def follow(sizes, table, sequence):
+def follow(directions, uncertainty, sequence):
     """The uncertainty after many pulls, by rank-one updates alone."""
     for arm in sequence:
-        shrink(sizes, table, arm)
+        shrink(directions, uncertainty, arm)
 
 
 @st.composite
@@ -99,8 +103,12 @@ def test_measure_is_the_quadratic_forms(fit):
         y = vectors(fit.arms, directions)
         inverse = np.linalg.inv(reference.design_matrix(fit.arms, fit.counts, fit.ridge))
         np.testing.assert_allclose(sizes, reference.squared(inverse, y), rtol=1e-7)
-        every = np.vstack([y, fit.arms])
+        every = np.vstack([fit.arms, np.zeros(fit.theta.size)])
         np.testing.assert_allclose(table, fit.arms @ inverse @ every.T, rtol=1e-7, atol=1e-10)
+        found = [
+            [overlap(directions, table, x, i) for i in range(len(y))] for x in range(len(table))
+        ]
+        np.testing.assert_allclose(found, fit.arms @ inverse @ y.T, rtol=1e-7, atol=1e-10)
 
 
 def test_directions_are_those_of_the_paper():
@@ -125,14 +133,65 @@ def test_directions_among_active_arms():
 @given(states(), st.integers(0, 2**32))
 def test_a_pull_is_a_rank_one_update(fit, seed):
     directions = all_pairs(len(fit.arms))
-    sizes, table = measured(fit, directions)
+    followed = measured(fit, directions)
     for arm in np.random.default_rng(seed).integers(0, len(fit.arms), 20):
-        shrink(sizes, table, arm)
+        shrink(directions, followed, arm)
         fit.counts[arm] += 1.0
     refit(fit)
     fresh = measured(fit, directions)
-    np.testing.assert_allclose(sizes, fresh.sizes, rtol=1e-9)
-    np.testing.assert_allclose(table, fresh.table, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(followed.sizes, fresh.sizes, rtol=1e-9)
+    np.testing.assert_allclose(followed.table, fresh.table, rtol=1e-9, atol=1e-12)
+
+
+@given(states(), st.integers(1, 10**6))
+def test_many_pulls_of_an_arm_are_one_update(fit, times):
+    directions = all_pairs(len(fit.arms))
+    followed = measured(fit, directions)
+    shrink(directions, followed, 1, times)
+    fit.counts[1] += times
+    refit(fit)
+    fresh = measured(fit, directions)
+    np.testing.assert_allclose(followed.sizes, fresh.sizes, rtol=1e-6)
+    np.testing.assert_allclose(followed.table, fresh.table, rtol=1e-6, atol=1e-9)
+
+
+@jit
+def in_a_row(directions, uncertainty, counts, rule, arm, most):
+    """How often in a row, up to `most` times, a rule takes an arm, asked before every pull."""
+    for k in range(most):
+        if choose(directions, uncertainty, counts, rule) != arm:
+            return k
+        counts[arm] += 1.0
+        shrink(directions, uncertainty, arm)
+    return most
+
+
+@pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
+@settings(max_examples=150)
+@given(fit=states(), kept=st.sampled_from([1, 2, 4, 15]))
+def test_a_streak_is_what_the_rule_takes_in_a_row(rule, fit, kept):
+    """Of few and of many directions; a streak's doubling stops short of the last pull by half."""
+    pairs = all_pairs(len(fit.arms))
+    directions = Directions(*(part[:kept].copy() for part in pairs))
+    uncertainty = measured(fit, directions)
+    arm = CHOICES[rule](directions, uncertainty, fit.counts)
+    found = streak(directions, uncertainty, arm, rule, 5000)
+    assert 1 <= found <= in_a_row(directions, uncertainty, fit.counts, rule, arm, found)
+
+
+def test_streaks_are_found_where_one_direction_is_left():
+    """Of the paper's two arms that are hard to tell apart: within a factor 4 of what is true."""
+    problem = paper_instance(5).problem
+    fit = make_fit(problem.arms, 0.0)
+    fit.counts[:] = 1000.0
+    fit.counts[1] = 10_000.0
+    refit(fit)
+    directions = Directions(np.array([0]), np.array([5]), np.ones(1))
+    uncertainty = measured(fit, directions)
+    found = streak(directions, uncertainty, 1, TWO_STEP, 10**6)
+    true = in_a_row(directions, uncertainty, fit.counts, TWO_STEP, 1, 10**6)
+    assert true > 10_000
+    assert true / 4 <= found <= true
 
 
 @pytest.mark.parametrize("greedy", [False, True], ids=["random", "greedy"])
@@ -151,15 +210,15 @@ def test_a_million_updates_drift_little(greedy, every):
     for start in range(6, n, every):
         part = sequence[start : start + every]
         refit(fit)
-        sizes, table = measured(fit, directions)
-        follow(sizes, table, part)
+        followed = measured(fit, directions)
+        follow(directions, followed, part)
         fit.counts[:] += np.bincount(part, minlength=6)
     assert fit.counts.sum() == n
     inverse = np.linalg.inv(reference.design_matrix(problem.arms, fit.counts))
     y = pair_directions(problem.arms)
-    np.testing.assert_allclose(sizes, reference.squared(inverse, y), rtol=1e-8)
-    wanted = problem.arms @ inverse @ np.vstack([y, problem.arms]).T
-    np.testing.assert_allclose(table, wanted, rtol=0.0, atol=1e-8 * abs(wanted).max())
+    np.testing.assert_allclose(followed.sizes, reference.squared(inverse, y), rtol=1e-8)
+    wanted = problem.arms @ inverse @ problem.arms.T
+    np.testing.assert_allclose(followed.table[:, :6], wanted, rtol=0.0, atol=1e-8 * wanted.max())
 
 
 @pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
@@ -172,8 +231,7 @@ def test_choices_are_those_of_inverses(rule, fit, kind):
         "XY": all_pairs(len(fit.arms)),
         "oracle": oracle_pairs(means),
     }[kind]
-    sizes, table = measured(fit, directions)
-    found = CHOICES[rule](sizes, table, directions.weight, fit.counts)
+    found = CHOICES[rule](directions, measured(fit, directions), fit.counts)
     a = reference.design_matrix(fit.arms, fit.counts, fit.ridge)
     y = vectors(fit.arms, directions)
     assert found == reference.choose(a, fit.arms, y, directions.weight, fit.counts, rule)
@@ -189,7 +247,7 @@ def test_ties_go_to_the_arm_pulled_least(rule):
         fit.counts[least] = 5.0
         refit(fit)
         directions = all_arms(3)
-        assert CHOICES[rule](*measured(fit, directions), directions.weight, fit.counts) == least
+        assert CHOICES[rule](directions, measured(fit, directions), fit.counts) == least
 
 
 @pytest.mark.parametrize(

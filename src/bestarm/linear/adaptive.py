@@ -13,9 +13,10 @@ from bestarm.linear.allocation import (
     make_uncertainty,
     measure,
     shrink,
+    streak,
 )
 from bestarm.linear.confidence import Width, radius
-from bestarm.linear.least_squares import REFACTOR, Fit, estimate, refit, spread
+from bestarm.linear.least_squares import REFACTOR, Fit, refit
 from bestarm.linear.static import allowed_growth, best_arm
 
 #: A lull of n / LONGEST_LULL pulls ends by itself; that bounds drift and how far C(n) rises.
@@ -23,13 +24,15 @@ LONGEST_LULL = 64
 
 
 @inlined
-def distances(fit: Fit, pairs: Directions, far: np.ndarray) -> None:
-    """Fill (m,) `far` with how far apart two arms' estimates are: |y . theta_hat| / ||y||."""
+def distances(fit: Fit, pairs: Directions, table: np.ndarray, far: np.ndarray) -> None:
+    """Fill (m,) `far` with how far apart two arms' estimates are: |y . theta_hat| / ||y||.
+
+    ||y||^2 by the `table` of an `Uncertainty`; 0 where rounding leaves nothing of it.
+    """
     for i in range(far.size):
         a, b = pairs.first[i], pairs.second[i]
-        gap = fit.values[a] - fit.values[b]
-        size = spread(fit.arms, fit.predictors, a, b)
-        far[i] = abs(gap) / math.sqrt(size) if gap != 0.0 else 0.0
+        size = table[a, a] + table[b, b] - 2.0 * table[a, b]
+        far[i] = abs(fit.values[a] - fit.values[b]) / math.sqrt(size) if size > 0.0 else 0.0
 
 
 @inlined
@@ -71,21 +74,19 @@ def patience(
 
 
 @inlined
-def recall(fit: Fit, uncertainty: Uncertainty) -> None:
-    """Predictors and estimates by the columns of basis vectors of an uncertainty."""
-    n_arms, d = fit.predictors.shape
-    offset = uncertainty.sizes.size + n_arms
-    for a in range(n_arms):
-        for i in range(d):
-            fit.predictors[a, i] = uncertainty.table[a, offset + i]
-    estimate(fit)
+def recall(fit: Fit, table: np.ndarray) -> None:
+    """The values x . theta_hat = sum of x^T A^-1 x' times the rewards of x', by a `table`."""
+    for a in range(fit.values.size):
+        fit.values[a] = 0.0
+        for x in range(fit.values.size):
+            fit.values[a] += table[a, x] * fit.sums[x]
 
 
 @lean
 def lull(
     fit: Fit,
     means: np.ndarray,
-    weight: np.ndarray,
+    directions: Directions,
     uncertainty: Uncertainty,
     length: np.ndarray,
     rule: int,
@@ -94,24 +95,32 @@ def lull(
     most: int,
     environment,
 ) -> int:
-    """Pull by the greedy rule while D < slack and g < growth, at most `most` arms; how many."""
+    """Pull by the greedy rule while D < slack and g < growth, at most `most` arms; how many.
+
+    Pulls of one arm in a row, as far as they are sure to be, are one update of the design matrix.
+    """
     values, counts, sums = fit.values, fit.counts, fit.sums
-    sizes, table = uncertainty
-    m = sizes.size
     for a in range(length.size):
-        length[a] = math.sqrt(table[a, m + a])
-    moved, grown = 0.0, 0.0
-    for t in range(most):
-        arm = choose(sizes, table, weight, counts, rule)
-        shrink(sizes, table, arm)
-        reward = means[arm] + environment.standard_normal()
-        counts[arm] += 1.0
-        sums[arm] += reward
-        moved += length[arm] * abs(reward - values[arm])
-        grown += length[arm] * length[arm]
-        if not (moved < slack and grown < growth):
-            return t + 1
-    return most
+        length[a] = math.sqrt(uncertainty.table[a, a])
+    moved, grown, over = 0.0, 0.0, False
+    n, before = 0, -1
+    while not over and n < most:
+        arm = choose(directions, uncertainty, counts, rule)
+        longest = 1
+        if arm == before:
+            longest = streak(directions, uncertainty, arm, rule, most - n)
+        pulls = 0
+        while not over and pulls < longest:
+            reward = means[arm] + environment.standard_normal()
+            sums[arm] += reward
+            moved += length[arm] * abs(reward - values[arm])
+            grown += length[arm] * length[arm]
+            over = not (moved < slack and grown < growth)
+            pulls += 1
+        counts[arm] += pulls
+        shrink(directions, uncertainty, arm, pulls)
+        n, before = n + pulls, arm
+    return n
 
 
 @jit
@@ -146,11 +155,11 @@ def run_fully_adaptive(
         Pulls, and whether one arm was left.
     """
     counts, sums = fit.counts, fit.sums
-    n_arms, d = fit.arms.shape
+    n_arms = means.size
     beaten, before = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
     far, length = np.empty(pairs.first.size), np.empty(n_arms)
     directions = pairs
-    uncertainty = make_uncertainty(n_arms, pairs.first.size, d)
+    uncertainty = make_uncertainty(n_arms, pairs.first.size)
     n = 0
     while n < min(cap, sequence.size):
         arm = sequence[n]
@@ -164,9 +173,9 @@ def run_fully_adaptive(
             measure(fit, directions, uncertainty)
             since = 0
         else:
-            recall(fit, uncertainty)
+            recall(fit, uncertainty.table)
         last = n + n // LONGEST_LULL + 1
-        distances(fit, pairs, far)
+        distances(fit, pairs, uncertainty.table, far)
         dominated(fit, pairs, far, radius(width, n), beaten)
         alone = beaten.sum() == n_arms - 1
         if alone or n >= cap:
@@ -175,13 +184,15 @@ def run_fully_adaptive(
         slack, growth = patience(fit, pairs, far, radius(width, n), radius(width, last), beaten)
         if (beaten != before).any():
             directions = among(pairs, ~beaten)
-            uncertainty = make_uncertainty(n_arms, directions.first.size, d)
+            uncertainty = make_uncertainty(n_arms, directions.first.size)
+            refit(fit)
             measure(fit, directions, uncertainty)
             before[:] = beaten
+            since = 0
         pulls = lull(
             fit,
             means,
-            directions.weight,
+            directions,
             uncertainty,
             length,
             rule,
@@ -273,7 +284,6 @@ def run_lingape(
     counts, sums, values = fit.counts, fit.sums, fit.values
     n_arms = means.size
     uncertainty = make_uncertainty(n_arms, 0)
-    sizes, table = uncertainty
     none = Directions(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     n = 0
     while n < min(cap, n_arms):
@@ -289,21 +299,23 @@ def run_lingape(
             log_det = log_growth(fit)
             since = 0
         best = best_arm(fit)
-        other, excess = rival(table, values, best, ellipsoid(log_det, norm, delta, fit.ridge))
+        other, excess = rival(
+            uncertainty.table, values, best, ellipsoid(log_det, norm, delta, fit.ridge)
+        )
         if excess <= 0.0 and n >= n_arms:
             return n, True
         if n >= cap:
             return n, False
-        arm = most_telling(table, best, other)
+        arm = most_telling(uncertainty.table, best, other)
         reward = means[arm] + environment.standard_normal()
         n += 1
         since += 1
         counts[arm] += 1.0
         sums[arm] += reward
         # theta_hat += A^-1 x (r - x . theta_hat) / (1 + x^T A^-1 x), with the A before the pull
-        grown = 1.0 + table[arm, arm]
+        grown = 1.0 + uncertainty.table[arm, arm]
         surprise = (reward - values[arm]) / grown
         for a in range(n_arms):
-            values[a] += surprise * table[a, arm]
+            values[a] += surprise * uncertainty.table[a, arm]
         log_det += math.log(grown)
-        shrink(sizes, table, arm)
+        shrink(none, uncertainty, arm)

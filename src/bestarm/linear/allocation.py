@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
-from bestarm.linear.least_squares import REFACTOR, Fit, alignment, refit, spread
+from bestarm.linear.least_squares import REFACTOR, Fit, refit, spread
 
 TWO_STEP, ARGMIN_MAX = 0, 1
 #: Arms whose scores differ by less than this, relatively, tie; rounding must not decide.
@@ -49,53 +49,63 @@ def among(directions: Directions, active: np.ndarray) -> Directions:
 class Uncertainty(NamedTuple):
     """What the choice of the next arm looks at, followed by rank-one updates."""
 
-    sizes: np.ndarray  # (m,) y^T A^-1 y
-    table: np.ndarray  # (K, m + K + d) x^T A^-1 y of arms x; y a direction, an arm, a basis vector
+    sizes: np.ndarray  # (m,) y^T A^-1 y of the directions
+    table: np.ndarray  # (K, K + 1) x^T A^-1 x' of arms; then zeros, x' where `second` is -1
 
 
 @inlined
-def make_uncertainty(n_arms: int, n_directions: int, n_features: int = 0) -> Uncertainty:
-    """Without columns of basis vectors, which few need, where `n_features` is 0."""
-    n_columns = n_directions + n_arms + n_features
-    return Uncertainty(np.empty(n_directions), np.empty((n_arms, n_columns)))
+def make_uncertainty(n_arms: int, n_directions: int) -> Uncertainty:
+    """Room for it."""
+    return Uncertainty(np.empty(n_directions), np.zeros((n_arms, n_arms + 1)))
+
+
+@lean
+def products(fit: Fit, table: np.ndarray) -> None:
+    """Fill the first K columns of a table with x^T A^-1 x' from the predictors of a fit."""
+    n_arms, d = fit.arms.shape
+    for a in range(n_arms):
+        for x in range(n_arms):
+            total = 0.0
+            for i in range(d):
+                total += fit.predictors[a, i] * fit.arms[x, i]
+            table[x, a] = total
 
 
 @lean
 def measure(fit: Fit, directions: Directions, uncertainty: Uncertainty) -> None:
     """Everything anew from the predictors of a fit."""
-    first, second, _ = directions
-    sizes, table = uncertainty
-    arms, predictors = fit.arms, fit.predictors
-    m, n_arms = sizes.size, arms.shape[0]
-    for i in range(m):
-        sizes[i] = spread(arms, predictors, first[i], second[i])
-        for x in range(n_arms):
-            table[x, i] = alignment(arms, predictors, first[i], second[i], x)
-    for a in range(n_arms):
-        for x in range(n_arms):
-            table[x, m + a] = alignment(arms, predictors, a, -1, x)
-        for i in range(table.shape[1] - m - n_arms):
-            table[a, m + n_arms + i] = predictors[a, i]
+    for i in range(uncertainty.sizes.size):
+        a, b = directions.first[i], directions.second[i]
+        uncertainty.sizes[i] = spread(fit.arms, fit.predictors, a, b)
+    products(fit, uncertainty.table)
 
 
 @inlined
-def shrink(sizes: np.ndarray, table: np.ndarray, arm: int) -> None:
-    """The uncertainty after one more pull of an arm x, by Sherman and Morrison:
+def overlap(directions: Directions, table: np.ndarray, x: int, i: int) -> float:
+    """x^T A^-1 y of an arm x and the direction y in place i."""
+    return table[x, directions.first[i]] - table[x, directions.second[i]]
 
-    (A + x x^T)^-1 = A^-1 - A^-1 x x^T A^-1 / (1 + x^T A^-1 x).
+
+@inlined
+def shrink(directions: Directions, uncertainty: Uncertainty, arm: int, times: float = 1.0) -> None:
+    """The uncertainty after k more pulls of an arm x, by Sherman and Morrison:
+
+    (A + k x x^T)^-1 = A^-1 - k A^-1 x x^T A^-1 / (1 + k x^T A^-1 x).
     """
-    m = sizes.size
-    factor = 1.0 / (1.0 + table[arm, m + arm])
-    for i in range(m):
-        sizes[i] -= factor * table[arm, i] * table[arm, i]
+    sizes, table = uncertainty
+    left = 1.0 / (1.0 + times * table[arm, arm])
+    factor = times * left
+    for i in range(sizes.size):
+        gain = overlap(directions, table, arm, i)
+        sizes[i] -= factor * gain * gain
     for x in range(table.shape[0]):
         if x != arm:
-            overlap = factor * table[x, m + arm]
-            if overlap != 0.0:
-                for i in range(table.shape[1]):
-                    table[x, i] -= overlap * table[arm, i]
-    for i in range(table.shape[1]):
-        table[arm, i] *= factor
+            share = factor * table[x, arm]
+            if share != 0.0:
+                for a in range(table.shape[1]):
+                    table[x, a] -= share * table[arm, a]
+    for a in range(table.shape[1]):
+        table[arm, a] *= left
 
 
 @inlined
@@ -110,19 +120,17 @@ def worst(sizes: np.ndarray, weight: np.ndarray) -> tuple[int, float]:
 
 
 @inlined
-def choose_two_step(
-    sizes: np.ndarray, table: np.ndarray, weight: np.ndarray, counts: np.ndarray
-) -> int:
+def choose_two_step(directions: Directions, uncertainty: Uncertainty, counts: np.ndarray) -> int:
     """y = argmax y^T A^-1 y, then x = argmin y^T (A + x x^T)^-1 y; of ties the arm pulled least.
 
     By the matrix inversion lemma, Eq. (22), the second is the argmax of
     (y^T A^-1 x)^2 / (1 + x^T A^-1 x); fractions are compared crosswise, without divisions.
     """
-    m = sizes.size
-    y, _ = worst(sizes, weight)
-    best, above, below = 0, table[0, y] * table[0, y], 1.0 + table[0, m]
+    sizes, table = uncertainty
+    y, _ = worst(sizes, directions.weight)
+    best, above, below = 0, overlap(directions, table, 0, y) ** 2, 1.0 + table[0, 0]
     for x in range(1, counts.size):
-        square, own = table[x, y] * table[x, y], 1.0 + table[x, m + x]
+        square, own = overlap(directions, table, x, y) ** 2, 1.0 + table[x, x]
         gain, most = square * below, above * own
         fewer = counts[x] < counts[best]
         if gain > most * (1.0 + TIE) or (fewer and gain >= most * (1.0 - TIE)):
@@ -131,21 +139,19 @@ def choose_two_step(
 
 
 @lean
-def choose_argmin_max(
-    sizes: np.ndarray, table: np.ndarray, weight: np.ndarray, counts: np.ndarray
-) -> int:
+def choose_argmin_max(directions: Directions, uncertainty: Uncertainty, counts: np.ndarray) -> int:
     """x = argmin_x max_y y^T (A + x x^T)^-1 y, Figure 2; of ties the arm pulled least.
 
     Where two directions share the maximum no single pull lowers it and all arms tie.
     """
-    m = sizes.size
+    sizes, table = uncertainty
     best, least = 0, np.inf
     for x in range(counts.size):
-        factor = 1.0 / (1.0 + table[x, m + x])
+        factor = 1.0 / (1.0 + table[x, x])
         largest = 0.0
-        for i in range(m):
-            value = weight[i] * (sizes[i] - factor * table[x, i] * table[x, i])
-            largest = max(largest, value)
+        for i in range(sizes.size):
+            gain = overlap(directions, table, x, i)
+            largest = max(largest, directions.weight[i] * (sizes[i] - factor * gain * gain))
         fewer = counts[x] < counts[best]
         if largest < least * (1.0 - TIE) or (fewer and largest <= least * (1.0 + TIE)):
             best, least = x, largest
@@ -153,28 +159,71 @@ def choose_argmin_max(
 
 
 @inlined
-def choose(
-    sizes: np.ndarray, table: np.ndarray, weight: np.ndarray, counts: np.ndarray, rule: int
-) -> int:
+def choose(directions: Directions, uncertainty: Uncertainty, counts: np.ndarray, rule: int) -> int:
     """The next arm under a greedy rule."""
     if rule == TWO_STEP:
-        return choose_two_step(sizes, table, weight, counts)
-    return choose_argmin_max(sizes, table, weight, counts)
+        return choose_two_step(directions, uncertainty, counts)
+    return choose_argmin_max(directions, uncertainty, counts)
+
+
+@inlined
+def keeps(directions: Directions, uncertainty: Uncertainty, arm: int, k: float) -> bool:
+    """Whether the two-step rule, which takes an arm x now, surely takes it after k pulls of it too.
+
+    With s = k / (1 + k x^T A^-1 x), k pulls lower y^T A^-1 y by s (x^T A^-1 y)^2, z^T A^-1 y of an
+    arm z by s (z^T A^-1 x) (x^T A^-1 y), and z^T A^-1 z by s (z^T A^-1 x)^2. All three are linear
+    in s. So what holds of the lengths at both ends holds between them, the gain of z is at most
+    the larger end of |z^T A^-1 y| squared over the later 1 + z^T A^-1 z, and that of x falls:
+    True stands for all pulls up to the k-th.
+    """
+    sizes, table = uncertainty
+    weight = directions.weight
+    y, _ = worst(sizes, weight)
+    own = table[arm, arm]
+    s = k / (1.0 + k * own)
+    part = overlap(directions, table, arm, y)
+    now, then = weight[y] * sizes[y], weight[y] * (sizes[y] - s * part * part)
+    for i in range(sizes.size):
+        if i != y:
+            gain = overlap(directions, table, arm, i)
+            before, after = weight[i] * sizes[i], weight[i] * (sizes[i] - s * gain * gain)
+            if before > now * (1.0 - 2.0 * TIE) or after > then * (1.0 - 2.0 * TIE):
+                return False
+    least = part * part / ((1.0 + k * own) * (1.0 + (k + 1.0) * own)) * (1.0 - 2.0 * TIE)
+    for z in range(table.shape[0]):
+        if z != arm:
+            before, shared = overlap(directions, table, z, y), table[z, arm]
+            most = max(abs(before), abs(before - s * part * shared))
+            if most * most > least * (1.0 + table[z, z] - s * shared * shared):
+                return False
+    return True
+
+
+@inlined
+def streak(directions: Directions, uncertainty: Uncertainty, arm: int, rule: int, most: int) -> int:
+    """How often in a row at least, from 1 to `most`, a greedy rule takes the arm it takes now.
+
+    Of one direction both rules are the same; of more, only the two-step rule is asked.
+    """
+    k = 1
+    if rule == TWO_STEP or uncertainty.sizes.size == 1:
+        while 2 * k <= most and keeps(directions, uncertainty, arm, 2.0 * k - 1.0):
+            k *= 2
+    return k
 
 
 @jit
 def extend(fit: Fit, directions: Directions, rule: int, sequence: np.ndarray) -> None:
     """Fill `sequence` with the arms that a static strategy pulls next, and count them."""
-    counts, weight = fit.counts, directions.weight
-    uncertainty = make_uncertainty(counts.size, weight.size)
-    sizes, table = uncertainty
+    counts = fit.counts
+    uncertainty = make_uncertainty(counts.size, directions.first.size)
     for t in range(sequence.size):
         if t % REFACTOR == 0:
             refit(fit)
             measure(fit, directions, uncertainty)
-        arm = choose(sizes, table, weight, counts, rule)
+        arm = choose(directions, uncertainty, counts, rule)
         counts[arm] += 1.0
-        shrink(sizes, table, arm)
+        shrink(directions, uncertainty, arm)
         sequence[t] = arm
 
 

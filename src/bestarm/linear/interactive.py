@@ -8,12 +8,12 @@ from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell
 from bestarm.linear.adaptive import distances, dominated, ellipsoid, log_growth, most_telling, rival
 from bestarm.linear.allocation import (
-    Directions,
     all_pairs,
     among,
     choose,
     make_uncertainty,
     measure,
+    products,
 )
 from bestarm.linear.confidence import radius
 from bestarm.linear.least_squares import make_fit, refit
@@ -110,6 +110,12 @@ class _Linear(AskTell[int]):
     def values(self) -> np.ndarray:
         """(K,) estimated mean rewards; 0 while the pulls do not determine them."""
         return self._sigma * self._fit.values
+
+    def _products(self) -> np.ndarray:
+        """(K, K) x^T A^-1 x'."""
+        table = np.empty((len(self._arms), len(self._arms)))
+        products(self._fit, table)
+        return table
 
     def _observe(self, arm: int, reward: float) -> None:
         if arm not in range(len(self._arms)):
@@ -308,15 +314,14 @@ class FullyAdaptive(_Linear):
         directions = among(self._pairs, ~self._beaten)
         uncertainty = make_uncertainty(counts.size, directions.first.size)
         measure(self._fit, directions, uncertainty)
-        sizes, table = uncertainty
-        return int(choose(sizes, table, directions.weight, counts, self._reading.greedy))
+        return int(choose(directions, uncertainty, counts, self._reading.greedy))
 
     def _observe(self, arm: int, reward: float) -> None:
         super()._observe(arm, reward)
         if (self._fit.counts > 0.0).all():
             wide = radius(self._width, self._fit.counts.sum())
             far = np.empty(self._pairs.first.size)
-            distances(self._fit, self._pairs, far)
+            distances(self._fit, self._pairs, self._products(), far)
             dominated(self._fit, self._pairs, far, wide, self._beaten)
 
 
@@ -335,8 +340,6 @@ class LinGapE(_Linear):
     def __init__(self, arms, *, norm: float, **options) -> None:
         super().__init__(arms, **options)
         self._norm = _positive(norm, "LinGapE: norm") / self._sigma
-        none = np.zeros(0, np.int64)
-        self._none = Directions(none, none, np.zeros(0))
 
     @property
     def done(self) -> bool:
@@ -347,16 +350,11 @@ class LinGapE(_Linear):
         """The two arms that are hardest to tell apart, and by how much the second may be better."""
         best = best_arm(self._fit)
         wide = ellipsoid(log_growth(self._fit), self._norm, self._delta, RIDGE)
-        other, excess = rival(self._table(), self._fit.values, best, wide)
+        other, excess = rival(self._products(), self._fit.values, best, wide)
         return best, other, excess
-
-    def _table(self) -> np.ndarray:
-        uncertainty = make_uncertainty(len(self._arms), 0)
-        measure(self._fit, self._none, uncertainty)
-        return uncertainty.table
 
     def _choose(self) -> int:
         if (self._fit.counts == 0.0).any():
             return int(np.argmin(self._fit.counts))
         best, other, _ = self._pair()
-        return int(most_telling(self._table(), best, other))
+        return int(most_telling(self._products(), best, other))

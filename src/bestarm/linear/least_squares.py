@@ -114,16 +114,3 @@ def spread(arms: np.ndarray, predictors: np.ndarray, a: int, b: int) -> float:
         for i in range(arms.shape[1]):
             total += (arms[a, i] - arms[b, i]) * (predictors[a, i] - predictors[b, i])
     return total
-
-
-@inlined
-def alignment(arms: np.ndarray, predictors: np.ndarray, a: int, b: int, x: int) -> float:
-    """y^T A^-1 x for y = x_a - x_b, or y = x_a if b < 0, and the arm x."""
-    total = 0.0
-    if b < 0:
-        for i in range(arms.shape[1]):
-            total += predictors[a, i] * arms[x, i]
-    else:
-        for i in range(arms.shape[1]):
-            total += (predictors[a, i] - predictors[b, i]) * arms[x, i]
-    return total

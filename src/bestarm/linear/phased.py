@@ -13,12 +13,14 @@ import numpy as np
 from bestarm.core.compile import jit
 from bestarm.linear.adaptive import distances, dominated
 from bestarm.linear.allocation import (
+    TIE,
     Directions,
     all_pairs,
     among,
     choose,
     make_uncertainty,
     measure,
+    products,
     shrink,
     spanning_arms,
     worst,
@@ -53,7 +55,7 @@ class Phases(Protocol):
 
 @jit
 def fill_phase(fit, directions, rule, phase_test, wanted, most) -> tuple[float, bool]:
-    """Pull greedily until the uncertainty of a phase, Eq. (18), is at most `wanted`.
+    """Pull greedily until the uncertainty of a phase, Eq. (18), is at most `wanted`, up to TIE.
 
     Args:
         fit: with the pulls a phase begins with.
@@ -67,9 +69,8 @@ def fill_phase(fit, directions, rule, phase_test, wanted, most) -> tuple[float, 
     Returns:
         The uncertainty, divided as `phase_test` says, and whether it is at most `wanted`.
     """
-    counts, weight = fit.counts, directions.weight
-    uncertainty = make_uncertainty(counts.size, weight.size)
-    sizes, table = uncertainty
+    counts = fit.counts
+    uncertainty = make_uncertainty(counts.size, directions.first.size)
     n = int(counts.sum())
     since = REFACTOR
     while True:
@@ -77,14 +78,15 @@ def fill_phase(fit, directions, rule, phase_test, wanted, most) -> tuple[float, 
             refit(fit)
             measure(fit, directions, uncertainty)
             since = 0
-        _, value = worst(sizes, weight)
+        _, value = worst(uncertainty.sizes, directions.weight)
         if phase_test == FIGURE_3:
             value /= n
-        if value <= wanted or n >= most:
-            return value, value <= wanted
-        arm = choose(sizes, table, weight, counts, rule)
+        enough = value <= wanted * (1.0 + TIE)
+        if enough or n >= most:
+            return value, enough
+        arm = choose(directions, uncertainty, counts, rule)
         counts[arm] += 1.0
-        shrink(sizes, table, arm)
+        shrink(directions, uncertainty, arm)
         n += 1
         since += 1
 
@@ -94,7 +96,9 @@ def eliminate(fit: Fit, pairs: Directions, wide: float, active: np.ndarray) -> n
     beaten = np.zeros(active.size, np.bool_)
     between = among(pairs, active)
     far = np.empty(between.first.size)
-    distances(fit, between, far)
+    table = np.empty((active.size, active.size))
+    products(fit, table)
+    distances(fit, between, table, far)
     dominated(fit, between, far, wide, beaten)
     return active & ~beaten
 

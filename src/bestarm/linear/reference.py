@@ -221,6 +221,6 @@ def fill_phase(arms, first, active, rule: int, divide: bool, wanted: float):
     while True:
         a = design_matrix(arms, counts)
         reached = squared(np.linalg.inv(a), y).max() / (counts.sum() if divide else 1.0)
-        if reached <= wanted:
+        if reached <= wanted * (1.0 + TIE):
             return counts, reached
         counts[choose(a, arms, y, 1.0, counts, rule)] += 1
