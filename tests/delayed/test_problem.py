@@ -9,7 +9,16 @@ from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import streams_of
 from bestarm.delayed.experiments import EXPERIMENTS
 from bestarm.delayed.problem import Instance, bounded, free, instances, truth
-from bestarm.delayed.strategies import EASY, READINGS, answer_of, prepare
+from bestarm.delayed.strategies import (
+    EASY,
+    ON_REWARDS,
+    READINGS,
+    STRATEGIES,
+    Remembered,
+    answer_of,
+    prepare,
+    readings_of,
+)
 from bestarm.delayed.tables import of_panel
 from bestarm.pipeline.model import Cell
 
@@ -83,7 +92,46 @@ def test_the_run_alongside_is_that_of_full(reading):
         ours = prepare(EASY, Cell("easy", "Partial", setting, reading))
         theirs = prepare(EASY, Cell("easy", "Full", setting, full))
         for r in range(5):
-            assert ours(streams_of(1, r)).tau_full == theirs(streams_of(1, r)).tau
+            ON_REWARDS.forget()
+            found = ours(streams_of(1, r)).tau_full
+            ON_REWARDS.forget()
+            assert found == theirs(streams_of(1, r)).tau
+
+
+def test_a_remembered_run_is_the_run_that_would_be_simulated():
+    """Whatever the order of cells, instances, settings and replications."""
+    asked = [
+        (instance, Cell(instance.name, strategy, {"batch": batch, "delta": delta}, reading), r)
+        for instance in (EASY, EASY.model_copy(update={"means": [0.0, 3.0, 0.5, 2.0]}))
+        for batch, delta in ((1, 0.05), (2, 0.05), (1, 0.2))
+        for strategy in STRATEGIES
+        for reading in readings_of(strategy)
+        for r in range(2)
+    ]
+
+    def alone(instance, cell, r):
+        outcome = prepare(instance, cell)(streams_of(1, r))
+        full = cell.strategy == "Full"
+        return outcome.tau_full, outcome.full_status, outcome.steps.tolist() if full else None
+
+    fresh = []
+    for instance, cell, r in asked:
+        ON_REWARDS.forget()
+        fresh.append(alone(instance, cell, r))
+    assert len({tau for tau, *_ in fresh}) > len(asked) / 10
+    ON_REWARDS.forget()
+    assert [alone(*one) for one in asked] == fresh
+    assert [alone(*one) for one in reversed(asked)] == fresh[::-1]
+
+
+def test_no_more_is_remembered_than_asked():
+    remembered, made = Remembered(2), []
+
+    def simulate():
+        made.append(len(made) + 1)
+        return made[-1]
+
+    assert [remembered.get((key,), simulate) for key in "abaca"] == [1, 2, 1, 3, 4]
 
 
 def test_shuffled_arms_keep_their_numbers():

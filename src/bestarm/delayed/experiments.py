@@ -125,7 +125,7 @@ def summarise(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> list[Esti
 
 def _speed(setting: dict, reading: str, instance: str, runs: int) -> Benchmark:
     cell = Cell(instance, "Partial", setting, reading)
-    note = "and the same run on rewards alone"
+    note = "the same run on rewards alone is remembered from the first"
     return Benchmark(cell, runs, "step", lambda outcome: outcome.tau, note)
 
 
