@@ -50,6 +50,15 @@ def test_nothing_counted_gives_the_one_sided_bound():
     assert (all_right.low, all_right.high) == pytest.approx((1 - e.high, 1.0))
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 39, 100, 1200, 10_000, 10**6])
+@pytest.mark.parametrize("p", [0.05, 0.25, 0.5, 0.75, 0.95])
+def test_binomial_quantiles_are_the_least_that_hold_enough(n, p):
+    """Against scipy.stats, which takes long to import; and where a level is met exactly."""
+    for level in (0.001, 0.025, 0.3, 0.5, 0.975, 0.999):
+        assert est.binomial_quantile(level, n, p) == stats.binom.ppf(level, n, p)
+    assert est.binomial_quantile(0.5, 3, 0.5) == 1
+
+
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
 def test_quantile_interval_covers(p):
     """Order-statistic intervals cover at least 95%, up to a 1e-6 false alarm."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from bestarm.cbmai.problem import Instance, solve
 from bestarm.cbmai.strategies import (
@@ -23,7 +23,7 @@ from bestarm.pipeline.tables import assemble, cell_rows, published_rows
 
 #: Errors that a normal approximation in the logarithm asks for, and its 95% quantile.
 FEWEST_ERRORS = 10
-Z = stats.norm.ppf(0.975)
+Z = special.ndtri(0.975)
 #: The run that figure 4 shows: on H2, with this budget.
 MISLED_BUDGET = 1000
 #: Whose limit, and whether from below or above.
@@ -116,7 +116,7 @@ def decay(sources: Sources) -> pd.DataFrame:
     for instance, points in found[found.strategy == "USLP"].groupby("instance"):
         limit = sources.instances[instance]["truth"][LIMITS["USLP at most"]]
         budgets = np.sort(points.x)
-        tails = stats.norm.logsf(np.sqrt(2.0 * limit * budgets))
+        tails = special.log_ndtr(-np.sqrt(2.0 * limit * budgets))
         falls = [None, *-np.diff(tails) / np.diff(budgets)]
         for budget, tail, fall in zip(budgets, tails, falls, strict=True):
             known = [exact("gaussian_tail", "share", math.exp(tail))]

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from bestarm.core.status import Status
 
@@ -167,7 +167,7 @@ def mean(statistic: str, unit: str, sample: np.ndarray | Moments, status: str = 
     if of.n < 2:
         return Estimate(statistic, unit, of.mean, math.nan, math.nan, of.n, status)
     deviation = math.sqrt(of.squares / (of.n - 1))
-    half = stats.t.ppf((1 + LEVEL) / 2, of.n - 1) * deviation / math.sqrt(of.n)
+    half = special.stdtrit(of.n - 1, (1 + LEVEL) / 2) * deviation / math.sqrt(of.n)
     return Estimate(statistic, unit, of.mean, of.mean - half, of.mean + half, of.n, status)
 
 
@@ -188,10 +188,16 @@ def proportion(statistic: str, successes: int, n: int) -> Estimate:
 
 def wilson(share: float, n: int) -> tuple[float, float]:
     """The Wilson interval: the p with |share - p| <= z sqrt(p (1 - p) / n)."""
-    z2 = stats.norm.ppf((1 + LEVEL) / 2) ** 2
+    z2 = special.ndtri((1 + LEVEL) / 2) ** 2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
     return centre - half, centre + half
+
+
+def binomial_quantile(level: float, n: int, p: float) -> int:
+    """The smallest k of which binomial(n, p) is at most k with probability `level` or more."""
+    k = math.ceil(special.bdtrik(level, n, p))
+    return k - 1 if k > 0 and special.bdtr(k - 1, n, p) >= level else k
 
 
 def quantile(statistic: str, unit: str, sample: np.ndarray, p: float, status: str = "") -> Estimate:
@@ -202,8 +208,8 @@ def quantile(statistic: str, unit: str, sample: np.ndarray, p: float, status: st
     """
     ordered = np.sort(np.asarray(sample, dtype=float))
     n = ordered.size
-    below = stats.binom.ppf([(1 - LEVEL) / 2, (1 + LEVEL) / 2], n, p).astype(int)
-    low, high = ordered[max(below[0] - 1, 0)], ordered[min(below[1], n - 1)]
+    few, many = (binomial_quantile((1 + side * LEVEL) / 2, n, p) for side in (-1, 1))
+    low, high = ordered[max(few - 1, 0)], ordered[min(many, n - 1)]
     return Estimate(
         statistic, unit, float(np.quantile(ordered, p)), float(low), float(high), n, status
     )

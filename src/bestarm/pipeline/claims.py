@@ -24,14 +24,14 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 from pydantic import Field, model_validator
-from scipy import stats
+from scipy import special
 
 from bestarm.core.estimates import wilson
 from bestarm.core.inputs import Input, InputError, PositiveInt, load
 from bestarm.pipeline.files import write_text
 
 LEVEL = 0.05
-SE_PER_HALF_WIDTH = 1.0 / stats.norm.ppf(1 - LEVEL / 2)
+SE_PER_HALF_WIDTH = 1.0 / special.ndtri(1 - LEVEL / 2)
 
 REPRODUCED = "reproduced"
 UNDER_READING = "reproduced under reading {}"
@@ -153,7 +153,7 @@ def p_value(difference: float, error: float) -> float:
     """One-sided p-value of `difference` > 0 against 0; differences without error decide at once."""
     if error == 0.0:
         return 0.0 if difference > 0.0 else 1.0
-    return float(stats.norm.sf(difference / error))
+    return float(special.ndtr(-difference / error))
 
 
 def holm(p_values: list[float]) -> list[float]:
