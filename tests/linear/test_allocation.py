@@ -50,7 +50,7 @@ def states(draw):
     rng = np.random.default_rng(seed)
     arms = drawn(seed, d, n_arms).arms
     ridge = draw(st.sampled_from([0.0, 1.0, 0.1]))
-    counts = rng.integers(0, 1000, n_arms).astype(float)
+    counts = rng.integers(0, draw(st.sampled_from([3, 1000])), n_arms).astype(float)
     counts[: n_arms if ridge == 0.0 else 1] += 1.0
     fit = make_fit(arms, ridge)
     fit.counts[:] = counts
@@ -177,6 +177,25 @@ def test_a_streak_is_what_the_rule_takes_in_a_row(rule, fit, kept):
     arm = CHOICES[rule](directions, uncertainty, fit.counts)
     found = streak(directions, uncertainty, arm, rule, 5000)
     assert 1 <= found <= in_a_row(directions, uncertainty, fit.counts, rule, arm, found)
+
+
+def test_streaks_of_arms_with_few_pulls():
+    """Where one pull changes much: ten thousand states of long and short arms."""
+    rng = np.random.default_rng(0)
+    longest = 0
+    for _ in range(10_000):
+        d, n_arms = rng.integers(1, 4), rng.integers(2, 6)
+        lengths = rng.choice([0.3, 1.0, 3.0, 10.0], size=(n_arms, 1))
+        fit = make_fit(rng.normal(size=(n_arms, d)) * lengths, rng.choice([0.01, 0.1, 1.0]))
+        fit.counts[:] = rng.integers(0, 3, n_arms)
+        refit(fit)
+        directions = Directions(*(part[:1].copy() for part in all_pairs(n_arms)))
+        uncertainty = measured(fit, directions)
+        arm = choose_two_step(directions, uncertainty, fit.counts)
+        found = streak(directions, uncertainty, arm, TWO_STEP, 5000)
+        assert found <= in_a_row(directions, uncertainty, fit.counts, TWO_STEP, arm, found)
+        longest = max(longest, found)
+    assert longest > 1000
 
 
 def test_streaks_are_found_where_one_direction_is_left():
