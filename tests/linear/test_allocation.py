@@ -198,7 +198,25 @@ def test_streaks_of_arms_with_few_pulls():
     assert longest > 1000
 
 
-def test_streaks_are_found_where_one_direction_is_left():
+@pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
+def test_a_streak_ends_where_arms_tie(rule):
+    """The second arm tells a little less; three pulls on it is the one pulled least."""
+    for apart in (1e-10, 1e-8, 1e-6, 1e-4, 1e-2):
+        arms = np.array([[1.0, 0.0], [np.cos(apart), np.sin(apart)], [0.0, 1.0]])
+        for pulls in (10.0, 1e3, 1e5, 1e7):
+            fit = make_fit(arms, 0.0)
+            fit.counts[:] = pulls - 3.0, pulls, pulls
+            refit(fit)
+            directions = Directions(np.array([0]), np.array([-1]), np.ones(1))
+            uncertainty = measured(fit, directions)
+            arm = CHOICES[rule](directions, uncertainty, fit.counts)
+            found = streak(directions, uncertainty, arm, rule, 5000)
+            assert arm == 0
+            assert found <= in_a_row(directions, uncertainty, fit.counts, rule, arm, found)
+
+
+@pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
+def test_streaks_are_found_where_one_direction_is_left(rule):
     """Of the paper's two arms that are hard to tell apart: within a factor 4 of what is true."""
     problem = paper_instance(5).problem
     fit = make_fit(problem.arms, 0.0)
@@ -207,8 +225,8 @@ def test_streaks_are_found_where_one_direction_is_left():
     refit(fit)
     directions = Directions(np.array([0]), np.array([5]), np.ones(1))
     uncertainty = measured(fit, directions)
-    found = streak(directions, uncertainty, 1, TWO_STEP, 10**6)
-    true = in_a_row(directions, uncertainty, fit.counts, TWO_STEP, 1, 10**6)
+    found = streak(directions, uncertainty, 1, rule, 10**6)
+    true = in_a_row(directions, uncertainty, fit.counts, rule, 1, 10**6)
     assert true > 10_000
     assert true / 4 <= found <= true
 

@@ -167,8 +167,10 @@ def choose(directions: Directions, uncertainty: Uncertainty, counts: np.ndarray,
 
 
 @inlined
-def keeps(directions: Directions, uncertainty: Uncertainty, arm: int, k: float) -> bool:
-    """Whether the two-step rule, which takes an arm x now, surely takes it after k pulls of it too.
+def keeps(directions: Directions, uncertainty: Uncertainty, arm: int, rule: int, k: float) -> bool:
+    """Whether a rule that takes an arm x now surely takes it after k pulls of it too.
+
+    Of one direction both rules are the same but for what ties; of more, rule is TWO_STEP.
 
     With s = k / (1 + k x^T A^-1 x), k pulls lower y^T A^-1 y by s (x^T A^-1 y)^2, z^T A^-1 y of an
     arm z by s (z^T A^-1 x) (x^T A^-1 y), and z^T A^-1 z by s (z^T A^-1 x)^2. All three are linear
@@ -189,7 +191,8 @@ def keeps(directions: Directions, uncertainty: Uncertainty, arm: int, k: float) 
             before, after = weight[i] * sizes[i], weight[i] * (sizes[i] - s * gain * gain)
             if before > now * (1.0 - 2.0 * TIE) or after > then * (1.0 - 2.0 * TIE):
                 return False
-    least = part * part / ((1.0 + k * own) * (1.0 + (k + 1.0) * own)) * (1.0 - 2.0 * TIE)
+    least = part * part / ((1.0 + k * own) * (1.0 + (k + 1.0) * own))
+    least -= 2.0 * TIE * (least if rule == TWO_STEP else sizes[y])
     for z in range(table.shape[0]):
         if z != arm:
             before, shared = overlap(directions, table, z, y), table[z, arm]
@@ -203,11 +206,11 @@ def keeps(directions: Directions, uncertainty: Uncertainty, arm: int, k: float) 
 def streak(directions: Directions, uncertainty: Uncertainty, arm: int, rule: int, most: int) -> int:
     """How often in a row at least, from 1 to `most`, a greedy rule takes the arm it takes now.
 
-    Of one direction both rules are the same; of more, only the two-step rule is asked.
+    Always 1 for ARGMIN_MAX of more directions than one.
     """
     k = 1
     if rule == TWO_STEP or uncertainty.sizes.size == 1:
-        while 2 * k <= most and keeps(directions, uncertainty, arm, 2.0 * k - 1.0):
+        while 2 * k <= most and keeps(directions, uncertainty, arm, rule, 2.0 * k - 1.0):
             k *= 2
     return k
 
