@@ -224,7 +224,7 @@ def test_programs_are_solved_every_round(strategy, instance):
             if t >= k and state.counts[1] == empty:
                 count = state.last[0]
                 assert count > 0  # else what came out was not finite
-                costs, rows = state.padded[:count], state.relaxed
+                costs, rows = state.costs[:count], state.relaxed
                 y = state.solver.y
                 missed.append(residual_of(y, costs, rows, state.omega) > 1.01 * SAMPLING)
                 gamma = -(rows @ state.polytope.policy).max()
@@ -412,15 +412,19 @@ def test_a_vacuous_constraint_makes_track_and_stop(strategy):
 
 
 def test_solved_allocations_are_tracked():
-    """On a long run the shares of pulls tend to those of the bound, and no arm is left out."""
+    """On long runs the shares of pulls tend to those of the bound, and no arm is left out."""
     model = PLAIN.model
-    run = replicate("CTnS", PLAIN, 0, cap=20_000, delta=1e-300)
     found = reference.alternatives(model.means, model.matrix, model.limits, 0.01)
     steps = found.others - found.policy
     costs = reference.costs(steps, -steps @ model.means, model.variances, 0.01)
     _, wanted = reference.best_allocation(costs, model.matrix - model.limits[:, None], 0.0)
-    d = reference.information(run.pulls / run.tau, model.means, model.variances, found, 0.01)
-    assert d == pytest.approx(wanted, rel=0.1)
+    reached = []
+    for i in range(10):
+        run = replicate("CTnS", PLAIN, i, cap=20_000, delta=1e-300)
+        shares = run.pulls / run.tau
+        reached.append(reference.information(shares, model.means, model.variances, found, 0.01))
+    assert max(reached) <= wanted * (1.0 + 1e-6)
+    assert np.mean(reached) == pytest.approx(wanted, rel=0.1)
 
 
 def test_uniform_sampling_is_uniform():

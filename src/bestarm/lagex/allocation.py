@@ -27,22 +27,41 @@ from bestarm.lagex.vertices import Others
 SAMPLING = 1e-4
 #: Relative accuracy of T where an allocation is not unique; rounding allows no less.
 PADDING = 1e-5
+#: Least squared gap of an alternative in a program.
+LEAST_FALL = 1e-18
 
 
 @lean
 def costs_of(
-    steps: np.ndarray, falls: np.ndarray, count: int, r: float, variances: np.ndarray, out
+    steps: np.ndarray,
+    falls: np.ndarray,
+    count: int,
+    r: float,
+    deviations: np.ndarray,
+    accuracy: float,
+    out: np.ndarray,
+    roots: np.ndarray,
 ) -> None:
-    """out[v, a] = 2 sigma_a^2 v_a^2 / (gap_v + r)^2 for the first `count` alternatives.
+    """c_va = 2 sigma_a^2 v_a^2 / (gap_v + r)^2 of the first `count` alternatives, padded (`pad`).
 
     Args:
-        steps: (V, K) pi' - pi. falls: (V,) gaps. variances: (K,) sigma_a^2.
-        out: (V, K) overwritten; infinite where gap_v + r is zero.
+        steps: (V, K) pi' - pi. falls: (V,) gaps. deviations: (K,) sigma_a.
+        accuracy: of the padding.
+        out: (V, K) overwritten. Where gap_v + r is zero, LEAST_FALL stands for its square.
+        roots: (V,) overwritten with sum_a sqrt(c_va).
     """
+    k = deviations.size
     for v in range(count):
-        scale = 2.0 / ((falls[v] + r) * (falls[v] + r))
-        for a in range(variances.size):
-            out[v, a] = scale * variances[a] * steps[v, a] * steps[v, a]
+        fall = falls[v] + r
+        scale = math.sqrt(2.0 / max(fall * fall, LEAST_FALL))
+        root = 0.0
+        for a in range(k):
+            out[v, a] = abs(scale * deviations[a] * steps[v, a])
+            root += out[v, a]
+        roots[v] = root
+        least = 0.5 * accuracy * root / k
+        for a in range(k):
+            out[v, a] = out[v, a] * out[v, a] + least * least
 
 
 @lean

@@ -12,7 +12,8 @@ s_i = sum_a tau_a alpha_ia, the gradient is s_i - 1 (for l: s_i) and minus the H
     (sum_a tau_a alpha_ia alpha_ja + s_i s_j) / 2
 
 for two of the same kind, with a minus before the sum for two of different kinds. So projected
-Newton steps (Bertsekas 1982) are cheap, and from the last round's y one or two of them do.
+Newton steps (Bertsekas 1982) are cheap, and one or two of them do from the last round's y, once
+its multipliers are moved to where the last allocation is that of this round's program (`_follow`).
 """
 
 import math
@@ -21,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
-from bestarm.lagex.linear_algebra import factorise, substitute
+from bestarm.lagex.linear_algebra import factorise, solve_definite, substitute
 
 #: Newton steps before giving up.
 MOST_STEPS = 200
@@ -32,6 +33,8 @@ SHRINK = 0.99
 #: Halvings of a step before more is added to H's diagonal, and least and most that is added.
 HALVINGS = 6
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e6
+#: Relative errors of all z_a that are left to Newton's steps.
+DRIFT = 1e-3
 #: Slopes at which a weight is raised at once, and by how much at most.
 STEEP, MOST_RAISE = 8.0, 0.1
 #: Least q_a.
@@ -48,8 +51,8 @@ class Solver(NamedTuple):
     forms: np.ndarray  # (3, K) q, z and sqrt(q z)
     shares: np.ndarray  # (3, K) tau / q, then sqrt(tau) / q and -sqrt(tau) / z
     scores: np.ndarray  # like y, s of the moving variables
-    alpha: np.ndarray  # (K, V + 1 + d) sqrt(tau_a) alpha_ia of the same
-    hessian: np.ndarray  # (V + 1 + d, V + 1 + d)
+    alpha: np.ndarray  # (V + 1 + d, K) sqrt(tau_a) alpha_ia of the same
+    hessian: np.ndarray  # (V + 1 + d, V + 1 + d), the lower triangle
     factor: np.ndarray  # like hessian
     step: np.ndarray  # twice as long as y
     held: np.ndarray  # likewise
@@ -67,7 +70,7 @@ def make_solver(n_alternatives: int, n_arms: int, n_constraints: int) -> Solver:
         forms=np.zeros((3, n_arms)),
         shares=np.zeros((3, n_arms)),
         scores=np.zeros(n),
-        alpha=np.zeros((n_arms, n)),
+        alpha=np.zeros((n, n_arms)),
         hessian=np.zeros((n, n)),
         factor=np.zeros((n, n)),
         step=np.zeros(2 * n),
@@ -92,10 +95,13 @@ def _value(y: np.ndarray, costs: np.ndarray, count: int, rows: np.ndarray, forms
         if y[count + 1 + i] > 0.0:
             for a in range(k):
                 forms[1, a] += y[count + 1 + i] * rows[i, a]
+    least = np.inf
+    for a in range(k):
+        least = min(least, forms[1, a])
+    if not least > 0.0:
+        return -np.inf
     spread = 0.0
     for a in range(k):
-        if not forms[1, a] > 0.0:
-            return -np.inf
         forms[2, a] = math.sqrt(forms[0, a] * forms[1, a])
         spread += forms[2, a]
     return 2.0 - total + 2.0 * math.log(spread)
@@ -116,12 +122,13 @@ def solve(
         costs: (V, K), the first `count` rows count; finite.
         rows: (d, K).
         tolerance: on the conditions, which is relative in T and absolute in rows omega.
-        omega: (K,) overwritten.
+        omega: (K,) the last allocation, or zero; overwritten.
         solver: scratch; its y is where to start, p, nu, l, and is overwritten with the solution.
     """
     y, trial, slopes, moving, forms, shares, scores, alpha, hessian, factor, step, held = solver
     d, k = rows.shape
     n = count + 1 + d
+    _follow(costs, count, rows, omega, y, forms, moving, hessian, step)
     value = _value(y, costs, count, rows, forms)
     while value == -np.inf:  # multipliers of other rows: nu = 1, l = 0 is inside the domain
         y[count] = 1.0
@@ -145,7 +152,7 @@ def solve(
             trial[i] = y[i]
         for _ in range(HALVINGS):
             for f in range(size):
-                trial[moving[f]] = max(y[moving[f]] + length * step[f], 0.0)
+                trial[moving[f]] = _moved(y[moving[f]], length * step[f], moving[f] < count)
             new_value = _value(trial, costs, count, rows, forms)
             if new_value >= value - 1e-13 * (1.0 + abs(value)):
                 moved = True
@@ -167,6 +174,91 @@ def solve(
     for a in range(k):
         omega[a] /= total
     return residual
+
+
+@lean
+def _moved(here: float, change: float, weight: bool) -> float:
+    """Where a variable comes to that Newton's step takes from `here` by `change`.
+
+    Where an arm's q is that of one alternative, the slope of its weight p goes as p^(-1/2), so the
+    step is Newton's for p^(-1/2): as long at first, and where it ends much nearer the maximum.
+    """
+    if weight and -0.5 * here < change < 0.3 * here:
+        return here / (1.0 - 0.5 * change / here) ** 2
+    return max(here + change, 0.0)
+
+
+@lean
+def _follow(
+    costs: np.ndarray,
+    count: int,
+    rows: np.ndarray,
+    omega: np.ndarray,
+    y: np.ndarray,
+    forms: np.ndarray,
+    moving: np.ndarray,
+    matrix: np.ndarray,
+    vector: np.ndarray,
+) -> None:
+    """Move the multipliers in y to where the allocation stays nearest to `omega`, the last one.
+
+    Where constraints force mass upon an arm that no alternative needs, q_a and z_a are both almost
+    zero, and a small change of the program changes omega_a, sqrt(q_a / z_a) / G, many times over.
+    The z that gives omega is z*_a = q_a / omega_a^2 / sum_b (q_b / omega_b), so the positive
+    multipliers become those that
+
+        min  sum_a (omega_a / z*_a) (nu + l^T rows_a - z*_a)^2,
+
+    the metric of the program itself: its Hessian over multipliers has tau_a / z_a^2 there. Nothing
+    changes if they are near that already, or if one of them would be negative.
+
+    Args:
+        omega: (K,) on the simplex; zero if there is none.
+        y: (n,) p, nu, l.
+        forms, moving, matrix, vector: scratch.
+    """
+    d, k = rows.shape
+    moving[0], size = 0, 1
+    for i in range(d):
+        if y[count + 1 + i] > 0.0:
+            moving[size] = i
+            size += 1
+    if size == 1:
+        return
+    wanted, total = forms[1], 0.0
+    for a in range(k):
+        q = TINY
+        for v in range(count):
+            q += y[v] * costs[v, a]
+        wanted[a] = q / omega[a]
+        total += wanted[a]
+    drift = 0.0
+    for a in range(k):
+        wanted[a] /= total * omega[a]
+        z = y[count]
+        for i in range(d):
+            z += y[count + 1 + i] * rows[i, a]
+        drift = max(drift, abs(z - wanted[a]) / wanted[a])
+    if not DRIFT < drift < np.inf:
+        return
+    for f in range(size):
+        vector[f] = 0.0
+        for g in range(f + 1):
+            matrix[f, g] = 0.0
+    for a in range(k):
+        for f in range(size):
+            first = omega[a] if f == 0 else omega[a] * rows[moving[f], a]
+            vector[f] += first
+            first /= wanted[a]
+            for g in range(f + 1):
+                matrix[f, g] += first if g == 0 else first * rows[moving[g], a]
+    solve_definite(matrix, vector, size)
+    for f in range(1, size):
+        if not vector[f] > 0.0:
+            return
+    y[count] = vector[0]
+    for f in range(1, size):
+        y[count + 1 + moving[f]] = vector[f]
 
 
 @inlined
@@ -232,11 +324,7 @@ def _choose_moving(
     for _ in range(MOST_NEW):
         best = -1
         for i in range(n):
-            if (
-                y[i] <= 0.0
-                and slopes[i] > 0.1 * tolerance
-                and (best < 0 or slopes[i] > slopes[best])
-            ):
+            if y[i] <= 0.0 and slopes[i] > tolerance and (best < 0 or slopes[i] > slopes[best]):
                 new = True
                 for f in range(size):
                     new &= moving[f] != i
@@ -262,28 +350,27 @@ def _curvature(
     alpha: np.ndarray,
     hessian: np.ndarray,
 ) -> None:
-    """Minus the Hessian over the moving variables, both triangles."""
+    """The lower triangle of minus the Hessian over the moving variables."""
     k = rows.shape[1]
     for f in range(size):
         i = moving[f]
-        scores[f] = slopes[i] + 1.0 if i <= count else slopes[i]
-        for a in range(k):
-            if i < count:
-                alpha[a, f] = shares[1, a] * costs[i, a]
-            elif i == count:
-                alpha[a, f] = shares[2, a]
-            else:
-                alpha[a, f] = shares[2, a] * rows[i - count - 1, a]
+        if i < count:
+            scores[f] = slopes[i] + 1.0
+            for a in range(k):
+                alpha[f, a] = shares[1, a] * costs[i, a]
+        elif i == count:
+            scores[f] = slopes[i] + 1.0
+            for a in range(k):
+                alpha[f, a] = shares[2, a]
+        else:
+            scores[f] = slopes[i]
+            for a in range(k):
+                alpha[f, a] = shares[2, a] * rows[i - count - 1, a]
         for g in range(f + 1):
-            hessian[f, g] = scores[f] * scores[g]
-    for a in range(k):  # in this order neighbouring entries are summed at once
-        for f in range(size):
-            for g in range(f + 1):
-                hessian[f, g] += alpha[a, f] * alpha[a, g]
-    for f in range(size):
-        for g in range(f + 1):
-            hessian[f, g] *= 0.5
-            hessian[g, f] = hessian[f, g]
+            total = scores[f] * scores[g]
+            for a in range(k):
+                total += alpha[f, a] * alpha[g, a]
+            hessian[f, g] = 0.5 * total
 
 
 @inlined
@@ -363,11 +450,11 @@ def _newton_step(
     """A step of the moving variables that raises slopes . d - d . H d / 2 and keeps y + d >= 0.
 
     From d = 0 to the maximum, or to where the first variable becomes zero; then on without that
-    one, and so forth. Rows of a Cholesky factor do not depend on later ones, so of each factor
+    one, and so forth. Rows of the factors do not depend on later ones, so of each factorisation
     what is above the variable left out is kept.
 
     Args:
-        hessian: (n, n) H, minus the Hessian over the moving variables.
+        hessian: (n, n) H, minus the Hessian over the moving variables, its lower triangle.
         factor: (n, n) scratch. damping: added to the diagonal.
         nu: the variable that may have any sign.
         step, held: (2 n,) overwritten, the first n of step with the result.
@@ -375,16 +462,18 @@ def _newton_step(
     for f in range(size):
         held[f] = 0
         step[f] = 0.0
-    start = 0
+    start, blocking = 0, -1
     for _ in range(size):
         left = 0
         for f in range(size):
             if not held[f]:
+                total = slopes[moving[f]]
+                if blocking >= 0:
+                    for g in range(size):
+                        total -= hessian[max(f, g), min(f, g)] * step[g]
                 row = size + left
                 held[row] = f
-                step[row] = slopes[moving[f]]
-                for g in range(size):
-                    step[row] -= hessian[f, g] * step[g]
+                step[row] = total
                 left += 1
         for row in range(start, left):
             for column in range(row + 1):

@@ -10,7 +10,7 @@ import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.tracking import track
-from bestarm.lagex.allocation import SAMPLING, costs_of, pad, told_apart
+from bestarm.lagex.allocation import SAMPLING, costs_of, told_apart
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
 from bestarm.lagex.dual import Solver, make_solver, solve
 from bestarm.lagex.full_adagrad import full_step
@@ -37,8 +37,6 @@ SOLVED, GAME, PROJECTED, UNIFORM = range(4)
 PRICED, OPTIMISTIC, INSIDE = range(3)
 #: A constraint is broken by more than rounding, or by more than the sampling program's accuracy.
 BROKEN, BROKEN_BY_SOLVER = 1e-9, 1e-3
-#: Least squared difference of two arms' estimates in a program.
-LEAST_FALL = 1e-18
 
 
 class Rules(NamedTuple):
@@ -64,6 +62,7 @@ class State(NamedTuple):
     log_determinant: np.ndarray  # (1,) ln det Sigma
     limits: np.ndarray  # (d,) b
     variances: np.ndarray  # (K,)
+    deviations: np.ndarray  # (K,) their roots
     pulls: np.ndarray  # (K,) N
     reward_sums: np.ndarray  # (K,)
     cost_sums: np.ndarray  # (d, K)
@@ -85,8 +84,9 @@ class State(NamedTuple):
     projection: Projection
     # the program of allocation.py, and its last solution: weights by slot, duals nu and l
     costs: np.ndarray  # (V, K)
-    padded: np.ndarray  # (V, K)
-    weights: np.ndarray  # (V,)
+    roots: np.ndarray  # (V,) sum_a sqrt(c_va)
+    weights: np.ndarray  # (V,) by slot
+    scales: np.ndarray  # (V,) by slot, the roots they belong to
     duals: np.ndarray  # (1 + d,)
     last: np.ndarray  # (1 + V,) slots with weight; the first entry counts them
     solver: Solver
@@ -104,6 +104,7 @@ def make_state(variances: np.ndarray, limits: np.ndarray) -> State:
         log_determinant=np.zeros(1),
         limits=limits.copy(),
         variances=variances.copy(),
+        deviations=np.sqrt(variances),
         pulls=np.zeros(k),
         reward_sums=np.zeros(k),
         cost_sums=np.zeros((d, k)),
@@ -123,8 +124,9 @@ def make_state(variances: np.ndarray, limits: np.ndarray) -> State:
         outer=np.zeros((k, k)),
         projection=make_projection(k, d),
         costs=np.zeros((most, k)),
-        padded=np.zeros((most, k)),
+        roots=np.zeros(most),
         weights=np.zeros(most),
+        scales=np.zeros(most),
         duals=duals,
         last=np.zeros(most + 1, np.int64),
         solver=make_solver(most, k, d),
@@ -148,27 +150,49 @@ def observe(rules: Rules, s: State, arm: int, reward: float, costs: np.ndarray) 
 
 
 @lean
-def remember(weights, slots, count: int, n_edges: int, y: np.ndarray) -> None:
-    """Start y from the last round's weights; equal ones where most alternatives are new."""
+def remember(weights, scales, slots, roots, count: int, n_edges: int, y: np.ndarray) -> None:
+    """Start y from the last round's weights; equal ones where most alternatives are new.
+
+    Where an arm's q is that of one alternative, the weight of this is proportional to its cost
+    there, compared with the others' (`_moved` in dual.py): so weights move with the costs.
+    """
     total, main = 0.0, 0
     for v in range(count):
-        y[v] = weights[slots[v]]
-        total += y[v]
+        total += weights[slots[v]]
         main += slots[v] < n_edges
     if not total > 0.5:
         for v in range(count):
             y[v] = 1.0 / main if slots[v] < n_edges else 0.0
+        return
+    total = 0.0
+    for v in range(count):
+        y[v] = 0.0
+        if weights[slots[v]] > 0.0:
+            grown = roots[v] / scales[slots[v]]
+            y[v] = weights[slots[v]] * grown * grown
+            total += y[v]
+    for v in range(count):
+        y[v] /= total
 
 
 @lean
-def memorise(weights, last, slots, count: int, y: np.ndarray) -> None:
+def memorise(weights, scales, last, slots, roots, count: int, y: np.ndarray) -> None:
     """Keep y for the next round, by slot."""
     for i in range(last[0]):
         weights[last[1 + i]] = 0.0
     for v in range(count):
         weights[slots[v]] = y[v]
+        scales[slots[v]] = roots[v]
         last[1 + v] = slots[v]
     last[0] = count
+
+
+@inlined
+def find_costs(rules: Rules, s: State, count: int) -> None:
+    """The costs of the `count` alternatives in `s.near`."""
+    costs_of(
+        s.near.steps, s.near.falls, count, rules.added, s.deviations, SAMPLING, s.costs, s.roots
+    )
 
 
 @inlined
@@ -176,17 +200,17 @@ def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_e
     """The program of allocation.py from the last round's solution, to the accuracy of sampling.
 
     Args:
-        count: alternatives, their costs in `s.costs` and their slots in `s.near`.
-        rows: (d, K). omega: (K,) overwritten. n_edges: slots from 0 that are the best vertex's.
+        count: alternatives, in `s.near`; their costs in `s.costs`.
+        rows: (d, K). omega: (K,) where to start, overwritten.
+        n_edges: slots from 0 that are the best vertex's.
     """
     y, duals, slots = s.solver.y, s.duals, s.near.slots
     d, k = rows.shape
-    pad(s.costs, count, SAMPLING, s.padded)
-    remember(s.weights, slots, count, n_edges, y)
+    remember(s.weights, s.scales, slots, s.roots, count, n_edges, y)
     for i in range(1 + d):
         y[count + i] = duals[i]
-    solve(s.padded, count, rows, SAMPLING, omega, s.solver)
-    memorise(s.weights, s.last, slots, count, y)
+    solve(s.costs, count, rows, SAMPLING, omega, s.solver)
+    memorise(s.weights, s.scales, s.last, slots, s.roots, count, y)
     fine = True
     for i in range(1 + d):
         duals[i] = y[count + i]
@@ -244,12 +268,13 @@ def project_best_arm(rules: Rules, s: State) -> None:
             best = a
     for a in range(k):
         if a != best:
-            fall = s.means[best] - s.means[a] + rules.added
-            scale = 2.0 / max(fall * fall, LEAST_FALL)
+            s.near.falls[others] = s.means[best] - s.means[a]
             for b in range(k):
-                s.costs[others, b] = scale * s.variances[b] if b in (a, best) else 0.0
+                s.near.steps[others, b] = 0.0
+            s.near.steps[others, a], s.near.steps[others, best] = 1.0, -1.0
             s.near.slots[others] = a
             others += 1
+    find_costs(rules, s, others)
     solve_program(s, others, s.none, s.raw, k)
     for a in range(k):
         s.squares[a] = 1.0
@@ -319,7 +344,7 @@ def choose(rules: Rules, s: State) -> int:
         for a in range(k):
             s.omega[a] = 1.0 / k
     elif rules.sampling == SOLVED:
-        costs_of(s.near.steps, s.near.falls, count, rules.added, s.variances, s.costs)
+        find_costs(rules, s, count)
         solve_program(s, count, s.relaxed, s.omega, k + d)
     elif rules.sampling == PROJECTED:
         project_best_arm(rules, s)
@@ -416,7 +441,7 @@ def run(
             for a in range(k):
                 state.rows[i, a] = matrix[i, a] - limits[i]
     stopped, bad_policies, bad_allocations = explore(
-        rules, cap, state, means, np.sqrt(variances), matrix, limits, cost_sigma, np.zeros(d),
+        rules, cap, state, means, state.deviations, matrix, limits, cost_sigma, np.zeros(d),
         environment,
     )  # fmt: skip
     empty = state.counts[1]

@@ -1,7 +1,5 @@
 """Small linear systems."""
 
-import math
-
 import numpy as np
 
 from bestarm.core.compile import lean
@@ -9,39 +7,40 @@ from bestarm.core.compile import lean
 
 @lean
 def factorise(matrix: np.ndarray, start: int, n: int) -> None:
-    """Overwrite the lower triangle of a positive definite matrix with its Cholesky factor L.
+    """Overwrite a positive definite matrix, of which the lower triangle counts, with its factors.
 
-    The diagonal holds 1 / L_ii. Pivots are kept above 1e-18. Rows before `start` hold L already.
+    It is L D L^T; below the diagonal is left L, on it 1 / D_ii, and above it scratch. Pivots D_ii
+    are kept above 1e-18. Rows before `start` hold their factors already.
     """
     for i in range(start, n):
+        pivot = matrix[i, i]
         for j in range(i):
             total = matrix[i, j]
             for c in range(j):
-                total -= matrix[i, c] * matrix[j, c]
+                total -= matrix[c, i] * matrix[j, c]
+            matrix[j, i] = total  # (L D)_ij
             matrix[i, j] = total * matrix[j, j]
-        total = matrix[i, i]
-        for c in range(i):
-            total -= matrix[i, c] * matrix[i, c]
-        matrix[i, i] = 1.0 / math.sqrt(max(total, 1e-18))
+            pivot -= total * matrix[i, j]
+        matrix[i, i] = 1.0 / max(pivot, 1e-18)
 
 
 @lean
 def substitute(factor: np.ndarray, vector: np.ndarray, n: int) -> None:
-    """vector <- (L L^T)^-1 vector with L as `factorise` leaves it."""
+    """vector <- (L D L^T)^-1 vector with the factors as `factorise` leaves them."""
     for i in range(n):
         total = vector[i]
         for c in range(i):
             total -= factor[i, c] * vector[c]
-        vector[i] = total * factor[i, i]
+        vector[i] = total
     for i in range(n - 1, -1, -1):
-        total = vector[i]
+        total = vector[i] * factor[i, i]
         for c in range(i + 1, n):
             total -= factor[c, i] * vector[c]
-        vector[i] = total * factor[i, i]
+        vector[i] = total
 
 
 @lean
-def cholesky_solve(matrix: np.ndarray, vector: np.ndarray, n: int) -> None:
+def solve_definite(matrix: np.ndarray, vector: np.ndarray, n: int) -> None:
     """vector <- matrix^-1 vector for a positive definite matrix given by its lower triangle."""
     factorise(matrix, 0, n)
     substitute(matrix, vector, n)

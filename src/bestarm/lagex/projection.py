@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import jit, lean
-from bestarm.lagex.linear_algebra import cholesky_solve
+from bestarm.lagex.linear_algebra import solve_definite
 
 #: Sums and costs are met to this, and Newton steps before giving up.
 TOLERANCE, MOST_STEPS = 1e-10, 100
@@ -112,7 +112,7 @@ def project_into(
                             hessian[i, j] += first * second * inverse[a]
             for a in range(k):
                 hessian[i, i] += RIDGE * inverse[a]
-        cholesky_solve(hessian, step, 1 + d)
+        solve_definite(hessian, step, 1 + d)
         length = 1.0
         for _ in range(60):
             for i in range(1 + d):
