@@ -212,6 +212,23 @@ def more(papers: list[str]) -> Iterator[Row]:
                 )
 
 
+def data(papers: list[str]) -> Iterator[Row]:
+    """Wall time of making the kept tables of data/ again, and whether they come out the same."""
+    with copy(()) as folder:
+        for name in papers:
+            tables = getattr(registry.room(name, "experiments"), "TIMED_TABLES", {})
+            for rule, table in tables.items():
+                spent = run(folder, table, force=rule)
+                same = (folder / table).read_bytes() == (ROOT / table).read_bytes()
+                yield row(
+                    f"{table} made again",
+                    spent,
+                    "s",
+                    f"snakemake --force {table} on {CORES} cores; "
+                    + ("the same to the byte" if same else "other bytes than before"),
+                )
+
+
 def cores(papers: list[str]) -> Iterator[Row]:
     """What simulation gains by a second core."""
     with copy(papers) as folder:
@@ -308,6 +325,7 @@ STAGES = {
     "quick": quick,
     "paper": paper,
     "more": more,
+    "data": data,
     "cores": cores,
 }
 FILE = ROOT / "bench/bench.csv"

@@ -14,6 +14,14 @@ settings.register_profile("search", deadline=None, max_examples=5000)
 
 BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
 
+#: Files whose tests take minutes each.
+LONG = ("test_faults.py", "test_workflow.py", "test_notebooks.py")
+
+
+def pytest_collection_modifyitems(items: list) -> None:
+    """Long tests first, so that in the end no core waits for one."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
 
 @pytest.fixture(scope="session")
 def root() -> Path:

@@ -7,7 +7,8 @@
     experiments.py  EXPERIMENTS, TARGETS, BENCHMARKS, OWN_STATISTICS, summarise(cell, truth, runs),
                     bounds(truth, setting), describe(instance, truth); tally(cell, truth, runs)
                     and estimates(tally) if what some runs tell adds up to what all do, so that
-                    summaries need not hold them all; TIMED_TARGETS, TIMED_MORE if wanted
+                    summaries need not hold them all; if wanted TIMED_TARGETS, TIMED_MORE and
+                    TIMED_TABLES
     plots.py        one function a target; LOOKS, colours by strategy or reading, if wanted
     reference.py    slow versions, for tests
 
