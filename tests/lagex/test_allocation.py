@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.lagex import reference
 from bestarm.lagex.allocation import PADDING, SAMPLING, best_allocation, pad
-from bestarm.lagex.dual import make_solver, solve
+from bestarm.lagex.dual import make_solver, solve, start_from_nothing
 from bestarm.lagex.problem import imdb, setup1, setup2, triangle
 from bestarm.lagex.vertices import alternatives, rows_of
 from lagex.polytopes import KINDS, drawn, polytopes, smooth_polytopes
@@ -118,7 +118,7 @@ def from_nothing(costs, rows, tolerance):
     """An allocation with what it misses, and weights, nu and multipliers."""
     (count, k), rows = costs.shape, np.ascontiguousarray(rows)
     solver, omega, padded = make_solver(count, k, len(rows)), np.zeros(k), np.zeros((count, k))
-    solver.y[:count], solver.y[count] = 1.0 / count, 1.0
+    start_from_nothing(solver, count)
     pad(costs, count, tolerance, padded)
     residual = solve(padded, count, rows, tolerance, omega, solver)
     return omega, residual, solver.y[:count], solver.y[count], solver.y[count + 1 :]

@@ -15,7 +15,7 @@ seeds = st.integers(0, 2**32)
 
 
 def problem(p, r=0.01):
-    """Costs, padded, and constraints of a random set; None where nothing is to be told apart."""
+    """Costs, padded, and constraints of a random set in which something is to be told apart."""
     found = alternatives(p.means, p.matrix, p.limits, r)
     assume(len(found.gaps) > 0)
     costs = reference.costs(found.steps, found.gaps, p.variances, r)
@@ -31,7 +31,7 @@ def solved(costs, rows, tolerance, omega, solver):
 
 def fresh(costs, rows):
     solver, omega = dual.make_solver(*costs.shape, len(rows)), np.zeros(costs.shape[1])
-    solver.y[: len(costs)], solver.y[len(costs)] = 1.0 / len(costs), 1.0
+    dual.start_from_nothing(solver, len(costs))
     return omega, solver
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, lean
-from bestarm.lagex.dual import make_solver, solve
+from bestarm.lagex.dual import make_solver, solve, start_from_nothing
 from bestarm.lagex.vertices import Others
 
 #: Relative accuracy of T while sampling.
@@ -29,6 +29,13 @@ SAMPLING = 1e-4
 PADDING = 1e-5
 #: Least squared gap of an alternative in a program.
 LEAST_FALL = 1e-18
+
+
+@inlined
+def padding_of(root: float, n_arms: int, accuracy: float) -> float:
+    """What `pad` adds to the costs of an alternative whose sum_a sqrt(c_va) is `root`."""
+    least = 0.5 * accuracy * root / n_arms
+    return least * least
 
 
 @lean
@@ -59,9 +66,9 @@ def costs_of(
             out[v, a] = abs(scale * deviations[a] * steps[v, a])
             root += out[v, a]
         roots[v] = root
-        least = 0.5 * accuracy * root / k
+        least = padding_of(root, k, accuracy)
         for a in range(k):
-            out[v, a] = out[v, a] * out[v, a] + least * least
+            out[v, a] = out[v, a] * out[v, a] + least
 
 
 @lean
@@ -79,7 +86,7 @@ def pad(costs: np.ndarray, count: int, accuracy: float, out: np.ndarray) -> None
         root = 0.0
         for a in range(k):
             root += math.sqrt(costs[v, a])
-        least = (0.5 * accuracy * root / k) ** 2
+        least = padding_of(root, k, accuracy)
         for a in range(k):
             out[v, a] = costs[v, a] + least
 
@@ -142,9 +149,7 @@ def best_allocation(costs: np.ndarray, rows: np.ndarray, tolerance: float = 1e-7
     omega, padded, residual = np.zeros(k), np.zeros((count, k)), np.inf
     for padding in (min(tolerance, PADDING), PADDING):
         if not residual <= tolerance:
-            solver.y[:] = 0.0
-            solver.y[:count] = 1.0 / count
-            solver.y[count] = 1.0
+            start_from_nothing(solver, count)
             pad(costs, count, padding, padded)
             residual = solve(padded, count, rows, tolerance, omega, solver)
     if not residual <= 10.0 * max(tolerance, PADDING):

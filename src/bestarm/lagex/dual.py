@@ -78,6 +78,13 @@ def make_solver(n_alternatives: int, n_arms: int, n_constraints: int) -> Solver:
     )
 
 
+def start_from_nothing(solver: Solver, count: int) -> None:
+    """Let `solve` start from equal weights of `count` alternatives and no multiplier of a row."""
+    solver.y[:] = 0.0
+    solver.y[:count] = 1.0 / count
+    solver.y[count] = 1.0
+
+
 @lean
 def _value(y: np.ndarray, costs: np.ndarray, count: int, rows: np.ndarray, forms: np.ndarray):
     """The dual function at y, with q, z and sqrt(q z) left in `forms`; -inf outside its domain."""
@@ -95,13 +102,10 @@ def _value(y: np.ndarray, costs: np.ndarray, count: int, rows: np.ndarray, forms
         if y[count + 1 + i] > 0.0:
             for a in range(k):
                 forms[1, a] += y[count + 1 + i] * rows[i, a]
-    least = np.inf
-    for a in range(k):
-        least = min(least, forms[1, a])
-    if not least > 0.0:
-        return -np.inf
     spread = 0.0
     for a in range(k):
+        if not forms[1, a] > 0.0:
+            return -np.inf
         forms[2, a] = math.sqrt(forms[0, a] * forms[1, a])
         spread += forms[2, a]
     return 2.0 - total + 2.0 * math.log(spread)
@@ -218,7 +222,7 @@ def _follow(
         forms, moving, matrix, vector: scratch.
     """
     d, k = rows.shape
-    moving[0], size = 0, 1
+    size = 1  # nu comes first
     for i in range(d):
         if y[count + 1 + i] > 0.0:
             moving[size] = i
