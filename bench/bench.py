@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -29,7 +29,7 @@ from bestarm.pipeline.scales import read_scale
 
 ROOT = Path(__file__).parents[1]
 CORES = 2
-REPEATS = 5
+REPEATS = 11
 
 
 class Row(NamedTuple):
@@ -69,11 +69,10 @@ def main() -> None:
 
 def kernels(papers: list[str]) -> Iterator[Row]:
     """Microseconds a unit of work of each strategy, with all that a replication costs."""
-    alone = multiprocessing.get_context("spawn")
     for paper in papers:
+        speeds = alone(measure, paper)
         for number, benchmark in enumerate(registry.room(paper, "experiments").BENCHMARKS):
-            with ProcessPoolExecutor(1, mp_context=alone) as process:
-                spent, pulls, peak = process.submit(measure, paper, number).result()
+            spent, pulls = speeds[number]
             cell = benchmark.cell
             reading = "" if cell.reading == "as-written" else f", {cell.reading}"
             note = f" ({benchmark.note})" if benchmark.note else ""
@@ -83,15 +82,34 @@ def kernels(papers: list[str]) -> Iterator[Row]:
                 f"us a {benchmark.per}",
                 f"{benchmark.runs} runs, median of {REPEATS}{note}",
                 pulls,
-                peak,
+                alone(peak_of, paper, number),
             )
 
 
-def measure(paper: str, number: int) -> tuple[float, float, float]:
-    """Seconds a unit of work and pulls a second of a benchmark; this process's peak memory in MB.
+def alone(work: Callable, *arguments: object) -> Any:
+    """What a function returns in a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        return process.submit(work, *arguments).result()
 
-    Of delayed feedback, the pulls that ended or were cancelled.
+
+def measure(paper: str) -> list[tuple[float, float]]:
+    """Seconds a unit of work, and pulls a second, of a paper's benchmarks.
+
+    They take turns, so that a busy minute of the machine does not fall upon all repeats of one.
     """
+    works = [work_of(paper, i) for i in range(len(registry.room(paper, "experiments").BENCHMARKS))]
+    turns = [[timed(work) for work in works] for _ in range(REPEATS)]
+    speeds = []
+    for repeats in zip(*turns, strict=True):
+        seconds = statistics.median(seconds for seconds, _ in repeats)
+        amount, pulls = repeats[0][1]
+        speeds.append((seconds / amount, pulls / seconds))
+    return speeds
+
+
+def work_of(paper: str, number: int) -> Callable[[], tuple[int, int]]:
+    """A benchmark, compiled: it returns units of work and pulls (of delayed feedback, those that
+    ended or were cancelled)."""
     strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
     benchmark = experiments.BENCHMARKS[number]
     cell = benchmark.cell
@@ -108,10 +126,13 @@ def measure(paper: str, number: int) -> tuple[float, float, float]:
             pulls += sum(int(getattr(outcome, f).sum()) for f in fields & set(outcome._fields))
         return amount, pulls
 
-    spent = [timed(work) for _ in range(REPEATS)]
-    seconds = statistics.median(seconds for seconds, _ in spent)
-    amount, pulls = spent[0][1]
-    return seconds / amount, pulls / seconds, own_peak()
+    return work
+
+
+def peak_of(paper: str, number: int) -> float:
+    """Peak memory in MB of this process, which runs a benchmark and nothing else."""
+    work_of(paper, number)()
+    return own_peak()
 
 
 def own_peak() -> float:

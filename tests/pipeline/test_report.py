@@ -12,6 +12,8 @@ from bestarm.pipeline.report import (
     disagreement_table,
     fill,
     findings,
+    strategy_table,
+    time_table,
     verdict_table,
 )
 
@@ -122,3 +124,34 @@ def test_the_finding_on_lagex_holds(real):
     for environment in ("hard", "easy", "imdb"):
         for strategy in ("lagex", "lats"):
             assert lines.high[f"lemma2-feasible-{environment}-{strategy}"] < 0.5
+
+
+def test_machines_are_named_by_row_where_they_differ():
+    bench = pd.DataFrame(
+        {
+            "measure": ["p, paper scale", "q, paper scale", "q: a strategy"],
+            "value": [1.0, 2.0, 3.0],
+            "unit": ["s", "s", "us a pull"],
+            "how": "",
+            "machine": ["A, 2 cores", "B, 2 cores", "A, 2 cores"],
+        }
+    )
+    assert time_table(bench[:1]).endswith("\n\nMachine: A, 2 cores.")
+    *_, first, second = time_table(bench).splitlines()
+    assert (first.split("|")[-2], second.split("|")[-2]) == (" A, 2 cores ", " B, 2 cores ")
+
+
+def test_a_strategy_is_shown_where_it_takes_least_and_most():
+    names = ["p: A, read on x on y, n=1", "p: A, read on z, n=2", "p: B on z, n=2", "p: peak"]
+    bench = pd.DataFrame(
+        {
+            "measure": names,
+            "value": [1.0, 2.0, 3.0, 900.0],
+            "unit": ["us a pull", "us a pull", "us a pull", "MB"],
+            "machine": "M",
+        }
+    )
+    lines = strategy_table(bench).splitlines()
+    assert lines[2] == "| p | A, read | 1 | 2 | us a pull | z, n=2 |"
+    assert lines[3] == "| p | B | 3 | 3 | us a pull | z, n=2 |"
+    assert lines[4:] == ["", "Machine: M."]

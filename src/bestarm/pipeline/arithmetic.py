@@ -1,27 +1,40 @@
 """What makes the same program give the same bits on every processor of a kind.
 
 The order in which OpenBLAS adds depends on its number of threads and on the kernels that it picks
-for the processor; a strategy that rounds a design may then pull differently. Snakemake gives every
-job one thread (OMP_NUM_THREADS), and so does `make verify`; both ask for the kernels below.
+for the processor; a strategy that rounds a design may then pull differently. The last bit of
+numpy's logarithms depends on the processor too, and with it the sixth digit of a place in a
+picture. Snakemake gives every job one thread (OMP_NUM_THREADS), and so does `make verify`; both ask
+for what processors with AVX2 do, that is, x86-64 since 2013.
 """
 
+import os
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from bestarm.pipeline.environment import environment
 
-#: OpenBLAS's kernels for processors with AVX2, that is, x86-64 since 2013.
+#: OpenBLAS's kernels for processors with AVX2.
 KERNELS = "Haswell"
+#: What numpy is told not to use, beside what it is told already; names, or how they begin.
+BEYOND_AVX2 = ("X86_V4", "AVX512")
+NUMPY_SWITCH = "NPY_DISABLE_CPU_FEATURES"
 
 
 def same_kernels() -> dict[str, str]:
-    """Environment variables that choose the kernels, for processes started with them."""
-    return {"OPENBLAS_CORETYPE": KERNELS} if platform.machine() in ("x86_64", "AMD64") else {}
+    """Environment variables that choose the arithmetic, for processes started with them."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return {}
+    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    off = os.environ.get(NUMPY_SWITCH, "").split()
+    off += [feature for feature in found if feature.startswith(BEYOND_AVX2)]
+    return {"OPENBLAS_CORETYPE": KERNELS} | ({NUMPY_SWITCH: " ".join(off)} if off else {})
 
 
 @contextmanager
 def same_bits() -> Iterator[None]:
-    """Let processes that are started meanwhile compute with one thread and these kernels."""
+    """Let processes that are started meanwhile compute with one thread and this arithmetic."""
     with environment(OMP_NUM_THREADS="1", **same_kernels()):
         yield

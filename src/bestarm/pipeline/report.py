@@ -23,7 +23,7 @@ from bestarm.pipeline.files import write_text
 
 #: Pages with computed parts, and which.
 PAGES = {
-    "README.md": ("verdicts", "findings", "times"),
+    "README.md": ("verdicts", "findings", "times", "strategies"),
     "docs/disagreements.md": ("disagreements",),
     "docs/speed.md": ("speed",),
 }
@@ -113,7 +113,7 @@ def _number(value) -> str:
 
 
 def speed_table(bench: pd.DataFrame) -> str:
-    """What `make bench` measured, and on which machine."""
+    """What `make bench` measured."""
     shown = pd.DataFrame(
         {
             "measure": bench.measure,
@@ -123,7 +123,7 @@ def speed_table(bench: pd.DataFrame) -> str:
             "how": bench.how,
         }
     )
-    return f"{_markdown(shown)}\n\nMachine: {bench.machine.iloc[0]}."
+    return _with_machine(shown, bench.machine)
 
 
 def time_table(bench: pd.DataFrame) -> str:
@@ -144,7 +144,34 @@ def time_table(bench: pd.DataFrame) -> str:
             "how": rows.how,
         }
     )
-    return f"{_markdown(shown)}\n\nMachine: {bench.machine.iloc[0]}."
+    return _with_machine(shown, rows.machine)
+
+
+def strategy_table(bench: pd.DataFrame) -> str:
+    """The time of a unit of work of each strategy where it is shortest and where it is longest."""
+    rows = bench[bench.unit.fillna("").str.startswith("us a ")]
+    named = rows.measure.str.extract(r"^(?P<paper>\w+): (?P<strategy>.+?) on (?P<instance>.+)$")
+    shown = []
+    for (paper, strategy), of_one in rows.groupby([named.paper, named.strategy], sort=False):
+        longest = of_one.value.idxmax()
+        shown.append(
+            {
+                "paper": paper,
+                "strategy": strategy,
+                "least": _number(of_one.value.min()),
+                "most": _number(of_one.value.max()),
+                "unit": of_one.unit[longest],
+                "most on": named.instance[longest],
+            }
+        )
+    return _with_machine(pd.DataFrame(shown), rows.machine)
+
+
+def _with_machine(shown: pd.DataFrame, machines: pd.Series) -> str:
+    """A table and the machine it was measured on; a column of them where there are several."""
+    if machines.nunique() == 1:
+        return f"{_markdown(shown)}\n\nMachine: {machines.iloc[0]}."
+    return _markdown(shown.assign(machine=machines))
 
 
 def _where_measured(numbers: pd.Series) -> list[str]:
@@ -164,6 +191,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "verdicts": verdict_table(ledger),
         "findings": findings(template, ledger),
         "times": time_table(bench),
+        "strategies": strategy_table(bench),
         "disagreements": disagreement_table(ledger),
         "speed": speed_table(bench),
     }
