@@ -235,12 +235,40 @@ def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):
     assert list(tmp_path.iterdir()) == [bad]
 
 
-def test_a_full_disk_is_one_line(mine):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", [["bound", "INSTANCE"], ["--version"], ["list", "baics"]])
+def test_a_full_disk_is_one_line(mine, arguments, unbuffered):
+    """Whether Python writes at once, or only when it must: at its very end if a text is short."""
+    arguments = [str(mine) if argument == "INSTANCE" else argument for argument in arguments]
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "bestarm", "bound", str(mine)]
-        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert result.returncode == 2
+        result = subprocess.run(
+            [sys.executable, "-m", "bestarm", *arguments],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
     assert result.stderr == "error: output: No space left on device\n"
+    assert result.returncode == 2
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_leaves_is_no_error(unbuffered):
+    command = [sys.executable, "-m", "bestarm", "list"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        result = subprocess.run(
+            command,
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+    finally:
+        os.close(writing)
+    assert result.stderr == ""
+    assert result.returncode == 1
 
 
 def test_missing_file(tmp_path):

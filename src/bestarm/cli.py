@@ -32,18 +32,36 @@ MOST_PULLS = 10**15
 def main() -> None:
     """Run the command line; bad input is one line on standard error and exit code 2."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            _flush()  # Python's own flush at the end could not say what went wrong
     except InputError as error:
-        _complain(f"error: {error}")
-        sys.exit(2)
+        _fail(f"error: {error}", 2)
     except MemoryError:
-        print("error: not enough memory for what is asked", file=sys.stderr)
-        sys.exit(2)
+        _fail("error: not enough memory for what is asked", 2)
     except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)
-        sys.exit(130)
+        _fail("interrupted; nothing was written", 130)
     except BrokenPipeError:
-        sys.exit(141)
+        _fail("", 141)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else error
+        _fail(f"error: {error.filename or 'output'}: {reason}", 2)
+
+
+def _flush() -> None:
+    print(end="", flush=True)
+
+
+def _fail(message: str, code: int) -> None:
+    """Exit with a message, if there is one, and without what standard output would not take."""
+    if message:
+        _complain(message)
+    try:
+        _flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
 
 
 def _complain(message: str) -> None:
