@@ -11,7 +11,7 @@ import typer
 from bestarm import __version__
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.command import Command
+from bestarm.pipeline.command import Command, told
 from bestarm.pipeline.commands import Paper
 from bestarm.pipeline.commands import app as workflow
 
@@ -45,8 +45,7 @@ def main() -> None:
     except BrokenPipeError:
         _fail("", 141)
     except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else error
-        _fail(f"error: {error.filename or 'output'}: {reason}", 2)
+        _fail(f"error: {told(error)}", 2)
 
 
 def _flush() -> None:

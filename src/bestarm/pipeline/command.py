@@ -9,6 +9,11 @@ from typer.core import TyperCommand
 from bestarm.core.inputs import InputError
 
 
+def told(error: OSError, otherwise: str = "output") -> str:
+    """What could not be read or written and why, in a line; `otherwise` if no file is named."""
+    return f"{error.filename or otherwise}: {os.strerror(error.errno) if error.errno else error}"
+
+
 class Command(TyperCommand):
     """A command that says in one line what it could not write, and mends the compile cache."""
 
@@ -20,9 +25,7 @@ class Command(TyperCommand):
         except OSError as error:
             # An error of writing, unlike one of opening, does not know its file.
             out = ctx.params.get("out") or ctx.params.get("svg")
-            what = error.filename or (f"{out}: not written" if out else "output")
-            reason = os.strerror(error.errno) if error.errno else error
-            raise InputError(f"{what}: {reason}") from None
+            raise InputError(told(error, f"{out}: not written" if out else "output")) from None
 
     def _invoke(self, ctx):
         try:
