@@ -231,7 +231,8 @@ def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):
     refused(bestarm(*plan, "none", bad, *seeds, *out), "none: baics has none of that name")
     refused(bestarm(*plan, "example1", bad, *seeds, *out), bad, "is not JSON")
     refused(bestarm(*plan, "example1", tmp_path / "no", *seeds, *out), "no: No such file")
-    refused(bestarm("workflow", "claims", bad, "--figures", "x", *out), "one of baics")
+    files = ("--figures", "x", "--headline", "y", "--scorecard", "z", *out)
+    refused(bestarm("workflow", "claims", bad, *files), "one of baics")
     assert list(tmp_path.iterdir()) == [bad]
 
 

@@ -16,7 +16,7 @@ from bestarm.core.compile import PACKAGE, kernel_sources
 from bestarm.core.estimates import STATISTICS
 from bestarm.pipeline import registry
 from bestarm.pipeline.arithmetic import same_bits
-from bestarm.pipeline.report import PAGES, computed_parts, fill
+from bestarm.pipeline.report import PAGES, computed_parts, fill, read_ledger
 from bestarm.pipeline.scales import SCALES, read_scale
 from bestarm.pipeline.style import save
 from bestarm.pipeline.tables import COLUMNS, read_geometry, read_table
@@ -80,7 +80,8 @@ def test_slurm_may_be_given_all_shards_at_once(root):
 def test_pages_say_what_was_computed(root, page):
     """Verdicts and speeds are those of the files; `make readme` makes them anew."""
     text = (root / page).read_text()
-    assert fill(page, text, computed_parts(root)) == text
+    ledger = read_ledger(root / "figures/claims.csv")
+    assert fill(page, text, computed_parts(root), ledger) == text
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/usage.md"])

@@ -20,12 +20,12 @@ def kept_table(paper: str, target: str) -> pd.DataFrame:
 
 def kept_verdicts(paper: str, *beginnings: str) -> pd.DataFrame:
     """Published number and verdict of the claims whose ids begin like this, a line each."""
-    claims = pd.read_csv(data_folder().parent / "figures/claims.csv").drop_duplicates(
-        ["paper", "id"]
-    )
+    path = data_folder().parent / "figures/claims.csv"
+    claims = pd.read_csv(path, dtype=str, keep_default_na=False).drop_duplicates(["paper", "id"])
     claims = claims[(claims.paper == paper) & claims.id.str.startswith(beginnings)]
-    published = claims.published.map("{:,.6g}".format, na_action="ignore").fillna("")
-    return pd.DataFrame({"published": published, "verdict": claims.verdict}).set_index(claims.id)
+    under = [f" ({reading})" if reading else "" for reading in claims.under]
+    shown = {"published": claims.published, "verdict": claims.verdict + under}
+    return pd.DataFrame(shown).set_index(claims.id)
 
 
 def picture(figure: Figure, alt: str) -> Image:

@@ -48,7 +48,7 @@ COMMANDS = st.sampled_from(
             ["workflow", name]
             for name in ("instances", "plan", "shard", "summary", "table", "plot")
         ),
-        *(["workflow", name] for name in ("claims", "manifest", "report", "compile")),
+        *(["workflow", name] for name in ("claims", "overview", "manifest", "report", "compile")),
         *(["workflow", name, "baics"] for name in ("plan", "table", "plot")),
     ]
 )

@@ -90,6 +90,14 @@ def pictures(figures, paper):
             yield f"{stem}.geometry.csv"
 
 
+def across_papers(figures):
+    """What is made of all papers together: the ledger, its totals, and their pictures."""
+    yield from (f"{figures}/{name}.csv" for name in ("claims", "headline", "scorecard"))
+    yield from (f"{figures}/forest.{ending}" for ending in ("svg", "png", "pdf"))
+    for paper in registry.PAPERS:
+        yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png"))
+
+
 def summaries(figures, paper):
     """Every summary behind a paper's targets. Manifests depend on them so that a fresh clone,
     which has figures but no results, rebuilds instead of trusting file times."""
@@ -111,6 +119,7 @@ localrules:
     geometry,
     plot,
     claims,
+    overview,
     paper_manifest,
     manifest,
 
@@ -121,6 +130,8 @@ localrules:
 WILL_BUILD = workflow.is_main_process and not {"-n", "--dry-run", "--dryrun"} & set(sys.argv)
 if WILL_BUILD:
     for figures in SCALE_OF:
+        if not all(Path(file).exists() for file in across_papers(figures)):
+            Path(f"{figures}/all").unlink(missing_ok=True)
         for paper in registry.PAPERS:
             behind = [*pictures(figures, paper), *summaries(figures, paper)]
             if not all(Path(file).exists() for file in behind):

@@ -68,8 +68,11 @@ rule claims:
             for target in targets(paper)
         ],
         ledgers=[f"data/claims/{paper}.yaml" for paper in registry.PAPERS],
+        published=[f"data/published/{paper}.csv" for paper in registry.PAPERS],
     output:
-        "{figures}/claims.csv",
+        claims="{figures}/claims.csv",
+        headline="{figures}/headline.csv",
+        scorecard="{figures}/scorecard.csv",
     log:
         "results/logs/{figures}/claims.log",
     threads: 1
@@ -77,10 +80,33 @@ rule claims:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_hash("bestarm.pipeline.claims"),
+        code=code_hash("bestarm.pipeline.scoreboard"),
     shell:
         "python -m bestarm workflow claims {input.ledgers} --figures {wildcards.figures}"
-        " --out {output} 2> {log}"
+        " --out {output.claims} --headline {output.headline} --scorecard {output.scorecard} 2> {log}"
+
+
+rule overview:
+    input:
+        claims="{figures}/claims.csv",
+        scorecard="{figures}/scorecard.csv",
+    output:
+        "{figures}/forest.svg",
+        "{figures}/forest.png",
+        "{figures}/forest.pdf",
+        [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.PAPERS],
+        [f"{{figures}}/scorecard-{paper}.png" for paper in registry.PAPERS],
+    log:
+        "results/logs/{figures}/overview.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_hash("bestarm.pipeline.overview"),
+    shell:
+        "python -m bestarm workflow overview {input.claims} {input.scorecard}"
+        " --out {wildcards.figures} 2> {log}"
 
 
 rule paper_manifest:
@@ -110,7 +136,7 @@ rule manifest:
             for target in targets(paper)
         ],
         papers=lambda w: [f"{w.figures}/{paper}/all" for paper in registry.PAPERS],
-        claims="{figures}/claims.csv",
+        across=lambda w: list(across_papers(w.figures)),
     output:
         "{figures}/all",
     log:

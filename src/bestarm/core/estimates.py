@@ -84,9 +84,10 @@ STATISTICS = {
     "largest_rise": "largest ratio of lower bounds of neighbours in a sweep, from left to right",
     "perturbation_pulls": "1 / epsilon^2: pulls that see a cost of epsilon as one deviation",
     "policy_shift": "largest difference of a weight of the best policy from the unperturbed one",
-    "feasible_area": "area of a set of policies over that of the simplex",
-    "covers_feasible_set": "whether the optimistic set holds every truly feasible policy",
-    "policy_distance": "largest difference of a weight from the true best policy's",
+    "feasible_area": "mean area of a set of policies over that of the simplex",
+    "covers_feasible_set": "share of runs whose optimistic set, limits relaxed as named, holds "
+    "every truly feasible policy",
+    "policy_distance": "mean largest difference of a weight from the best policy's",
     "cone_angle": "angle of the normal cone of the best policy (means that leave it best)",
     "error_difference": "difference of two strategies' error rates",
     "error_ratio": "ratio of two strategies' error rates",

@@ -204,13 +204,22 @@ def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
 
 
 def log_correlation(medians: pd.DataFrame, line: pd.Series) -> Estimate:
-    """The correlation of ln(median) and ln(lower bound) over a sweep."""
+    """The correlation of ln(median) and ln(lower bound) over a sweep.
+
+    Its interval is normal, by the delta method: medians of different instances are independent, and
+    an error e of one ln(median) moves the correlation r by e (b - r a) / |y|, where a and b are the
+    centred ln(median) and ln(bound) in units of their lengths |y| and |x|.
+    """
     values, n = medians.value.to_numpy(float), int(medians.n.min())
     if np.isnan(values).any():
         return undefined("log_correlation", "", n)
     at_x = line.loc[medians.x].to_numpy(float)
-    found = float(np.corrcoef(np.log(values), np.log(at_x))[0, 1])
-    return Estimate("log_correlation", "", found, math.nan, math.nan, n)
+    y, x = (np.log(v) - np.log(v).mean() for v in (values, at_x))
+    a, b = y / np.linalg.norm(y), x / np.linalg.norm(x)
+    found = float(a @ b)
+    halves = np.log(medians.high.to_numpy(float) / medians.low.to_numpy(float)) / 2.0
+    half = float(np.linalg.norm((b - found * a) / np.linalg.norm(y) * halves))
+    return Estimate("log_correlation", "", found, found - half, min(found + half, 1.0), n)
 
 
 def published_over_exact(published: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:

@@ -15,7 +15,7 @@ from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
 PAPER_SETTING = {"delta": 0.05, "cap": 20_000_000}
 GRID_SETTING = {"delta": 0.05, "cap": 3_000_000}
 #: Readings that let every arm come back need far more than is published: a lower cap shows it.
-REBUILT_SETTING = {"delta": 0.05, "cap": 1_000_000}
+REBUILT_SETTING = {"delta": 0.05, "cap": 400_000}
 #: XY-Oracle stopped by estimated gaps, the rest as under the honest reading.
 HONEST_EMPIRICAL = "sqrt2*logn+two-step+empirical"
 

@@ -7,8 +7,10 @@ from matplotlib.colors import LogNorm, TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.ticker import NullFormatter
+from scipy.special import bdtrc
 
 from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
+from bestarm.pipeline.evidence import Side, log_side, same
 from bestarm.pipeline.style import (
     BLACK,
     BLUE,
@@ -27,6 +29,7 @@ from bestarm.pipeline.style import (
     pick,
     runs,
 )
+from bestarm.pipeline.tables import setting_value
 
 LOOKS = {
     "G": Look(ORANGE, "s"),
@@ -155,6 +158,9 @@ def readings(table: pd.DataFrame) -> Figure:
     widths = [f"{c}*{log}" for c in CONSTANTS for log in LOG_TERMS]
     ratios = pick(table, statistic="budget_ratio").set_index(["strategy", "reading"])
     rates = pick(table, statistic="error_rate").set_index(["strategy", "reading"])
+    capped = pick(table, statistic="share_capped").set_index(["strategy", "reading"])
+    published = pick(table, reading="published", statistic="mean_stopping_time")
+    published_runs = float(published.n.min())
     figure = new_figure(7.6, 6.6)
     axes = figure.subplots()
     names = [[(s, f"{width}+{rest}") for width in widths] for s, rest in ROWS]
@@ -164,9 +170,9 @@ def readings(table: pd.DataFrame) -> Figure:
     for i, line in enumerate(names):
         for j, name in enumerate(line):
             mark = ">" if ratios.status[name] == "restricted" else ""
-            wrong = rates.low[name] > DELTA
-            inside = ratios.low[name] <= 1.0 <= ratios.high[name]
-            style = {"weight": "bold"} if inside else {}
+            errors = round((rates.value[name] - capped.value[name]) * rates.n[name])
+            wrong = bdtrc(errors - 1, rates.n[name], DELTA) < 0.025
+            style = {"weight": "bold"} if _near(ratios.loc[name], published_runs) else {}
             text = f"{mark}{grid[i, j]:.2g}" + ("\u2020" if wrong else "")
             axes.text(j, i, text, ha="center", va="center", fontsize=6.5, **style)
     axes.set_yticks(range(len(ROWS)), list(ROWS.values()), fontsize=7)
@@ -181,19 +187,29 @@ def readings(table: pd.DataFrame) -> Figure:
     for k, label in enumerate(CONSTANT_LABELS.values()):
         axes.text(4 * k + 1.5, -0.9, f"c = {label}", ha="center", fontsize=8)
     axes.set_xlabel("logarithm of")
+    caps = sorted({setting_value(setting, "cap") for setting in rates.setting})
     second = [
         ratios.loc[("Fully-Adaptive", f"prop2+{rule}")] for rule in ("two-step", "argmin-max")
     ]
     caption(
         figure,
         "Mean budget at d = 5 over the published one, by confidence width c √log(·) (columns) and "
-        "the other choices (rows). Bold: the 95% interval holds 1. Dagger: errs surely more than "
-        "δ = 0.05 (95% Wilson interval). '>': some runs were capped, at 3,000,000 pulls "
-        "('rebuilt' at 1,000,000). "
+        "the other choices (rows). Bold: cannot be told from 1 at 5%, with both samples' errors. "
+        "Dagger: errs surely more than δ = 0.05 (binomial test, runs that stopped). '>': some "
+        f"runs were capped, at {caps[-1]:,.0f} pulls ('rebuilt' at {caps[0]:,.0f}). "
         f"{runs(rates.n)}. Fully-Adaptive with Proposition 2's own width: "
         f"{second[0].value:.2g} (two-step), {second[1].value:.2g} (argmin max).",
     )
     return figure
+
+
+def _near(ratio: pd.Series, published_runs: float) -> bool:
+    """Whether a ratio differs from 1 by less than both samples' errors, published ones as ours."""
+    if ratio.status == "restricted":
+        return False
+    ours = log_side(ratio)
+    theirs = ours.above * np.sqrt(ratio.n / published_runs)
+    return same(ours, Side(0.0, theirs, theirs), np.inf).against >= 0.05
 
 
 def random_arms(table: pd.DataFrame) -> Figure:

@@ -129,23 +129,55 @@ def plot(
 
 
 @command()
-def claims(ledgers: list[Path], figures: Annotated[Path, typer.Option()], out: Out) -> None:
-    """Test the claims of every paper (ledgers: data/claims/PAPER.yaml) on tables under a folder."""
+def claims(
+    ledgers: list[Path],
+    figures: Annotated[Path, typer.Option()],
+    out: Out,
+    headline: Annotated[Path, typer.Option(help="File to write: claims by kind and verdict.")],
+    scorecard: Annotated[Path, typer.Option(help="File to write: claims by reading.")],
+) -> None:
+    """Judge the claims of every paper (data/claims/PAPER.yaml) on the tables under a folder."""
     import pandas as pd
 
-    from bestarm.pipeline.claims import judge_all, write_ledger
+    from bestarm.pipeline import scoreboard
     from bestarm.pipeline.tables import read_table
+    from bestarm.pipeline.verdicts import judge_paper, write_ledger
 
-    parts = []
+    parts = {margins: [] for margins in scoreboard.MARGINS}
     for ledger in ledgers:
         paper = ledger.stem
         if paper not in registry.PAPERS:
             papers = ", ".join(registry.PAPERS)
             raise InputError(f"{ledger}: must be named after a paper, one of {papers}")
+        published = ledger.parent.parent / "published" / f"{paper}.csv"
         names = [t.name for t in registry.room(paper, "experiments").TARGETS]
         tables = {name: read_table(figures / paper / f"{name}.csv") for name in names}
-        parts.append(judge_all(paper, ledger, tables))
-    write_ledger(pd.concat(parts), out)
+        for margins, found in parts.items():
+            found.append(judge_paper(ledger, published, tables, margins))
+    judged = {margins: pd.concat(found) for margins, found in parts.items()}
+    scoreboard.write(scoreboard.headline(judged), headline)
+    scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)
+    write_ledger(judged[1.0], out)
+
+
+@command()
+def overview(
+    claims: Path,
+    scorecard: Path,
+    out: Annotated[Path, typer.Option(help="Folder to write.")],
+) -> None:
+    """Draw the forest plot of claims.csv, and each paper's part of scorecard.csv."""
+    import pandas as pd
+
+    from bestarm.pipeline import overview as pictures
+    from bestarm.pipeline.style import save
+
+    table = pd.read_csv(scorecard)
+    forest = pictures.forest(pd.read_csv(claims))
+    save(forest, *(out / f"forest.{ending}" for ending in ("svg", "png", "pdf")))
+    for paper in registry.PAPERS:
+        drawn = pictures.scorecard(table, paper)
+        save(drawn, *(out / f"scorecard-{paper}.{ending}" for ending in ("svg", "png")))
 
 
 @command()

@@ -142,9 +142,14 @@ def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def save(figure: Figure, svg: Path | str, png: Path | str) -> None:
-    """Write both files; the same figure gives the same bytes."""
-    with replacing(svg) as path:
-        figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
-    with replacing(png) as path:
-        figure.savefig(path, format="png", metadata={"Software": None})
+def save(figure: Figure, svg: Path | str, png: Path | str, pdf: Path | str | None = None) -> None:
+    """Write the files of a picture; the same figure gives the same bytes."""
+    nothing = {
+        "svg": {"Date": None, "Creator": None},
+        "png": {"Software": None},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    }
+    for path, kind in ((svg, "svg"), (png, "png"), (pdf, "pdf")):
+        if path is not None:
+            with replacing(path) as temporary:
+                figure.savefig(temporary, format=kind, metadata=nothing[kind])

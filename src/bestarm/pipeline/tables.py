@@ -35,6 +35,12 @@ def cell_rows(cell: Cell, estimates: Iterable[Estimate]) -> list[dict]:
     return [{**names, **asdict(estimate)} for estimate in estimates]
 
 
+def setting_value(setting: str, name: str) -> float | None:
+    """A number of a setting's label, such as its delta; None if it has none of that name."""
+    text = dict(part.split("=", 1) for part in setting.split(",") if "=" in part).get(name)
+    return None if text in (None, "none") else float(text)
+
+
 def published_rows(published: pd.DataFrame, target: str) -> pd.DataFrame:
     """The published values of a target, as rows of its table."""
     rows = published[published.target == target]

@@ -12,13 +12,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
+from bestarm.pipeline.claims import KINDS
 from bestarm.pipeline.files import replacing
+from bestarm.pipeline.looks import LOOKS
+from bestarm.pipeline.report_verdicts import headline_text
 from bestarm.pipeline.scales import Scale, read_scale
 from bestarm.pipeline.site import ledger as ledgers
 from bestarm.pipeline.site import table as tables
 from bestarm.pipeline.site import texts
 from bestarm.pipeline.site.code import Code
-from bestarm.pipeline.site.content import README_PAGES, fingerprint, sources
+from bestarm.pipeline.site.content import README_PAGES, fingerprint, kept, prose, sources
 from bestarm.pipeline.site.paper import asked, check_targets, experiment_view, target_view
 
 
@@ -30,6 +33,10 @@ class Site:
         self.files: dict[str, bytes] = {}
         self.code = Code(root, sources(root))
         self.readme = read_text(root / "README.md")
+        self.prose = {str(path.relative_to(root)): page for page, path in prose(root)}
+        for path in kept(root):
+            if path.parent == root / "figures" and path.is_file():
+                self.files[f"figures/{path.name}"] = path.read_bytes()
         self.readings = self._readings()
         self.names = {paper: self._name(paper) for paper in registry.PAPERS}
         loader = PackageLoader("bestarm.pipeline.site")
@@ -43,7 +50,7 @@ class Site:
         self._templates.globals.update(
             papers=self.names,
             docs=self._docs(),
-            kinds=ledgers.KINDS,
+            claim_kinds=KINDS,
             number=ledgers.number,
             tally=ledgers.tally,
             asked=asked,
@@ -67,11 +74,11 @@ class Site:
             parts = path.split("/")
             if path == "README.md":
                 return f"rerun.html{anchor}"
-            if parts[0] == "docs" and path.endswith(".md"):
-                return f"{Path(path).stem}.html{anchor}"
+            if path in self.prose:
+                return f"{self.prose[path]}.html{anchor}"
             if parts[0] == "figures" and len(parts) == 3 and parts[1] in registry.PAPERS:
                 return f"{parts[1]}.html#{parts[2].split('.')[0]}"
-            return path if path == "figures/claims.csv" else self.code.page(path)
+            return path if path in self.files else self.code.page(path)
 
         return to_page
 
@@ -106,8 +113,9 @@ class Site:
     def _docs(self) -> dict[str, str]:
         """Pages of prose and their titles, docs/readings.md first."""
         titles = {
-            path.stem: texts.render(read_text(path), self.link("docs")).title
-            for path in sorted((self.root / "docs").glob("*.md"))
+            page: texts.render(read_text(path), self.link("docs")).title
+            for page, path in prose(self.root)
+            if path.parent.name == "docs"
         }
         made = {page: title for page, (title, _) in README_PAGES.items()}
         return {"readings": titles.pop("readings"), **made, **titles}
@@ -123,16 +131,16 @@ def build(root: Path) -> dict[str, bytes]:
         InputError: a text, table or ledger of the project cannot be read.
     """
     site = Site(root)
-    ledger = ledgers.read_ledger(root / "figures/claims.csv")
-    if (root / "figures/claims.csv").is_file():
-        site.files["figures/claims.csv"] = (root / "figures/claims.csv").read_bytes()
+    ledger = ledgers.read_verdicts(root / "figures/claims.csv")
     scale = read_scale(root / "workflow/scales/paper.yaml")
     papers = {paper: _add_paper(site, paper, ledger, scale) for paper in registry.PAPERS}
     _add_texts(site)
     bench = pd.read_csv(root / "bench/bench.csv")
     times = {paper: _time(bench, paper) for paper in registry.PAPERS}
-    has_ledger = "figures/claims.csv" in site.files
-    site.page("index.html", "index.html", of=papers, times=times, has_ledger=has_ledger)
+    pending = any(ledgers.PENDING in ledgers.tally(paper["claims"]) for paper in papers.values())
+    shown = [*LOOKS.values(), *([ledgers.PENDING] if pending else [])]
+    values = {"of": papers, "times": times, "verdicts": shown, **_across_papers(site)}
+    site.page("index.html", "index.html", **values)
     for path, page in site.code.pages().items():
         site.page(path, "code.html", page=page)
     _add_assets(site)
@@ -160,11 +168,14 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
     bullets = texts.bullets(texts.section(site.readme, "What replicates"))
     summary = texts.render(site.about(paper, bullets), site.link("")).body
     values = {"claims": claims, "targets": targets, "summary": summary}
+    authors = f"docs/authors/{paper}.md" in site.prose
     site.page(
         f"{paper}.html",
         "paper.html",
         paper=paper,
         title=registry.PAPERS[paper],
+        authors=f"authors-{paper}.html" if authors else "",
+        scorecard=f"figures/scorecard-{paper}.svg" in site.files,
         notebook=(site.root / "notebooks" / f"{paper}.py").is_file(),
         experiments=experiments,
         reading_page=site.reading_page,
@@ -176,16 +187,32 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
 def _add_texts(site: Site) -> None:
     """Add the pages of prose: docs/*.md, and sections of README.md."""
     site.page("readings.html", "text.html", text=site.readings)
-    for path in sorted((site.root / "docs").glob("*.md")):
-        if path.stem != "readings":
-            text = texts.render(read_text(path), site.link("docs"))
-            site.page(f"{path.stem}.html", "text.html", text=text)
+    for page, path in prose(site.root):
+        if page != "readings":
+            folder = str(path.parent.relative_to(site.root))
+            text = texts.render(read_text(path), site.link(folder))
+            site.page(f"{page}.html", "text.html", text=text)
     for page, (title, headings) in README_PAGES.items():
         markdown = "".join(texts.section(site.readme, heading) for heading in headings)
         if not markdown:
             raise InputError(f"README.md: has none of the sections {', '.join(headings)}")
         text = texts.render(f"# {title}\n\n{markdown}", site.link(""))
         site.page(f"{page}.html", "text.html", text=text)
+
+
+def _across_papers(site: Site) -> dict[str, Any]:
+    """What the first page says of all papers together; parts that have not been built are empty."""
+    files = site.files
+    headline = forest = ""
+    if {"figures/headline.csv", "figures/claims.csv"} <= files.keys():
+        totals = pd.read_csv(site.root / "figures/headline.csv")
+        said = headline_text(totals, pd.read_csv(site.root / "figures/claims.csv"))
+        headline = texts.render(said, site.link("")).body
+    if "figures/forest.svg" in files:  # in the page itself, so that its marks are links
+        svg = files["figures/forest.svg"].decode()
+        forest = svg[svg.index("<svg") :]
+    has_ledger = "figures/claims.csv" in files
+    return {"headline": headline, "forest": forest, "has_ledger": has_ledger}
 
 
 def _time(bench: pd.DataFrame, paper: str) -> str:

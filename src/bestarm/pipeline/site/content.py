@@ -21,8 +21,14 @@ README_PAGES = {
 
 def page_names(root: Path) -> list[str]:
     """The pages at the top of the site: overview, papers, prose."""
-    docs = [path.stem for path in sorted((root / "docs").glob("*.md"))]
-    return ["index", *registry.PAPERS, *README_PAGES, *docs]
+    return ["index", *registry.PAPERS, *README_PAGES, *(page for page, _ in prose(root))]
+
+
+def prose(root: Path) -> list[tuple[str, Path]]:
+    """The pages made of docs/, and their sources: docs/authors/x.md becomes authors-x."""
+    found = sorted((root / "docs").rglob("*.md"))
+    names = (path.relative_to(root / "docs").with_suffix("") for path in found)
+    return [("-".join(name.parts), path) for name, path in zip(names, found, strict=True)]
 
 
 def stem(root: Path, paper: str, target: str) -> Path:
@@ -32,7 +38,10 @@ def stem(root: Path, paper: str, target: str) -> Path:
 
 def kept(root: Path) -> list[Path]:
     """The files of paper-scale targets that the site shows, and the ledger; some may be missing."""
-    return [root / "figures/claims.csv"] + [
+    across = [f"figures/{name}.csv" for name in ("claims", "headline", "scorecard")]
+    across += ["figures/forest.svg", "figures/forest.pdf"]
+    across += [f"figures/scorecard-{paper}.svg" for paper in registry.PAPERS]
+    return [root / name for name in across] + [
         Path(f"{stem(root, paper, target.name)}{ending}")
         for paper in registry.PAPERS
         for target in registry.room(paper, "experiments").TARGETS

@@ -8,85 +8,82 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bestarm.core.inputs import load
-from bestarm.pipeline.claims import (
-    CONTRADICTS,
-    INVALID,
-    NOT_REPRODUCED,
-    NOT_TESTABLE,
-    REPRODUCED,
-    Claim,
-    Ledger,
-    reading_of,
-)
+from bestarm.pipeline.claims import Claim, read_ledger
+from bestarm.pipeline.looks import LOOKS, VerdictLook
+from bestarm.pipeline.style import GREY
+from bestarm.pipeline.validity import REFUTED
+from bestarm.pipeline.verdicts import AGREES, CANNOT_TELL, NOT_TESTABLE
 
 #: Readings of a claim that are shown at once; the others unfold.
 MOST_READINGS = 2
 
+PENDING = VerdictLook(
+    "pending",
+    "not tested yet",
+    "…",
+    GREY,
+    "",
+    "",
+    "Its table has not been built, or not been tested.",
+)
+KINDS = {look.name: look for look in (*LOOKS.values(), PENDING)}
 
-class Kind(NamedTuple):
-    """A kind of verdict: told apart by its sign, not by colour alone."""
-
-    name: str  # also a class in site.css
-    sign: str
-    label: str
-    meaning: str
-
-
-KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind("reproduced", "✓", "reproduced", "Our runs of the paper's own text support it."),
-        Kind("reading", "◐", "other reading", "They do under another reading, which is named."),
-        Kind("not", "✗", "not reproduced", "They do under no reading that was tried."),
-        Kind(
-            "contradicts", "!", "contradicts itself", "The published number breaks its own bound."
-        ),
-        Kind(
-            "untestable",
-            "–",
-            "not testable",
-            "The paper or our runs do not say enough.",
-        ),
-        Kind("pending", "…", "not tested yet", "Its table has not been built, or not been tested."),
-    )
+#: Why we cannot tell, in words.
+WHY = {
+    "published": "the paper's own sample is too small",
+    "capped": "a mean over capped runs is only a lower bound",
+    "row": "agrees alone, not with the other numbers of its row",
+    "substitute": "on another simulator or data",
+    "undefined": "undefined in our runs",
+    "no interval": "our number has no interval",
 }
+
+
+class Part(NamedTuple):
+    """What one reading gives for one part of a claim."""
+
+    name: str
+    ours: float
+    low: float
+    high: float
+    n: float
+    than: float  # what `ours` is compared with, where that is not the published value
+    published: str
+    outcome: str
+    why: str
 
 
 class Result(NamedTuple):
     """What one reading gives for a claim."""
 
     reading: str
-    ours: float
-    low: float
-    high: float
-    n: float
-    than: float  # what `ours` is compared with, where that is not the published value
-    supported: bool
-    invalid: bool  # the reading errs more than delta
+    outcome: str
+    broken: bool  # a strategy breaks its promise under this reading
+    parts: list[Part]
 
-
-#: Kinds of the verdicts that name no reading.
-KIND_OF = {
-    REPRODUCED: "reproduced",
-    NOT_REPRODUCED: "not",
-    CONTRADICTS: "contradicts",
-    NOT_TESTABLE: "untestable",
-}
+    @property
+    def sign(self) -> str:
+        """A sign for the outcome."""
+        if self.outcome in (CANNOT_TELL, NOT_TESTABLE):
+            return "?" if self.outcome == CANNOT_TELL else "–"
+        return "✓" if self.outcome == AGREES else "✗"
 
 
 class Judged(NamedTuple):
     """A claim, its verdict, and what each reading gives, the one that decides first."""
 
     claim: Claim
-    kind: Kind
+    statement: str
+    kind: VerdictLook
     under: str  # the reading of the verdict, where it is not the paper's text
+    below_bound: bool  # the published number lies below the paper's own lower bound
     results: list[Result]
 
     @property
     def target(self) -> str:
         """The target it is tested on; empty if it is not testable."""
-        return self.claim.row.target if self.claim.row else ""
+        named = [self.claim.row, *self.claim.over]
+        return next((one.target for one in named if one and one.target), "")
 
     @property
     def shown(self) -> list[Result]:
@@ -97,39 +94,48 @@ class Judged(NamedTuple):
         return self.results[MOST_READINGS:]
 
 
-def read_ledger(path: Path) -> pd.DataFrame:
-    """figures/claims.csv, or an empty table if it has not been built."""
+def read_verdicts(path: Path) -> pd.DataFrame:
+    """figures/claims.csv as texts, or an empty table if it has not been built."""
     if not path.is_file():
         return pd.DataFrame(columns=["paper", "id"])
-    texts = dict.fromkeys(("id", "reading", "verdict", "valid", "note"), str)
-    return pd.read_csv(path, dtype=texts, keep_default_na=False)
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
 def judged(root: Path, paper: str, ledger: pd.DataFrame) -> list[Judged]:
     """All claims of a paper in the order of its file, those without a verdict included."""
     lines = ledger[ledger.paper == paper]
     of_claim = dict(iter(lines.groupby("id")))
-    claims = load(Ledger, root / "data/claims" / f"{paper}.yaml").claims
+    claims = read_ledger(root / "data/claims" / f"{paper}.yaml").claims
     return [_judged(claim, of_claim.get(claim.id)) for claim in claims]
 
 
 def _judged(claim: Claim, lines: pd.DataFrame | None) -> Judged:
     if lines is None:
-        return Judged(claim, KINDS["pending"], "", [])
-    verdict = lines.verdict.iloc[0]
-    under = reading_of(verdict)
-    results = [_result(row) for row in lines.itertuples() if row.reading]
-    results.sort(key=lambda result: result.reading != under)  # stable: the text's own comes next
-    return Judged(claim, KINDS["reading" if under else KIND_OF[verdict]], under, results)
+        return Judged(claim, claim.statement, PENDING, "", False, [])
+    first = lines.iloc[0]
+    tested = lines[lines.reading != ""]
+    results = [_result(rows) for _, rows in tested.groupby("reading", sort=False)]
+    results.sort(key=lambda result: result.reading != first.under)  # stable: the text's comes next
+    below = "True" in set(tested.below_bound)
+    return Judged(claim, first.statement, LOOKS[first.verdict], first.under, below, results)
 
 
-def _result(row) -> Result:
-    texts = [str(getattr(row, name)) for name in ("ours", "low", "high", "n", "than")]
-    numbers = [float(text or "nan") for text in texts]
-    return Result(row.reading, *numbers, str(row.supported) == "True", row.valid == INVALID)
+def _result(rows: pd.DataFrame) -> Result:
+    first = rows.iloc[0]
+    broken = REFUTED in {*rows.validity, *rows.validity_than}
+    return Result(first.reading, first.outcome, broken, [_part(row) for row in rows.itertuples()])
 
 
-def tally(claims: Iterable[Judged]) -> dict[Kind, int]:
+def _part(row) -> Part:
+    numbers = [float(getattr(row, name) or "nan") for name in ("ours", "low", "high", "n", "than")]
+    why = WHY.get(row.reason, "")
+    if row.reason == "ours":
+        needed = float(row.runs_needed or "nan")
+        why = f"{needed:,.0f} runs would settle it" if math.isfinite(needed) else "too few runs"
+    return Part(row.part, *numbers, row.published, row.part_outcome, why)
+
+
+def tally(claims: Iterable[Judged]) -> dict[VerdictLook, int]:
     """How many claims have each kind of verdict; kinds without any are left out."""
     counts = Counter(claim.kind.name for claim in claims)
     return {kind: counts[name] for name, kind in KINDS.items() if counts[name]}

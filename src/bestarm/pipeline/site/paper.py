@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
+from bestarm.pipeline import prose, registry
 from bestarm.pipeline.claims import RowOf
 from bestarm.pipeline.model import Experiment, Target
 from bestarm.pipeline.scales import Scale
@@ -104,16 +104,20 @@ def _strategy_page(paper: str, name: str, code: Code) -> str | None:
 def asked(judged: Judged) -> str:
     """What a claim's number is compared with, in words where the paper prints none."""
     claim = judged.claim
-    if claim.published:
-        return f"{claim.published.value:,.6g}"
-    if claim.than is None:
+    if claim.test == "none":
         return ""
-    side = "above" if claim.test == "at_least" else "below"
+    if claim.test in ("equals", "exact"):
+        printed = {part.published for result in judged.results for part in result.parts}
+        return ", ".join(sorted(map(prose.printed, printed - {""})))
+    if claim.test == "never":
+        return "never"
+    side = {"at_least": "above", "at_most": "below", "about": "about"}[claim.test]
     if not isinstance(claim.than, RowOf):
-        return f"{side} {claim.than:,.6g}"
+        limits = {p.than for p in claim.over if isinstance(p.than, float)} or {claim.than}
+        return f"{side} {', '.join(f'{limit:,.6g}' for limit in sorted(limits))}"
     other, row = claim.than.model_dump(exclude_none=True), claim.row.model_dump(exclude_none=True)
     differs = [f"{key} {value}" for key, value in other.items() if row.get(key) != value]
-    return f"{side} that of {', '.join(differs)}"
+    return f"{side} that of {', '.join(differs)}" if len(claim.over) < 2 else f"{side} others"
 
 
 def check_targets(paper: str, claims: list[Judged]) -> None:

@@ -1,0 +1,217 @@
+"""One part of a claim under one reading: its numbers, and what they say of each other."""
+
+import math
+from typing import NamedTuple
+
+import pandas as pd
+
+from bestarm.core.estimates import wilson
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import evidence
+from bestarm.pipeline.claims import Claim, Part, Published, ReadingOf, RowOf, Tables
+from bestarm.pipeline.evidence import CAPPED, Z95, Evidence, Side
+from bestarm.pipeline.tables import setting_value
+
+NOTHING = (math.nan, math.nan, math.nan)
+
+
+class Number(NamedTuple):
+    """A row of a table, or a published number, on both scales."""
+
+    row: pd.Series
+    raw: Side
+    log: Side | None  # None if it is not positive
+    is_ours: bool = True
+
+
+class Comparison(NamedTuple):
+    """What a part of a claim compares under a reading, and what comes of it."""
+
+    part: Part
+    ours: pd.Series
+    found: Evidence
+    other: pd.Series | None = None  # the other row of an inequality
+    than: float = math.nan  # what an inequality compares with
+    published: Published | None = None
+    ratio: tuple[float, float, float] = NOTHING  # published over ours, or ours over the other row
+    ratio_ours: tuple[float, float] = (math.nan, math.nan)  # the same interval by our error alone
+    below_bound: bool = False  # the published mean lies below the paper's own lower bound
+
+
+def compare(
+    claim: Claim, part: Part, reading: ReadingOf, tables: Tables, margins: float = 1.0
+) -> Comparison:
+    """Compare one part of a claim under a reading.
+
+    Args:
+        claim: any but one that cannot be tested.
+        part: one of its parts.
+        reading: one of its readings.
+        tables: of the paper.
+        margins: a factor on the claim's margin.
+
+    Raises:
+        InputError: a row or a published number is not there, or not alone.
+    """
+    row = claim.row.but(part, reading)
+    if claim.test in ("equals", "exact"):
+        return _with_published(claim, part, row, reading, tables, margins)
+    ours = _look_up(tables, row, reading.name)
+    if why := evidence.missing(ours.row):
+        return Comparison(part, ours.row, evidence.undecided(why))
+    if claim.test == "never":
+        count = evidence.count_of(ours.row)
+        if count is None:
+            raise InputError(f"{claim.id}: test never needs a share of runs")
+        return Comparison(part, ours.row, evidence.never(count, int(ours.row.n)))
+    if isinstance(claim.than, RowOf):
+        than = row.but(claim.than, part.than if isinstance(part.than, RowOf) else None)
+        return _with_row(claim, part, ours, _look_up(tables, than, reading.name), margins)
+    limit = claim.than if part.than is None else part.than
+    return Comparison(part, ours.row, _with_limit(claim, ours, limit, margins), than=limit)
+
+
+def _look_up(tables: Tables, row: RowOf, reading: str) -> Number:
+    """A number of a table; a published one has the error of ours at the paper's number of runs."""
+    found = tables.find(row, reading)
+    if found.status != "published":
+        return Number(found, evidence.raw_side(found), evidence.log_side(found))
+    mine = tables.find(row.but(RowOf(reading=reading)), reading)
+    return _published(tables.published(row), mine)._replace(row=found, is_ours=False)
+
+
+def _published(published: Published, ours: pd.Series) -> Number:
+    """A published number with its sampling error: ours, scaled to the paper's number of runs."""
+    value, n = published.value, published.n
+    log_value = math.log(value) if value > 0.0 else -math.inf
+    if math.isnan(n):
+        return Number(ours, Side(value), Side(log_value), False)
+    if evidence.count_of(ours) is not None:
+        low, high = wilson(value, int(n))
+        raw = Side(value, (value - low) / Z95, (high - value) / Z95)
+    else:
+        mine = evidence.raw_side(ours)
+        scale = math.sqrt(ours.n / n) * (value / ours.value if ours.value else 1.0)
+        raw = Side(value, mine.below * scale, mine.above * scale)
+    log = evidence.log_side(ours) or Side(0.0)
+    error = log.above * math.sqrt(ours.n / n)
+    return Number(ours, raw, Side(log_value, error, error), False)
+
+
+def _with_published(
+    claim: Claim, part: Part, row: RowOf, reading: ReadingOf, tables: Tables, margins: float
+) -> Comparison:
+    ours = tables.find(row, reading.name)
+    published = tables.published(claim.row.but(part, reading, claim.published))
+    if claim.test == "exact":
+        found = evidence.printed(ours.value, published.value, published.half_unit)
+    elif evidence.is_computed(ours):
+        raise InputError(f"{claim.id}: row is computed, so kind must be identity")
+    else:
+        found = _number(claim, ours, published, margins)
+    if why := evidence.missing(ours):
+        found = evidence.undecided(why)
+    theirs = _published(published, ours)
+    below_bound = False
+    if claim.bound and math.isnan(published.cap):
+        limit = tables.find(row.but(claim.bound), reading.name).value
+        short = limit - published.value - published.half_unit
+        below_bound = evidence.tail(short, theirs.raw.above) < 0.05
+    ratio, alone = _ratios(theirs.log, evidence.log_side(ours))
+    return Comparison(
+        part, ours, found, published=published, ratio=ratio, ratio_ours=alone,
+        below_bound=below_bound,
+    )  # fmt: skip
+
+
+def _number(claim: Claim, ours: pd.Series, published: Published, margins: float) -> Evidence:
+    """The evidence on a published number; a mean over capped runs only shows it is too small."""
+    theirs, margin = _published(published, ours), claim.margin_times(margins)
+    if claim.is_difference:
+        mine, other, off = evidence.raw_side(ours), theirs.raw, published.half_unit
+    else:
+        mine, other = evidence.log_side(ours), theirs.log
+        part = published.half_unit / published.value if published.value else 1.0
+        off = -math.log1p(-part) if part < 1.0 else math.inf
+    if mine is None or math.isinf(other.value):  # one of them is 0
+        raw = evidence.same(evidence.raw_side(ours), theirs.raw, 0.0, published.half_unit)
+        return raw._replace(support=1.0, margin=margin)
+    found = evidence.same(mine, other, margin, off)
+    same_cap = setting_value(ours.setting, "cap") == published.cap
+    if ours.status != "restricted" or same_cap:
+        return found
+    shown = evidence.is_lower_bound(ours) and found.difference < 0.0
+    return found._replace(support=1.0, against=found.against if shown else 1.0, reason=CAPPED)
+
+
+def _with_row(claim: Claim, part: Part, ours: Number, other: Number, margins: float) -> Comparison:
+    """Two rows. A mean over capped runs may only be too small."""
+    if why := evidence.missing(other.row):
+        found = evidence.undecided(why)
+    elif claim.test == "about":
+        if ours.log is None or other.log is None:
+            found = evidence.undecided(evidence.UNDEFINED)
+        else:
+            found = evidence.about(ours.log, other.log, claim.margin_times(margins))
+    else:
+        sign = 1.0 if claim.test == "at_least" else -1.0
+        found = _strict(evidence.larger(ours.raw, other.raw, sign), ours.row)
+    found = _uncapped(claim, found, ours.row, other.row)
+    found = found._replace(ours=found.facing if ours.is_ours else 0.0)
+    ratio, alone = _ratios(ours.log, other.log)
+    return Comparison(
+        part, ours.row, found, other.row, other.row.value, ratio=ratio, ratio_ours=alone
+    )
+
+
+def _uncapped(claim: Claim, found: Evidence, ours: pd.Series, other: pd.Series) -> Evidence:
+    """Evidence without what capped runs leave open."""
+    capped = [row.status == "restricted" for row in (ours, other)]
+    if not any(capped):
+        return found
+    lower = [evidence.is_lower_bound(row) for row in (ours, other)]
+    if all(capped) or capped != lower or claim.test == "about":
+        return found._replace(support=1.0, against=1.0, reason=CAPPED)
+    # what stays: that the one bounded from below is the larger
+    ours_larger_helps = claim.test == "at_least"
+    if lower[0] == ours_larger_helps:
+        return found._replace(against=1.0, reason=CAPPED)
+    return found._replace(support=1.0, reason=CAPPED)
+
+
+def _strict(found: Evidence, row: pd.Series) -> Evidence:
+    """Evidence in which runs that all give one number do not show that it exceeds that number."""
+    tie = found.difference == 0.0 and found.facing == 0.0
+    return found._replace(support=1.0) if tie and not evidence.is_computed(row) else found
+
+
+def _with_limit(claim: Claim, ours: Number, limit: float, margins: float) -> Evidence:
+    row = ours.row
+    if claim.test == "about":
+        margin = claim.margin_times(margins)
+        if claim.is_difference:
+            return evidence.about(ours.raw, Side(limit), margin)
+        if ours.log is None:
+            return evidence.undecided(evidence.UNDEFINED)
+        return evidence.about(ours.log, Side(math.log(limit)), margin)
+    sign = 1.0 if claim.test == "at_least" else -1.0
+    if (count := evidence.count_of(row)) is not None:
+        return evidence.share_against(count, int(row.n), limit, sign)
+    found = _strict(evidence.larger(ours.raw, Side(limit), sign), row)
+    if row.status != "restricted":
+        return found
+    if not evidence.is_lower_bound(row):
+        return found._replace(support=1.0, against=1.0, reason=CAPPED)
+    kept = {"against": 1.0} if sign > 0.0 else {"support": 1.0}
+    return found._replace(**kept, reason=CAPPED)
+
+
+def _ratios(above: Side | None, below: Side | None) -> tuple[tuple, tuple]:
+    """above / below with its interval, and that interval with the error of `below` alone."""
+    if above is None or below is None or not math.isfinite(above.value - below.value):
+        return NOTHING, NOTHING[1:]
+    middle = above.value - below.value
+    half = Z95 * math.hypot(above.above, below.above)
+    alone = Z95 * below.above
+    both = (math.exp(middle), math.exp(middle - half), math.exp(middle + half))
+    return both, (math.exp(middle - alone), math.exp(middle + alone))

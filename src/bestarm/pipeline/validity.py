@@ -1,0 +1,85 @@
+"""Whether a strategy keeps its promise under a reading: errors at most delta, stopping possible.
+
+All cells of a strategy and reading are tested together: errors against delta by exact binomial
+tests, mean stopping times of uncapped cells against a lower bound that holds for every
+delta-correct strategy. Holm's method keeps the chance of refuting a reading that is right below
+LEVEL.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+from scipy import special
+
+from bestarm.pipeline.claims import Ledger, RowOf, matching
+from bestarm.pipeline.evidence import is_computed, raw_side, tail
+from bestarm.pipeline.tables import setting_value
+
+LEVEL = 0.01
+
+PROVEN, NOT_REFUTED, REFUTED = "proven", "not refuted", "refuted"
+
+#: What tells a cell apart.
+CELL = ["instance", "strategy", "setting", "reading", "x_name"]
+
+
+def holm(p_values: Iterable[float]) -> list[float]:
+    """Holm's adjusted p-values, in the order given."""
+    p_values = list(p_values)
+    adjusted, highest = [1.0] * len(p_values), 0.0
+    for rank, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = highest
+    return adjusted
+
+
+def validities(ledger: Ledger, tables: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], str]:
+    """The validity of every (strategy, reading) that promises a delta in some table of a paper."""
+    p_values: dict[tuple[str, str], list[float]] = {}
+    for row, p in [*_errors(tables.values()), *_too_soon(ledger.lower_bounds, tables)]:
+        p_values.setdefault((row.strategy, row.reading), []).append(p)
+    proven = {
+        (strategy, reading)
+        for proof in ledger.proven
+        for strategy in proof.strategies
+        for reading in proof.readings
+    }
+    return {key: _validity(ps, key in proven) for key, ps in p_values.items()}
+
+
+def _validity(p_values: list[float], proven: bool) -> str:
+    if min(holm(p_values)) < LEVEL:
+        return REFUTED
+    return PROVEN if proven else NOT_REFUTED
+
+
+def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[pd.Series, float]]:
+    """Cells with a delta, and how likely so many errors are if each has at most that chance.
+
+    A run that was capped has not answered yet: as many errors as there are such runs do not count.
+    """
+    seen = pd.concat([t[t.statistic.isin(["error_rate", "share_capped"])] for t in tables])
+    seen = seen.drop_duplicates([*CELL, "x", "statistic"])
+    capped = seen[seen.statistic == "share_capped"].drop_duplicates(CELL).set_index(CELL).value
+    for row in seen[seen.statistic == "error_rate"].itertuples():
+        delta = setting_value(row.setting, "delta")
+        if delta is not None and row.n > 0:
+            unfinished = capped.get(tuple(getattr(row, name) for name in CELL), 0.0)
+            errors = max(round((row.value - unfinished) * row.n), 0)
+            yield row, float(special.bdtrc(errors - 1, int(row.n), delta)) if errors else 1.0
+
+
+def _too_soon(
+    bounds: list[RowOf], tables: Mapping[str, pd.DataFrame]
+) -> Iterable[tuple[pd.Series, float]]:
+    """Cells without a capped run, and how likely means as short are if the bound holds."""
+    for bound in bounds:
+        table = tables[bound.target]
+        limits = matching(table, bound.model_dump(exclude={"target"}, exclude_none=True))
+        means = table[(table.statistic == "mean_stopping_time") & (table.status == "")]
+        for row in means.itertuples():
+            delta = setting_value(row.setting, "delta")
+            same_delta = limits.setting.map(lambda s, d=delta: setting_value(s, "delta") == d)
+            known = limits[(limits.instance == row.instance) & same_delta]
+            if len(known) == 1 and is_computed(known.iloc[0]):
+                yield row, tail(known.value.iloc[0] - row.value, raw_side(row).above)

@@ -1,0 +1,307 @@
+"""Verdicts on claims, computed from tables by the rules of docs/analysis-plan.md.
+
+Each part of a claim is compared under each reading (comparison.py). Readings get an outcome,
+corrected over all of them; claims get a verdict from the outcomes, from the validity of readings
+(validity.py) and from the other numbers of the same published row.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import evidence
+from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger, read_published
+from bestarm.pipeline.comparison import Comparison, compare
+from bestarm.pipeline.evidence import NO_INTERVAL, UNDEFINED, Evidence
+from bestarm.pipeline.files import write_text
+from bestarm.pipeline.validity import REFUTED, holm, validities
+
+LEVEL = 0.05
+
+# Outcomes of a claim under one reading.
+AGREES, DIFFERS, CANNOT_TELL, NOT_TESTABLE = "agrees", "differs", "cannot tell", "not testable"
+WITHIN_MARGIN = "differs within the margin"
+
+# Why we cannot tell, beside CAPPED; of OURS there is the number of runs that would.
+OURS, PUBLISHED, ROW = "ours", "published", "row"
+# Why a number is not tested, beside UNDEFINED and NO_INTERVAL.
+SUBSTITUTE = "substitute"
+
+AS_WRITTEN = "agrees as written"
+OTHER_READING = "agrees under another reading"
+BROKEN_PROMISE = "agrees only under a reading that breaks its own promise"
+ALL_DIFFER = "differs under every reading"
+VERDICTS = (AS_WRITTEN, OTHER_READING, BROKEN_PROMISE, ALL_DIFFER, CANNOT_TELL, NOT_TESTABLE)
+
+
+class OfReading(NamedTuple):
+    """A claim under one reading: its parts with their outcomes and reasons, and what they make."""
+
+    reading: ReadingOf
+    comparisons: list[Comparison]
+    outcomes: list[str]
+    reasons: list[str]
+    outcome: str
+    credited: bool = False  # it agrees, and so do the other numbers of its row
+    broken: bool = False  # a strategy it is about breaks its promise under this reading
+
+
+class Judged(NamedTuple):
+    """A claim with its outcomes and its verdict."""
+
+    claim: Claim
+    results: list[OfReading]
+    verdict: str
+    under: str  # the reading that the verdict rests on, if it is not the paper's text
+
+
+def judge(
+    ledger: Ledger, tables: Tables, margins: float = 1.0
+) -> tuple[list[Judged], dict[tuple[str, str], str]]:
+    """The verdicts on all claims of a ledger, and the validity of every (strategy, reading).
+
+    Args:
+        ledger: the claims.
+        tables: the paper's, at one scale.
+        margins: a factor on all equivalence margins.
+
+    Raises:
+        InputError: a row that a claim names is not there, or not alone.
+    """
+    known = validities(ledger, tables.tables)
+    results = {claim.id: _outcomes(claim, ledger, tables, margins) for claim in ledger.claims}
+    passing = _passing(ledger, results)
+    judged = []
+    for claim in ledger.claims:
+        group = passing.get(claim.group)
+        final = []
+        for one in results[claim.id]:
+            credited = one.outcome == AGREES and (group is None or one.reading.name in group)
+            if one.outcome == AGREES and not credited:
+                one = one._replace(reasons=[ROW] * len(one.reasons))
+            broken = any(_breaks(c, known) for c in one.comparisons)
+            final.append(one._replace(credited=credited, broken=broken))
+        judged.append(Judged(claim, final, *_verdict(claim, final)))
+    return judged, known
+
+
+def _outcomes(claim: Claim, ledger: Ledger, tables: Tables, margins: float) -> list[OfReading]:
+    """The outcome of every part of a claim under every reading, p-values corrected over these."""
+    if claim.test == "none":
+        return []
+    readings, parts = ledger.readings_of(claim), claim.parts
+    found = [[compare(claim, part, one, tables, margins) for part in parts] for one in readings]
+    by_part = [holm(c.found.support for c in column) for column in zip(*found, strict=True)]
+    whole = holm(max(c.found.support for c in row) for row in found)
+    level, results = LEVEL / len(parts), []
+    for i, (reading, row) in enumerate(zip(readings, found, strict=True)):
+        outcomes = [
+            outcome(claim, c.found, column[i], level)
+            for c, column in zip(row, by_part, strict=True)
+        ]
+        reasons = [
+            reason(c, outcome, len(readings)) for c, outcome in zip(row, outcomes, strict=True)
+        ]
+        if claim.substitute and claim.kind == "number":
+            outcomes, reasons = [NOT_TESTABLE] * len(row), [SUBSTITUTE] * len(row)
+        of_all = outcomes[0] if len(row) == 1 else _together(outcomes, whole[i])
+        results.append(OfReading(reading, row, outcomes, reasons, of_all))
+    return results
+
+
+def outcome(claim: Claim, found: Evidence, corrected: float, level: float) -> str:
+    """What a comparison says: its p-value for the claim corrected, the one against at `level`."""
+    if found.reason in (UNDEFINED, NO_INTERVAL):
+        return NOT_TESTABLE
+    if found.against < level:
+        return WITHIN_MARGIN if claim.test == "equals" and corrected < LEVEL else DIFFERS
+    return AGREES if corrected < LEVEL else CANNOT_TELL
+
+
+def reason(comparison: Comparison, outcome: str, readings: int) -> str:
+    """Why a comparison does not decide; empty if it does."""
+    found = comparison.found
+    if outcome == NOT_TESTABLE or (outcome == CANNOT_TELL and found.reason):
+        return found.reason
+    if outcome != CANNOT_TELL:
+        return ""
+    settles = _runs_needed(comparison, readings)
+    theirs = comparison.published is not None or comparison.ours.status == "published"
+    return PUBLISHED if theirs and math.isinf(settles) else OURS
+
+
+def _runs_needed(comparison: Comparison, readings: int) -> float:
+    """Our runs that would decide a comparison, if what they show stays as it is."""
+    if comparison.found.never:
+        return math.ceil(math.log(LEVEL / readings) / math.log1p(-evidence.NEVER))
+    return evidence.runs_to_settle(comparison.found, int(comparison.ours.n), readings)
+
+
+def _together(outcomes: list[str], corrected: float) -> str:
+    """The outcome of several parts."""
+    if {DIFFERS, WITHIN_MARGIN} & set(outcomes):
+        return DIFFERS
+    if set(outcomes) == {NOT_TESTABLE}:
+        return NOT_TESTABLE
+    return AGREES if set(outcomes) == {AGREES} and corrected < LEVEL else CANNOT_TELL
+
+
+def _passing(ledger: Ledger, results: dict[str, list[OfReading]]) -> dict[str, set[str]]:
+    """Of every published row the readings that pass for all of its numbers (Bonferroni)."""
+    groups: dict[str, list[list[OfReading]]] = {}
+    for claim in ledger.claims:
+        if claim.group:
+            groups.setdefault(claim.group, []).append(results[claim.id])
+    return {
+        name: {
+            one[0].reading.name
+            for one in zip(*claims, strict=True)
+            if all(_passes(result, LEVEL / len(claims)) for result in one)
+        }
+        for name, claims in groups.items()
+    }
+
+
+def _passes(result: OfReading, level: float) -> bool:
+    """Whether a number is within the margin and not surely different at a level."""
+    return result.outcome in (AGREES, WITHIN_MARGIN) and all(
+        c.found.against >= level for c in result.comparisons
+    )
+
+
+def strategies_in(label: str) -> list[str]:
+    """The strategies of a row: two, if it compares them."""
+    return re.split(r" [/-] ", label)
+
+
+def _validity(row: pd.Series | None, known: dict[tuple[str, str], str]) -> str:
+    """The validity of the strategies of a row under its reading; refuted if one is."""
+    if row is None:
+        return ""
+    found = [known.get((name, row.reading), "") for name in strategies_in(row.strategy)]
+    return REFUTED if REFUTED in found else found[0]
+
+
+def _breaks(comparison: Comparison, known: dict[tuple[str, str], str]) -> bool:
+    rows = (comparison.ours, comparison.other)
+    return any(_validity(row, known) == REFUTED for row in rows)
+
+
+def _verdict(claim: Claim, results: list[OfReading]) -> tuple[str, str]:
+    """The verdict, and the reading it rests on where that is not the paper's text."""
+    if all(one.outcome == NOT_TESTABLE for one in results):
+        return NOT_TESTABLE, ""
+    credited = [one for one in results if one.credited]
+    if claim.as_written and results[0] in credited:
+        return AS_WRITTEN, ""
+    for one in credited:
+        if not one.broken:
+            return OTHER_READING, one.reading.name
+    if credited:
+        return BROKEN_PROMISE, credited[0].reading.name
+    if all(one.outcome in (DIFFERS, WITHIN_MARGIN) for one in results):
+        return ALL_DIFFER, ""
+    return CANNOT_TELL, ""
+
+
+COLUMNS = [
+    *("paper", "id", "kind", "where", "statement", "test", "group", "substitute", "published"),
+    *("precision", "reading", "part", "ours", "low", "high", "n", "than", "ratio", "ratio_low"),
+    *("ratio_high", "ratio_low_ours", "ratio_high_ours", "margin", "p_for", "p_against"),
+    *("part_outcome", "outcome", "reason", "runs_needed", "resolution", "validity"),
+    *("validity_than", "credited", "verdict", "under", "below_bound", "note"),
+]
+
+
+def lines_of(paper: str, judged: list[Judged], known: dict[tuple[str, str], str]) -> pd.DataFrame:
+    """The ledger: one line per claim, reading and part."""
+    lines = [line for one in judged for line in _lines(one, known)]
+    return pd.DataFrame(lines).assign(paper=paper).reindex(columns=COLUMNS)
+
+
+def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, Any]]:
+    claim = judged.claim
+    head = {name: getattr(claim, name) for name in ("id", "kind", "where", "test", "note")}
+    head |= {"group": claim.group, "substitute": claim.substitute, "statement": claim.statement}
+    head |= {"verdict": judged.verdict, "under": judged.under}
+    if not judged.results:
+        return [head]
+    return [
+        {**head, **_line(claim, result, k, known, len(judged.results))}
+        for result in judged.results
+        for k in range(len(result.comparisons))
+    ]
+
+
+def _line(
+    claim: Claim, result: OfReading, k: int, known: dict[tuple[str, str], str], readings: int
+) -> dict[str, Any]:
+    c, found = result.comparisons[k], result.comparisons[k].found
+    ours = c.ours
+    line = {
+        "reading": result.reading.name,
+        "part": c.part.name,
+        "ours": ours.value,
+        "low": ours.low,
+        "high": ours.high,
+        "n": ours.n,
+        "than": c.than,
+        **dict(zip(("ratio", "ratio_low", "ratio_high"), c.ratio, strict=True)),
+        **dict(zip(("ratio_low_ours", "ratio_high_ours"), c.ratio_ours, strict=True)),
+        "margin": _plainly(claim, found.margin),
+        "p_for": found.support,
+        "p_against": found.against,
+        "part_outcome": result.outcomes[k],
+        "outcome": result.outcome,
+        "reason": result.reasons[k],
+        "resolution": _plainly(claim, evidence.resolution(found)),
+        "validity": _validity(ours, known),
+        "validity_than": _validity(c.other, known),
+        "credited": result.credited,
+        "below_bound": c.below_bound,
+    }
+    if result.reasons[k] == OURS:
+        line["runs_needed"] = _runs_needed(c, readings)
+    if c.published:
+        digits = _grouped(c.published.printed)
+        line["statement"] = claim.statement.replace("{published}", digits)
+        line |= {"published": c.published.printed, "precision": c.published.precision}
+    return line
+
+
+def _plainly(claim: Claim, size: float) -> float:
+    """A size on the scale of logarithms as a share of the number; a difference as it is."""
+    logarithmic = claim.test in ("equals", "about") and not claim.is_difference
+    return math.expm1(size) if logarithmic else size
+
+
+def _grouped(printed: str) -> str:
+    """A printed number with commas between thousands."""
+    whole, point, rest = printed.partition(".")
+    return f"{int(whole):,}{point}{rest}" if whole.isdigit() else printed
+
+
+def judge_paper(
+    path: Path, published: Path, tables: Mapping[str, pd.DataFrame], margins: float = 1.0
+) -> pd.DataFrame:
+    """The ledger of the paper that a file is named after.
+
+    Raises:
+        InputError: naming the file where a claim is unusable.
+    """
+    ledger = read_ledger(path)
+    try:
+        judged, known = judge(ledger, Tables(tables, read_published(published)), margins)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return lines_of(path.stem, judged, known)
+
+
+def write_ledger(ledger: pd.DataFrame, path: Path | str) -> None:
+    """Write the ledger, numbers to 6 significant digits, published ones as printed."""
+    write_text(path, ledger.to_csv(index=False, float_format="%.6g", lineterminator="\n"))

@@ -1,0 +1,145 @@
+"""What two numbers say of each other: exactness at the edges, symmetry, and stated error rates."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from bestarm.core.estimates import exact, mean, proportion, undefined
+from bestarm.pipeline import evidence
+from bestarm.pipeline.evidence import Side
+
+LN_MARGIN = math.log(1.2)
+numbers = st.floats(-2.0, 2.0)
+errors = st.floats(1e-3, 1.0)
+
+
+def row(estimate):
+    return pd.Series(vars(estimate))
+
+
+def side(value, error):
+    return Side(value, error, error)
+
+
+@given(numbers, numbers, errors, errors)
+def test_swapping_the_samples_flips_the_sign_and_nothing_else(a, b, error_a, error_b):
+    one = evidence.same(side(a, error_a), side(b, error_b), 0.2)
+    other = evidence.same(side(b, error_b), side(a, error_a), 0.2)
+    assert one.difference == -other.difference
+    assert one[:2] == pytest.approx(other[:2], abs=1e-12)
+    assert (one.facing, one.away) == pytest.approx((other.facing, other.away))
+
+
+@given(numbers, numbers, errors, errors, errors, errors)
+def test_swapping_lopsided_intervals_does_too(a, b, a_below, a_above, b_below, b_above):
+    one = evidence.same(Side(a, a_below, a_above), Side(b, b_below, b_above), 0.2)
+    other = evidence.same(Side(b, b_below, b_above), Side(a, a_below, a_above), 0.2)
+    if a != b:  # at a tie either side may be taken for the near one
+        assert one[:2] == pytest.approx(other[:2], abs=1e-12)
+
+
+def test_equal_numbers_are_told_from_different_ones_at_five_percent():
+    """By hand: d = 1.96 s is the edge against, d = margin - 1.645 s the edge for."""
+    s = 0.05
+    edge = stats.norm.ppf(0.975) * s
+    assert evidence.same(side(0.0, s), side(edge, 0.0), 1.0).against == pytest.approx(0.05)
+    edge = LN_MARGIN - stats.norm.ppf(0.95) * s
+    assert evidence.same(side(0.0, s), side(edge, 0.0), LN_MARGIN).support == pytest.approx(0.05)
+
+
+def test_rounding_excuses_a_difference_and_narrows_the_margin():
+    exactly = evidence.same(side(0.0, 0.0), side(0.1, 0.0), 0.2, tolerance=0.1)
+    assert exactly.against == 1.0
+    assert exactly.support >= 0.5
+    assert evidence.same(side(0.0, 0.0), side(0.1, 0.0), 0.2, 0.099).against == 0.0
+    assert evidence.same(side(0.0, 0.0), side(0.1, 0.0), 0.2, 0.099).support == 0.0
+    assert evidence.same(side(0.0, 0.0), side(0.0, 0.0), 0.2, 0.3).support >= 0.5
+
+
+def test_about_leaves_the_margin_alone():
+    inside, outside = side(0.1, 0.01), side(0.3, 0.01)
+    assert evidence.about(inside, side(0.0, 0.0), LN_MARGIN).support < 1e-6
+    assert evidence.about(inside, side(0.0, 0.0), LN_MARGIN).against > 0.999
+    assert evidence.about(outside, side(0.0, 0.0), LN_MARGIN).against < 1e-6
+
+
+@given(numbers, numbers, errors)
+def test_an_inequality_and_its_opposite_share_their_p_values(a, b, error):
+    up = evidence.larger(side(a, error), side(b, error))
+    down = evidence.larger(side(a, error), side(b, error), -1.0)
+    assert (up.support, up.against) == pytest.approx((down.against, down.support))
+    assert up.support + up.against == pytest.approx(1.0)
+
+
+def test_computed_numbers_decide_at_once():
+    assert evidence.larger(Side(2.0), Side(1.0))[:2] == (0.0, 1.0)
+    assert evidence.larger(Side(1.0), Side(2.0))[:2] == (1.0, 0.0)
+    assert evidence.larger(Side(1.0), Side(1.0))[:2] == (0.0, 1.0)  # at least is at least
+    assert evidence.larger(Side(math.inf), Side(1.0))[:2] == (0.0, 1.0)
+    assert evidence.larger(Side(math.inf), Side(math.inf))[:2] == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("count", "n", "limit"), [(0, 60, 0.05), (9, 60, 0.05), (3, 60, 0.05)])
+def test_shares_are_tested_by_the_binomial_law(count, n, limit):
+    found = evidence.share_against(count, n, limit, -1.0)
+    assert found.support == pytest.approx(stats.binomtest(count, n, limit, "less").pvalue)
+    assert found.against == pytest.approx(stats.binomtest(count, n, limit, "greater").pvalue)
+
+
+def test_one_run_refutes_never():
+    assert evidence.never(1, 10_000).against == 0.0
+    assert evidence.never(0, 298).support > 0.05
+    assert evidence.never(0, 299).support < 0.05  # 0.99^299
+
+
+def test_counts_are_recognised():
+    assert evidence.count_of(row(proportion("p", 30, 100))) == 30
+    assert evidence.count_of(row(proportion("p", 0, 100))) == 0
+    assert evidence.count_of(row(proportion("p", 100, 100))) == 100
+    sample = np.array([0.1, 0.2, 0.4, 0.5] * 25)
+    assert evidence.count_of(row(mean("p", "share", sample))) is None
+    difference = mean("p", "share", sample - sample.mean())
+    assert evidence.count_of(row(difference)) is None  # 0 with an interval is no share
+
+
+def test_what_can_support_nothing_says_why():
+    assert evidence.missing(row(undefined("m", "pulls", 10))) == evidence.UNDEFINED
+    assert evidence.missing(row(mean("m", "pulls", np.array([1.0])))) == evidence.NO_INTERVAL
+    assert evidence.missing(row(exact("m", "pulls", 1.0))) == ""
+    assert evidence.missing(row(mean("m", "pulls", np.array([1.0, 2.0])))) == ""
+
+
+def test_logarithms_take_an_interval_that_reaches_zero():
+    wide = pd.Series({"value": 1.0, "low": -0.5, "high": 2.5, "status": "", "unit": ""})
+    assert evidence.log_side(wide).above == pytest.approx(1.5 / stats.norm.ppf(0.975))
+    assert evidence.log_side(wide.replace({1.0: 0.0})) is None
+
+
+@pytest.mark.parametrize("difference", [0.0, 0.05, 0.12, 0.4])
+def test_as_many_runs_as_said_settle_it(difference):
+    """With the error that so many runs would have one of the p-values is below its level."""
+    n, ours, theirs = 100, 0.3, 0.01
+    found = evidence.same(side(0.0, ours), side(difference, theirs), LN_MARGIN)
+    needed = evidence.runs_to_settle(found, n, tests=3)
+    assert needed > n
+    for factor, settled in ((1.001, True), (0.98, False)):
+        error = ours * math.sqrt(n / (needed * factor))
+        then = evidence.same(side(0.0, error), side(difference, theirs), LN_MARGIN)
+        assert (then.support < 0.05 / 3 or then.against < 0.05) == settled
+
+
+def test_no_number_of_our_runs_helps_a_small_published_sample():
+    found = evidence.same(side(0.0, 0.01), side(0.05, 0.5), LN_MARGIN)
+    assert evidence.runs_to_settle(found, 100, 1) == math.inf
+
+
+def test_a_difference_of_the_resolution_is_seen_with_eighty_percent():
+    s = 0.07
+    found = evidence.same(side(0.0, s), side(0.0, 0.0), 1.0)
+    power = stats.norm.sf(stats.norm.ppf(0.975) - evidence.resolution(found) / s)
+    assert power == pytest.approx(0.8, abs=1e-6)

@@ -1,0 +1,114 @@
+"""Readings that break their promise are found, and hardly any other, at a stated rate."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from bestarm.core.estimates import exact, proportion
+from bestarm.pipeline.claims import Ledger
+from bestarm.pipeline.validity import LEVEL, NOT_REFUTED, PROVEN, REFUTED, validities
+
+from .ledgers import claim, normal_mean, table_of
+
+
+def validity(*tables, **ledger):
+    found = validities(Ledger(claims=[claim()], **ledger), {"t": pd.concat(tables)})
+    return found.get(("s", "as-written"), "")
+
+
+@pytest.mark.parametrize(
+    ("errors", "expected"), [(0, NOT_REFUTED), (25, NOT_REFUTED), (60, REFUTED)]
+)
+def test_errors_beyond_delta_refute(errors, expected):
+    assert validity(table_of(as_written=[proportion("error_rate", errors, 200)])) == expected
+
+
+def test_one_bad_cell_among_many_refutes():
+    """p = 3e-5 in one of 40 cells still does, p = 0.001 does not (Holm)."""
+    good = [
+        table_of(instance=f"i{k}", as_written=[proportion("error_rate", 20, 200)])
+        for k in range(39)
+    ]
+    for errors, expected in ((38, REFUTED), (34, NOT_REFUTED)):
+        bad = table_of(instance="bad", as_written=[proportion("error_rate", errors, 200)])
+        assert stats.binom.sf(errors - 1, 200, 0.1) < 0.01
+        assert validity(*good, bad) == expected
+
+
+def test_a_cell_that_several_tables_show_counts_once():
+    table = table_of(as_written=[proportion("error_rate", 32, 200)])
+    alone = validities(Ledger(claims=[claim()]), {"t": table})
+    thrice = validities(Ledger(claims=[claim()]), {"t": table, "u": table, "v": table})
+    assert alone == thrice == {("s", "as-written"): REFUTED}
+
+
+def test_capped_runs_have_not_answered():
+    for capped, expected in ((0, REFUTED), (40, NOT_REFUTED)):
+        cell = [proportion("error_rate", 50, 200), proportion("share_capped", capped, 200)]
+        assert validity(table_of(as_written=cell)) == expected
+
+
+def test_nothing_is_promised_without_delta():
+    table = table_of(setting={"budget": 10}, as_written=[proportion("error_rate", 150, 200)])
+    assert validity(table) == ""
+
+
+BOUNDS = [{"target": "t", "strategy": "bound", "statistic": "lower_bound"}]
+BOUND = table_of("bound", exact=[exact("lower_bound", "pulls", 100.0)])
+FEW = proportion("error_rate", 2, 200)
+
+
+@pytest.mark.parametrize(
+    ("ours", "status", "expected"),
+    [
+        (90, "", REFUTED),
+        (99, "", NOT_REFUTED),
+        (120, "", NOT_REFUTED),
+        (90, "restricted", NOT_REFUTED),
+    ],
+)
+def test_stopping_sooner_than_any_correct_strategy_refutes(ours, status, expected):
+    table = table_of(as_written=[normal_mean(ours, 1, status=status), FEW])
+    assert validity(table, BOUND, lower_bounds=BOUNDS) == expected
+
+
+def test_a_bound_is_for_its_instance_and_delta():
+    soon = [normal_mean(50, 1), FEW]
+    other_delta = table_of(setting={"delta": 0.01}, as_written=soon)
+    other_instance = table_of(instance="k", as_written=soon)
+    assert validity(other_delta, other_instance, BOUND, lower_bounds=BOUNDS) == NOT_REFUTED
+
+
+def test_a_proof_is_worth_nothing_against_runs():
+    proven = [{"strategies": ["s"], "readings": ["as-written"], "where": "docs"}]
+    fine, broken = (table_of(as_written=[proportion("error_rate", k, 200)]) for k in (2, 60))
+    assert validity(fine, proven=proven) == PROVEN
+    assert validity(broken, proven=proven) == REFUTED
+
+
+def test_readings_that_err_as_promised_are_refuted_one_time_in_a_hundred():
+    """5 cells at an error rate of exactly delta, 2,000 times; binomial bound at 1e-6."""
+    rng = np.random.default_rng(2)
+    trials, refuted = 2000, 0
+    for _ in range(trials):
+        errors = rng.binomial(200, 0.1, 5)
+        cells = [
+            table_of(instance=f"i{k}", as_written=[proportion("error_rate", int(e), 200)])
+            for k, e in enumerate(errors)
+        ]
+        refuted += validity(*cells) == REFUTED
+    assert refuted <= stats.binom.isf(1e-6, trials, LEVEL)
+
+
+def test_what_is_said_to_be_proven_is_in_the_documentation(root):
+    """Every proof in a ledger names a section that is there."""
+    from bestarm.core.inputs import load
+    from bestarm.pipeline import registry
+    from bestarm.pipeline.site.texts import _slug
+
+    for paper in registry.PAPERS:
+        for proof in load(Ledger, root / f"data/claims/{paper}.yaml").proven:
+            path, _, anchor = proof.where.partition("#")
+            headings = [line for line in (root / path).read_text().splitlines() if line[:1] == "#"]
+            assert anchor in {_slug(heading.lstrip("# ")) for heading in headings}, proof.where
