@@ -76,6 +76,24 @@ def test_every_paper_has_a_short_notebook_on_the_public_interface(root, paper):
     assert len(pictures) + sum("\npicture(" in cell.source for cell in cells) == 1
 
 
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_notebook_ends_with_verdicts_that_the_ledger_has(root, paper):
+    asked = [
+        [argument.value for argument in node.args]
+        for cell in notebook_of(root, paper).cells
+        if cell.cell_type == "code"
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "kept_verdicts"
+    ]
+    assert asked
+    assert all(len(kept_verdicts(*arguments)) for arguments in asked)
+
+
+def test_verdicts_of_a_claim_that_is_not_there_are_refused():
+    with pytest.raises(ValueError, match=r"no claim of lagex in .* begins with fig99"):
+        kept_verdicts("lagex", "fig4", "fig99")
+
+
 def test_a_notebook_runs_into_a_page(root, tmp_path, monkeypatch):
     monkeypatch.chdir(root)
     render(root / f"notebooks/{CHEAP}.py", tmp_path / "page.html")

@@ -19,10 +19,17 @@ def kept_table(paper: str, target: str) -> pd.DataFrame:
 
 
 def kept_verdicts(paper: str, *beginnings: str) -> pd.DataFrame:
-    """Published number and verdict of the claims whose ids begin like this, a line each."""
+    """Published number and verdict of the claims whose ids begin like this, a line each.
+
+    Raises ValueError for a beginning that no claim of the paper has.
+    """
     path = data_folder().parent / "figures/claims.csv"
     claims = pd.read_csv(path, dtype=str, keep_default_na=False).drop_duplicates(["paper", "id"])
-    claims = claims[(claims.paper == paper) & claims.id.str.startswith(beginnings)]
+    claims = claims[claims.paper == paper]
+    unknown = [each for each in beginnings if not claims.id.str.startswith(each).any()]
+    if unknown:
+        raise ValueError(f"no claim of {paper} in {path} begins with {', '.join(unknown)}")
+    claims = claims[claims.id.str.startswith(beginnings)]
     under = [f" ({reading})" if reading else "" for reading in claims.under]
     shown = {"published": claims.published, "verdict": claims.verdict + under}
     return pd.DataFrame(shown).set_index(claims.id)
