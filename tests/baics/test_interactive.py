@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from bestarm.baics import TaS, TaSCS, Uniform
+from bestarm.baics import TaS, TaSCS, TwoStage, Uniform
 from bestarm.baics.problem import Instance
 from bestarm.baics.strategies import INITIAL_DRAWS, prepare
 from bestarm.core.inputs import InputError
@@ -17,7 +17,7 @@ EXAMPLE1 = Instance(
     means=[[0.2, 0.6, 0.8], [0.4, 0.4, 0.3], [-0.2, 1.0, 1.5]],
     weights=[0.2, 0.3, 0.5],
 )
-OBJECTS = {"T-a-SCS": TaSCS, "T-a-S": TaS, "Uniform": Uniform}
+OBJECTS = {"T-a-SCS": TaSCS, "T-a-S": TaS, "Uniform": Uniform, "Two-stage": TwoStage}
 
 
 @pytest.mark.parametrize("reading", ["as-written", "maximiser+no-half"])

@@ -5,11 +5,22 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
+from scipy.optimize import linprog
 
-from bestarm.baics.problem import EPSILONS, VARIANTS, Instance, epsilon_family
-from bestarm.baics.strategies import STRATEGIES, readings_of
-from bestarm.core.estimates import Estimate, correctness, exact, mean, stopping_times
+from bestarm.baics.problem import EPSILONS, SEGMENTS, VARIANTS, Instance, epsilon_family, segments
+from bestarm.baics.strategies import readings_of
+from bestarm.baics.tracking import TRACKED_RUNS, tracking_errors
+from bestarm.core.estimates import (
+    LEVEL,
+    Estimate,
+    correctness,
+    exact,
+    mean,
+    proportion,
+    stopping_times,
+)
 from bestarm.core.information import error_information
+from bestarm.core.status import Status
 from bestarm.pipeline.model import Benchmark, Cell, Experiment, Sources, Target
 from bestarm.pipeline.tables import assemble, cell_rows, published_rows
 
@@ -18,15 +29,22 @@ DELTAS = tuple(10.0**-e for e in range(1, 9))
 STEPS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 RUN_STATISTICS = (
     *("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75"),
-    *("share_capped", "prob_correct", "error_rate"),
+    *("share_capped", "prob_correct", "error_rate", "wrong_stops"),
 )
+#: The strategies of Section 5; Two-stage is only argued against, in Section 3.2.
+COMPARED = ("T-a-SCS", "T-a-S", "Uniform")
+#: How often T-a-SCS stops wrongly is looked at up to here.
+SEGMENT_SETTING = {"delta": 0.05, "cap": 10_000}
+NO_CAP_SETTING = {"delta": 0.1, "cap": None}
+#: Values of epsilon at which Two-stage is run: 0.32, 0.1, 0.032 and 0.01.
+WASTEFUL = EPSILONS[1:9:2]
 
 
 def every_strategy(instance: str) -> tuple[Cell, ...]:
     """Every strategy under every reading that changes it, as in Section 5."""
     return tuple(
         Cell(instance, strategy, PAPER_SETTING, reading)
-        for strategy in STRATEGIES
+        for strategy in COMPARED
         for reading in readings_of(strategy)
     )
 
@@ -48,31 +66,56 @@ def step_sweep() -> Iterator[Cell]:
                 yield Cell("example1", "T-a-SCS", PAPER_SETTING, reading, options, "step", step)
 
 
+def wasteful() -> Iterator[Cell]:
+    """Section 3.2, second variant: feasibility that need not be told gets ever harder to tell."""
+    for epsilon in WASTEFUL:
+        for strategy in ("T-a-SCS", "Two-stage"):
+            name = epsilon_family("easy-gap", epsilon).name
+            yield Cell(name, strategy, NO_CAP_SETTING, "as-written", {}, "epsilon", epsilon)
+
+
+def over_segments() -> Iterator[Cell]:
+    """Two arms on ever more subpopulations."""
+    for count in SEGMENTS:
+        x = {"x_name": "segments", "x": float(count)}
+        yield Cell(segments(count).name, "T-a-SCS", SEGMENT_SETTING, "as-written", **x)
+
+
 EXPERIMENTS = (
     Experiment("example1", every_strategy("example1")),
     Experiment("example2", every_strategy("example2")),
     Experiment("no-feasible-arm", every_strategy("no-feasible-arm")),
     Experiment("confidence-sweep", tuple(confidence_sweep())),
     Experiment("step-sweep", tuple(step_sweep())),
+    Experiment("two-stage", tuple(wasteful())),
+    Experiment("segments", tuple(over_segments())),
 )
 
 
-def summarise(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> list[Estimate]:
+def summarise(
+    cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
+) -> list[Estimate]:
     """The statistics of one cell.
 
     Args:
         cell: what was run.
         truth: of its instance, as in instances.json.
         runs: columns of the shards, see `strategies.Outcome`.
+        level: of intervals.
     """
+    right, stopped = runs["answer"] == truth["answer"], runs["status"] == Status.STOPPED
     shares = (runs["pulls"] / runs["tau"][:, None]).T
     by_arm = shares.reshape(len(truth["qualities"]), -1, runs["tau"].size).sum(axis=1)
     return [
-        *stopping_times(runs["tau"], runs["status"]),
-        *correctness(runs["answer"] == truth["answer"]),
-        *(mean(f"mean_share:{k + 1}", "share", share) for k, share in enumerate(by_arm)),
+        *stopping_times(runs["tau"], runs["status"], level=level),
+        *correctness(right, level),
+        proportion("wrong_stops", int((stopped & ~right).sum()), right.size, level),
         *(
-            mean(f"mean_share:{pair}", "share", share)
+            mean(f"mean_share:{k + 1}", "share", share, level=level)
+            for k, share in enumerate(by_arm)
+        ),
+        *(
+            mean(f"mean_share:{pair}", "share", share, level=level)
             for pair, share in zip(pairs(truth), shares, strict=True)
         ),
     ]
@@ -126,6 +169,24 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
         f"{instance.name}: means (sigma = {instance.sigma:g})": means,
         "optimal allocation w*: share of pulls": pd.DataFrame(truth["allocation"], **shape),
     }
+
+
+def no_feasible_arm(sources: Sources) -> pd.DataFrame:
+    """The comparison on an instance without a feasible arm, and T* of Eq. (7) as a linear program.
+
+    Eq. (7) is a max-min over linear functions: T*/2 = min sum(x) with all arms' costs at least 1.
+    """
+    name = "no-feasible-arm"
+    means = np.minimum(np.array(sources.instances[name]["instance"]["means"]), 0.0)
+    costs = np.zeros((len(means), means.size))
+    for k, row in enumerate(means**2):
+        costs[k, k * row.size : (k + 1) * row.size] = row
+    program = linprog(np.ones(means.size), A_ub=-costs, b_ub=-np.ones(len(means)), method="highs")
+    if program.status != 0:
+        raise RuntimeError(f"the linear program of Eq. (7) ended with {program.message}")
+    found = exact("characteristic_time:linear program", "pulls", 2.0 * program.fun)
+    cell = Cell(name, "lower bound", {"delta": PAPER_SETTING["delta"]}, "exact")
+    return assemble(comparison(name, name)(sources), cell_rows(cell, [found]))
 
 
 def truth_rows(name: str, truth: dict, delta: float, x_name: str = "", x=None) -> list[dict]:
@@ -193,7 +254,48 @@ def complexity(sources: Sources) -> pd.DataFrame:
                 rows += cell_rows(point, [exact("characteristic_time", "pulls", time)])
                 if not math.isnan(slope):
                     rows += cell_rows(point, [exact("exponent", "", slope)])
+    for epsilon in EPSILONS:
+        instance = epsilon_family("tradeoff", epsilon)
+        first, _, third = np.array(instance.means) @ instance.problem.weights
+        gaps = {"below 0": -instance.means[1][1], "of arm 3": first - third}
+        point = Cell("tradeoff", "truth", {}, "exact", x_name="epsilon", x=epsilon)
+        rows += cell_rows(point, [exact(f"gap:{k}", "reward", gap) for k, gap in gaps.items()])
     return assemble(rows)
+
+
+def two_stage(sources: Sources) -> pd.DataFrame:
+    """Times of Two-stage and T-a-SCS where feasibility need not be told, and their ratio."""
+    summary = sources.summary
+    means = summary[summary.statistic == "mean_stopping_time"]
+    rows = []
+    for epsilon, pair in means.groupby("x"):
+        by = {row.strategy: row for row in pair.itertuples()}
+        naive, ours = by["Two-stage"], by["T-a-SCS"]
+        value = naive.value / ours.value
+        half = math.hypot(
+            (naive.high - naive.value) / naive.value, (ours.high - ours.value) / ours.value
+        )
+        ends = (value, value * math.exp(-half), value * math.exp(half), naive.n)
+        cell = Cell("easy-gap", "Two-stage / T-a-SCS", {}, "as-written", {}, "epsilon", epsilon)
+        rows += cell_rows(cell, [Estimate("budget_ratio", "", *ends)])
+    return assemble(summary[summary.statistic.isin(RUN_STATISTICS)], rows)
+
+
+def tracking(sources: Sources) -> pd.DataFrame:
+    """Eq. (12): how far pulls stray from the sum of the weights they track, over its bound."""
+    instance = Instance(**sources.instances["example1"]["instance"])
+    worst = tracking_errors(instance)
+    cell = Cell("example1", "T-a-SCS", PAPER_SETTING, "as-written")
+    return assemble(
+        cell_rows(
+            cell,
+            [
+                mean("tracking_error", "", worst),
+                exact("tracking_error:largest", "", float(worst.max())),
+                proportion("share_untracked", int((worst > 1.0).sum()), TRACKED_RUNS),
+            ],
+        )
+    )
 
 
 def asymptotics(sources: Sources) -> pd.DataFrame:
@@ -264,7 +366,15 @@ TARGETS = (
     Target(
         "no-feasible-arm",
         "An instance without a feasible arm",
-        comparison("no-feasible-arm", "no-feasible-arm"),
+        no_feasible_arm,
         ("no-feasible-arm",),
     ),
+    Target("two-stage", "Feasibility first, then the best", two_stage, ("two-stage",)),
+    Target(
+        "segments",
+        "Wrong stops against the number of subpopulations",
+        lambda sources: assemble(sources.summary[sources.summary.statistic.isin(RUN_STATISTICS)]),
+        ("segments",),
+    ),
+    Target("tracking", "How far pulls stray from what they track", tracking),
 )

@@ -28,7 +28,10 @@ READING_LABELS = {
     "no-half": "no ½ in Z",
     "maximiser": "maximiser",
     "maximiser+no-half": "maximiser, no ½",
+    "first-alternative": "first of ties",
+    "first-alternative+no-half": "first of ties, no ½",
 }
+TWO_STAGE = Look(VERMILION, "v", "--")
 
 
 def comparison(table: pd.DataFrame, title: str) -> Figure:
@@ -269,4 +272,61 @@ def step_size(table: pd.DataFrame) -> Figure:
         "Example 1, δ = 0.1, cap 15,000. Solid: mean with 95% interval; dotted: median "
         f"({runs(pick(table, x_name='step').n)} a point).",
     )
+    return figure
+
+
+def two_stage(table: pd.DataFrame) -> Figure:
+    """Times of the naive strategy and of T-a-SCS as feasibility of a poor arm gets hard to tell."""
+    figure = new_figure(5.2, 3.4)
+    axes = figure.subplots()
+    axes.set(xscale="log", yscale="log")
+    rows = pick(table, statistic="mean_stopping_time")
+    for strategy, look in (("Two-stage", TWO_STAGE), ("T-a-SCS", LOOKS["T-a-SCS"])):
+        some = pick(rows, strategy=strategy)
+        error_bars(axes, some, some.x, some.value, look, label=strategy)
+    axes.set(xlabel="ε: how far below 0 the mean is", ylabel="mean stopping time (pulls)")
+    axes.invert_xaxis()
+    axes.legend()
+    caption(
+        figure,
+        "Section 3.2, second variant, δ = 0.1: arm 2 is poor, and whether it is feasible need "
+        "not be told. Two-stage tells all the same, first. Means with 95% intervals "
+        f"(smaller than the marks); {runs(rows.n)}.",
+    )
+    return figure
+
+
+def segments(table: pd.DataFrame) -> Figure:
+    """How often T-a-SCS stops wrongly, against the number of subpopulations."""
+    figure = new_figure(5.2, 3.2)
+    axes = figure.subplots()
+    rows = pick(table, statistic="wrong_stops").sort_values("x")
+    delta = float(rows.setting.iloc[0].partition("delta=")[2])
+    error_bars(axes, rows, rows.x, rows.value, LOOKS["T-a-SCS"], label="T-a-SCS")
+    axes.axhline(delta, color=BOUND.colour, linestyle=BOUND.line, label=f"δ = {delta:g}")
+    axes.set(xlabel="subpopulations", ylabel="share of runs that stop wrongly", ylim=(0.0, None))
+    axes.legend()
+    caption(
+        figure,
+        "Two arms, of mean 0.1 (right) and -3 on every subpopulation. With the threshold "
+        "ln((1 + ln t)/δ) runs stop early with the answer that no arm is feasible. Shares with 95% "
+        f"Wilson intervals; {runs(rows.n)} of at most 10,000 pulls.",
+    )
+    return figure
+
+
+def tracking(table: pd.DataFrame) -> Figure:
+    """How far pulls stray from what they track, as a share of what Eq. (12) allows."""
+    figure = new_figure(5.2, 1.9)
+    axes = figure.subplots()
+    row = pick(table, statistic="tracking_error")
+    error_bars(axes, row, row.value, [0.0], LOOKS["T-a-SCS"], horizontal=True, label="mean")
+    largest = pick(table, statistic="tracking_error:largest").value
+    axes.plot(largest, [0.0], "x", color=VERMILION, label="largest of all runs")
+    axes.axvline(1.0, color=BOUND.colour, linestyle=BOUND.line, label="Eq. (12)")
+    axes.set(
+        xlabel="largest |N − Σ w| over K L (1 + √t), t up to 5,000", xlim=(0.0, 1.05), yticks=[]
+    )
+    axes.legend(loc="upper center", ncols=3)
+    caption(figure, f"T-a-SCS in example 1, kept from stopping; {runs(row.n)}.")
     return figure

@@ -148,12 +148,30 @@ def instances() -> dict[str, Instance]:
     """The paper's instances by name: those of data/instances/baics, and the epsilon family."""
     stored = [load(Instance, p) for p in sorted((data_folder() / "instances/baics").glob("*.yaml"))]
     made = [epsilon_family(variant, epsilon) for variant in VARIANTS for epsilon in EPSILONS]
+    made += [segments(count) for count in SEGMENTS]
     return {instance.name: instance for instance in [*stored, *made]}
 
 
 #: Section 3.2's Example 1 and its two variants, and the values of epsilon they are drawn for.
 VARIANTS = ("tradeoff", "easy-feasibility", "easy-gap")
 EPSILONS = tuple(10.0 ** (-e / 4) for e in range(1, 13))
+
+
+#: Numbers of subpopulations for which the stylised threshold is tried.
+SEGMENTS = (2, 5, 10, 20, 50)
+
+
+def segments(count: int) -> Instance:
+    """A feasible arm of mean 0.1 on every one of `count` subpopulations, and one of mean -3.
+
+    Every subpopulation is one more chance of an early sample that looks infeasible.
+    """
+    return Instance(
+        name=f"{count} segments",
+        source="made here",
+        means=[[0.1] * count, [-3.0] * count],
+        weights=[1.0] * count,
+    )
 
 
 def epsilon_family(variant: str, epsilon: float) -> Instance:

@@ -1,6 +1,8 @@
 """Slow and obvious versions of the BAICS kernels: oracles for tests, never used in sampling."""
 
 import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -99,8 +101,15 @@ def project(point: np.ndarray, floor: float = 0.0) -> np.ndarray:
     return np.maximum(point - low, floor)
 
 
+#: Stands for a weight that tends to 0, and the cost below which alternatives tie there.
+TINY, TIE = 1e-10, 1e-12
+
+
 def alternatives(w: np.ndarray, means: np.ndarray, q: np.ndarray, constrained: int, b: int | None):
-    """Every kind of alternative as (cost, supergradient), in the kernel's order; w positive."""
+    """Every kind of alternative as (cost, supergradient), in the kernel's order.
+
+    Of several nearest swaps, where weights are 0, the limit for positive ones is taken.
+    """
     found = []
     if b is None:
         for k, row in enumerate(means):
@@ -114,55 +123,126 @@ def alternatives(w: np.ndarray, means: np.ndarray, q: np.ndarray, constrained: i
         found.append(((w * gradient).sum(), gradient))
     for k in range(len(means)):
         if k != b:
-            _, shift = swap_by_enumeration(w, means, q, constrained, b, k)
+            _, shift = swap_by_enumeration(np.maximum(w, TINY), means, q, constrained, b, k)
             gradient = np.zeros(means.shape)
             gradient[[b, k]] = shift**2
             found.append(((w * gradient).sum(), gradient))
     return found
 
 
-def run_ta_scs(
-    truth: np.ndarray,
+class Retold(NamedTuple):
+    """What a retelling says of a run: when it should have ended, with what, and how far its pulls
+    were from those of the sampling rule (the largest lag of the rule less that of the pull)."""
+
+    stopped: int
+    answer: int | None
+    worst: float
+
+
+def retell(
+    strategy: str,
+    pairs: Sequence[tuple[int, int]],
+    rewards: Sequence[float],
+    shape: tuple[int, int],
     q: np.ndarray,
     constrained: int,
     delta: float,
-    cap: int,
-    step: float,
-    environment: np.random.Generator,
-) -> tuple[np.ndarray, int | None]:
-    """T-a-SCS as Section 4 tells it, one supergradient step a pull.
+    coins: np.random.Generator | None,
+    step: float = 1.0,
+) -> Retold:
+    """Follow a run of T-a-SCS, T-a-S or Uniform as Sections 4 and 5 tell it.
 
-    For a step so small that weights stay positive; no shortcut, and nothing is kept between rounds
-    that could be computed anew.
+    No shortcut, and nothing is kept between rounds that could be computed anew. The run's own pulls
+    are played, because lags may tie up to rounding; how far each is from the largest lag is kept.
 
-    Returns:
-        The pulls of each (arm, subpopulation), and the answer (counted from 0) or None.
+    Args:
+        strategy: its name.
+        pairs, rewards: what was pulled, (arm, subpopulation), and what it gave.
+        shape: (K, L).
+        q, constrained, delta: the problem.
+        coins: of the strategy; None lets the first of T-a-SCS's tied alternatives count.
+        step: alpha of T-a-SCS.
     """
-    n_arms, n_groups = truth.shape
-    n = truth.size
-    rewards = [[[] for _ in range(n_groups)] for _ in range(n_arms)]
-    w = np.full(truth.shape, 1.0 / n)
-    played = [np.full(truth.shape, 1.0 / n)] * (5 * n)
-    order = list(np.ndindex(truth.shape)) * 5
-    t = 0
-    while True:
-        pulls = np.array([[len(r) for r in row] for row in rewards], dtype=float)
-        if t >= 5 * n:
-            means = np.array([[np.mean(r) for r in row] for row in rewards])
+    n_arms, n_groups = shape
+    seen: list[list[list[float]]] = [[[] for _ in range(n_groups)] for _ in range(n_arms)]
+    order = list(np.ndindex(shape)) * 5
+    by_pair = strategy == "T-a-SCS"
+    n = n_arms * n_groups if by_pair else n_arms
+    w = np.full(shape, 1.0 / (n_arms * n_groups))
+    played = [np.full(n, 1.0 / n)] * len(order)
+    worst = 0.0
+    for t in range(len(pairs) + 1):
+        pulls = np.array([[len(r) for r in row] for row in seen], dtype=float)
+        if t < len(order):
+            wanted = order[t]
+            worst = max(worst, float(wanted != tuple(pairs[t])))
+        else:
+            means = np.array([[np.mean(r) for r in row] for row in seen])
             b = best_feasible_arm(means, q, constrained)
-            z = 0.5 * min(cost for cost, _ in alternatives(pulls, means, q, constrained, b))
-            if z > np.log((1 + np.log(t)) / delta) or t >= cap:
-                return pulls, b
-            if b is None:
-                target = optimal_when_none_is_feasible(means, constrained)
+            if t == len(pairs) or glr(pulls, means, q, constrained, b) > threshold(t, delta):
+                return Retold(t, b, worst)
+            k, l = pairs[t]
+            if strategy == "Uniform":
+                worst = max(worst, float(k != min(int(n_arms * coins.random()), n_arms - 1)))
             else:
-                _, gradient = min(alternatives(w, means, q, constrained, b), key=lambda c: c[0])
-                w = project((w + step * gradient).ravel()).reshape(w.shape)
-                target = w
-            played.append(project(target.ravel(), 0.5 / np.sqrt(n**2 + t)).reshape(w.shape))
-        k, l = order[t] if t < 5 * n else np.unravel_index((sum(played) - pulls).argmax(), w.shape)
-        rewards[k][l].append(truth[k, l] + environment.standard_normal())
-        t += 1
+                if by_pair and b is not None:
+                    found = alternatives(w, means, q, constrained, b)
+                    w = project((w + step * _nearest(found, coins)).ravel()).reshape(shape)
+                    target = w.ravel()
+                elif by_pair:
+                    target = optimal_when_none_is_feasible(means, constrained).ravel()
+                else:
+                    target = plain_allocation(means @ q)
+                played.append(project(target, 0.5 / np.sqrt(n**2 + t)))
+                lag = sum(played) - (pulls.ravel() if by_pair else pulls.sum(axis=1))
+                worst = max(worst, float(lag.max() - lag[k * n_groups + l if by_pair else k]))
+            if not by_pair:
+                worst = max(worst, float(l != drawn_group(q, coins)))
+        k, l = pairs[t]
+        seen[k][l].append(rewards[t])
+    raise AssertionError("a run ends with its pulls")
+
+
+def _nearest(found: list[tuple[float, np.ndarray]], coins: np.random.Generator | None):
+    """The supergradient of the nearest alternative; of k that tie each with probability 1/k."""
+    least = min(cost for cost, _ in found)
+    ties = [gradient for cost, gradient in found if cost <= least + TIE]
+    chosen = ties[0]
+    for k, gradient in enumerate(ties[1:], 2):
+        if coins is not None and coins.random() * k < 1.0:
+            chosen = gradient
+    return chosen
+
+
+def glr(pulls: np.ndarray, means: np.ndarray, q: np.ndarray, constrained: int, b: int | None):
+    """Z(t) of Eq. (10): half the least cost of an alternative."""
+    return 0.5 * min(cost for cost, _ in alternatives(pulls, means, q, constrained, b))
+
+
+def threshold(t: int, delta: float) -> float:
+    """beta(t, delta) of Section 5."""
+    return float(np.log((1 + np.log(t)) / delta))
+
+
+def drawn_group(q: np.ndarray, coins: np.random.Generator) -> int:
+    """A subpopulation drawn from q."""
+    return min(int(np.searchsorted(np.cumsum(q), coins.random(), side="right")), q.size - 1)
+
+
+def plain_allocation(qualities: np.ndarray) -> np.ndarray:
+    """Garivier & Kaufmann's weights, as a convex program: T*/2 = min sum(x) with all costs >= 1.
+
+    The cost of arm a against the best, x_a x_b / (x_a + x_b) gap^2 / 2, is at least 1 when
+    1/x_a + 1/x_b <= gap^2 / 2.
+    """
+    b = int(qualities.argmax())
+    x = cp.Variable(qualities.size, pos=True)
+    others = [a for a in range(qualities.size) if a != b]
+    unit = min(float(qualities[b] - qualities[a]) for a in others)  # the weights have no unit
+    gaps = {a: float(qualities[b] - qualities[a]) / unit for a in others}
+    rules = [cp.inv_pos(x[a]) + cp.inv_pos(x[b]) <= gaps[a] ** 2 / 2 for a in others]
+    solve(cp.Problem(cp.Minimize(cp.sum(x)), rules))
+    return x.value / x.value.sum()
 
 
 def optimal_when_none_is_feasible(means: np.ndarray, constrained: int) -> np.ndarray:

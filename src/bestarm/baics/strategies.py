@@ -1,4 +1,4 @@
-"""T-a-SCS, T-a-S and Uniform: a state, the steps on it, and the loop that runs a replication.
+"""The strategies: a state, the steps on it, and the loop that runs a replication.
 
 A step is one small compiled function. The compiled loops below and the ask/tell objects of
 `interactive.py` call the same steps, so they make the same pulls.
@@ -32,6 +32,8 @@ from bestarm.pipeline.model import Cell
 
 #: Draws of each (arm, subpopulation) before any strategy starts to choose (Section 5.1).
 INITIAL_DRAWS = 5
+#: What Two-stage has found an arm to be.
+FEASIBLE, INFEASIBLE = 1, -1
 
 
 class Rules(NamedTuple):
@@ -50,6 +52,7 @@ class State(NamedTuple):
 
     clock: np.ndarray  # (1,) pulls so far
     answer: np.ndarray  # (1,) best feasible arm of the empirical means, or NO_ARM
+    decided: np.ndarray  # (K,) of Two-stage: FEASIBLE, INFEASIBLE, or 0 while it is open
     pulls: np.ndarray  # (K, L)
     sums: np.ndarray  # (K, L) of rewards
     means: np.ndarray  # (K, L) empirical
@@ -73,6 +76,7 @@ def start(n_arms: int, n_groups: int, n_targets: int) -> State:
     return State(
         clock=np.zeros(1, np.int64),
         answer=np.full(1, NO_ARM),
+        decided=np.zeros(n_arms, np.int64),
         pulls=np.zeros(pairs),
         sums=np.zeros(pairs),
         means=np.zeros(pairs),
@@ -201,6 +205,113 @@ def choose_uniform(state: State, problem: Problem, rules: Rules, coins) -> int:
     return arm * n_groups + draw_group(problem.weights, coins)
 
 
+@inlined
+def decide(state: State, problem: Problem, rules: Rules) -> int:
+    """Stage one of Two-stage: settle what is sure of the arms' feasibility at level delta / 2.
+
+    An arm is settled when the GLR statistic against the other case, half min_l N_l mu_l^2 over its
+    constrained means if it looks feasible, half sum N_l mu_l^2 over the negative ones if not,
+    passes the threshold.
+
+    Returns:
+        How many arms are still open.
+    """
+    level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.half
+    left = 0
+    for k in range(state.decided.size):
+        if state.decided[k] == 0:
+            least, below = np.inf, 0.0
+            for l in range(problem.constrained):
+                cost = state.pulls[k, l] * state.means[k, l] ** 2
+                least = min(least, cost)
+                if state.means[k, l] < 0.0:
+                    below += cost
+            if below > level:
+                state.decided[k] = INFEASIBLE
+            elif below == 0.0 and least > level:
+                state.decided[k] = FEASIBLE
+            else:
+                left += 1
+    return left
+
+
+@inlined
+def quality(state: State, problem: Problem, arm: int) -> tuple[float, float]:
+    """The empirical quality of an arm, and its variance."""
+    value, variance = 0.0, 0.0
+    for l in range(problem.weights.size):
+        value += problem.weights[l] * state.means[arm, l]
+        variance += problem.weights[l] ** 2 / state.pulls[arm, l]
+    return value, variance
+
+
+@jit
+def two_stage_cost(state: State, problem: Problem) -> float:
+    """min (m_b - m_k)^2 / (v_b + v_k) over the arms found feasible, of quality m and variance v.
+
+    b is the best of them, and becomes the answer; with fewer than two of them nothing is left to
+    compare, and the cost is infinite.
+    """
+    best, highest, spread = NO_ARM, -np.inf, 0.0
+    for k in range(state.decided.size):
+        if state.decided[k] == FEASIBLE:
+            value, variance = quality(state, problem, k)
+            if value > highest:
+                best, highest, spread = k, value, variance
+    state.answer[0] = best
+    least = np.inf
+    for k in range(state.decided.size):
+        if state.decided[k] == FEASIBLE and k != best:
+            value, variance = quality(state, problem, k)
+            least = min(least, (highest - value) ** 2 / (spread + variance))
+    return least
+
+
+@inlined
+def done_two_stage(state: State, problem: Problem, rules: Rules) -> bool:
+    """Two-stage stops when all arms are settled and the best feasible one is sure, at delta / 2."""
+    if state.clock[0] < INITIAL_DRAWS * state.pulls.size or decide(state, problem, rules) > 0:
+        return False
+    level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.half
+    return two_stage_cost(state, problem) > level
+
+
+@inlined
+def choose_two_stage(state: State, problem: Problem, rules: Rules, coins) -> int:
+    """Two-stage: the least pulled pair of the arms that are open, then plain identification.
+
+    The second stage pulls, of the arms found feasible, the one furthest behind its share in
+    Garivier & Kaufmann's allocation for their qualities; the subpopulation is drawn from q.
+    Section 3.2 argues that such a strategy is inefficient.
+    """
+    if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
+        return state.clock[0] % state.pulls.size
+    n_arms, n_groups = state.pulls.shape
+    fewest, pair = np.inf, 0
+    for k in range(n_arms):
+        if state.decided[k] == 0:
+            for l in range(n_groups):
+                if state.pulls[k, l] < fewest:
+                    fewest, pair = state.pulls[k, l], k * n_groups + l
+    if fewest < np.inf:
+        return pair
+    qualities = state.gradient.reshape(-1)  # scratch: qualities of the feasible arms
+    count = 0
+    for k in range(n_arms):
+        if state.decided[k] == FEASIBLE:
+            qualities[count] = quality(state, problem, k)[0]
+            count += 1
+    bai_allocation(qualities[:count], state.target[:count])
+    arm, largest, place = 0, -np.inf, 0
+    for k in range(n_arms):
+        if state.decided[k] == FEASIBLE:
+            lag = state.target[place] * state.clock[0] - state.pulls[k].sum()
+            if lag > largest:
+                arm, largest = k, lag
+            place += 1
+    return arm * n_groups + draw_group(problem.weights, coins)
+
+
 @jit
 def run_ta_scs(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
     """One replication of T-a-SCS on the means `truth`, (K, L), with unit variance."""
@@ -231,6 +342,16 @@ def run_uniform(truth: np.ndarray, problem: Problem, rules: Rules, environment, 
     return state
 
 
+@jit
+def run_two_stage(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
+    """One replication of Two-stage on the means `truth`, (K, L), with unit variance."""
+    state = start(truth.shape[0], truth.shape[1], truth.shape[0])
+    while state.clock[0] < rules.cap and not done_two_stage(state, problem, rules):
+        pair = choose_two_stage(state, problem, rules, coins)
+        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
+    return state
+
+
 class Outcome(NamedTuple):
     """One row of a shard."""
 
@@ -241,7 +362,12 @@ class Outcome(NamedTuple):
 
 
 #: The compiled loop of each strategy.
-STRATEGIES = {"T-a-SCS": run_ta_scs, "T-a-S": run_ta_s, "Uniform": run_uniform}
+STRATEGIES = {
+    "T-a-SCS": run_ta_scs,
+    "T-a-S": run_ta_s,
+    "Uniform": run_uniform,
+    "Two-stage": run_two_stage,
+}
 
 #: What each reading of the paper changes in the rules (docs/readings.md); the first is default.
 READINGS = {
@@ -249,12 +375,15 @@ READINGS = {
     "no-half": {"half": 1.0},
     "maximiser": {"half": 0.5, "inner_steps": 0},
     "maximiser+no-half": {"half": 1.0, "inner_steps": 0},
+    "first-alternative": {"half": 0.5, "tie_coins": False},
+    "first-alternative+no-half": {"half": 1.0, "tie_coins": False},
 }
 
 
 def readings_of(strategy: str) -> list[str]:
-    """The readings that make a difference to a strategy: only T-a-SCS maximises anything."""
-    return [name for name in READINGS if strategy == "T-a-SCS" or "maximiser" not in name]
+    """The readings that make a difference: only T-a-SCS maximises, Two-stage is not the paper's."""
+    some = {"T-a-SCS": list(READINGS), "Two-stage": ["as-written"]}
+    return some.get(strategy, ["as-written", "no-half"])
 
 
 NO_CAP = np.iinfo(np.int64).max
@@ -285,12 +414,13 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
     run = STRATEGIES[cell.strategy]
     chosen = rules(Setting(**cell.setting), cell.reading, Options(**cell.options))
+    has_stopped = done_two_stage if cell.strategy == "Two-stage" else done
 
     def replicate(streams: Streams) -> Outcome:
         state = run(
             instance.standard_means, instance.problem, chosen, streams.environment, streams.coins
         )
-        stopped = done(state, instance.problem, chosen)
+        stopped = has_stopped(state, instance.problem, chosen)
         return Outcome(
             tau=int(state.clock[0]),
             answer=int(state.answer[0]) + 1,
