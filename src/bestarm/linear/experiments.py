@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from bestarm.core.estimates import Estimate, correctness, mean, stopping_times
+from bestarm.core.estimates import LEVEL, Estimate, correctness, mean, stopping_times
 from bestarm.linear import tables
 from bestarm.linear.problem import DIMENSIONS, SEEDS, SIZES, Instance
 from bestarm.linear.strategies import CHOICES, CLOSEST, STRATEGIES, grid
@@ -64,19 +64,25 @@ EXPERIMENTS = (
 READING_EXPERIMENTS = tuple(e.name for e in EXPERIMENTS if e.name.startswith("readings"))
 
 
-def summarise(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> list[Estimate]:
+def summarise(
+    cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
+) -> list[Estimate]:
     """The statistics of one cell.
 
     Args:
         cell: what was run.
         truth: of its instance, as in instances.json.
         runs: columns of the shards, see `strategies.Outcome`.
+        level: of intervals.
     """
     by_arm = runs["pulls"].T if truth["arms"] <= tables.MOST_ARMS_SHOWN else ()
     return [
-        *stopping_times(runs["tau"], runs["status"]),
-        *correctness(runs["answer"] == truth["answer"]),
-        *(mean(f"mean_pulls:x{arm}", "pulls", pulls) for arm, pulls in enumerate(by_arm, 1)),
+        *stopping_times(runs["tau"], runs["status"], level=level),
+        *correctness(runs["answer"] == truth["answer"], level),
+        *(
+            mean(f"mean_pulls:x{arm}", "pulls", pulls, level=level)
+            for arm, pulls in enumerate(by_arm, 1)
+        ),
     ]
 
 

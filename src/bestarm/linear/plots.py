@@ -172,7 +172,7 @@ def readings(table: pd.DataFrame) -> Figure:
             mark = ">" if ratios.status[name] == "restricted" else ""
             errors = round((rates.value[name] - capped.value[name]) * rates.n[name])
             wrong = bdtrc(errors - 1, rates.n[name], DELTA) < 0.025
-            style = {"weight": "bold"} if _near(ratios.loc[name], published_runs) else {}
+            style = {"weight": "bold"} if near(ratios.loc[name], published_runs) else {}
             text = f"{mark}{grid[i, j]:.2g}" + ("\u2020" if wrong else "")
             axes.text(j, i, text, ha="center", va="center", fontsize=6.5, **style)
     axes.set_yticks(range(len(ROWS)), list(ROWS.values()), fontsize=7)
@@ -203,7 +203,7 @@ def readings(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def _near(ratio: pd.Series, published_runs: float) -> bool:
+def near(ratio: pd.Series, published_runs: float) -> bool:
     """Whether a ratio differs from 1 by less than both samples' errors, published ones as ours."""
     if ratio.status == "restricted":
         return False
