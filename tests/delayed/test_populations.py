@@ -108,7 +108,8 @@ def made_up_traces(rng, instances=12, arms=3, steps=6):
     lower = 50.0 + np.sort(rng.integers(0, 50, (instances, arms, steps)), axis=2)
     upper = lower[:, :, -1:] + np.sort(rng.uniform(0, 99, lower.shape), axis=2)[:, :, ::-1]
     over = np.arange(steps) >= rng.integers(2, steps + 1, (instances, arms, 1))
-    return Traces(("a", "b", "c"), np.where(over, np.nan, lower), np.where(over, np.nan, upper))
+    bounds = (np.where(over, np.nan, bound) for bound in (lower, upper))
+    return Traces(("a", "b", "c"), *bounds, unit=rng.uniform(40, 50, instances))
 
 
 def test_the_predictor_never_sees_test_instances():
@@ -120,11 +121,23 @@ def test_the_predictor_never_sees_test_instances():
     assert sorted([*training, *testing]) == list(range(12))
     assert len(training) == 3
     before = train(traces, training)
-    spoilt = Traces(traces.arms, traces.lower.copy(), traces.upper.copy())
+    spoilt = traces._replace(lower=traces.lower.copy(), upper=traces.upper.copy())
     spoilt.lower[testing] = 7.0 * rng.random(spoilt.lower[testing].shape) + 1.0
     spoilt.upper[testing] = 1e6
     np.testing.assert_array_equal(train(spoilt, training), before)
     assert not np.array_equal(train(spoilt, testing), before)
+
+
+def test_forecasts_know_nothing_of_what_comes_later_or_of_other_arms():
+    rng = np.random.default_rng(2)
+    traces = made_up_traces(rng)
+    model = train(traces, np.arange(4))
+    before = [a[:, 1, 0].copy() for a in forecasts(traces, model)]
+    later = traces._replace(lower=traces.lower.copy(), upper=traces.upper.copy())
+    later.lower[:, 1, 1:] += 100.0
+    later.lower[:, [0, 2]] += 100.0
+    after = [a[:, 1, 0] for a in forecasts(later, model)]
+    np.testing.assert_array_equal(before, after)
 
 
 def test_a_linear_truth_is_found():
@@ -134,8 +147,8 @@ def test_a_linear_truth_is_found():
     lower, upper = traces.lower.copy(), traces.upper.copy()
     lower[:], upper[:] = rng.uniform(1, 2, lower.shape), rng.uniform(3, 4, upper.shape)
     lower[:, :, -1] = 0.5 * lower[:, :, 0] + 0.75 * upper[:, :, 0]
-    # in units of the best of an instance the truth stays linear without a constant
-    traces = Traces(traces.arms, lower, upper)
+    # in any units of an instance the truth stays linear without a constant
+    traces = traces._replace(lower=lower, upper=upper)
     model = train(traces, np.arange(10))
     np.testing.assert_allclose(model[0], [0.0, 0.5, 0.75], atol=1e-9)
     predicted, spreads = forecasts(traces, model)
@@ -192,3 +205,14 @@ def test_quality_of_forecasts_by_hand():
     assert first.error == pytest.approx(np.sqrt(5.0))
     assert first.correlation is None
     assert (second.share, second.bias, second.within) == (0.5, 0.5, 0.0)
+
+
+def test_what_the_page_on_the_applied_studies_says_of_the_cells(root):
+    """Observed fade, and how much of the spread of cells is one factor common to all policies."""
+    table = recorded.policies()
+    fade = 1.0 - table.last_capacity / table.first_capacity
+    logs = np.log(table.filter(like="cell_").to_numpy(float))
+    squares = np.linalg.svd(logs - logs.mean(axis=1, keepdims=True), compute_uv=False) ** 2
+    page = " ".join((root / "docs/applied-studies.md").read_text(encoding="utf-8").split())
+    assert f"lose {fade.min():.1%} to {fade.max():.1%} of" in page
+    assert f"{squares[0] / squares.sum():.1%} of the variance of log lives" in page

@@ -91,6 +91,11 @@ def joining_tree(price: np.ndarray, reserves: np.ndarray) -> dict[int, int]:
     return tree
 
 
+def start_value(problem: Corridor) -> int:
+    """The suitability of the greedy tree, the start solution that a solver is given."""
+    return int(problem.suitability[list(problem.tree)].sum())
+
+
 def tree_flow(tree: dict[int, int]) -> dict[tuple[int, int], int]:
     """What flows along the arcs of a tree when every parcel but the first consumes one unit."""
     flow: dict[tuple[int, int], int] = {}

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bestarm.core.inputs import InputError
-from bestarm.delayed.corridors import SEED, Corridor, corridor, neighbours, tree_flow
+from bestarm.delayed.corridors import SEED, Corridor, corridor, neighbours, start_value, tree_flow
 from bestarm.delayed.generate import Job, command_line, finish, gather
 from bestarm.pipeline.files import replacing
 
@@ -136,7 +136,7 @@ def solve(problem: Corridor, chosen: tuple[str, ...]) -> tuple[list[int], list[f
                 events.NODESOLVED,
             ):
                 self.model.catchEvent(event, self)
-            self.low = int(problem.suitability[list(problem.tree)].sum())
+            self.low = start_value(problem)
             self.high = float(problem.suitability.sum())
             self.seen, self.over = -1, False
 

@@ -1,7 +1,7 @@
 """Forecasts of a solver's final lower bound from its bounds so far (Section 5.3).
 
-All bounds of an instance are divided by the best final lower bound that any strategy reached on it,
-since raw ones differ more between instances than between strategies.
+All bounds of an instance are divided by the value of its start solution, which is known before a
+run, since raw ones differ more between instances than between strategies.
 """
 
 from typing import NamedTuple
@@ -18,6 +18,7 @@ class Traces(NamedTuple):
     arms: tuple[str, ...]  # their names
     lower: np.ndarray  # (instances, arms, steps)
     upper: np.ndarray  # (instances, arms, steps)
+    unit: np.ndarray  # (instances,) the value of the start solution
 
     @property
     def delays(self) -> np.ndarray:
@@ -25,13 +26,8 @@ class Traces(NamedTuple):
         return np.isfinite(self.lower).sum(axis=2)
 
     @property
-    def unit(self) -> np.ndarray:
-        """(instances,) the best final lower bound of any strategy."""
-        return np.nanmax(self.lower, axis=(1, 2))
-
-    @property
     def finals(self) -> np.ndarray:
-        """(instances, arms) final lower bounds, in units of the best."""
+        """(instances, arms) final lower bounds, in units of the start solution."""
         last = np.take_along_axis(self.lower, self.delays[:, :, None] - 1, axis=2)
         return last[:, :, 0] / self.unit[:, None]
 
@@ -50,7 +46,7 @@ def train(traces: Traces, training: np.ndarray) -> np.ndarray:
         training: those to look at; no other is.
 
     Returns:
-        (steps, 3) coefficients a, b, c in units of the instance's best bound. A step that no
+        (steps, 3) coefficients a, b, c in units of the instance's start solution. A step that no
         training run has is given those of the step before.
     """
     unit = traces.unit[training, None, None]
@@ -72,7 +68,7 @@ def forecasts(traces: Traces, coefficients: np.ndarray) -> tuple[np.ndarray, np.
     """What is predicted at every step of every run, and its scale (UB - LB) / 2.
 
     Returns:
-        Two (instances, arms, steps), in units of the instance's best bound; 0 after a run's end.
+        Two (instances, arms, steps), in units of the instance's start solution; 0 after a run.
     """
     unit = traces.unit[:, None, None]
     lower, upper = np.nan_to_num(traces.lower / unit), np.nan_to_num(traces.upper / unit)

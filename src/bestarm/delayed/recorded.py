@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from bestarm.core.inputs import InputError
+from bestarm.delayed.corridors import corridor, start_value
 from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
 from bestarm.delayed.racing import Records
 from bestarm.pipeline.files import data_folder
@@ -63,7 +64,8 @@ def traces() -> Traces:
     lower, upper = np.full(shape, np.nan), np.full(shape, np.nan)
     place = table.instance, arms.codes, table.step - 1
     lower[place], upper[place] = table.lower, table.upper
-    return Traces(tuple(arms.categories), lower, upper)
+    start = np.array([start_value(corridor(number)) for number in range(shape[0])], dtype=float)
+    return Traces(tuple(arms.categories), lower, upper, start)
 
 
 def _mip() -> tuple[tuple[str, ...], Records]:

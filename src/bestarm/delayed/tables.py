@@ -30,8 +30,18 @@ def panel_of(instance: str) -> str:
 
 
 def figure_1(sources: Sources) -> pd.DataFrame:
-    """Times and their ratios in every panel, what is extreme in each, and the published numbers."""
-    return assemble(*_by_panel(sources), published_rows(sources.published, "fig1"))
+    """Times and their ratios in every panel, what is extreme in each, and the published numbers.
+
+    Also what pulling side by side gains, and times in units of the delay.
+    """
+    shown, panels = _by_panel(sources)
+    return assemble(
+        shown,
+        panels,
+        list(speedups(shown)),
+        list(in_delays(shown)),
+        published_rows(sources.published, "fig1"),
+    )
 
 
 def figure_2(sources: Sources) -> pd.DataFrame:
@@ -39,6 +49,7 @@ def figure_2(sources: Sources) -> pd.DataFrame:
     name = next(iter(_recorded(sources, "battery")))
     return assemble(
         *_by_panel(sources, of_grid),
+        list(of_pulls(sources.summary)),
         _facts("all battery", _of_truth(sources, name, "cycles")),
         published_rows(sources.published, "fig2"),
     )
@@ -153,6 +164,68 @@ def _by_panel(sources: Sources, of: Callable = of_panel) -> tuple[pd.DataFrame, 
         for estimate in of(rows)
     ]
     return summary, whole
+
+
+def _over(statistic: str, above: pd.Series, below: pd.Series) -> Estimate:
+    """A ratio of two means of independent runs, with a normal interval of its logarithm."""
+    value = above.value / below.value
+    half = math.hypot(*((row.high - row.low) / 2.0 / row.value for row in (above, below)))
+    low, high = value * math.exp(-half), value * math.exp(half)
+    status = "restricted" if "restricted" in (above.status, below.status) else ""
+    return Estimate(statistic, "", value, low, high, int(min(above.n, below.n)), status)
+
+
+def speedups(shown: pd.DataFrame) -> Iterator[dict]:
+    """Mean sequential over mean parallel time, of every strategy and reading on every instance."""
+    means = shown[shown.statistic == "mean_stopping_time"]
+    for (name, strategy, reading), two in means.groupby(
+        ["instance", "strategy", "reading"], sort=False
+    ):
+        one_by_one, together = (
+            two[two.setting.str.startswith(f"batch={batch},")].iloc[0] for batch in (1, 10)
+        )
+        cell = {"instance": name, "strategy": strategy, "setting": "", "reading": reading}
+        found = _over("parallel_speedup", one_by_one, together)
+        yield {**cell, "x_name": "", "x": math.nan, **vars(found)}
+
+
+def in_delays(shown: pd.DataFrame) -> Iterator[dict]:
+    """Mean times in units of the delay, where delays vary."""
+    means = shown[(shown.statistic == "mean_stopping_time") & (shown.x_name == "D")]
+    for row in means.to_dict("records"):
+        scaled = {name: row[name] / row["x"] for name in ("value", "low", "high")}
+        yield {**row, "statistic": "time_per_delay", "unit": "delays", **scaled}
+
+
+def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
+    """Pulls started with partial feedback over those without, and the least over all points.
+
+    Means of finished and of cancelled pulls add up; their intervals as if independent, which for
+    runs that end at different times they nearly are.
+    """
+    some = summary[summary.statistic.isin(["pulls_finished", "pulls_cancelled"])]
+    points = {}
+    for key, rows in some.groupby(["instance", "setting", "strategy", "reading"], sort=False):
+        total = rows.iloc[0].copy()
+        total["value"] = rows.value.sum()
+        half = math.hypot(*(rows.high - rows.value))
+        total["low"], total["high"] = total.value - half, total.value + half
+        points[key] = total
+    least: dict[tuple, Estimate] = {}
+    for (name, setting, strategy, reading), mine in points.items():
+        if strategy != "Partial":
+            continue
+        alone = "survivors" if reading == "as-published" else "as-written"
+        found = _over("pulls_ratio", mine, points[name, setting, "Full", alone])
+        cell = {"strategy": strategy, "setting": setting, "reading": reading}
+        yield {"instance": name, **cell, "x_name": mine.x_name, "x": mine.x, **vars(found)}
+        panel = f"all {panel_of(name)}", setting, strategy, reading
+        if panel not in least or found.value < least[panel].value:
+            least[panel] = found
+    for (name, setting, strategy, reading), found in least.items():
+        cell = {"strategy": strategy, "setting": setting, "reading": reading}
+        called = {**vars(found), "statistic": "lowest_pulls_ratio"}
+        yield {"instance": name, **cell, "x_name": "", "x": math.nan, **called}
 
 
 def _renamed(statistic: str, row: pd.Series) -> Estimate:
