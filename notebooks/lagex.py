@@ -96,7 +96,7 @@ print(f"that mixture exceeds a true limit by {excess[-1]:.2f} (below 0: keeps al
 
 # %%
 RUNS = 40
-setting = {"delta": delta, "r": r, "cap": 3000}
+setting = {"delta": delta, "r": r, "cap": 100_000}
 
 
 def outcomes(strategy):

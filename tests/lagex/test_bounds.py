@@ -2,23 +2,28 @@
 
 import math
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from bestarm.core.gaussian_bai import bai_allocation
+from bestarm.core.information import error_information
 from bestarm.lagex import reference
 from bestarm.lagex.allocation import PADDING
 from bestarm.lagex.bounds import (
     bai_time,
     corollary_1,
     known_time,
+    learning_time,
     least_slack,
     lower_bound,
     relaxed_time,
     rows_of,
     shadow_price,
+    within,
 )
 from bestarm.lagex.problem import Instance, Model, imdb, perturbed, setup1, setup2, triangle
 from lagex.polytopes import polytopes, smooth_polytopes
@@ -222,3 +227,92 @@ def test_setup_2_easy_is_easier():
     easy = setup2("easy", [1.0, 0.5, 0.4, 0.95, 0.8]).model
     hard = setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]).model
     assert known_time(easy).time < known_time(hard).time
+
+
+def most_spare(model, shift, r=None):
+    """max over F, or R if r is given, of the least slack beyond a shift, by cvxpy."""
+    pi, spare = cp.Variable(model.means.size, nonneg=True), cp.Variable()
+    kept = model.matrix @ pi <= model.limits
+    rules = [cp.sum(pi) == 1, kept, model.matrix @ pi + spare <= model.limits - shift]
+    if r is not None:
+        best = reference.best_policy(model.means, model.matrix, model.limits)
+        rules.append(model.means @ pi >= model.means @ best - r)
+    return reference.solve(cp.Problem(cp.Maximize(spare), rules))
+
+
+def support(model, normal, r):
+    """h(l) = max over R of l (b - A pi), as a linear program."""
+    best = reference.best_policy(model.means, model.matrix, model.limits)
+    found = linprog(
+        normal @ model.matrix,
+        np.vstack([model.matrix, -model.means]),
+        np.append(model.limits, r - model.means @ best),
+        np.ones((1, model.means.size)),
+        [1.0],
+        method="highs",
+    )
+    return float(normal @ model.limits - found.fun)
+
+
+def one_limit(r):
+    """What is left to know is whether arm 1 may have half."""
+    row = {"coefficients": [1.0, 0.0], "at_most": 0.5}
+    return learning_time(Instance(name="one", means=[1.0, 0.0], constraints=[row]).model, r)
+
+
+def test_learning_one_limit_is_known_by_hand():
+    """R is where pi_1 is between 0.5 - r and 0.5, so its largest slack is r."""
+    assert one_limit(0.1).time == pytest.approx(2.0 / 0.1**2)
+    assert one_limit(0.1).shift == pytest.approx([0.1])
+    assert one_limit(0.0).time == math.inf
+    # everything is right, and no shift leaves a policy that is not
+    assert one_limit(1.0).time == 0.0
+
+
+@pytest.mark.parametrize("instance", [*PAPER, setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5])])
+def test_a_shift_leaves_no_right_answer_but_some_policy(instance):
+    model, r = instance.model, 0.01
+    found = learning_time(model, r)
+    assert (found.shift >= 0.0).all()
+    assert found.time == pytest.approx(2.0 * model.cost_sigma**2 / (found.shift**2).sum())
+    longer = 1.001 * found.shift
+    assert most_spare(model, longer, r) < 0.0 < most_spare(model, longer)
+    assert most_spare(model, 0.999 * found.shift, r) > 0.0
+
+
+@few
+@given(smooth_polytopes, st.floats(0.01, 0.3))
+def test_no_direction_has_a_shorter_shift(p, r):
+    """Of many directions the one of the shortest shift, if that leaves a policy."""
+    model = model_of(p)
+    d = len(model.limits)
+    found = learning_time(model, r)
+    if not 0.0 < found.time < math.inf:
+        return
+    rng = np.random.default_rng(0)
+    normals = np.vstack([np.eye(d), rng.dirichlet(np.full(d, 0.5), 200)])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    heights = np.array([support(model, normal, r) for normal in normals])
+    least = int(np.argmin(heights))
+    if most_spare(model, 1.001 * heights[least] * normals[least]) > 0.0:
+        assert np.linalg.norm(found.shift) <= heights[least] * (1.0 + 1e-6)
+
+
+@few
+@given(polytopes, st.floats(0.01, 0.3))
+def test_every_shift_found_is_valid(p, r):
+    model = model_of(p)
+    found = learning_time(model, r)
+    if 0.0 < found.time < math.inf:
+        longer = found.shift * 1.001
+        assert most_spare(model, longer, r) < 1e-7
+        assert most_spare(model, longer) > -1e-7
+
+
+def test_within_is_kl_and_says_nothing_of_small_shares():
+    p, delta = 0.4, 0.1
+    kl = p * math.log(p / delta) + (1.0 - p) * math.log((1.0 - p) / (1.0 - delta))
+    assert within(3.0, 0.5, delta) == pytest.approx(3.0 * kl)
+    assert within(3.0, 1.0, delta) == pytest.approx(3.0 * error_information(delta))
+    assert within(3.0, 0.2, delta) == 0.0
+    assert within(math.inf, 0.5, delta) == math.inf

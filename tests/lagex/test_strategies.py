@@ -257,6 +257,33 @@ def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
     assert statistic >= threshold(int(state.pulls.sum()), delta) * (1.0 - 1e-9)
 
 
+@pytest.mark.parametrize("strategy", ["CTnS-WLag", "CGE-WLag", "PTnS", "Uniform"])
+def test_the_released_rule_adds_the_slacks_of_lowered_constraints(strategy):
+    """t D(N / t) + sum_i |b_i - (A_i - s) pi| > ln(2 (1 + ln t) / delta) + K s, and not before."""
+    model, delta = PLAIN.model, 0.1
+    k, d = model.means.size, len(model.limits)
+    rules = rules_of(strategy, READINGS["released-stop"], Setting(delta=delta, r=0.01))
+    state = make_state(model.variances, model.limits)
+    rng = streams_of(11, 0).environment
+    for t in range(20_000):
+        arm = choose(rules, state)
+        matrix = state.rows + model.limits[:, None]
+        found = every_alternative(state.means, matrix, model.limits)
+        if t >= k and found is not None:
+            pi = found.policy
+            s = radius(state.log_determinant[0], k, delta) * norm(pi, state.pulls)
+            costs = reference.costs(found.steps, found.gaps, model.variances, 0.0)
+            statistic = 1.0 / (costs @ (1.0 / state.pulls)).max()
+            statistic += np.abs(model.limits - (matrix - s) @ pi).sum()
+            assert (arm < 0) == (statistic > math.log(2.0 * (1.0 + math.log(t)) / delta) + k * s)
+        if arm < 0:
+            return
+        reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
+        costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
+        observe(rules, state, arm, reward, costs)
+    raise AssertionError("never stopped")
+
+
 @pytest.mark.parametrize("time", [1, 2, 3, 100, 10**6])
 @pytest.mark.parametrize("delta", [0.5, 0.1, 1e-6])
 def test_thresholds_are_those_of_appendix_i_and_of_the_program(time, delta):

@@ -1,9 +1,15 @@
-"""Lower bounds on stopping times for Gaussian rewards, Eq. (4) and Theorem 4, and Corollary 1."""
+"""Lower bounds on stopping times for Gaussian rewards, Eq. (4) and Theorem 4, and Corollary 1.
+
+And one the paper does not have: what it takes to learn the constraints (`learning_time`).
+"""
 
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
+from scipy.spatial import HalfspaceIntersection
+from scipy.special import rel_entr
 
 from bestarm.lagex import vertices
 from bestarm.lagex.allocation import best_allocation
@@ -33,7 +39,7 @@ class Corollary1(NamedTuple):
 
 
 def lower_bound(time: float, delta: float) -> float:
-    """T ln(1 / (2.4 delta)), Eq. (3): no (1 - delta)-correct strategy stops sooner on average."""
+    """T ln(1 / (2.4 delta)), Eq. (3): no delta-correct strategy stops sooner on average."""
     return time * math.log(1.0 / (2.4 * delta))
 
 
@@ -101,6 +107,114 @@ def _best(model: "Model", found: Alternatives, rows: np.ndarray, r: float) -> Bo
     costs = 2.0 * model.variances * (found.steps / (found.gaps + r)[:, None]) ** 2
     best = best_allocation(costs, rows)
     return Bound(1.0 / best.value, best.omega)
+
+
+class Learning(NamedTuple):
+    """What it takes to learn the constraints well enough, and the change that must be noticed."""
+
+    time: float  # pulls per nat of information
+    shift: np.ndarray  # (d,) u >= 0, added to whole rows of A
+
+
+def learning_time(model: "Model", r: float) -> Learning:
+    """The characteristic time of learning the constraints from costs N(A_ia, cost_sigma^2).
+
+    Let F be the feasible policies, R those of them within r of the best value, the right answers.
+    Add u_i >= 0 to all entries of row i of A: every cost row i is larger by u_i, whatever the arm,
+    and a policy of F is still feasible if its slacks b - A pi are at least u. If no policy of R is,
+    no right answer stays right, so a strategy that errs at most delta, whether it knows the rewards
+    or not, has to notice (as long as some policy of F stays feasible, so that the changed instance
+    has an answer). A pull of any arm tells |u|^2 / (2 cost_sigma^2) nats, hence
+
+        E[tau] >= time kl(delta, 1 - delta),      time = 2 cost_sigma^2 / |u|^2,
+
+    and if more than a share p of runs end within T pulls, T >= time kl(p - delta, delta)
+    (`within`: the event is to end within T with an answer in R, which has probability at least
+    p - delta here and at most delta there).
+
+    For l >= 0 put h(l) = max over R of l (b - A pi). No policy of R has all slacks above u if
+    l u >= h(l), of which the shortest is u = h(l) l / |l|^2, with |u| = h(l) / |l|. The shortest of
+    all has an l that is a vertex of {l >= 0 : l (b - A pi) <= 1 on R}: |l| is largest there. For a
+    single row this is u_i = s_i, the largest slack of row i in R. Vertices whose u leaves no policy
+    of F are left out, so where there are any the bound holds but may not be the best.
+
+    Args:
+        model: an instance with a cost_sigma.
+        r: by how much an answer may fall short of the best policy.
+
+    Returns:
+        The time, infinite if a constraint is active at every right answer though not at every
+        feasible policy (as with r = 0), and 0 if no shift is possible.
+    """
+    d = len(model.limits)
+    largest = np.array([_most_slack(model, np.zeros(d), i) for i in range(d)])  # of rows in F
+    best = every_alternative(model.means, model.matrix, model.limits)
+    right = every_alternative(  # the vertices of R
+        model.means,
+        np.vstack([model.matrix, -model.means]),
+        np.append(model.limits, r - best.value),
+    )
+    policies = np.vstack([right.policy, right.policy + right.steps])
+    slacks = np.maximum(model.limits - policies @ model.matrix.T, 0.0)  # (V, d)
+    rows = largest > TIE  # the others can never be tightened
+    if not rows.any():
+        return Learning(0.0, np.zeros(d))
+    if (slacks.max(axis=0)[rows] <= TIE).any():
+        return Learning(math.inf, np.zeros(d))
+    shifts = np.zeros((0, d))
+    for normal in _polar_vertices(slacks[:, rows]):
+        shift = np.zeros(d)
+        shift[rows] = np.maximum(normal, 0.0) / (normal @ normal)
+        if _most_slack(model, (1.0 + 1e-6) * shift) > 0.0:
+            shifts = np.vstack([shifts, shift])
+    if len(shifts) == 0:
+        return Learning(0.0, np.zeros(d))
+    squares = (shifts**2).sum(axis=1)
+    least = int(np.argmin(squares))
+    return Learning(2.0 * model.cost_sigma**2 / float(squares[least]), shifts[least])
+
+
+def within(time: float, share: float, delta: float) -> float:
+    """The least T such that more than `share` of runs may end within T pulls (`learning_time`).
+
+    time kl(share - delta, delta), 0 where share <= 2 delta. With share 1/2 it bounds medians.
+    """
+    p = share - delta
+    if p <= delta:
+        return 0.0
+    return time * float(rel_entr(p, delta) + rel_entr(1.0 - p, 1.0 - delta))
+
+
+def _most_slack(model: "Model", shift: np.ndarray, row: int | None = None) -> float:
+    """max over F of the slack of a row beyond its shift, or of the least such slack of all rows.
+
+    Where that is 0 or less no policy of F has all slacks above the shift.
+    """
+    d, k = model.matrix.shape
+    wanted = np.ones(d) if row is None else np.eye(d)[row]
+    found = linprog(
+        np.append(np.zeros(k), -1.0),
+        np.column_stack([model.matrix, wanted]),
+        model.limits - shift,
+        np.append(np.ones(k), 0.0)[None],
+        [1.0],
+        [(0.0, None)] * k + [(None, None)],
+        method="highs",
+    )
+    if found.status != 0:
+        raise RuntimeError(f"the linear program of a shift ended with: {found.message}")
+    return -float(found.fun)
+
+
+def _polar_vertices(points: np.ndarray) -> np.ndarray:
+    """The vertices other than 0 of {l >= 0 : points l <= 1}; points (V, d) span all directions."""
+    d = points.shape[1]
+    if d == 1:
+        return 1.0 / points.max(keepdims=True)
+    inside = np.full(d, 0.5 / points.sum(axis=1).max())
+    halves = np.vstack([np.column_stack([points, -np.ones(len(points))]), np.eye(d, d + 1) * -1.0])
+    found = HalfspaceIntersection(halves, inside).intersections
+    return found[(found > TIE).any(axis=1)]
 
 
 def least_slack(policy: np.ndarray, rows: np.ndarray) -> float:

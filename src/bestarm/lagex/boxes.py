@@ -41,22 +41,23 @@ LINES = {
     "known lower bound": (BLACK, ":", "lower bound"),
     "inside lower bound": (BLACK, "-.", "the same, feasible allocations"),
     "BAI lower bound": (VERMILION, ":", "lower bound without constraints"),
+    "unknown lower bound": (PURPLE, "-", "lower bound, constraints unknown"),
 }
-READING_NAMES = {"as-written": "as written", "released": "as in the released program"}
+READING_NAMES = {"as-written": "as written", "released-stop": "with the released stopping rule"}
 #: Height of a box, by reading, in units of a strategy's row, and where it stands in it.
-PLACES = {"as-written": (-0.16, 0.34), "released": (0.24, 0.2)}
+PLACES = {"as-written": (-0.16, 0.34), "released-stop": (0.24, 0.2)}
 QUANTILES = [
     *("quantile_05", "quartile_25", "median_stopping_time", "quartile_75", "quantile_95"),
 ]
 ENTRIES = {
     "ours, as written": Patch(facecolor=GREY, edgecolor=BLACK),
-    "ours, released program": Patch(facecolor=GREY, alpha=0.4, edgecolor=BLACK),
+    "ours, released stopping rule": Patch(facecolor=GREY, alpha=0.4, edgecolor=BLACK),
     "told the constraints": Patch(facecolor="white", edgecolor=BLACK, hatch="////"),
     "published median": Line2D([], [], color=BLACK, marker="D", ls="", mfc="white", ms=5),
 }
 BOXES = (
     "Boxes: quartiles and median over runs, whiskers: 5% and 95%; the lower, pale box is the "
-    "released program's stopping rule"
+    "stopping rule of the released program"
 )
 
 
@@ -85,7 +86,7 @@ def box(axes: Axes, rows: pd.DataFrame, names: list[str], at: float, height: flo
 
 def fill_of(strategy: str, reading: str) -> dict:
     """How a strategy's box is filled."""
-    pale = reading == "released"
+    pale = reading == "released-stop"
     return {
         "facecolor": LOOKS[strategy].colour,
         "edgecolor": BLACK,
@@ -148,7 +149,7 @@ def published_medians(table: pd.DataFrame) -> pd.DataFrame:
 def marks(axes: Axes, published: pd.DataFrame, order: list[str]) -> None:
     """Diamonds at the published medians."""
     published = published[published.strategy.isin(order)]
-    at = np.array([order.index(name) for name in published.strategy]) - PLACES["released"][0]
+    at = np.array([order.index(name) for name in published.strategy]) - PLACES["released-stop"][0]
     axes.plot(
         published.value, at, PUBLISHED.marker, color=PUBLISHED.colour, mfc="white", ms=5, zorder=4
     )
@@ -169,4 +170,5 @@ def legend(figure: Figure, entries: list[str], bounds: Sequence[str]) -> None:
     for name in bounds:
         colour, line, label = LINES[name]
         shown[label] = Line2D([], [], color=colour, ls=line)
-    figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=3)
+    columns = 3 if figure.get_figwidth() > 7.0 else 2
+    figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=columns)

@@ -243,11 +243,12 @@ def find_policy(rules: Rules, s: State, confidence: float) -> int:
         bar = released_threshold(time, rules.delta)
     if rules.extra:
         policy = s.polytope.policy
-        bar += k * confidence * norm(policy, s.pulls)
+        shift = confidence * norm(policy, s.pulls)
+        bar += k * shift
         for i in range(d):
-            slack = 0.0
+            slack = shift
             for a in range(k):
-                slack += s.rows[i, a] * policy[a]
+                slack -= s.rows[i, a] * policy[a]
             bar -= abs(slack)
     # With r > 0 a vertex far from the best may count less than those near (docs/readings.md), and a
     # run must not stop before that one is told apart too.

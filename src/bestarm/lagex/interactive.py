@@ -31,7 +31,8 @@ class _Lagex(AskTell[int]):
     Args:
         n_arms: K, at least 2.
         limits: (d,) upper limits on a policy's mean costs.
-        delta: risk of an answer more than r below the best policy that keeps the limits.
+        delta: wanted probability of an answer more than r below the best policy that keeps the
+            limits. Nothing promises that the answer keeps them (docs/usage.md).
         r: what the answer may fall short by, in the reward's unit.
         sigma: standard deviation of rewards, of all arms or (K,); costs are taken to have 1.
         reading: see docs/readings.md.

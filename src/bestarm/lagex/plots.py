@@ -44,14 +44,15 @@ from bestarm.pipeline.style import (
     runs,
 )
 
-#: Lower bounds under known constraints.
+#: Lower bounds under known constraints, and with the one for strategies that have to learn them.
 KNOWN = ("known lower bound", "inside lower bound")
+ALL = (*KNOWN, "unknown lower bound")
 #: A barycentric plot: corners of the simplex in the plane.
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 
 def times(
-    table: pd.DataFrame, titles: dict[str, str], note: str, bounds: tuple[str, ...] = KNOWN
+    table: pd.DataFrame, titles: dict[str, str], note: str, bounds: tuple[str, ...] = ALL
 ) -> Figure:
     """Stopping times, a panel an instance."""
     figure = new_figure(7.6 if len(titles) > 1 else 6.2, 4.9)
@@ -78,8 +79,7 @@ def fig6(table: pd.DataFrame) -> Figure:
         "setup 1 m3=1.3": "easy (μ₃ = 1.3), six arms",
         "setup 1 printed m3=1.3": "easy, seven arms as printed",
     }
-    note = "δ = 0.01, r = 0.01, capped at 3,000 steps."
-    return times(table, titles, note, (*KNOWN, "BAI lower bound"))
+    return times(table, titles, "δ = 0.01, r = 0.01.", (*ALL, "BAI lower bound"))
 
 
 def fig7(table: pd.DataFrame) -> Figure:
@@ -114,14 +114,14 @@ def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure
             axes.set(title=f"{title}: {what}", xlabel="rounds with a violation")
             axes.xaxis.set_major_locator(MaxNLocator(5))
             axes.xaxis.set_major_formatter("{x:,.0f}")
-    legend(figure, ["ours, as written", "ours, released program", "published median"], ())
+    legend(figure, ["ours, as written", "ours, released stopping rule", "published median"], ())
     counts = pick(table, statistic="policy_violations:median", reading="as-written").n
     caption(
         figure,
         "Rounds until stopping whose policy, or allocation, breaks a true constraint. Boxes: "
-        "quartiles and median over runs; the lower, pale box is the released program's stopping "
-        "rule; a box that is missing, or open, ends among capped runs. CTnS and CGE know the "
-        f"constraints and never break one. {note} {runs(counts)} a box.",
+        "quartiles and median over runs; the lower, pale box is with the stopping rule of the "
+        "released program; a box that is missing, or open, ends among capped runs. CTnS and CGE "
+        f"know the constraints and never break one. {note} {runs(counts)} a box.",
     )
     return figure
 
@@ -157,10 +157,13 @@ def fig4(table: pd.DataFrame) -> Figure:
     for axes, (setup, title) in zip(panels, titles.items(), strict=True):
         ours = table[table.instance.str.startswith(f"{setup}=") & (table.reading != "published")]
         axes.set_yscale("log")
-        for reading, look in (("as-written", Look(BLUE, "o")), ("released", Look(SKY, "s", "--"))):
+        for reading, look in (
+            ("as-written", Look(BLUE, "o")),
+            ("released-stop", Look(SKY, "s", "--")),
+        ):
             band(axes, pick(ours, strategy="LAGEX", reading=reading), look, reading)
         for name, (colour, line, label) in LINES.items():
-            rows = pick(ours, strategy=name).sort_values("x")
+            rows = pick(ours, strategy=name, statistic="lower_bound").sort_values("x")
             axes.plot(rows.x, rows.value.replace(np.inf, np.nan), line, color=colour, label=label)
             if name in ("known lower bound", "BAI lower bound"):
                 stated = pick(published, strategy=name)
@@ -178,7 +181,8 @@ def fig4(table: pd.DataFrame) -> Figure:
         axes.set(title=title, xlabel="third mean μ₃")
         plain_log_ticks(axes.yaxis)
     panels[0].set_ylabel("steps")
-    top = table[table.statistic.isin(["median_stopping_time", "quartile_75"])].value.max()
+    tall = ["median_stopping_time", "quartile_75", "lower_bound"]
+    top = table[table.statistic.isin(tall)].value.replace(np.inf, np.nan).max()
     panels[0].set_ylim(15, 2.0 * top)
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=2)
@@ -187,7 +191,8 @@ def fig4(table: pd.DataFrame) -> Figure:
         figure,
         "LAGEX on setup 1, δ = 0.01: medians with 95% intervals, quartiles shaded, "
         f"{runs(counts)} a point. Lines: exact lower bounds T ln(1/(2.4 δ)). Without constraints "
-        "it is infinite at μ₃ = 1.5, where two arms tie; the published curve is not.",
+        "it is infinite at μ₃ = 1.5, where two arms tie; the published curve is not. Constraints "
+        "unknown: what every strategy that errs at most δ needs on average.",
     )
     return figure
 
@@ -400,12 +405,39 @@ def shares(table: pd.DataFrame) -> Figure:
     return figure
 
 
+def example(table: pd.DataFrame) -> Figure:
+    """What is recommended in the example of docs/usage.md, and how often it breaks the limit."""
+    columns = {
+        "prob_r_optimal": "within r of the best value",
+        "prob_feasible": "keeps the limit",
+        "prob_far_over": "over it by more than 0.1",
+    }
+    figure = new_figure(7.0, 2.6)
+    panels = figure.subplots(1, len(columns), sharey=True)
+    for axes, (statistic, title) in zip(panels, columns.items(), strict=True):
+        for place, (strategy, look) in enumerate(LOOKS.items()):
+            one = pick(table, statistic=statistic, strategy=strategy)
+            style = {"mec": BLACK, "mew": 0.4, "ms": 5, "ecolor": BLACK, "elinewidth": 0.8}
+            bare = look._replace(line="")
+            error_bars(axes, one, one.value, [place], bare, horizontal=True, **style)
+        axes.set(title=title, xlim=(-0.04, 1.04))
+        axes.set_yticks(range(len(LOOKS)), list(LOOKS), fontsize=7)
+        axes.set_ylim(len(LOOKS) - 0.5, -0.5)
+    caption(
+        figure,
+        "Shares of runs, with 95% intervals, on the three menus of docs/usage.md, whose mean price "
+        "may be 0.8. CTnS and CGE are told the prices. δ = 0.05, r = 0.1, as written. "
+        f"{runs(pick(table, statistic='prob_feasible').n)}.",
+    )
+    return figure
+
+
 def readings(table: pd.DataFrame) -> Figure:
     """Median stopping times under every reading."""
     instances = {"setup 1 m3=0.5": "setup 1 hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
     medians = pick(table, statistic="median_stopping_time")
     names = list(dict.fromkeys(medians[medians.reading != "published"].reading))
-    names.sort(key=lambda name: (name != "as-written", name == "released", name))
+    names.sort(key=lambda name: (name != "as-written", name == "released-stop", name))
     rows = [
         (strategy, reading)
         for strategy in LOOKS

@@ -16,6 +16,7 @@ from bestarm.lagex.bounds import (
     bai_time,
     corollary_1,
     known_time,
+    learning_time,
     rows_of,
     shadow_price,
 )
@@ -149,6 +150,7 @@ class Truth(Input):
     inside_time: float | None  # the same, allocations in F; the Lagrangian's without a shift
     tolerant_time: float  # T_{F,r} at TOLERANCE
     bai_characteristic_time: float | None  # without the constraints
+    learning_time: float | None  # of the constraints, for answers within TOLERANCE
     allocation: list[float]  # (K,) that attains characteristic_time
     inside_allocation: list[float]  # (K,) that attains inside_time
     shadow_price: float | None  # Theorem 6
@@ -172,6 +174,7 @@ def truth(instance: Instance) -> Truth:
         inside_time=_finite(inside.time),
         tolerant_time=known_time(model, TOLERANCE).time,
         bai_characteristic_time=_finite(bai_time(model).time),
+        learning_time=_finite(learning_time(model, TOLERANCE).time),
         allocation=simplex.allocation.tolist(),
         inside_allocation=inside.allocation.tolist(),
         shadow_price=_finite(shadow_price(found.policy, rows)),
@@ -243,6 +246,14 @@ def imdb(spread: bool = False) -> Instance:
     )
 
 
+def example() -> Instance:
+    """The menus of the loop in docs/usage.md: marks, and prices that may be 0.8 on average."""
+    row = Constraint(coefficients=[1.3, 0.9, 0.5], at_most=0.8)
+    return Instance(
+        name="example", source="docs/usage.md", means=[7.8, 7.2, 6.9], constraints=[row]
+    )
+
+
 def triangle() -> Instance:
     """Figure 2: three arms and one constraint."""
     row = Constraint(coefficients=[-3.0, -2.0, -1.0], at_most=-2.0)
@@ -278,6 +289,7 @@ def instances() -> dict[str, Instance]:
         setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]),
         imdb(),
         imdb(spread=True),
+        example(),
         triangle(),
         *map(perturbed, EPSILONS),
     ]

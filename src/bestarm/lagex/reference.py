@@ -9,13 +9,18 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 
-from bestarm.lagex.exploration import BROKEN, GAME, INSIDE, PRICED, Rules
-from bestarm.lagex.game import RATE, WIDEST
+from bestarm.lagex.exploration import GAME, INSIDE, PRICED, Rules
 
 #: A constraint with less slack than this is tight; instances in tests have entries near 1.
 TIGHT = 1e-10
 #: An entry of a step that is no larger is zero.
 ROUNDING = 1e-13
+#: A policy with less slack than this has none, and its constraints may not be broken at a price.
+NO_SLACK = 1e-9
+#: The alternative of a round is at most this far from the estimates, in every arm.
+FARTHEST = 10.0
+#: AdaGrad's step (docs/readings.md): the root of a half.
+STEP = 0.5**0.5
 #: What is asked of cvxpy, in turn.
 ACCURACIES = (1e-10, 1e-9, 1e-8)
 
@@ -284,11 +289,12 @@ class Run:
         between = costs(steps, -steps @ means, self.variances, rules.added)
         lead = 1.0 / (between / pulls).sum(axis=1).max() - self.threshold()
         if rules.extra:
-            lead += np.abs(rows @ found.policy).sum()
+            lowered = rows - self.shift(found.policy)
+            lead += np.abs(lowered @ found.policy).sum()
             lead -= means.size * self.shift(found.policy)
         rows = rows - (0.0 if rules.limits == INSIDE else shift)
         gamma = -(rows @ found.policy).max() if rules.limits == PRICED else 0.0
-        return Round(found, lead, between, rows, gamma if gamma > BROKEN else 0.0)
+        return Round(found, lead, between, rows, gamma if gamma > NO_SLACK else 0.0)
 
     def threshold(self) -> float:
         """beta(t, delta), as Appendix I has it or as the authors' program does."""
@@ -306,7 +312,7 @@ class Run:
         v = seen.found.others[worst] - seen.found.policy
         spread = self.variances * v / at_least
         lam = means + (rules.added - means @ v) * spread / (spread @ v)
-        lam = means + np.clip(lam - means, -WIDEST, WIDEST)
+        lam = means + np.clip(lam - means, -FARTHEST, FARTHEST)
         width = np.sqrt(2.0 * self.variances * math.log(t) / pulls)
         ends = (means - width - lam) ** 2, (means + width - lam) ** 2
         gains = np.maximum(math.log(t) / pulls, np.maximum(*ends) / (2.0 * self.variances))
@@ -323,7 +329,7 @@ class Run:
         squares = self.outer if self.rules.full_matrix else np.diag(np.diag(self.outer))
         values, vectors = np.linalg.eigh(squares)
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-        return Step(self.omega, RATE * gains, root, self.allowed(seen))
+        return Step(self.omega, STEP * gains, root, self.allowed(seen))
 
     def allowed(self, seen: Round) -> np.ndarray:
         """(d or 0, K) rows of the set that the game plays in."""

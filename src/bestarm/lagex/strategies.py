@@ -63,7 +63,7 @@ READINGS = {
     "optimistic-policy": Reading(optimistic_policy=True),
     "inside": Reading(inside=True),
     "full-adagrad": Reading(full_matrix=True),
-    "released": Reading(released=True),
+    "released-stop": Reading(released=True),
 }
 
 
@@ -75,6 +75,8 @@ def readings_of(strategy: str) -> list[str]:
         without.add("optimistic-policy")
     if entry.limits != PRICED or entry.sampling != GAME:  # the price of a solved program is exact
         without |= {"inside", "full-adagrad"}
+    if entry.known:  # no program of theirs was released with the paper
+        without.add("released-stop")
     return [name for name in READINGS if name not in without]
 
 

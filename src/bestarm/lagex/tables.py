@@ -7,26 +7,29 @@ import numpy as np
 import pandas as pd
 
 from bestarm.core.estimates import Estimate, exact, undefined
-from bestarm.lagex.bounds import lower_bound
-from bestarm.lagex.problem import EASIER, EPSILONS, HARD, SWEEP, setup1
+from bestarm.core.information import error_information
+from bestarm.lagex.bounds import lower_bound, within
+from bestarm.lagex.problem import EASIER, EPSILONS, HARD, SWEEP, TOLERANCE, setup1
 from bestarm.pipeline.model import Cell, Sources
 from bestarm.pipeline.tables import assemble, cell_rows, published_rows
 
 #: Readings that the paper's own figures show; all are in target `readings`.
-SHOWN = ("as-written", "released", "exact")
+SHOWN = ("as-written", "released-stop", "exact")
 #: Characteristic times by the name of their lower bound.
 TIMES = {
     "known lower bound": "characteristic_time",
     "inside lower bound": "inside_time",
     "BAI lower bound": "bai_characteristic_time",
 }
+#: What bounds strategies that have to learn the constraints.
+UNKNOWN = "unknown lower bound"
 TIME_STATISTICS = (
     *("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75"),
     *("quantile_05", "quantile_95", "share_capped", "error_rate"),
 )
 SHARE_STATISTICS = (
-    *("prob_r_optimal", "prob_feasible", "prob_correct", "error_rate", "mean_regret"),
-    *("mean_excess", "share_capped", "share_empty"),
+    *("prob_r_optimal", "prob_feasible", "prob_far_over", "prob_correct", "error_rate"),
+    *("mean_regret", "mean_excess", "share_capped", "share_empty"),
 )
 MEDIAN = "policy_violations:median"
 #: Whose medians are compared by their ratio (Observation 2, Appendix H).
@@ -44,6 +47,7 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
             "steps",
             lower_bound(time_of(truth, "characteristic_time"), setting["delta"]),
         ),
+        *learning_bounds(truth, setting["delta"]),
         exact("shadow_price", "", time_of(truth, "shadow_price")),
         exact("corollary_1:low", "steps", low),
         exact("corollary_1:high", "steps", high),
@@ -55,6 +59,16 @@ def time_estimates(truth: dict) -> list[Estimate]:
     """The characteristic times of an instance."""
     names = ("characteristic_time", "tolerant_time", "inside_time", "bai_characteristic_time")
     return [exact(name, "steps", time_of(truth, name)) for name in names]
+
+
+def learning_bounds(truth: dict, delta: float) -> list[Estimate]:
+    """On the mean and the median of every delta-correct strategy that does not know A."""
+    time = time_of(truth, "learning_time")
+    mean, median = time * error_information(delta), within(time, 0.5, delta)
+    return [
+        exact(f"learning_bound:{name}, r={TOLERANCE:g}", "steps", value)
+        for name, value in (("mean", mean), ("median", median))
+    ]
 
 
 def time_of(truth: dict, name: str) -> float:
@@ -72,7 +86,13 @@ def bound_rows(name: str, truth: dict, delta: float, x: float | None = None) -> 
         end = value if math.isfinite(value) else math.nan
         found = Estimate("lower_bound", "steps", value, end, end, 0, "exact")
         rows += cell_rows(cell, [found])
-    return rows
+    cell = Cell(name, UNKNOWN, {"delta": delta}, "exact", x_name=x_name, x=x)
+    time = time_of(truth, "learning_time")
+    found = [
+        exact("lower_bound", "steps", time * error_information(delta)),
+        exact("median_lower_bound", "steps", within(time, 0.5, delta)),
+    ]
+    return rows + cell_rows(cell, found)
 
 
 def with_bounds(sources: Sources, shown: pd.DataFrame) -> list[dict]:
@@ -187,6 +207,7 @@ def setup_of(instance: str) -> str:
 
 def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
     """How medians go with the lower bound, and whether the bounds fall from left to right."""
+    known = known[known.statistic == "lower_bound"]
     for setup, rows in known.groupby(known.instance.map(setup_of), sort=False):
         lines = {name: group.set_index("x").value for name, group in rows.groupby("strategy")}
         for name, line in lines.items():
@@ -239,6 +260,11 @@ def published_over_exact(published: pd.DataFrame, known: pd.DataFrame) -> Iterat
 def shares(sources: Sources) -> pd.DataFrame:
     """What is recommended in the end, in every cell as written and as published."""
     return assemble(only(sources.summary, SHARE_STATISTICS))
+
+
+def example(sources: Sources) -> pd.DataFrame:
+    """The same for the loop in docs/usage.md, with its stopping times."""
+    return assemble(only(sources.summary, (*TIME_STATISTICS, *SHARE_STATISTICS)))
 
 
 def readings(sources: Sources) -> pd.DataFrame:
