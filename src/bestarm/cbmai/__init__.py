@@ -1,4 +1,4 @@
-"""Pure exploration for constrained best mixed arm identification (Tang, Jain, Nayyar & Nuzzo)."""
+"""Pure exploration for constrained best mixed arm identification (Tang et al., RLC 2025)."""
 
 from bestarm.cbmai.interactive import SFSR, SFSRL, USLP
 

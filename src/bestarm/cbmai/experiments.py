@@ -10,7 +10,7 @@ from bestarm.cbmai import tables
 from bestarm.cbmai.problem import SEEDS, Instance, make, random_instance
 from bestarm.cbmai.strategies import STRATEGIES
 from bestarm.cbmai.tables import point
-from bestarm.core.estimates import Estimate, Moments, mean, proportion, undefined
+from bestarm.core.estimates import LEVEL, Estimate, Moments, mean, proportion, undefined
 from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
 
 #: Budgets are not printed in the paper. On these the best strategy's error goes from above 0.5 to
@@ -52,15 +52,18 @@ EXPERIMENTS = (
 )
 
 
-def summarise(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> list[Estimate]:
+def summarise(
+    cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
+) -> list[Estimate]:
     """The statistics of one cell.
 
     Args:
         cell: what was run.
         truth: of its instance, as in instances.json.
         runs: columns of the shards, see `strategies.Outcome`.
+        level: of intervals.
     """
-    return estimates(tally(cell, truth, runs))
+    return estimates(tally(cell, truth, runs), level)
 
 
 def tally(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> dict[str, int | Moments]:
@@ -81,26 +84,26 @@ def tally(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> dict[str, int
     }
 
 
-def estimates(tally: dict[str, int | Moments]) -> list[Estimate]:
+def estimates(tally: dict[str, int | Moments], level: float = LEVEL) -> list[Estimate]:
     """The statistics of a cell from the tally of its runs."""
     n = tally["runs"]
     return [
-        proportion("prob_correct", tally["right"], n),
-        proportion("error_rate", n - tally["right"], n),
-        proportion("share_infeasible", tally["infeasible"], n),
-        proportion("share_over_budget", tally["over_budget"], n),
-        proportion("share_first_rejects_support", tally["first_rejects_support"], n),
-        mean("mean_budget_share", "share", tally["budget_share"]),
-        _mean_of_answers("mean_regret", "reward", tally["regret"], n),
-        _mean_of_answers("mean_violation", "cost", tally["violation"], n),
+        proportion("prob_correct", tally["right"], n, level),
+        proportion("error_rate", n - tally["right"], n, level),
+        proportion("share_infeasible", tally["infeasible"], n, level),
+        proportion("share_over_budget", tally["over_budget"], n, level),
+        proportion("share_first_rejects_support", tally["first_rejects_support"], n, level),
+        mean("mean_budget_share", "share", tally["budget_share"], level=level),
+        _mean_of_answers("mean_regret", "reward", tally["regret"], n, level),
+        _mean_of_answers("mean_violation", "cost", tally["violation"], n, level),
     ]
 
 
-def _mean_of_answers(statistic: str, unit: str, sample: Moments, n: int) -> Estimate:
+def _mean_of_answers(statistic: str, unit: str, sample: Moments, n: int, level: float) -> Estimate:
     """A mean over the runs that gave a mixture; `undefined` if none did, or without a truth."""
     if math.isnan(sample.mean):
         return undefined(statistic, unit, n)
-    return mean(statistic, unit, sample)
+    return mean(statistic, unit, sample, level=level)
 
 
 def benchmark_instance(n_arms: int, n_costs: int) -> Instance:
@@ -201,7 +204,7 @@ TARGETS = (
     errors("fig2", "Average instances", "average", *AVERAGE),
     errors("fig3", "Hard instances", "hard", *HARD),
     Target("fig4", "How SFSR-L fails", tables.first_rejections, ("hard",), tables.misled_run),
-    errors("fig5", "Two constraints", "two-constraints"),
+    Target("fig5", "Two constraints", tables.two_constraints, ("two-constraints",)),
     Target(
         "table1",
         "Rewards and optimal supports",

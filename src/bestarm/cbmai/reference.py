@@ -7,7 +7,21 @@ from fractions import Fraction
 import numpy as np
 from scipy import optimize
 
-from bestarm.cbmai.problem import Noise, Problem, standard_form
+from bestarm.cbmai.problem import Noise, Problem
+
+
+def with_slacks(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A, b and mu of Eq. (3), entry by entry: a slack a cost, then that weights sum to one."""
+    n_costs, n_arms = problem.costs.shape
+    matrix, values = np.zeros((n_costs + 1, n_arms + n_costs)), np.zeros(n_arms + n_costs)
+    for a in range(n_arms):
+        values[a] = problem.rewards[a]
+        matrix[n_costs, a] = 1.0
+        for i in range(n_costs):
+            matrix[i, a] = problem.costs[i, a]
+    for i in range(n_costs):
+        matrix[i, n_arms + i] = 1.0
+    return matrix, np.array([*problem.bounds, 1.0]), values
 
 
 def solve(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray):
@@ -78,7 +92,7 @@ def run(strategy: str, truth: Problem, noise: Noise, budget: int, rng: np.random
         means = np.vstack([truth.rewards, truth.costs])
         for a, pulls in enumerate(seen):
             means[:, a] = np.mean(pulls, axis=0)
-        matrix, rhs, values = standard_form(truth._replace(rewards=means[0], costs=means[1:]))
+        matrix, rhs, values = with_slacks(truth._replace(rewards=means[0], costs=means[1:]))
         scores = score(matrix[:, remaining], rhs, values[remaining])
         if scores.max() == -math.inf:
             return None, seen
@@ -130,7 +144,7 @@ def _least_move(problem, noise, columns, n_solutions, conditions, rng, starts) -
     n_costs = problem.bounds.size
     arms = [a for a in columns if a < problem.n_unknown]
     units = np.array([noise.reward, *[noise.cost] * n_costs])[:, None]
-    matrix, rhs, values = standard_form(problem)
+    matrix, rhs, values = with_slacks(problem)
     n_moves = units.size * len(arms)  # these variables come first, in units of the noise
 
     def moved(z):

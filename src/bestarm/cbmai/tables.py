@@ -61,6 +61,11 @@ def errors(sources: Sources) -> pd.DataFrame:
     return assemble(sources.summary, comparisons(sources.summary))
 
 
+def two_constraints(sources: Sources) -> pd.DataFrame:
+    """The same, and error exponents beside their limits."""
+    return assemble(sources.summary, comparisons(sources.summary), rates(sources))
+
+
 def comparisons(summary: pd.DataFrame) -> list[dict]:
     """Differences and ratios of error rates at the same instance and budget.
 
@@ -181,16 +186,20 @@ def reward_rows(name: str, known: dict) -> list[dict]:
     """What is printed of an instance in Table 1, and what is computed from it."""
     instance, truth = known["instance"], known["truth"]
     weights = zip(truth["answer"], truth["weights"], strict=True)
+    support = sorted(c for c in truth["answer"] if c <= len(instance["rewards"]))
+    gaps = {estimate.statistic.partition(":")[2]: estimate.value for estimate in gap_rows(truth)}
+    inside = [gaps.pop(str(column)) for column in truth["answer"]]
     return cell_rows(
         Cell(name, "truth", {}, "exact"),
         [
             *(exact(f"mean_reward:{a}", "reward", r) for a, r in enumerate(instance["rewards"], 1)),
             *(exact(f"optimal_weight:{column}", "", weight) for column, weight in weights),
-            exact(
-                "support_size", "arms", sum(c <= len(instance["rewards"]) for c in truth["answer"])
-            ),
+            exact("support_size", "arms", len(support)),
+            *(exact(f"support_arm:{place}", "", arm) for place, arm in enumerate(support, 1)),
             *bounds(truth, {}),
             *gap_rows(truth),
+            exact("squared_gap:largest of the optimal basis", "", max(inside)),
+            exact("squared_gap:least of the others", "", min(gaps.values())),
         ],
     )
 
