@@ -59,11 +59,11 @@ def test_run_compares_the_strategies_and_writes_the_runs(mine, tmp_path):
     out = tmp_path / "new" / "runs.parquet"
     result = bestarm("run", mine, "--reps", 50, "--delta", 0.2, "--out", out)
     assert result.returncode == 0, result.stderr
-    for text in ("T-a-SCS", "T-a-S", "Uniform", "mean pulls", "50 runs", "delta=0.2"):
+    for text in ("T-a-SCS", "T-a-S", "Uniform", "Two-stage", "mean pulls", "50 runs", "delta=0.2"):
         assert text in result.stdout
     runs = pq.read_table(out).to_pandas()
-    assert len(runs) == 150
-    assert set(runs.strategy) == {"T-a-SCS", "T-a-S", "Uniform"}
+    assert len(runs) == 200
+    assert set(runs.strategy) == {"T-a-SCS", "T-a-S", "Uniform", "Two-stage"}
     assert (runs.pulls.map(sum) == runs.tau).all()
     assert result.stderr == ""  # no progress bar into a file
 

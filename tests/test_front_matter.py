@@ -32,6 +32,7 @@ class Reference(Strict):
     type: Literal["article", "conference-paper"]
     title: str
     authors: Annotated[list[Person], Field(min_length=1)]
+    journal: str | None = None
     collection_title: str | None = None
     volume: int | None = None
     year: int | None = None

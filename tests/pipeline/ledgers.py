@@ -31,7 +31,8 @@ def table_of(strategy="s", setting=SETTING, instance="i", **estimates):
 
 def published_table(**values):
     """Published numbers by statistic: a value, or a dictionary of columns."""
-    blank = {"n": 10_000, "half_unit": 0.0, "cap": math.nan, "precision": "print"}
+    nothing = {"cap": math.nan, "own_error": math.nan}
+    blank = {"n": 10_000, "half_unit": 0.0, "precision": "print", **nothing}
     rows = []
     for statistic, given in values.items():
         given = given if isinstance(given, dict) else {"value": given}

@@ -290,7 +290,7 @@ def test_what_is_missing_is_said(odd):
     assert not any(src.startswith("figures/baics/fig1.") for src, _, _ in page.pictures)
     assert "… not tested yet" in page.texts["claim-table1-tas-time"]
     overview = odd["index.html"].decode()
-    assert "6 of 8 figures and tables rebuilt" in overview
+    assert "9 of 11 figures and tables rebuilt" in overview
     assert 'data-label="… not tested yet">1<' in overview
 
 
@@ -379,7 +379,7 @@ def test_statistics_of_many_parts_become_a_heat_map(root):
     made = chart(read_table(root / "figures/baics/fig1.csv"), {}, {})
     assert made["kind"] == "map"
     assert made["panels"] == ["mean_share"]
-    assert len(made["series"]) == 8
+    assert len(made["series"]) == 10
 
 
 def test_captions_are_read_off_the_picture(tmp_path):

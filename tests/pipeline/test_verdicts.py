@@ -69,6 +69,13 @@ def test_cannot_tell_says_whose_runs_are_too_few(error, n_published, why):
     assert (result.outcome, result.reasons) == ((CANNOT_TELL, [why]) if why else (AGREES, [""]))
 
 
+def test_two_values_that_a_paper_has_of_a_number_tell_how_well_it_knows_it():
+    found = table_of(as_written=[normal_mean(100, 1)])
+    for own_error, expected in ((math.nan, DIFFERS), (0.001, DIFFERS), (0.25, CANNOT_TELL)):
+        published = published_table(**{TIME: {"value": 150, "own_error": own_error}})
+        assert outcomes(claim(**ONE), found, published) == {"as-written": expected}
+
+
 def test_readings_tried_are_corrected_for_in_favour_and_not_against():
     """p for = 0.03 agrees alone and not as one of three; p against = 0.03 differs always."""
     s = 0.05

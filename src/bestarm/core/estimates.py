@@ -8,6 +8,7 @@ from scipy import special
 
 from bestarm.core.status import Status
 
+#: Of intervals, where no other is asked for.
 LEVEL = 0.95
 
 #: Every statistic of a table, by the part of its name before any colon.
@@ -21,6 +22,11 @@ STATISTICS = {
     "share_capped": "share of runs that reached the cap",
     "prob_correct": "share of runs that answered correctly",
     "error_rate": "share of runs that answered wrongly",
+    "wrong_stops": "share of runs that stopped, before any cap, with a wrong answer",
+    "tracking_error": "largest distance of pulls from what they track, over the bound of Eq. (12) "
+    "of the BAICS paper: mean over runs, or the largest",
+    "share_untracked": "share of runs in which it exceeds 1",
+    "gap": "distance that has to be told: of the named kind",
     "time_ratio": "mean time with partial feedback over mean time on rewards alone, same streams",
     "mean_time_ratio": "mean over runs of the ratio of these times",
     "share_slower": "share of runs that take longer with partial feedback than on rewards alone",
@@ -29,6 +35,10 @@ STATISTICS = {
     "pulls_cancelled": "mean pulls that were cancelled, or cut short by the cap",
     "lowest_ratio": "smallest time_ratio of a panel, with the interval of its own runs",
     "highest_ratio": "largest time_ratio of a panel, likewise",
+    "parallel_speedup": "mean time of sequential runs over that of parallel ones",
+    "time_per_delay": "mean stopping time over the delay",
+    "pulls_ratio": "pulls started with partial feedback over those on rewards alone",
+    "lowest_pulls_ratio": "smallest pulls_ratio of a panel",
     "mean_gain": "mean over a panel's points of 1 - time_ratio",
     "least_gap": "gap between the two best arms, or of the arm nearest to the cut",
     "forecast_share": "share of pulls that go on at a step",
@@ -51,9 +61,12 @@ STATISTICS = {
     "budget_bound": "the named bound on the pulls of a strategy",
     "over_lower_bound": "mean stopping time over the lower bound; geometric mean of instances",
     "may_be_best": "whether the confidence set meets the named arm's cone",
-    "characteristic_time": "T*, pulls per nat of information",
+    "characteristic_time": "T*, pulls per nat of information; or solved as the named program",
     "bai_characteristic_time": "T* of the same instance without its constraints",
     "optimal_share": "share of pulls spent on the named arm by the allocation that attains T*",
+    "learning_bound": "least mean, or median, of all delta-correct strategies that have to learn "
+    "the constraints",
+    "median_lower_bound": "the same for medians, beside the lower bound of means",
     "lower_bound": "T* kl(delta, 1 - delta), in the LAGEX paper T* ln(1 / (2.4 delta)): no "
     "delta-correct strategy stops sooner on average",
     "asymptotic_ratio": "mean stopping time over T* ln(1/delta), which tends to 1 if optimal",
@@ -66,6 +79,7 @@ STATISTICS = {
     "mean_regret": "mean over answering runs of optimal value minus the mixture's true reward",
     "mean_violation": "mean over answering runs of the mixture's largest true excess over a bound",
     "prob_r_optimal": "share of runs whose policy has at least the best true value less r",
+    "prob_far_over": "share of runs whose policy exceeds a true limit by more than 0.1",
     "prob_feasible": "share of runs whose policy keeps all true constraints",
     "mean_excess": "mean over runs whose policy does not, of its largest true excess over a limit",
     "policy_violations": "rounds whose policy breaks a true constraint: named quantile over runs",
@@ -100,6 +114,7 @@ STATISTICS = {
     "lagrangian_score": "height of the named column over the frontier; 0 on it, else negative",
     "optimal_value": "value of the linear program",
     "optimal_weight": "weight of the named column in the best mixture",
+    "support_arm": "the arm of the optimal support at the named place, counted from 1",
     "support_size": "arms in the optimal support, slacks not counted",
     "mean_reward": "true mean reward of the named arm",
     "squared_gap": "Delta^2 of the named column, or of infeasibility, in units of the noise",
@@ -162,34 +177,40 @@ class Moments:
         return Moments(n, self.mean + apart * other.n / n, self.squares + other.squares + between)
 
 
-def mean(statistic: str, unit: str, sample: np.ndarray | Moments, status: str = "") -> Estimate:
+def mean(
+    statistic: str,
+    unit: str,
+    sample: np.ndarray | Moments,
+    status: str = "",
+    level: float = LEVEL,
+) -> Estimate:
     """A mean with its t interval (none for a single run), of a sample or of its moments."""
     of = sample if isinstance(sample, Moments) else Moments.of(sample)
     if of.n < 2:
         return Estimate(statistic, unit, of.mean, math.nan, math.nan, of.n, status)
     deviation = math.sqrt(of.squares / (of.n - 1))
-    half = special.stdtrit(of.n - 1, (1 + LEVEL) / 2) * deviation / math.sqrt(of.n)
+    half = special.stdtrit(of.n - 1, (1 + level) / 2) * deviation / math.sqrt(of.n)
     return Estimate(statistic, unit, of.mean, of.mean - half, of.mean + half, of.n, status)
 
 
-def proportion(statistic: str, successes: int, n: int) -> Estimate:
+def proportion(statistic: str, successes: int, n: int, level: float = LEVEL) -> Estimate:
     """A share with its Wilson interval; with none or all counted, the one-sided exact bound.
 
-    No success in n trials leaves every share with (1 - p)^n >= 1 - LEVEL, and likewise none
+    No success in n trials leaves every share with (1 - p)^n >= 1 - level, and likewise none
     failing.
     """
     share = successes / n
     if successes in (0, n):
-        bound = 1.0 - (1.0 - LEVEL) ** (1.0 / n)
+        bound = 1.0 - (1.0 - level) ** (1.0 / n)
         low, high = (0.0, bound) if successes == 0 else (1.0 - bound, 1.0)
         return Estimate(statistic, "share", share, low, high, n, "one-sided")
-    low, high = wilson(share, n)
+    low, high = wilson(share, n, level)
     return Estimate(statistic, "share", share, low, high, n)
 
 
-def wilson(share: float, n: int) -> tuple[float, float]:
+def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
     """The Wilson interval: the p with |share - p| <= z sqrt(p (1 - p) / n)."""
-    z2 = special.ndtri((1 + LEVEL) / 2) ** 2
+    z2 = special.ndtri((1 + level) / 2) ** 2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
     return centre - half, centre + half
@@ -201,31 +222,33 @@ def binomial_quantile(level: float, n: int, p: float) -> int:
     return k - 1 if k > 0 and special.bdtr(k - 1, n, p) >= level else k
 
 
-def quantile(statistic: str, unit: str, sample: np.ndarray, p: float, status: str = "") -> Estimate:
+def quantile(
+    statistic: str, unit: str, sample: np.ndarray, p: float, level: float = LEVEL
+) -> Estimate:
     """A quantile with its order-statistic interval, which covers for any distribution.
 
     The number of runs below the quantile is binomial(n, p); the interval ends are the order
-    statistics at its LEVEL quantiles, or the extremes where those run out.
+    statistics at the quantiles (1 -+ level) / 2 of that, or the extremes where those run out.
     """
     ordered = np.sort(np.asarray(sample, dtype=float))
     n = ordered.size
-    few, many = (binomial_quantile((1 + side * LEVEL) / 2, n, p) for side in (-1, 1))
+    few, many = (binomial_quantile((1 + side * level) / 2, n, p) for side in (-1, 1))
     low, high = ordered[max(few - 1, 0)], ordered[min(many, n - 1)]
-    return Estimate(
-        statistic, unit, float(np.quantile(ordered, p)), float(low), float(high), n, status
-    )
+    return Estimate(statistic, unit, float(np.quantile(ordered, p)), float(low), float(high), n)
 
 
 def censored_quantile(
-    statistic: str, unit: str, sample: np.ndarray, p: float, capped: int
+    statistic: str, unit: str, sample: np.ndarray, p: float, capped: int, level: float = LEVEL
 ) -> Estimate:
     """A quantile of what grows until a run ends; `undefined` if it lies among the capped runs."""
     if capped < (1 - p) * sample.size:
-        return quantile(statistic, unit, sample, p)
+        return quantile(statistic, unit, sample, p, level)
     return undefined(statistic, unit, sample.size)
 
 
-def stopping_times(tau: np.ndarray, status: np.ndarray, unit: str = "pulls") -> list[Estimate]:
+def stopping_times(
+    tau: np.ndarray, status: np.ndarray, unit: str = "pulls", level: float = LEVEL
+) -> list[Estimate]:
     """Mean, median, quartiles and the share capped, of stopping times in pulls or another unit.
 
     A capped run is censored: its tau is a lower bound. The mean of min(tau, cap) is then
@@ -233,32 +256,39 @@ def stopping_times(tau: np.ndarray, status: np.ndarray, unit: str = "pulls") -> 
     """
     n = tau.size
     capped = int((status == Status.CAPPED).sum())
-    rows = [mean("mean_stopping_time", unit, tau, "restricted" if capped else "")]
+    rows = [mean("mean_stopping_time", unit, tau, "restricted" if capped else "", level)]
     for name, p in (
         ("median_stopping_time", 0.5),
         ("quartile_25", 0.25),
         ("quartile_75", 0.75),
     ):
-        rows.append(censored_quantile(name, unit, tau, p, capped))
-    return [*rows, proportion("share_capped", capped, n)]
+        rows.append(censored_quantile(name, unit, tau, p, capped, level))
+    return [*rows, proportion("share_capped", capped, n, level)]
 
 
 def ratio_of_means(
-    statistic: str, above: np.ndarray, below: np.ndarray, status: str = ""
+    statistic: str,
+    above: np.ndarray,
+    below: np.ndarray,
+    status: str = "",
+    level: float = LEVEL,
 ) -> Estimate:
     """mean(above) / mean(below) of paired samples, with its t interval by the delta method.
 
     The error of the ratio R is that of the mean of (above - R below) / mean(below).
     """
     value = float(above.mean() / below.mean())
-    spread = mean(statistic, "", (above - value * below) / below.mean())
+    spread = mean(statistic, "", (above - value * below) / below.mean(), level=level)
     return Estimate(
         statistic, "", value, value + spread.low, value + spread.high, above.size, status
     )
 
 
-def correctness(correct: np.ndarray) -> list[Estimate]:
+def correctness(correct: np.ndarray, level: float = LEVEL) -> list[Estimate]:
     """Shares of right and wrong answers; a capped run counts with the answer it had."""
     n = correct.size
     right = int(correct.sum())
-    return [proportion("prob_correct", right, n), proportion("error_rate", n - right, n)]
+    return [
+        proportion("prob_correct", right, n, level),
+        proportion("error_rate", n - right, n, level),
+    ]

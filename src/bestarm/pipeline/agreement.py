@@ -19,8 +19,6 @@ Other statistics of a table (ratios, slopes, fits) are functions of these and ar
 
 import math
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -42,16 +40,6 @@ QUANTILES = {
     "quartile_75": 0.75,
     "quantile_95": 0.95,
 }
-
-
-@contextmanager
-def intervals_at(level: float) -> Iterator[None]:
-    """Let all intervals of `core.estimates` have another level than 95% for a while."""
-    before, estimates.LEVEL = estimates.LEVEL, level
-    try:
-        yield
-    finally:
-        estimates.LEVEL = before
 
 
 def fresh_level(alpha: float) -> float:

@@ -174,6 +174,7 @@ class Published(NamedTuple):
     half_unit: float  # half of the last printed digit, or the error of reading it off
     precision: str  # print, or plot
     cap: float  # at which the paper's runs stop; nan if they do not
+    own_error: float  # standard error of its logarithm by the paper's own repetition; nan if none
 
 
 def read_published(path: Path | str) -> pd.DataFrame:
@@ -181,7 +182,9 @@ def read_published(path: Path | str) -> pd.DataFrame:
     try:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         table["printed"] = table.printed.where(table.printed != "", table.value)
-        for name in ("value", "n", "half_unit", "cap"):
+        if "own_error" not in table:
+            table["own_error"] = ""
+        for name in ("value", "n", "half_unit", "cap", "own_error"):
             table[name] = pd.to_numeric(table[name])
         table["n"] = table.n.where(table.n > 0)
     except (OSError, ValueError, KeyError) as error:

@@ -81,8 +81,12 @@ def _look_up(tables: Tables, row: RowOf, reading: str) -> Number:
 
 
 def _published(published: Published, ours: pd.Series) -> Number:
-    """A published number with its sampling error: ours, scaled to the paper's number of runs."""
-    value, n = published.value, published.n
+    """A published number with its sampling error: ours, scaled to the paper's number of runs.
+
+    Or, if that is larger, the one between two values that the paper itself has of the number.
+    """
+    value, n, own = published.value, published.n, published.own_error
+    own = 0.0 if math.isnan(own) else own
     log_value = math.log(value) if value > 0.0 else -math.inf
     if math.isnan(n):
         return Number(ours, Side(value), Side(log_value), False)
@@ -92,9 +96,11 @@ def _published(published: Published, ours: pd.Series) -> Number:
     else:
         mine = evidence.raw_side(ours)
         scale = math.sqrt(ours.n / n) * (value / ours.value if ours.value else 1.0)
-        raw = Side(value, mine.below * scale, mine.above * scale)
+        raw = Side(
+            value, max(mine.below * scale, own * value), max(mine.above * scale, own * value)
+        )
     log = evidence.log_side(ours) or Side(0.0)
-    error = log.above * math.sqrt(ours.n / n)
+    error = max(log.above * math.sqrt(ours.n / n), own)
     return Number(ours, raw, Side(log_value, error, error), False)
 
 

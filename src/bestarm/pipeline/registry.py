@@ -4,11 +4,11 @@
                     file may name others
     strategies.py   STRATEGIES, READINGS, readings_of(strategy), Setting, prepare(instance, cell),
                     warm_up()
-    experiments.py  EXPERIMENTS, TARGETS, BENCHMARKS, OWN_STATISTICS, summarise(cell, truth, runs),
-                    bounds(truth, setting), describe(instance, truth); tally(cell, truth, runs)
-                    and estimates(tally) if what some runs tell adds up to what all do, so that
-                    summaries need not hold them all; if wanted TIMED_TARGETS, TIMED_MORE and
-                    TIMED_TABLES
+    experiments.py  EXPERIMENTS, TARGETS, BENCHMARKS, OWN_STATISTICS, bounds(truth, setting),
+                    summarise(cell, truth, runs, level), describe(instance, truth); tally(cell,
+                    truth, runs) and estimates(tally) if what some runs tell adds up to what all
+                    do, so that summaries need not hold them all; if wanted TIMED_TARGETS,
+                    TIMED_MORE and TIMED_TABLES
     plots.py        one function a target; LOOKS, colours by strategy or reading, if wanted
     reference.py    slow versions, for tests
 

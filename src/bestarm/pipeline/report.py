@@ -15,6 +15,7 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.files import write_text
 from bestarm.pipeline.prose import number, printed, wrapped
 from bestarm.pipeline.report_speed import speed_table, strategy_table, time_table
+from bestarm.pipeline.report_users import example_table, segment_table
 from bestarm.pipeline.report_verdicts import (
     differs_table,
     headline_text,
@@ -25,7 +26,8 @@ from bestarm.pipeline.report_verdicts import (
 
 #: Pages with computed parts, and which.
 PAGES = {
-    "README.md": ("headline", "verdicts", "findings", "times", "strategies"),
+    "README.md": ("headline", "verdicts", "findings", "segments", "times", "strategies"),
+    "docs/usage.md": ("example",),
     "docs/analysis-plan.md": ("margins",),
     "docs/speed.md": ("speed",),
     "docs/readings.md": (),
@@ -77,6 +79,8 @@ def computed_parts(root: Path) -> dict[str, str]:
         "verdicts": verdict_table(headline),
         "margins": margin_table(headline),
         "findings": findings(template, ledger),
+        "segments": segment_table(root),
+        "example": example_table(root),
         "times": time_table(bench),
         "strategies": strategy_table(bench),
         "speed": speed_table(bench),

@@ -134,11 +134,13 @@ def curve(axes: Axes, rows: pd.DataFrame, look: Look, label: str, shift: float =
 def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
     """Label a logarithmic axis 100, 200, 500, 1,000, ...
 
-    Set its limits first: 100, 300, 1,000, ... where they are further apart than a factor `crowded`.
+    Set its limits first: 100, 300, 1,000, ... where they are further apart than a factor `crowded`,
+    and powers of ten alone where they are further apart than eight times that.
     """
     low, high = axis.get_view_interval()
-    axis.set_major_locator(LogLocator(subs=(1.0, 3.0) if high > crowded * low else (1.0, 2.0, 5.0)))
-    axis.set_major_formatter("{x:,.6g}")
+    subs = (1.0,) if high > 8 * crowded * low else (1.0, 3.0)
+    axis.set_major_locator(LogLocator(subs=subs if high > crowded * low else (1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:,.10g}")
     axis.set_minor_formatter(NullFormatter())
 
 

@@ -56,16 +56,20 @@ def _validity(p_values: list[float], proven: bool) -> str:
 def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[pd.Series, float]]:
     """Cells with a delta, and how likely so many errors are if each has at most that chance.
 
-    A run that was capped has not answered yet: as many errors as there are such runs do not count.
+    Where a table counts `wrong_stops`, these are the errors. Elsewhere a run that was capped has
+    not answered yet, and as many errors as there are such runs do not count.
     """
-    seen = pd.concat([t[t.statistic.isin(["error_rate", "share_capped"])] for t in tables])
+    names = ["wrong_stops", "error_rate", "share_capped"]
+    seen = pd.concat([t[t.statistic.isin(names)] for t in tables])
     seen = seen.drop_duplicates([*CELL, "x", "statistic"])
-    capped = seen[seen.statistic == "share_capped"].drop_duplicates(CELL).set_index(CELL).value
-    for row in seen[seen.statistic == "error_rate"].itertuples():
+    by = {name: seen[seen.statistic == name].drop_duplicates(CELL) for name in names}
+    stops, capped = (by[name].set_index(CELL).value for name in ("wrong_stops", "share_capped"))
+    for row in by["error_rate"].itertuples():
         delta = setting_value(row.setting, "delta")
         if delta is not None and row.n > 0:
-            unfinished = capped.get(tuple(getattr(row, name) for name in CELL), 0.0)
-            errors = max(round((row.value - unfinished) * row.n), 0)
+            cell = tuple(getattr(row, name) for name in CELL)
+            wrong = stops.get(cell, max(row.value - capped.get(cell, 0.0), 0.0))
+            errors = round(wrong * row.n)
             yield row, float(special.bdtrc(errors - 1, int(row.n), delta)) if errors else 1.0
 
 

@@ -29,7 +29,6 @@ from bestarm.pipeline.agreement import (
     as_written,
     computed_differ,
     fresh_level,
-    intervals_at,
     paired,
     simulated,
     verdicts,
@@ -85,8 +84,8 @@ def simulate(job: Job) -> Rows:
     cell = job.cell
     runs = simulate_cell(job.plan, cell, range(job.replications))
     summarise = registry.room(job.plan.paper, "experiments").summarise
-    with intervals_at(job.level):
-        estimates = summarise(cell, job.plan.instances[cell.instance]["truth"], runs)
+    truth = job.plan.instances[cell.instance]["truth"]
+    estimates = summarise(cell, truth, runs, job.level)
     return Rows(job.key, rows_hash(runs), cell_rows(cell, estimates))
 
 
