@@ -15,7 +15,7 @@
 #
 # A firm tries three policies on three groups of customers. It wants the policy that is best *on
 # average*, but only among those that no group loses by. How many trials does it take to know,
-# with at most a 10% risk of being wrong?
+# if a 10% risk of being wrong is accepted?
 #
 # This is best-arm identification with fairness constraints on subpopulations (Wu, Zheng & Zhu,
 # WSC 2023). The notebook walks from one instance to the paper's Table 1; it takes a few seconds.
