@@ -1,6 +1,7 @@
 """The paper's instances and their truth, and what a bad instance is told."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,9 @@ from bestarm.lagex.problem import (
     triangle,
     truth,
 )
+from bestarm.pipeline.claims import read_published
+
+ROOT = Path(__file__).parents[2]
 
 ROW = {"coefficients": [1.0, 1.0, 0.0], "at_most": 0.5}
 GOOD = {"name": "x", "means": [1.0, 0.5, 0.2], "constraints": [ROW]}
@@ -186,3 +190,16 @@ def test_bad_instances(change, said):
         parse(Instance, GOOD | change, "x.yaml")
     assert str(error.value).startswith(f"x.yaml: {said}")
     assert "\n" not in str(error.value)
+
+
+def test_the_papers_own_error_is_what_its_figures_differ_by():
+    """A median drawn in Figure 4 and again in Figure 5 or 6: |ln ratio| / sqrt(2), no other row."""
+    table = read_published(ROOT / "data/published/lagex.csv")
+    medians = table[(table.strategy == "LAGEX") & (table.statistic == "median_stopping_time")]
+    stated = medians.dropna(subset="own_error")
+    assert set(stated.target) == {"fig4", "fig5", "fig6"}
+    assert table.own_error.count() == len(stated) == 4
+    for _, pair in stated.groupby("instance"):
+        one, other = pair.value
+        expected = abs(math.log(one / other)) / math.sqrt(2.0)
+        assert pair.own_error.tolist() == pytest.approx([expected] * 2, abs=5e-5)

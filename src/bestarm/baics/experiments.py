@@ -17,6 +17,7 @@ from bestarm.core.estimates import (
     exact,
     mean,
     proportion,
+    ratio_of_independent_means,
     stopping_times,
 )
 from bestarm.core.information import error_information
@@ -270,14 +271,9 @@ def two_stage(sources: Sources) -> pd.DataFrame:
     rows = []
     for epsilon, pair in means.groupby("x"):
         by = {row.strategy: row for row in pair.itertuples()}
-        naive, ours = by["Two-stage"], by["T-a-SCS"]
-        value = naive.value / ours.value
-        half = math.hypot(
-            (naive.high - naive.value) / naive.value, (ours.high - ours.value) / ours.value
-        )
-        ends = (value, value * math.exp(-half), value * math.exp(half), naive.n)
+        ratio = ratio_of_independent_means("budget_ratio", by["Two-stage"], by["T-a-SCS"])
         cell = Cell("easy-gap", "Two-stage / T-a-SCS", {}, "as-written", {}, "epsilon", epsilon)
-        rows += cell_rows(cell, [Estimate("budget_ratio", "", *ends)])
+        rows += cell_rows(cell, [ratio])
     return assemble(summary[summary.statistic.isin(RUN_STATISTICS)], rows)
 
 

@@ -284,6 +284,21 @@ def ratio_of_means(
     )
 
 
+def ratio_of_independent_means(statistic: str, above, below) -> Estimate:
+    """The ratio of two means with a normal interval in the logarithm, as for independent runs.
+
+    Args:
+        statistic: its name.
+        above, below: rows of a table, or estimates.
+    """
+    error = math.hypot(*((row.high - row.value) / row.value for row in (above, below)))
+    value = above.value / below.value
+    factor = math.exp(error) if math.isfinite(error) else math.nan
+    status = "restricted" if "restricted" in (above.status, below.status) else ""
+    n = min(above.n, below.n)
+    return Estimate(statistic, "", value, value / factor, value * factor, n, status)
+
+
 def correctness(correct: np.ndarray, level: float = LEVEL) -> list[Estimate]:
     """Shares of right and wrong answers; a capped run counts with the answer it had."""
     n = correct.size

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 
 import pandas as pd
 
-from bestarm.core.estimates import Estimate, exact, proportion
+from bestarm.core.estimates import Estimate, exact, proportion, ratio_of_independent_means
+from bestarm.delayed.strategies import READINGS
 from bestarm.pipeline.model import Sources
 from bestarm.pipeline.tables import assemble, published_rows
 
@@ -166,15 +167,6 @@ def _by_panel(sources: Sources, of: Callable = of_panel) -> tuple[pd.DataFrame, 
     return summary, whole
 
 
-def _over(statistic: str, above: pd.Series, below: pd.Series) -> Estimate:
-    """A ratio of two means of independent runs, with a normal interval of its logarithm."""
-    value = above.value / below.value
-    half = math.hypot(*((row.high - row.low) / 2.0 / row.value for row in (above, below)))
-    low, high = value * math.exp(-half), value * math.exp(half)
-    status = "restricted" if "restricted" in (above.status, below.status) else ""
-    return Estimate(statistic, "", value, low, high, int(min(above.n, below.n)), status)
-
-
 def speedups(shown: pd.DataFrame) -> Iterator[dict]:
     """Mean sequential over mean parallel time, of every strategy and reading on every instance."""
     means = shown[shown.statistic == "mean_stopping_time"]
@@ -185,7 +177,7 @@ def speedups(shown: pd.DataFrame) -> Iterator[dict]:
             two[two.setting.str.startswith(f"batch={batch},")].iloc[0] for batch in (1, 10)
         )
         cell = {"instance": name, "strategy": strategy, "setting": "", "reading": reading}
-        found = _over("parallel_speedup", one_by_one, together)
+        found = ratio_of_independent_means("parallel_speedup", one_by_one, together)
         yield {**cell, "x_name": "", "x": math.nan, **vars(found)}
 
 
@@ -204,28 +196,25 @@ def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
     runs that end at different times they nearly are.
     """
     some = summary[summary.statistic.isin(["pulls_finished", "pulls_cancelled"])]
-    points = {}
-    for key, rows in some.groupby(["instance", "setting", "strategy", "reading"], sort=False):
-        total = rows.iloc[0].copy()
-        total["value"] = rows.value.sum()
-        half = math.hypot(*(rows.high - rows.value))
-        total["low"], total["high"] = total.value - half, total.value + half
-        points[key] = total
-    least: dict[tuple, Estimate] = {}
-    for (name, setting, strategy, reading), mine in points.items():
-        if strategy != "Partial":
-            continue
-        alone = "survivors" if reading == "as-published" else "as-written"
-        found = _over("pulls_ratio", mine, points[name, setting, "Full", alone])
-        cell = {"strategy": strategy, "setting": setting, "reading": reading}
-        yield {"instance": name, **cell, "x_name": mine.x_name, "x": mine.x, **vars(found)}
-        panel = f"all {panel_of(name)}", setting, strategy, reading
-        if panel not in least or found.value < least[panel].value:
-            least[panel] = found
-    for (name, setting, strategy, reading), found in least.items():
-        cell = {"strategy": strategy, "setting": setting, "reading": reading}
-        called = {**vars(found), "statistic": "lowest_pulls_ratio"}
-        yield {"instance": name, **cell, "x_name": "", "x": math.nan, **called}
+    places = ["instance", "setting", "strategy", "reading"]
+    started = {}
+    for place, rows in some.groupby(places, sort=False):
+        value, half = rows.value.sum(), math.hypot(*(rows.high - rows.value))
+        ends = {"value": value, "low": value - half, "high": value + half}
+        started[place] = pd.Series({**rows.iloc[0], **ends})
+    ratios = []
+    for (name, setting, strategy, reading), mine in started.items():
+        if strategy == "Partial":
+            alone = "survivors" if READINGS[reading].survivors else "as-written"
+            others = started[name, setting, "Full", alone]
+            found = ratio_of_independent_means("pulls_ratio", mine, others)
+            ratios.append({**mine, **vars(found)})
+    yield from ratios
+    panels = pd.DataFrame(ratios)
+    panels["instance"] = "all " + panels.instance.map(panel_of)
+    for _, rows in panels.groupby(places, sort=False):
+        least = {"statistic": "lowest_pulls_ratio", "x_name": "", "x": math.nan}
+        yield {**rows.loc[rows.value.idxmin()], **least}
 
 
 def _renamed(statistic: str, row: pd.Series) -> Estimate:

@@ -353,6 +353,20 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     return figure
 
 
+#: A dot with an interval in a plot of dots.
+DOT = {"mec": BLACK, "mew": 0.4, "ms": 5, "ecolor": BLACK, "elinewidth": 0.8, "horizontal": True}
+
+
+def dots(axes: Axes, rows: pd.DataFrame, **style) -> None:
+    """A number of every strategy with its interval, in the order of LOOKS from top to bottom."""
+    for place, (strategy, look) in enumerate(LOOKS.items()):
+        one = pick(rows, strategy=strategy).dropna(subset="value")
+        if len(one):
+            error_bars(axes, one, one.value, [place], look._replace(line=""), **DOT | style)
+    axes.set_yticks(range(len(LOOKS)), list(LOOKS), fontsize=7)
+    axes.set_ylim(len(LOOKS) - 0.5, -0.5)
+
+
 def shares(table: pd.DataFrame) -> Figure:
     """Who recommends a good policy, and who a feasible one."""
     instances = {
@@ -371,26 +385,16 @@ def shares(table: pd.DataFrame) -> Figure:
     }
     figure = new_figure(7.8, 7.2)
     panels = figure.subplots(len(instances), len(columns), sharey=True, sharex="col")
-    order = list(LOOKS)
     for row, (instance, title) in zip(panels, instances.items(), strict=True):
         here = table[(table.instance == instance) & (table.reading == "as-written")]
         delta = 0.01 if instance.startswith("setup 1") else 0.1
         for axes, (statistic, name) in zip(row, columns.items(), strict=True):
-            rows = pick(here, statistic=statistic).dropna(subset="value")
-            for one in rows.itertuples():
-                look = LOOKS[one.strategy]
-                point = pd.DataFrame([one._asdict()])
-                at = [order.index(one.strategy)]
-                style = {"mec": BLACK, "mew": 0.4, "ms": 4.5, "ecolor": BLACK, "elinewidth": 0.8}
-                error_bars(
-                    axes, point, point.value, at, look._replace(line=""), horizontal=True, **style
-                )
+            dots(axes, pick(here, statistic=statistic), ms=4.5)
             if statistic.startswith("prob"):
                 axes.axvline(1.0 - delta, color=BOUND.colour, ls=BOUND.line, lw=1.0)
+            if statistic.startswith(("prob", "share")):
                 axes.set_xlim(-0.04, 1.06)
-            axes.set_yticks(range(len(order)), order, fontsize=7)
             axes.tick_params(axis="x", labelsize=7)
-            axes.set_ylim(len(order) - 0.5, -0.5)
             if axes in panels[0]:
                 axes.set_title(name)
         row[0].set_ylabel(title, fontsize=8)
@@ -415,14 +419,8 @@ def example(table: pd.DataFrame) -> Figure:
     figure = new_figure(7.0, 2.6)
     panels = figure.subplots(1, len(columns), sharey=True)
     for axes, (statistic, title) in zip(panels, columns.items(), strict=True):
-        for place, (strategy, look) in enumerate(LOOKS.items()):
-            one = pick(table, statistic=statistic, strategy=strategy)
-            style = {"mec": BLACK, "mew": 0.4, "ms": 5, "ecolor": BLACK, "elinewidth": 0.8}
-            bare = look._replace(line="")
-            error_bars(axes, one, one.value, [place], bare, horizontal=True, **style)
+        dots(axes, pick(table, statistic=statistic))
         axes.set(title=title, xlim=(-0.04, 1.04))
-        axes.set_yticks(range(len(LOOKS)), list(LOOKS), fontsize=7)
-        axes.set_ylim(len(LOOKS) - 0.5, -0.5)
     caption(
         figure,
         "Shares of runs, with 95% intervals, on the three menus of docs/usage.md, whose mean price "
@@ -453,8 +451,7 @@ def readings(table: pd.DataFrame) -> Figure:
             look = LOOKS[strategy]._replace(line="")
             one = pick(here, strategy=strategy, reading=reading)
             if one.value.notna().any():
-                style = {"mec": BLACK, "mew": 0.4, "ms": 5, "ecolor": BLACK, "elinewidth": 0.8}
-                error_bars(axes, one, one.value, [place], look, horizontal=True, **style)
+                error_bars(axes, one, one.value, [place], look, **DOT)
             else:
                 axes.annotate(
                     "capped",

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -47,7 +48,12 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
             "steps",
             lower_bound(time_of(truth, "characteristic_time"), setting["delta"]),
         ),
-        *learning_bounds(truth, setting["delta"]),
+        *(
+            replace(bound, statistic=f"learning_bound:{name}, r={TOLERANCE:g}")
+            for name, bound in zip(
+                ("mean", "median"), learning_bounds(truth, setting["delta"]), strict=True
+            )
+        ),
         exact("shadow_price", "", time_of(truth, "shadow_price")),
         exact("corollary_1:low", "steps", low),
         exact("corollary_1:high", "steps", high),
@@ -65,10 +71,7 @@ def learning_bounds(truth: dict, delta: float) -> list[Estimate]:
     """On the mean and the median of every delta-correct strategy that does not know A."""
     time = time_of(truth, "learning_time")
     mean, median = time * error_information(delta), within(time, 0.5, delta)
-    return [
-        exact(f"learning_bound:{name}, r={TOLERANCE:g}", "steps", value)
-        for name, value in (("mean", mean), ("median", median))
-    ]
+    return [exact("lower_bound", "steps", mean), exact("median_lower_bound", "steps", median)]
 
 
 def time_of(truth: dict, name: str) -> float:
@@ -87,12 +90,7 @@ def bound_rows(name: str, truth: dict, delta: float, x: float | None = None) -> 
         found = Estimate("lower_bound", "steps", value, end, end, 0, "exact")
         rows += cell_rows(cell, [found])
     cell = Cell(name, UNKNOWN, {"delta": delta}, "exact", x_name=x_name, x=x)
-    time = time_of(truth, "learning_time")
-    found = [
-        exact("lower_bound", "steps", time * error_information(delta)),
-        exact("median_lower_bound", "steps", within(time, 0.5, delta)),
-    ]
-    return rows + cell_rows(cell, found)
+    return rows + cell_rows(cell, learning_bounds(truth, delta))
 
 
 def with_bounds(sources: Sources, shown: pd.DataFrame) -> list[dict]:

@@ -7,10 +7,9 @@ from matplotlib.colors import LogNorm, TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.ticker import NullFormatter
-from scipy.special import bdtrc
 
 from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
-from bestarm.pipeline.evidence import Side, log_side, same
+from bestarm.pipeline.evidence import Side, log_side, same, share_against
 from bestarm.pipeline.style import (
     BLACK,
     BLUE,
@@ -171,7 +170,7 @@ def readings(table: pd.DataFrame) -> Figure:
         for j, name in enumerate(line):
             mark = ">" if ratios.status[name] == "restricted" else ""
             errors = round((rates.value[name] - capped.value[name]) * rates.n[name])
-            wrong = bdtrc(errors - 1, rates.n[name], DELTA) < 0.025
+            wrong = share_against(errors, int(rates.n[name]), DELTA, -1.0).against < 0.025
             style = {"weight": "bold"} if near(ratios.loc[name], published_runs) else {}
             text = f"{mark}{grid[i, j]:.2g}" + ("\u2020" if wrong else "")
             axes.text(j, i, text, ha="center", va="center", fontsize=6.5, **style)

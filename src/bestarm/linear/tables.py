@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from bestarm.core.estimates import Estimate, exact
+from bestarm.core.estimates import Estimate, exact, ratio_of_independent_means
 from bestarm.core.information import error_information
 from bestarm.linear.complexity import pulls_until
 from bestarm.linear.confidence import Width, radius
@@ -113,7 +113,7 @@ def growth(means: pd.DataFrame) -> Iterator[dict]:
     for (strategy, reading), rows in means.groupby(["strategy", "reading"], sort=False):
         by = {row.x: row for row in rows.itertuples()}
         cell = Cell(f"d={high} / d={low}", strategy, {"delta": DELTA}, reading)
-        yield from cell_rows(cell, [ratio("budget_ratio", by[high], by[low])])
+        yield from cell_rows(cell, [ratio_of_independent_means("budget_ratio", by[high], by[low])])
 
 
 def comparisons(means: pd.DataFrame) -> Iterator[dict]:
@@ -124,16 +124,8 @@ def comparisons(means: pd.DataFrame) -> Iterator[dict]:
             for strategy in sorted(set(by) - {base}):
                 setting = {"delta": DELTA}
                 cell = Cell(instance, f"{strategy} / {base}", setting, reading, {}, "d", x)
-                yield from cell_rows(cell, [ratio("budget_ratio", by[strategy], by[base])])
-
-
-def ratio(statistic: str, a, b) -> Estimate:
-    """The ratio of two means with a normal interval in the logarithm, as for independent runs."""
-    error = math.hypot((a.high - a.value) / a.value, (b.high - b.value) / b.value)
-    value = a.value / b.value
-    factor = math.exp(error) if math.isfinite(error) else math.nan
-    status = "restricted" if "restricted" in (a.status, b.status) else ""
-    return Estimate(statistic, "", value, value / factor, value * factor, min(a.n, b.n), status)
+                found = ratio_of_independent_means("budget_ratio", by[strategy], by[base])
+                yield from cell_rows(cell, [found])
 
 
 def allocation(sources: Sources) -> pd.DataFrame:

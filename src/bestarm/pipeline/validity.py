@@ -9,10 +9,9 @@ LEVEL.
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
-from scipy import special
 
 from bestarm.pipeline.claims import Ledger, RowOf, matching
-from bestarm.pipeline.evidence import is_computed, raw_side, tail
+from bestarm.pipeline.evidence import is_computed, raw_side, share_against, tail
 from bestarm.pipeline.tables import setting_value
 
 LEVEL = 0.01
@@ -70,7 +69,7 @@ def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[pd.Series, float]]
             cell = tuple(getattr(row, name) for name in CELL)
             wrong = stops.get(cell, max(row.value - capped.get(cell, 0.0), 0.0))
             errors = round(wrong * row.n)
-            yield row, float(special.bdtrc(errors - 1, int(row.n), delta)) if errors else 1.0
+            yield row, share_against(errors, int(row.n), delta, -1.0).against
 
 
 def _too_soon(

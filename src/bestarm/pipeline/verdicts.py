@@ -19,6 +19,7 @@ from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledge
 from bestarm.pipeline.comparison import Comparison, compare
 from bestarm.pipeline.evidence import NO_INTERVAL, UNDEFINED, Evidence
 from bestarm.pipeline.files import write_text
+from bestarm.pipeline.prose import printed
 from bestarm.pipeline.validity import REFUTED, holm, validities
 
 LEVEL = 0.05
@@ -268,8 +269,7 @@ def _line(
     if result.reasons[k] == OURS:
         line["runs_needed"] = _runs_needed(c, readings)
     if c.published:
-        digits = _grouped(c.published.printed)
-        line["statement"] = claim.statement.replace("{published}", digits)
+        line["statement"] = claim.statement.replace("{published}", printed(c.published.printed))
         line |= {"published": c.published.printed, "precision": c.published.precision}
     return line
 
@@ -278,12 +278,6 @@ def _plainly(claim: Claim, size: float) -> float:
     """A size on the scale of logarithms as a share of the number; a difference as it is."""
     logarithmic = claim.test in ("equals", "about") and not claim.is_difference
     return math.expm1(size) if logarithmic else size
-
-
-def _grouped(printed: str) -> str:
-    """A printed number with commas between thousands."""
-    whole, point, rest = printed.partition(".")
-    return f"{int(whole):,}{point}{rest}" if whole.isdigit() else printed
 
 
 def judge_paper(
