@@ -74,7 +74,7 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
         scales = np.array([scale, 99.0])
         rules = Rules(FEEDBACKS[feedback], scales, scale_p, delta, RULES[rule], False, pooled)
         tally, used = tally_of(finished, running)
-        found = interval(rules, tally, used, 0, n)
+        found = interval(rules, tally, 0, used, 0, n)
         expected = reference.interval(
             finished, running, n, sigma=scale, sigma_p=scale_p, delta=delta,
             feedback=feedback, rule=rule, pooled=pooled,
@@ -102,8 +102,8 @@ def test_intervals_are_chosen_from_their_sketches(feedback, rule, pooled):
         scales, scale_p = np.array([rng.uniform(0.5, 2.0), 99.0]), 10.0 ** rng.uniform(-1.5, 0.7)
         rules = Rules(kind, scales, scale_p, 0.05, RULES[rule], False, pooled)
         for n in (12, 12, 7):
-            centre, width, other, least = sketch(rules, tally, used, 0, n)
-            found = interval(rules, tally, used, 0, n)
+            centre, width, other, least = sketch(rules, tally, 0, used, 0, n)
+            found = interval(rules, tally, 0, used, 0, n)
             if found == pytest.approx((centre, width), rel=1e-12):
                 by_rewards += 1
             else:

@@ -9,7 +9,8 @@ from bestarm.delayed import recorded, reference
 from bestarm.delayed.bounds import FULL, RECORDED, UNBIASED, Rules
 from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
 from bestarm.delayed.problem import SIGMAS_P, Instance, battery, mip, qualities, truth
-from bestarm.delayed.racing import ACCEPTED, REJECTED, Arms, Race, Records, run
+from bestarm.delayed.racing import run
+from bestarm.delayed.steps import ACCEPTED, REJECTED, Arms, Race, Records
 from bestarm.delayed.strategies import prepare, reordered
 from bestarm.pipeline.model import Cell
 from delayed.test_racing import RULES, counts, streams

@@ -16,6 +16,7 @@ from bestarm.delayed.strategies import (
     STRATEGIES,
     Remembered,
     answer_of,
+    on_rewards,
     prepare,
     readings_of,
 )
@@ -84,9 +85,7 @@ def test_answer_of_a_capped_run():
 @pytest.mark.parametrize("reading", READINGS)
 def test_the_run_alongside_is_that_of_full(reading):
     """tau_full is what the cell of Full with the same streams and union bound gives."""
-    alone = {"survivors": "survivors", "as-published": "survivors"}
-    name, _, sigma = reading.partition("+")
-    full = alone.get(name, "as-written") + (f"+{sigma}" if sigma else "")
+    full = on_rewards(reading)
     for batch in (1, 3):
         setting = {"batch": batch}
         ours = prepare(EASY, Cell("easy", "Partial", setting, reading))

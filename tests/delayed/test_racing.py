@@ -15,14 +15,14 @@ from bestarm.delayed.bounds import (
     UNBIASED,
     Rules,
 )
-from bestarm.delayed.racing import (
+from bestarm.delayed.racing import run
+from bestarm.delayed.steps import (
     ACCEPTED,
     REJECTED,
     SURVIVING,
     Arms,
     Race,
     feedback_of,
-    run,
     update_sets,
 )
 
@@ -50,6 +50,7 @@ def compiled(
     rule="optimal",
     survivors=False,
     pooled=1,
+    by_slot=False,
     sigma=0.7,
     sigma_p=0.5,
     multiplier=2.0,
@@ -72,6 +73,7 @@ def compiled(
         RULES[rule],
         survivors,
         pooled,
+        by_slot,
     )
     return run(Race(k, batch, limit or batch, cap), rules, arms, *streams(seed))
 
@@ -90,12 +92,14 @@ def literal(
     sigma_p=0.5,
     multiplier=2.0,
     delta=0.05,
+    by_slot=False,
     **rules,
 ):
     environment, coins = streams(seed)
     n = len(means)
     nature = reference.Nature(means, [delay[0]] * n, [delay[1]] * n, sigma, environment)
-    return reference.race(
+    race = reference.race_by_slot if by_slot else reference.race
+    return race(
         nature,
         coins,
         k=k,
@@ -136,6 +140,14 @@ CASES = [
     {"multiplier": 1.0, "sigma_p": 0.2},
     {"cap": 40},
     {"feedback": "full", "cap": 37, "batch": 2},
+    {"by_slot": True, "rule": "published", "survivors": True},
+    {"by_slot": True, "rule": "published", "survivors": True, "batch": 4},
+    {"by_slot": True, "rule": "published", "survivors": True, "batch": 10, "delay": (2, 15)},
+    {"by_slot": True, "batch": 7, "limit": 2, "delay": (1, 9), "sigma_p": 0.1},
+    {"by_slot": True, "batch": 5, "feedback": "full", "survivors": True},
+    {"by_slot": True, "batch": 5, "feedback": "full", "delay": (2, 15), "cap": 60},
+    {"by_slot": True, "batch": 4, "feedback": "incremental"},
+    {"by_slot": True, "batch": 10, "feedback": "biased", "delay": (1, 10), "survivors": True},
 ]
 
 
@@ -150,10 +162,11 @@ def test_same_run_as_the_literal_algorithm(case):
         assert fast.stopped == (len(slow["accepted"]) + len(slow["rejected"]) == MEANS.size)
         np.testing.assert_array_equal(fast.finished, counts(slow["finished"], MEANS.size))
         np.testing.assert_array_equal(fast.cancelled, counts(slow["cancelled"], MEANS.size))
-        last = {arm: centre for _, arm, centre, _ in slow["log"]}
+        log = [(arm, centre, width) for *_, arm, centre, width in slow["log"]]
+        last = {arm: centre for arm, centre, _ in log}
         for arm, centre in last.items():
             assert fast.centres[arm] == pytest.approx(centre, abs=1e-9)
-        off = any(abs(centre - MEANS[arm]) > width for _, arm, centre, width in slow["log"])
+        off = any(abs(centre - MEANS[arm]) > width for arm, centre, width in log)
         assert fast.missed == off
 
 

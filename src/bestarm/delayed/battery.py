@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from bestarm.core.inputs import InputError
-from bestarm.delayed.generate import Job, command_line, finish, gather
 from bestarm.pipeline.files import write_text
+from bestarm.pipeline.generate import Job, command_line, finish, gather
 
 SEED = 2018
 POLICIES, CELLS = 40, 12

@@ -15,8 +15,10 @@ FULL, INCREMENTAL, UNBIASED, BIASED, RECORDED = range(5)
 #: How delta is split: as Eq. (4) is least; the same but with 1 - (the others) for the first
 #: radius; fixed beforehand, with shares 6 / (pi f)^2 for the f-th pull.
 OPTIMAL, PUBLISHED, GUARANTEED = range(3)
-#: Rows of `slots`, a column a running pull, oldest first.
+#: Rows of `slots`, a column a running pull, oldest first (with `by_slot` in no order, and in one
+#: without a pull ARM is FREE).
 ARM, NUMBER, AGE, DELAY = range(4)
+FREE = -1
 #: Rows of `known`: F and n that an arm's other rows are of; its half-width by finished pulls alone;
 #: in the sum of radii with running ones the least of the first, of Z, and of ln(1 / share) c / 2.
 OF_PULLS, OF_ARMS, ALONE, FIRST, SHIFT, LEVEL = range(6)
@@ -34,6 +36,7 @@ class Rules(NamedTuple):
     rule: int  # OPTIMAL, PUBLISHED or GUARANTEED
     survivors: bool  # whether delta is shared by the surviving arms, else by all
     pooled: int  # running pulls of an arm that enter its bound, oldest first
+    by_slot: bool = False  # whether slots are heard one by one, each moving arms; see `by_slot`
 
 
 class Tally(NamedTuple):
@@ -63,7 +66,7 @@ def make_tally(delay: np.ndarray, batch: int) -> Tally:
         delay=delay,
         shifts=np.zeros(n),
         shifted=np.zeros(n, np.int64),
-        slots=np.zeros((4, batch), np.int64),
+        slots=np.full((4, batch), FREE, np.int64),
         sums=np.zeros(batch),
         squares=np.zeros(batch),
         terms=np.zeros((4, batch + 2)),
@@ -72,7 +75,9 @@ def make_tally(delay: np.ndarray, batch: int) -> Tally:
 
 
 @lean
-def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> tuple[float, float]:
+def interval(
+    rules: Rules, tally: Tally, first: int, last: int, arm: int, arms: int
+) -> tuple[float, float]:
     """Centre and half-width of an arm's confidence interval, LCB and UCB being their sum.
 
     Of the finished pulls alone, Eq. (5), or with the running ones, Eqs. (4) and (6), where that is
@@ -89,23 +94,23 @@ def interval(rules: Rules, tally: Tally, running: int, arm: int, arms: int) -> t
 
     Args:
         tally: `terms` is overwritten.
-        running: slots in use.
+        first, last: of the slots first, ..., last - 1 those with pulls of the arm count.
         arm: its index.
         arms: delta's share for an arm is delta / arms.
     """
     if rules.feedback == INCREMENTAL:
-        return _of_increments(rules, tally, running, arm, arms)
+        return _of_increments(rules, tally, first, last, arm, arms)
     pulls, scale = tally.finished[arm], rules.scale[arm]
     if rules.feedback == FULL:
         centre = tally.totals[arm] / pulls if pulls > 0 else 0.0
         return centre, radius(scale, pulls, rules.delta / arms)
-    centre, width, other, least = sketch(rules, tally, running, arm, arms)
+    centre, width, other, least = sketch(rules, tally, first, last, arm, arms)
     if least > width or least == math.inf:
         return centre, width
     slots, terms, shifted = tally.slots, tally.terms, tally.shifted[arm]
     delta_f = largest_share(rules)
     m = 0
-    for s in range(running):
+    for s in range(first, last):
         if slots[ARM, s] == arm and slots[AGE, s] > 0 and m < rules.pooled:
             m += 1
             age = slots[AGE, s]
@@ -147,7 +152,7 @@ def largest_share(rules: Rules) -> float:
 
 @lean
 def sketch(
-    rules: Rules, tally: Tally, running: int, arm: int, arms: int
+    rules: Rules, tally: Tally, first: int, last: int, arm: int, arms: int
 ) -> tuple[float, float, float, float]:
     """What `interval` chooses from, without the split of delta, which takes most of its time.
 
@@ -158,7 +163,7 @@ def sketch(
     Args:
         rules: their feedback neither FULL nor INCREMENTAL, of which there is nothing to split.
         tally: `known` is brought up to date.
-        running, arm, arms: as of `interval`.
+        first, last, arm, arms: as of `interval`.
 
     Returns:
         Centre and half-width by the finished pulls alone; centre with the running ones, and a
@@ -168,10 +173,10 @@ def sketch(
     pulls, biased = finished[arm], rules.feedback == BIASED
     if known[OF_PULLS, arm] != pulls or known[OF_ARMS, arm] != arms:
         delta_f = largest_share(rules)
-        first = 1.0 if rules.rule == PUBLISHED else delta_f
+        largest = 1.0 if rules.rule == PUBLISHED else delta_f
         log_constant = LOG_CONSTANT + math.log(arms)
         level = HALF_C * (log_constant - math.log(delta_f))
-        h = growth(pulls + 1) + HALF_C * (log_constant - math.log(first))
+        h = growth(pulls + 1) + HALF_C * (log_constant - math.log(largest))
         known[OF_PULLS, arm], known[OF_ARMS, arm] = pulls, arms
         known[ALONE, arm] = radius(rules.scale[arm], pulls, delta_f / arms)
         known[FIRST, arm] = rules.scale[arm] * math.sqrt((pulls + 1) * h)
@@ -184,7 +189,7 @@ def sketch(
     if biased and shifted[arm] == 0:
         return centre, width, centre, math.inf
     m, mean_sum, radii = 0, 0.0, known[FIRST, arm]
-    for s in range(running):
+    for s in range(first, last):
         if slots[ARM, s] == arm and slots[AGE, s] > 0 and m < rules.pooled:
             m += 1
             age = slots[AGE, s]
@@ -207,11 +212,11 @@ def sketch(
 
 @lean
 def _of_increments(
-    rules: Rules, tally: Tally, running: int, arm: int, arms: int
+    rules: Rules, tally: Tally, first: int, last: int, arm: int, arms: int
 ) -> tuple[float, float]:
     """`interval` for independent increments: standard racing on single steps."""
     total = tally.totals[arm]
-    for s in range(running):
+    for s in range(first, last):
         if tally.slots[ARM, s] == arm:
             total += tally.sums[s]
     seen, delay = tally.steps[arm], tally.delay[arm]

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 
 from bestarm.core.inputs import InputError
 from bestarm.delayed.corridors import SEED, Corridor, corridor, neighbours, start_value, tree_flow
-from bestarm.delayed.generate import Job, command_line, finish, gather
 from bestarm.pipeline.files import replacing
+from bestarm.pipeline.generate import Job, command_line, finish, gather
 
 INSTANCES = 200
 STEP, STEPS = 100, 20

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.inputs import InputError, parse
-from bestarm.delayed.bounds import AGE, ARM, FULL, INCREMENTAL, interval, make_tally
+from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, interval, make_tally
 from bestarm.delayed.problem import MODELS
-from bestarm.delayed.racing import ACCEPTED, REJECTED, SURVIVING, next_arm, update_sets
+from bestarm.delayed.steps import ACCEPTED, REJECTED, SURVIVING, next_arm, update_sets
 from bestarm.delayed.strategies import READINGS, Setting, answer_of, readings_of, rules_of
 
 
@@ -40,7 +40,8 @@ class Partial:
 
     `ask` says which pulls to start and which to cancel. Report what running pulls give, as it
     arrives, with `partial` and `final`, and ask again; whatever was reported since the last `ask`
-    counts together. Arms are counted from 0.
+    counts together (under reading `as-published`, pull by pull, in the order of their slots). Arms
+    are counted from 0.
 
     Args:
         n_arms: n.
@@ -97,7 +98,8 @@ class Partial:
         )
         self._k = top
         self._tally = make_tally(np.full(n_arms, delay or 0), batch)
-        self._ids: list[int] = []  # of running pulls, as in the tally's slots
+        self._ids: list[int | None] = [None] * batch  # of running pulls, as in the tally's slots
+        self._reports: dict[int, list[Event]] = {}  # not counted yet, by slot, if heard by slot
         self._next_id = 0
         self._heard: list[int] = []  # arms with news since the last `ask`
         self._sets = np.zeros(n_arms, np.int64)
@@ -110,7 +112,10 @@ class Partial:
     def ask(self) -> Actions:
         """The pulls to start now, and the running ones to cancel; both count as done."""
         self.history.append(Event("ask"))
-        cancelled = self._update() if self._heard else []
+        if self._rules.by_slot:
+            cancelled = self._hear_slots()
+        else:
+            cancelled = self._update() if self._heard else []
         return Actions(self._start(), cancelled)
 
     def partial(self, pull: int, value: float) -> None:
@@ -120,11 +125,9 @@ class Partial:
             ValueError: no such pull is running, the number is not finite, or none is expected.
         """
         s = self._slot(pull, value)
-        if self._rules.feedback == INCREMENTAL and self._tally.slots[AGE, s] + 1 >= self._delay(s):
+        if self._rules.feedback == INCREMENTAL and self._age(s) + 1 >= self._delay(s):
             raise ValueError(f"pull {pull} has {self._delay(s)} steps; report its reward")
         self._expects_partial()
-        self._tally.slots[AGE, s] += 1
-        self._tally.sums[s] += value
         self._hear(s, Event("partial", pull, value))
 
     def final(self, pull: int, reward: float) -> None:
@@ -134,17 +137,11 @@ class Partial:
             ValueError: no such pull is running, the number is not finite, or increments lack.
         """
         s = self._slot(pull, reward)
-        tally = self._tally
-        arm, seen = tally.slots[ARM, s], tally.slots[AGE, s]
-        if self._rules.feedback == INCREMENTAL and seen + 1 != self._delay(s):
-            raise ValueError(f"pull {pull} has had {seen} of {self._delay(s) - 1} increments")
-        tally.finished[arm] += 1
-        tally.totals[arm] += reward
-        if seen > 0:
-            tally.shifts[arm] += tally.sums[s] / seen - reward
-            tally.shifted[arm] += 1
+        if self._rules.feedback == INCREMENTAL and self._age(s) + 1 != self._delay(s):
+            raise ValueError(
+                f"pull {pull} has had {self._age(s)} of {self._delay(s) - 1} increments"
+            )
         self._hear(s, Event("final", pull, reward))
-        self._remove([s])
 
     def replay(self, history: Iterable[Sequence]) -> None:
         """Bring a new object, made with the same arguments, to where another one's history ends."""
@@ -158,7 +155,7 @@ class Partial:
     def running(self) -> list[Pull]:
         """The pulls that run, oldest first."""
         arms = self._tally.slots[ARM]
-        return [Pull(each, int(arms[s])) for s, each in enumerate(self._ids)]
+        return [Pull(each, int(arms[s])) for s, each in enumerate(self._ids) if each is not None]
 
     @property
     def done(self) -> bool:
@@ -190,8 +187,9 @@ class Partial:
             raise ValueError("no partial feedback is expected: report the reward with `final`")
 
     def _slot(self, pull: int, value: float) -> int:
-        if pull not in self._ids:
-            raise ValueError(f"pull must be one that runs, {self._ids}, got {pull}")
+        if pull is None or pull not in self._ids:
+            running = [each.id for each in self.running]
+            raise ValueError(f"pull must be one that runs, {running}, got {pull}")
         if not math.isfinite(value):
             raise ValueError(f"feedback must be a finite number, got {value}")
         return self._ids.index(pull)
@@ -199,51 +197,119 @@ class Partial:
     def _delay(self, s: int) -> int:
         return int(self._tally.delay[self._tally.slots[ARM, s]])
 
+    def _age(self, s: int) -> int:
+        return int(self._tally.slots[AGE, s]) + len(self._reports.get(s, ()))
+
     def _hear(self, s: int, event: Event) -> None:
+        self.history.append(event)
+        if self._rules.by_slot:
+            self._reports.setdefault(s, []).append(event)
+            if event.kind == "final":
+                self._ids[s] = None
+            return
         arm = int(self._tally.slots[ARM, s])
-        self._tally.steps[arm] += 1
         if arm not in self._heard:
             self._heard.append(arm)
-        self.history.append(event)
+        self._count(s, event)
+        if event.kind == "final":
+            self._close_up([s])
 
-    def _remove(self, gone: list[int]) -> None:
-        """Close up the slots, oldest first."""
-        kept = [s for s in range(len(self._ids)) if s not in gone]
+    def _count(self, s: int, event: Event) -> None:
+        """Add a report to the tally; a reward frees its slot."""
+        tally = self._tally
+        arm, seen = tally.slots[ARM, s], tally.slots[AGE, s]
+        tally.steps[arm] += 1
+        if event.kind == "partial":
+            tally.slots[AGE, s] += 1
+            tally.sums[s] += event.value
+            return
+        tally.finished[arm] += 1
+        tally.totals[arm] += event.value
+        if seen > 0:
+            tally.shifts[arm] += tally.sums[s] / seen - event.value
+            tally.shifted[arm] += 1
+        self._free(s)
+
+    def _free(self, s: int) -> None:
+        self._ids[s] = None
+        self._tally.slots[ARM, s] = FREE
+
+    def _close_up(self, gone: list[int]) -> None:
+        """Free slots and leave no gap between the others, oldest first."""
+        for s in gone:
+            self._free(s)
+        kept = [s for s, each in enumerate(self._ids) if each is not None]
+        order = kept + [s for s in range(len(self._ids)) if s not in kept]
         for array in (self._tally.slots, self._tally.sums):
-            array[..., : len(kept)] = array[..., kept]
-        self._ids = [self._ids[s] for s in kept]
+            array[...] = array[..., order]
+        self._ids = [self._ids[s] for s in order]
+
+    def _bound(self, arm: int, first: int, last: int, sharing: int) -> None:
+        """New bounds of an arm, its pulls in some slots counting."""
+        centre, width = interval(self._rules, self._tally, first, last, arm, sharing)
+        self._centres[arm] = centre
+        self._lower[arm], self._upper[arm] = centre - width, centre + width
+
+    def _move_arms(self) -> None:
+        """Algorithm 1."""
+        alive = np.flatnonzero(self._sets == SURVIVING)
+        update_sets(self._sets, alive, alive.size, self._lower, self._upper, self._k)
+
+    def _sharing(self) -> int:
+        """How many arms share delta."""
+        return int((self._sets == SURVIVING).sum()) if self._rules.survivors else self._sets.size
 
     def _update(self) -> list[Pull]:
         """New bounds of the arms heard of, and Algorithm 1; the pulls to cancel."""
-        alive = np.flatnonzero(self._sets == SURVIVING)
-        sharing = alive.size if self._rules.survivors else self._sets.size
+        sharing = self._sharing()
         for arm in self._heard:
-            found = interval(self._rules, self._tally, len(self._ids), arm, sharing)
-            self._centres[arm] = found[0]
-            self._lower[arm], self._upper[arm] = found[0] - found[1], found[0] + found[1]
+            self._bound(arm, 0, len(self._ids), sharing)
         self._heard.clear()
-        update_sets(self._sets, alive, alive.size, self._lower, self._upper, self._k)
-        out = [s for s, pull in enumerate(self.running) if self._sets[pull.arm] != SURVIVING]
-        cancelled = [self.running[s] for s in out]
-        self._remove(out)
+        self._move_arms()
+        cancelled = [pull for pull in self.running if self._sets[pull.arm] != SURVIVING]
+        self._close_up([self._ids.index(pull.id) for pull in cancelled])
         return cancelled
+
+    def _hear_slots(self) -> list[Pull]:
+        """The same in the published program's order, see `by_slot.go_on_by_slot`."""
+        cancelled = []
+        for s in range(len(self._ids)):
+            arm, pull = int(self._tally.slots[ARM, s]), self._ids[s]
+            if arm == FREE:
+                continue
+            reports = self._reports.pop(s, [])
+            for event in reports:
+                self._count(s, event)
+            ended = bool(reports) and reports[-1].kind == "final"
+            if reports and self._sets[arm] == SURVIVING:
+                first, last = s, s if ended else s + 1
+                if self._rules.feedback == INCREMENTAL:
+                    first, last = 0, len(self._ids)
+                self._bound(arm, first, last, self._sharing())
+                self._move_arms()
+            if not ended and self._sets[arm] != SURVIVING:
+                cancelled.append(Pull(pull, arm))
+                self._free(s)
+        left = self.running if self.done else []
+        for each in left:
+            self._free(self._ids.index(each.id))
+        return cancelled + left
 
     def _start(self) -> list[Pull]:
         """GetBatchArms."""
         started: list[Pull] = []
         batch, slots = self._setting.batch, self._tally.slots
         alive = np.flatnonzero(self._sets == SURVIVING)
-        while len(self._ids) < batch:
-            active = np.bincount([p.arm for p in self.running], minlength=self._sets.size)
+        for s in np.flatnonzero(slots[ARM] == FREE):
+            active = np.bincount(slots[ARM, slots[ARM] != FREE], minlength=self._sets.size)
             limit = self._setting.limit or batch
             arm = int(next_arm(alive, alive.size, self._started, active, limit))
             if arm < 0:
                 break
-            s = len(self._ids)
             slots[:, s] = arm, self._started[arm], 0, 0
             self._tally.sums[s] = 0.0
             self._started[arm] += 1
-            self._ids.append(self._next_id)
+            self._ids[s] = self._next_id
             started.append(Pull(self._next_id, arm))
             self._next_id += 1
         return started

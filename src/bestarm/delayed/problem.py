@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, mo
 
 from bestarm.core.inputs import Input, InputError, PositiveFloat, PositiveInt, load
 from bestarm.delayed import recorded
-from bestarm.delayed.racing import NO_RECORDS, Arms, Records
+from bestarm.delayed.steps import NO_RECORDS, Arms, Records
 from bestarm.pipeline.files import data_folder
 
 Feedback = Literal["full", "incremental", "unbiased", "biased", "recorded"]

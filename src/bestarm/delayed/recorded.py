@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from bestarm.core.inputs import InputError
 from bestarm.delayed.corridors import corridor, start_value
 from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
-from bestarm.delayed.racing import Records
+from bestarm.delayed.steps import Records
 from bestarm.pipeline.files import data_folder
 
 #: The tables, under data/; their provenance is beside them.

@@ -107,7 +107,19 @@ def update_arm_sets(accepted: set, rejected: set, surviving: set, k: int, lower,
     return accepted | accept, rejected | reject, surviving - accept - reject
 
 
-def interval(history, running, n, *, sigma, sigma_p, delta, feedback, rule="optimal", pooled=1):
+def interval(
+    history,
+    running,
+    n,
+    *,
+    sigma,
+    sigma_p,
+    delta,
+    feedback,
+    rule="optimal",
+    pooled=1,
+    find_split=best_split,
+):
     """Centre and half-width of one arm's interval, from its own finished and running pulls.
 
     Args:
@@ -115,6 +127,7 @@ def interval(history, running, n, *, sigma, sigma_p, delta, feedback, rule="opti
         running: those running, oldest first.
         n: arms in the union bound.
         sigma, sigma_p: scales in Lemma 1.
+        find_split: what shares out delta where it is not fixed.
     """
     count = len(history)
     total = sum(pull.reward for pull in history)
@@ -149,7 +162,7 @@ def interval(history, running, n, *, sigma, sigma_p, delta, feedback, rule="opti
     if rule == "guaranteed":
         shares = [level * each for each in union]
     else:
-        shares, _ = best_split(pieces, n, delta)
+        shares, _ = find_split(pieces, n, delta)
         if rule == "published":
             shares = [1.0 - sum(shares[1:]), *shares[1:]]
     narrower = sum(
@@ -159,6 +172,22 @@ def interval(history, running, n, *, sigma, sigma_p, delta, feedback, rule="opti
     if narrower < width:
         return sums / (count + m), narrower
     return centre, width
+
+
+def hear(pull: Pull, nature: Nature, coins, feedback: str, bias, true_sigma_p: float) -> None:
+    """The partial feedback of a running pull at its age."""
+    if feedback == "incremental":
+        left = pull.delay - pull.age + 1
+        mean = (pull.reward - sum(pull.partial)) / left
+        spread = nature.sigma * math.sqrt((1 - 1 / left) / pull.delay)
+        pull.partial.append(mean + spread * coins.standard_normal())
+    elif feedback == "recorded":
+        _, _, forecasts, spreads = nature.records
+        pull.partial.append(forecasts[pull.arm][pull.record][pull.age - 1])
+        pull.spreads.append(spreads[pull.arm][pull.record][pull.age - 1])
+    else:
+        noise = true_sigma_p * coins.standard_normal()
+        pull.partial.append(pull.reward + bias[pull.arm] + noise)
 
 
 def race(
@@ -205,20 +234,8 @@ def race(
             if pull.age == pull.delay:
                 finished.append(pull)
                 heard.append(pull.arm)
-            elif feedback == "incremental":
-                left = pull.delay - pull.age + 1
-                mean = (pull.reward - sum(pull.partial)) / left
-                spread = nature.sigma * math.sqrt((1 - 1 / left) / pull.delay)
-                pull.partial.append(mean + spread * coins.standard_normal())
-                heard.append(pull.arm)
-            elif feedback == "recorded":
-                _, _, forecasts, spreads = nature.records
-                pull.partial.append(forecasts[pull.arm][pull.record][pull.age - 1])
-                pull.spreads.append(spreads[pull.arm][pull.record][pull.age - 1])
-                heard.append(pull.arm)
             elif feedback != "full":
-                noise = true_sigma_p * coins.standard_normal()
-                pull.partial.append(pull.reward + bias[pull.arm] + noise)
+                hear(pull, nature, coins, feedback, bias, true_sigma_p)
                 heard.append(pull.arm)
         running = [p for p in running if p.age < p.delay]
         sharing = len(surviving) if survivors else n
@@ -242,5 +259,75 @@ def race(
         "cancelled": cancelled + running,
         "most": most,
         "most_of_an_arm": most_of_an_arm,
+        "log": log,
+    }
+
+
+def race_by_slot(
+    nature: Nature,
+    coins,
+    *,
+    k: int,
+    batch: int,
+    limit: int,
+    cap: int,
+    feedback: str,
+    bias,
+    true_sigma_p: float,
+    survivors: bool = False,
+    **rules,
+) -> dict:
+    """`race` in the published program's order: slots are heard one by one, each moving arms.
+
+    Returns:
+        The same but for the most that ran; the log has (time, slot, arms that share delta, arms
+        that survive it, arm, centre, half-width), an entry a feedback of a surviving arm.
+    """
+    n = len(nature.means)
+    surviving, accepted, rejected = set(range(n)), set(), set()
+    started, finished, cancelled, log = [0] * n, [], [], []
+    slots: list[Pull | None] = [None] * batch
+    lower, upper = [-math.inf] * n, [math.inf] * n
+    t = 0
+    while surviving and t < cap:
+        for s in range(batch):
+            arms = [pull.arm for pull in slots if pull]
+            free = [i for i in surviving if arms.count(i) < limit]
+            if slots[s] is None and free:
+                arm = min(free, key=lambda i: (started[i], i))
+                slots[s] = nature.pull(arm, started[arm])
+                started[arm] += 1
+        t += 1
+        for s, pull in enumerate(slots):
+            if pull is None:
+                continue
+            pull.age += 1
+            ended = pull.age == pull.delay
+            if ended:
+                finished.append(pull)
+                slots[s] = None
+            elif feedback != "full":
+                hear(pull, nature, coins, feedback, bias, true_sigma_p)
+            if pull.arm in surviving and (ended or feedback != "full"):
+                history = [p for p in finished if p.arm == pull.arm]
+                ours = [] if ended else [pull]
+                if feedback == "incremental":  # one sequence, whatever the slots
+                    ours = [p for p in slots if p and p.arm == pull.arm]
+                sharing = len(surviving) if survivors else n
+                centre, width = interval(history, ours, sharing, feedback=feedback, **rules)
+                lower[pull.arm], upper[pull.arm] = centre - width, centre + width
+                accepted, rejected, surviving = update_arm_sets(
+                    accepted, rejected, surviving, k, lower, upper
+                )
+                log.append((t, s, sharing, len(surviving), pull.arm, centre, width))
+            if not ended and pull.arm not in surviving:
+                cancelled.append(pull)
+                slots[s] = None
+    return {
+        "time": t,
+        "accepted": accepted,
+        "rejected": rejected,
+        "finished": finished,
+        "cancelled": cancelled + [p for p in slots if p],
         "log": log,
     }

@@ -13,7 +13,8 @@ from bestarm.core.streams import Streams, streams_of
 from bestarm.delayed import bounds
 from bestarm.delayed.bounds import GUARANTEED, OPTIMAL, PUBLISHED, Rules
 from bestarm.delayed.problem import Instance, Spread
-from bestarm.delayed.racing import ACCEPTED, SURVIVING, Arms, Race, Records, Result, run
+from bestarm.delayed.racing import Result, run
+from bestarm.delayed.steps import ACCEPTED, SURVIVING, Arms, Race, Records
 from bestarm.pipeline.model import Cell
 
 
@@ -23,12 +24,13 @@ class Reading(NamedTuple):
     split: int = OPTIMAL  # of delta between rewards and partial feedback
     survivors: bool = False  # delta / |surviving arms| in place of delta / n
     pooled: bool = False  # all running pulls of an arm enter its bound, else the oldest
+    by_slot: bool = False  # slots are heard one by one, each moving arms, else all at once
     multiplier: float = 2.0  # of standard deviations, for the scale in Lemma 1
 
 
 NAMED = {
     "as-written": Reading(),
-    "as-published": Reading(PUBLISHED, survivors=True),
+    "as-published": Reading(PUBLISHED, survivors=True, by_slot=True),
     "guaranteed": Reading(GUARANTEED),
     "published-split": Reading(PUBLISHED),
     "survivors": Reading(survivors=True),
@@ -66,6 +68,7 @@ def rules_of(
         rule=reading.split,
         survivors=reading.survivors,
         pooled=setting.batch if reading.pooled else 1,
+        by_slot=reading.by_slot,
     )
 
 
@@ -86,8 +89,16 @@ STRATEGIES: dict[str, Callable[[Instance], str]] = {
 def readings_of(strategy: str) -> list[str]:
     """The readings that can change a strategy's runs."""
     if strategy == "Full":
-        return ["as-written", "survivors", "as-written+sigma", "survivors+sigma"]
+        names = ("as-written", "as-published", "survivors")
+        return [*names, *(f"{name}+sigma" for name in names)]
     return list(READINGS)
+
+
+def on_rewards(reading: str) -> str:
+    """The reading of racing on rewards alone that one of partial feedback is compared with."""
+    name, *sigma = reading.split("+")
+    alone = name if name in ("as-published", "survivors") else "as-written"
+    return "+".join([alone, *sigma])
 
 
 class Outcome(NamedTuple):
@@ -160,7 +171,7 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     n = truth.means.size
     cap = setting.cap or np.iinfo(np.int64).max
     race = Race(instance.top, setting.batch, setting.limit or setting.batch, cap)
-    asked = instance.model_dump_json(), setting, reading.survivors, reading.multiplier
+    asked = instance.model_dump_json(), setting, on_rewards(cell.reading)
 
     def replicate(streams: Streams) -> Outcome:
         environment = streams.environment

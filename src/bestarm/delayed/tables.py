@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from bestarm.core.estimates import Estimate, exact, proportion, ratio_of_independent_means
-from bestarm.delayed.strategies import READINGS
+from bestarm.delayed.strategies import on_rewards
 from bestarm.pipeline.model import Sources
 from bestarm.pipeline.tables import assemble, published_rows
 
@@ -205,8 +205,7 @@ def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
     ratios = []
     for (name, setting, strategy, reading), mine in started.items():
         if strategy == "Partial":
-            alone = "survivors" if READINGS[reading].survivors else "as-written"
-            others = started[name, setting, "Full", alone]
+            others = started[name, setting, "Full", on_rewards(reading)]
             found = ratio_of_independent_means("pulls_ratio", mine, others)
             ratios.append({**mine, **vars(found)})
     yield from ratios

@@ -73,7 +73,14 @@ def _do(numbered: tuple[int, Job]) -> tuple[int, Any]:
     return number, job.work(*job.arguments)
 
 
-def finish(out: Path, module: str, what: str, seeds: dict, packages: Sequence[str]) -> None:
+def finish(
+    out: Path,
+    module: str,
+    what: str,
+    seeds: dict,
+    packages: Sequence[str],
+    more: dict | None = None,
+) -> None:
     """Write provenance.yaml beside a table that is complete, and remove its parts.
 
     Args:
@@ -82,6 +89,7 @@ def finish(out: Path, module: str, what: str, seeds: dict, packages: Sequence[st
         what: it holds, in a line.
         seeds: by what they seed.
         packages: distributions whose versions matter.
+        more: to write down too.
     """
     provenance = {
         "table": out.name,
@@ -91,6 +99,7 @@ def finish(out: Path, module: str, what: str, seeds: dict, packages: Sequence[st
         "made": datetime.date.today().isoformat(),
         "seeds": seeds,
         "versions": {"Python": platform.python_version(), **{p: version(p) for p in packages}},
+        **(more or {}),
     }
     text = yaml.safe_dump(provenance, sort_keys=False, allow_unicode=True, width=100)
     write_text(out.with_name("provenance.yaml"), text)
