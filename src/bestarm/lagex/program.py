@@ -1,0 +1,337 @@
+"""What the programs released with the paper compute, one round at a time.
+
+The solvers are called as those programs call them, so allocations agree to the last digits. The
+computation departs from the paper in these points:
+
+- Tight rows are those whose slack is exactly zero. The equation sum pi = 1 is written as two rows,
+  and rounding mostly hides one of them. Then the policy is listed among its own neighbours, and
+  the least value of the game and of the stopping rule is zero.
+- Neighbours are stored by policy and not renewed when the estimates change.
+- AdaGrad projects by minimising an unsquared L1 distance. Where its step asks for larger entries
+  only, all nearby points of the simplex are equally near and it stays where it is. LAGEX scales
+  gains by 0.01; then the step never asks for anything else, and its allocation remains uniform.
+- AdaGrad's set is fixed: for LAGEX by a draw of the costs made before the first pull, widely
+  relaxed; for CGE-WLag by the true constraints. The allocations of both are projected into the
+  optimistic constraints.
+- The multiplier is sought by a solver from one random start. Its upper bound is negative whenever
+  some constraint has slack at the allocation (LAGEX) or is broken (LATS).
+- LATS and CTnS-WLag maximise over [0, 1]^K under the optimistic constraints; no row makes the
+  entries sum to one. Next to a policy that is its own neighbour the objective is flat, and the
+  solver returns its random start.
+- f_t has its growth with t inside the logarithm for LAGEX and CGE-WLag (`game_radius`).
+- Lagrangian strategies and the others have different stopping rules (`stopping`).
+- If the estimated set is empty or a solver fails, the last arm is pulled again. An arm that does
+  not change the set is then pulled until the cap.
+- CGE-WLag has no forced exploration. Uniform draws its arms and ignores the constraints.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestarm.core.status import Status
+from bestarm.core.streams import stream_key, streams_of
+from bestarm.lagex.confidence import released_threshold
+from bestarm.lagex.exploration import (
+    BROKEN,
+    BROKEN_BY_SOLVER,
+    GAME,
+    PROJECTED,
+    SOLVED,
+    UNIFORM,
+)
+from bestarm.lagex.problem import Model, instances
+from bestarm.lagex.program_solvers import (
+    SMALLEST,
+    AdaGrad,
+    Failed,
+    Price,
+    Vertex,
+    adagrad_step,
+    best_policy,
+    best_response,
+    neighbours_of,
+    optimistic_gains,
+    project,
+    simplex_rows,
+    solved_allocation,
+)
+
+
+class Program(NamedTuple):
+    """How one strategy's program differs from the others'."""
+
+    sampling: int  # GAME, SOLVED, PROJECTED or UNIFORM
+    priced: bool = False  # constraints at a multiplier, and its stopping rule
+    rescale: float = 1.0  # AdaGrad's factor of gains
+    forced: bool = True  # forced exploration
+    cap: int = 100_000  # rounds
+
+
+PROGRAMS = {
+    "LAGEX": Program(GAME, priced=True, rescale=0.01, cap=500),
+    "LATS": Program(SOLVED, priced=True, cap=500),
+    "CTnS-WLag": Program(SOLVED),
+    "CGE-WLag": Program(GAME, forced=False),
+    "PTnS": Program(PROJECTED),
+    "Uniform": Program(UNIFORM, forced=False),
+}
+
+
+@dataclass
+class State:
+    """Everything a program remembers between rounds; K arms, d constraints."""
+
+    limits: np.ndarray  # (d,) b
+    delta: float
+    start: np.ndarray  # (d,) where the multiplier's solver starts
+    matrix: np.ndarray  # (d, K) estimates of A; entries of unpulled arms are not used
+    means: np.ndarray  # (K,) estimates
+    pulls: np.ndarray  # (K,)
+    game: AdaGrad | None = None
+    neighbours: dict[tuple, np.ndarray] = field(default_factory=dict)  # by policy
+    arm_neighbours: dict[tuple, np.ndarray] = field(default_factory=dict)  # without constraints
+
+    @property
+    def time(self) -> int:
+        return int(self.pulls.sum())
+
+    def observe(self, arm: int, reward: float, costs: np.ndarray) -> None:
+        """Take in a reward and a cost vector (d,) as running means."""
+        self.pulls[arm] += 1.0
+        n = self.pulls[arm]
+        self.means[arm] += (1.0 / n) * (reward - self.means[arm])
+        self.matrix[:, arm] = ((n - 1.0) * self.matrix[:, arm] + costs) / n
+
+
+class Round(NamedTuple):
+    """What a round computes."""
+
+    policy: np.ndarray  # (K,)
+    allocation: np.ndarray  # (K,)
+    statistic: float
+    threshold: float
+    arm: int
+    neighbours: np.ndarray  # (V, K) of the policy
+    multiplier: np.ndarray  # (d,) of the stopping rule, or empty
+
+    @property
+    def stops(self) -> bool:
+        return self.statistic > self.threshold
+
+
+def game_radius(time: int, k: int, delta: float) -> float:
+    """f_t of LAGEX and CGE-WLag: 1 + sqrt(ln(2K / delta + (K / 4) ln(1 + t / K)) / 2)."""
+    return 1.0 + math.sqrt(0.5 * math.log(2 * k / delta + k / 4 * math.log(1.0 + time / k)))
+
+
+def solved_radius(time: int, k: int, delta: float) -> float:
+    """f_t of the others: 1 + sqrt(ln(4 / delta) / 2 + (K / 4) ln(1 + t / K))."""
+    return 1.0 + math.sqrt(0.5 * math.log(4.0 / delta) + k / 4 * math.log(1.0 + time / k))
+
+
+def shift_of(program: Program, state: State, policy: np.ndarray) -> float:
+    """f_t ||pi|| in the norm of (I + diag(N))^-1, subtracted from every entry of A."""
+    k = policy.size
+    radius = game_radius if program.sampling == GAME else solved_radius
+    norm = policy @ np.linalg.inv(np.eye(k) + np.diag(state.pulls)) @ policy
+    return radius(state.time, k, state.delta) * np.sqrt(norm)
+
+
+def priced_at(program: Program, state: State, rows: np.ndarray) -> Price | None:
+    """The price of a Lagrangian strategy with constraints (d, K)."""
+    if not program.priced:
+        return None
+    sign = -1.0 if program.sampling == GAME else 1.0
+    return Price(rows, state.limits, state.start, sign)
+
+
+def stopping(
+    program: Program, state: State, policy, others: np.ndarray, shift: float
+) -> tuple[float, float, np.ndarray]:
+    """Statistic, threshold and multiplier of the stopping rule; it holds if the first is larger.
+
+    With beta = ln(2 (1 + ln t) / delta), slacks c = b - (A - s) pi and the best response (D, l) to
+    the empirical allocation: t D + l^T c > beta + (s + 1) sum l for Lagrangian strategies, where
+    LAGEX has l for the estimated and LATS for the optimistic constraints; for the others
+    t D + sum |c| > beta + K s.
+    """
+    time, optimistic = state.time, state.matrix - shift
+    rows = state.matrix if program.sampling == GAME else optimistic
+    price = priced_at(program, state, rows)
+    value, _, l = best_response(state.pulls / time, state.means, policy, others, price)
+    bar = released_threshold(time, state.delta)
+    slacks = state.limits - optimistic.dot(policy)
+    if program.priced:
+        return time * value + l.dot(slacks), bar + l.sum() * (shift + 1.0), l
+    return time * value + np.abs(slacks).sum(), bar + policy.size * shift, l
+
+
+def remembered(known: dict[tuple, np.ndarray], vertex: Vertex) -> np.ndarray:
+    """The neighbours of a policy, as they were when it was first met."""
+    key = tuple(vertex.policy.tolist())
+    if key not in known:
+        known[key] = neighbours_of(vertex)
+    return known[key]
+
+
+def round_of(name: str, state: State, rng: np.random.Generator) -> Round:
+    """One round of a program once every arm was pulled; moves AdaGrad, the rest only with data.
+
+    Args:
+        name: of PROGRAMS.
+        state: AdaGrad and the stored neighbours are changed.
+        rng: starting points, and the arms of Uniform.
+
+    Raises:
+        Failed: the programs pull the last arm again.
+        ValueError: the programs end.
+    """
+    program, limits = PROGRAMS[name], state.limits
+    if program.sampling == PROJECTED:
+        arm_vertex = best_policy(state.means)
+    vertex = best_policy(state.means, (state.matrix, limits))
+    policy, others = vertex.policy, remembered(state.neighbours, vertex)
+    shift = shift_of(program, state, policy)
+    optimistic = state.matrix - shift
+    price = priced_at(program, state, optimistic)
+    if program.sampling == GAME:
+        allocation = project(state.game.weights, optimistic, limits)
+        _play(program, state, allocation, policy, others, price)
+    elif program.sampling == SOLVED:
+        allocation = solved_allocation(state.means, policy, others, rng, optimistic, limits, price)
+    elif program.sampling == PROJECTED:
+        arms = remembered(state.arm_neighbours, arm_vertex)
+        free = solved_allocation(state.means, arm_vertex.policy, arms, rng)
+        allocation = project(free, state.matrix, limits)
+    else:
+        allocation = np.ones(policy.size) / policy.size
+    arm = next_arm(program, state, allocation, rng)
+    statistic, bar, l = stopping(program, state, policy, others, shift)
+    return Round(policy, allocation, float(statistic), float(bar), arm, others, l)
+
+
+def _play(program, state: State, allocation, policy, others, price: Price | None) -> None:
+    """AdaGrad's move after the best response to an allocation."""
+    response = best_response(allocation, state.means, policy, others, price)
+    gains = optimistic_gains(state.means, state.pulls, response.means)
+    if price is not None:
+        gains = gains + response.multiplier.dot(price.rows)
+    adagrad_step(state.game, gains * program.rescale)
+
+
+def next_arm(
+    program: Program, state: State, allocation: np.ndarray, rng: np.random.Generator
+) -> int:
+    """An arm by D-tracking; forced below sqrt(t) - K / 2 pulls; drawn for Uniform."""
+    k, time = allocation.size, state.time
+    if program.sampling == UNIFORM:
+        shares = np.cumsum(allocation)
+        return int(np.searchsorted(shares / shares[-1], rng.random(), side="right"))
+    if program.forced and (state.pulls < math.sqrt(time) - k / 2).any():
+        return int(np.argmin(state.pulls))
+    return int(np.argmin(state.pulls - time * allocation))
+
+
+def make_state(name: str, model: Model, delta: float, matrix: np.ndarray, start: np.ndarray):
+    """A program's memory before the first pull.
+
+    Args:
+        matrix: (d, K) a draw of the costs, overwritten as arms are pulled. start: (d,).
+    """
+    program, k = PROGRAMS[name], model.means.size
+    state = State(
+        model.limits, delta, start, np.array(matrix, float), np.zeros(k), pulls=np.zeros(k)
+    )
+    if program.sampling == GAME:
+        norm = math.sqrt(2 * k * math.log(1.0 + 1.0 / k))
+        loose = state.matrix - game_radius(0, k, delta) * norm
+        rows, limits = simplex_rows(k, (loose if program.priced else model.matrix, model.limits))
+        weights = project(np.ones(k) / k, rows, limits)
+        weights = np.clip(weights, SMALLEST, 1.0 - SMALLEST)
+        state.game = AdaGrad(rows, limits, weights, np.zeros((k, k)))
+    return state
+
+
+class Result(NamedTuple):
+    """How a run ended."""
+
+    time: int  # pulls, the one made when the rule holds too
+    status: Status
+    policy: np.ndarray  # (K,) the last one; uniform if there was none
+    pulls: np.ndarray  # (K,)
+    policy_violations: int  # rounds whose policy, an old one if the round failed, breaks a limit
+    allocation_violations: int  # rounds whose allocation does, or does not sum to one
+    empty: int  # rounds in which the last arm was pulled again
+
+
+def run(
+    name: str,
+    model: Model,
+    delta: float,
+    cap: int | None,
+    rng: np.random.Generator,
+) -> Result:
+    """One replication of a program, its first: later ones of a process reuse the last estimates.
+
+    Args:
+        name: of PROGRAMS. cap: rounds; None for the program's own.
+    """
+    k, d = model.means.size, model.limits.size
+    draw = rng.normal(model.matrix, model.cost_sigma)
+    state = make_state(name, model, delta, draw, rng.standard_normal(d))
+    policy = allocation = np.full(k, 1.0 / k)
+    arm, stopped, status = 0, False, Status.CAPPED
+    bad_policies = bad_allocations = empty = 0
+    while not stopped and state.time < (cap or PROGRAMS[name].cap):
+        if state.time < k:
+            arm = state.time
+        else:
+            try:
+                found = round_of(name, state, rng)
+                policy, allocation, arm = found.policy, found.allocation, found.arm
+                stopped = found.stops
+            except Failed:
+                empty += 1
+            except ValueError:
+                status = Status.FAILED
+                break
+            bad_policies += _breaks(model, policy, BROKEN)
+            bad_allocations += _breaks(model, allocation, BROKEN_BY_SOLVER)
+        reward = rng.normal(model.means[arm], math.sqrt(model.variances[arm]))
+        state.observe(arm, reward, rng.normal(model.matrix[:, arm], model.cost_sigma))
+    return Result(
+        state.time,
+        Status.STOPPED if stopped else status,
+        policy,
+        state.pulls,
+        bad_policies,
+        bad_allocations,
+        empty,
+    )
+
+
+def simulate(
+    name: str, instance: str, delta: float, cap: int, seed: int, replication: int
+) -> dict[str, Any]:
+    """A replication on an instance of the paper, as plain values."""
+    key = stream_key(seed, "lagex", "programs", instance, name)
+    rng = streams_of(key, replication).environment
+    found = run(name, instances()[instance].model, delta, cap, rng)
+    return {
+        "tau": found.time,
+        "status": int(found.status),
+        "policy": found.policy.tolist(),
+        "pulls": found.pulls.astype(int).tolist(),
+        "policy_violations": found.policy_violations,
+        "allocation_violations": found.allocation_violations,
+        "empty": found.empty,
+    }
+
+
+def _breaks(model: Model, weights: np.ndarray, slack: float) -> bool:
+    """Whether weights exceed a true limit, or their sum differs from one, by more than `slack`."""
+    excess = (model.matrix @ weights - model.limits).max()
+    return bool(excess > slack or abs(weights.sum() - 1.0) > slack)

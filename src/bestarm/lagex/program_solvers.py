@@ -1,0 +1,340 @@
+"""The solvers of the released programs, called as those programs call them.
+
+Same matrices, rows in the same order, same starting points and tolerances: SLSQP on objectives
+with kinks or flat parts returns a different point after any change of these. `program.py` says
+what follows from them.
+"""
+
+import itertools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import sqrtm
+from scipy.optimize import LinearConstraint, OptimizeResult, linprog, minimize
+from scipy.optimize._slsqplib import slsqp as slsqp_step
+
+#: Added to denominators.
+PRECISION = 1e-12
+#: Values that exceed the least total by more are not the least, whatever the solver's rounding.
+MARGIN = 1e-6
+#: What a constraint may be exceeded by at a neighbour.
+INSIDE = 1e-5
+#: AdaGrad: step, and what is added to the diagonal of the sum of squares; weights are clipped.
+STEP, RIDGE, SMALLEST = 1.0 / math.sqrt(2.0), 0.01, 1e-12
+#: Ends of the grids on which confidence intervals are sought, and their points.
+LOWEST, HIGHEST, GRID = -1.0, 10.0, 5000
+#: Tolerances of the solver of the game, tried in turn, each from a new start.
+TOLERANCES = (None, 1e-16, 1e-12, 1e-6, 1e-4)
+#: The step of forward differences, SciPy's default for SLSQP.
+DIFFERENCE = math.sqrt(np.finfo(float).eps)
+
+
+class Failed(Exception):
+    """A round ends without an allocation; its message says why."""
+
+
+class Vertex(NamedTuple):
+    """A best policy, and the inequalities rows @ pi <= limits with their slacks there."""
+
+    policy: np.ndarray  # (K,)
+    rows: np.ndarray  # (m, K) constraints, if any, then -I, 1^T and -1^T
+    limits: np.ndarray  # (m,)
+    slacks: np.ndarray  # (m,)
+
+
+class Response(NamedTuple):
+    """The hardest instance to tell from the estimates, for given weights."""
+
+    value: float
+    means: np.ndarray  # (K,)
+    multiplier: np.ndarray  # (d,) or empty
+
+
+class Price(NamedTuple):
+    """What the multiplier of a Lagrangian strategy depends on."""
+
+    rows: np.ndarray  # (d, K)
+    limits: np.ndarray  # (d,)
+    start: np.ndarray  # (d,)
+    sign: float  # of the slacks in its upper bound
+
+
+@dataclass
+class AdaGrad:
+    """The allocation player: weights in {rows @ w <= limits}, and the sum of outer products."""
+
+    rows: np.ndarray  # (m, K) fixed
+    limits: np.ndarray  # (m,)
+    weights: np.ndarray  # (K,)
+    outer: np.ndarray  # (K, K)
+
+
+def simplex_rows(k: int, *blocks: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and limits of blocks, then of -pi <= 0, sum pi <= 1 and -sum pi <= -1."""
+    one = np.ones((1, k))
+    rows = [block[0] for block in blocks] + [-np.eye(k), one, -one]
+    limits = [block[1] for block in blocks] + [np.zeros(k), [1.0], [-1.0]]
+    return np.concatenate(rows), np.concatenate(limits)
+
+
+def best_policy(means: np.ndarray, *constraints: tuple[np.ndarray, np.ndarray]) -> Vertex:
+    """max mu^T pi  s.t. pi in simplex, A pi <= b, by dual simplex. Raises Failed if it is empty."""
+    rows, limits = simplex_rows(means.size, *constraints)
+    found = linprog(-means, A_ub=rows, b_ub=limits, method="highs-ds")
+    if not found.success:
+        raise Failed("no policy keeps the estimated constraints")
+    return Vertex(found.x, rows, limits, found.slack)
+
+
+def neighbours_of(vertex: Vertex) -> np.ndarray:
+    """(V, K) vertices that share all but one tight row with a vertex.
+
+    A row is tight if its slack is exactly zero. A tight row with a slack of 1e-16 counts as loose,
+    and swapping it in gives the vertex itself.
+    """
+    k = vertex.policy.size
+    tight, loose = np.flatnonzero(vertex.slacks == 0.0), np.flatnonzero(vertex.slacks != 0.0)
+    bases = [
+        (*basis[:place], row, *basis[place + 1 :])
+        for basis in itertools.combinations(tight.tolist(), k)
+        for row in loose.tolist()
+        for place in range(k)
+    ]
+    if not bases:
+        return np.zeros((0, k))
+    chosen = np.array(bases)
+    chosen = chosen[np.linalg.matrix_rank(vertex.rows[chosen]) == k]
+    points = np.linalg.solve(vertex.rows[chosen], vertex.limits[chosen][:, :, None])[:, :, 0]
+    points = points[(points @ vertex.rows.T <= vertex.limits + INSIDE).all(axis=1)]
+    found: list[np.ndarray] = []
+    for point in points:
+        if not any(np.allclose(other, point) for other in found):
+            found.append(point)
+    return np.array(found).reshape(len(found), k)
+
+
+def project(point: np.ndarray, rows: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """argmin ||x - point||^2  s.t. x in simplex, rows @ x <= limits, by SLSQP from uniform."""
+    k = point.size
+    one, eye = np.ones((1, k)), np.eye(k)
+    left = np.concatenate([rows, eye, -eye, one, -one])
+    right = np.concatenate([limits, np.ones(k), np.zeros(k), [1.0], [-1.0]])
+    inside = LinearConstraint(left, ub=right)
+    found = minimize(lambda x: np.linalg.norm(x - point) ** 2, np.ones(k) / k, constraints=inside).x
+    if np.abs(found.sum() - 1.0) > 1e-5:
+        raise Failed("a projected allocation does not sum to one")
+    return found
+
+
+def alternatives(
+    weights: np.ndarray, means: np.ndarray, policy: np.ndarray, others: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Per neighbour, the nearest instance in which it is as good as the policy.
+
+    min_lam sum_a w_a (mu_a - lam_a)^2 / 2  s.t. lam^T (policy - neighbour) = 0.
+
+    Returns:
+        (V,) minima and (V, K) instances.
+    """
+    steps, padded = policy - others, weights + PRECISION
+    gaps = np.array([means.dot(step) for step in steps])
+    prices = gaps / ((steps**2 / padded).sum(axis=1) + PRECISION)
+    instances = means - prices[:, None] * steps / padded
+    return (weights * (means - instances) ** 2).sum(axis=1) / 2.0, instances
+
+
+def multiplier(value: float, slacks: np.ndarray, price: Price) -> np.ndarray:
+    """min_l value + l^T slacks  s.t. l >= 0, sum l <= value / min(sign slacks), by SLSQP.
+
+    Args:
+        value: of an alternative. slacks: (d,) b - A w.
+    """
+    most = value / ((price.sign * slacks).min() + PRECISION)
+
+    def objective(l: np.ndarray) -> float:
+        return value + l.dot(slacks)
+
+    def gradient(l: np.ndarray) -> np.ndarray:
+        """Forward differences as SciPy takes them, without its overhead."""
+        ends = l + np.where(l + DIFFERENCE > l, DIFFERENCE, DIFFERENCE * np.maximum(1.0, l))
+        here, found = objective(l), np.empty(l.size)
+        for i in range(l.size):
+            moved = l.copy()
+            moved[i] = ends[i]
+            found[i] = (objective(moved) - here) / (ends[i] - l[i])
+        return found
+
+    rows, offsets, equations = _sum_between(slacks.size, most)
+    return slsqp_inside(objective, gradient, price.start, rows, offsets, equations)
+
+
+def _sum_between(size: int, most: float) -> tuple[np.ndarray, np.ndarray, int]:
+    """0 <= sum l <= most as rows @ l + offsets >= 0; an equation if `most` is zero."""
+    row = np.ones((1, size))
+    if most == 0.0:
+        return row, np.zeros(1), 1
+    return np.vstack([row, -row]), np.array([0.0, most]), 0
+
+
+def slsqp_inside(
+    objective: Callable[[np.ndarray], float],
+    gradient: Callable[[np.ndarray], np.ndarray],
+    start: np.ndarray,
+    rows: np.ndarray,
+    offsets: np.ndarray,
+    equations: int,
+) -> np.ndarray:
+    """argmin objective(x)  s.t. x >= 0, rows @ x + offsets >= 0 (= 0 for the first `equations`).
+
+    The steps of minimize(method="SLSQP"), bit for bit, without what it does around them, which
+    takes ten times as long here.
+    """
+    m, n = rows.shape
+    tolerance = 1e-6
+    state = dict.fromkeys(("alpha", "f0", "gs", "h1", "h2", "h3", "h4", "t", "t0"), 0.0)
+    state |= dict.fromkeys(("exact", "inconsistent", "reset", "iter", "line", "mode"), 0)
+    state |= {"acc": tolerance, "tol": 10.0 * tolerance, "itermax": 100}
+    state |= {"m": m, "meq": equations, "n": n}
+    size = n * (n + 1) // 2 + 3 * m * n - (m + 5 * n + 7) * equations + 9 * m + 8 * n * n
+    size += 35 * n + equations**2 + 28 + (2 * n * (n + 1) if m == equations else 0)
+    buffer, indices = np.zeros(size), np.zeros(m + 2 * n + 2, np.int32)
+    multipliers, normals = np.zeros(m + 2 * n + 2), np.asfortranarray(rows)
+    lower, upper = np.zeros(n), np.full(n, np.nan)
+    x = np.maximum(start, 0.0)
+    value, slope, slacks = objective(x), gradient(x), rows.dot(x) + offsets
+    while True:
+        slsqp_step(
+            state, value, slope, normals, slacks, x, multipliers, lower, upper, buffer, indices
+        )
+        if state["mode"] == 1:
+            value, slacks[:] = objective(x), rows.dot(x) + offsets
+        elif state["mode"] == -1:
+            slope = gradient(x)
+        else:
+            return x
+
+
+def best_response(
+    weights: np.ndarray,
+    means: np.ndarray,
+    policy: np.ndarray,
+    others: np.ndarray,
+    price: Price | None,
+) -> Response:
+    """The alternative of the least value, with the multiplier's term if there is a price.
+
+    Raises ValueError if there are no neighbours, as the programs do.
+    """
+    if not len(others):
+        raise ValueError("a policy without neighbours: too few of its tight rows were seen")
+    values, instances = alternatives(weights, means, policy, others)
+    if price is None:
+        hardest = int(np.argmin(values))
+        return Response(float(values[hardest]), instances[hardest], np.zeros(0))
+    slacks = price.limits - price.rows.dot(weights)
+    totals, found = np.full(values.size, np.inf), {}
+    for v in np.argsort(values, kind="stable").tolist():
+        # where no slack is negative, a multiplier can only add to the value
+        if slacks.min() < 0.0 or values[v] <= totals.min() + MARGIN:
+            found[v] = multiplier(values[v], slacks, price)
+            totals[v] = values[v] + found[v].dot(slacks)
+    hardest = int(np.argmin(totals))
+    return Response(float(totals[hardest]), instances[hardest], found[hardest])
+
+
+def sweep(
+    objective: Callable[[np.ndarray], float],
+    start: Callable[[], np.ndarray],
+    inside: LinearConstraint,
+    k: int,
+) -> OptimizeResult:
+    """min objective(w)  s.t. w in [0, 1]^K and inside, from new starts until SLSQP is content."""
+    for tolerance in TOLERANCES:
+        found = minimize(objective, start(), constraints=inside, bounds=[(0, 1)] * k, tol=tolerance)
+        if found.success:
+            break
+    return found
+
+
+def solved_allocation(
+    means: np.ndarray,
+    policy: np.ndarray,
+    others: np.ndarray,
+    rng: np.random.Generator,
+    rows: np.ndarray | None = None,
+    limits: np.ndarray | None = None,
+    price: Price | None = None,
+) -> np.ndarray:
+    """max_w of the best response's value, by SLSQP from a random start.
+
+    Without rows over the simplex. With rows the start is projected into simplex and constraints,
+    but the maximum is sought in {w in [0, 1]^K : rows @ w <= limits}, whatever its sum. With a
+    price, raises Failed if no start leads to success.
+    """
+    k = means.size
+
+    def start() -> np.ndarray:
+        drawn = rng.uniform(0.3, 0.6, size=k)
+        return drawn / drawn.sum() if rows is None else project(drawn, rows, limits)
+
+    inside = (
+        LinearConstraint(np.ones((1, k)), lb=1, ub=1)
+        if rows is None
+        else LinearConstraint(rows, ub=limits)
+    )
+    found = sweep(lambda w: -best_response(w, means, policy, others, price).value, start, inside, k)
+    if price is not None and not found.success:
+        raise Failed("the game was not solved")
+    return found.x
+
+
+def grid_end(mean: float, end: float, level: float) -> float:
+    """A point x between mean and end with (mean - x)^2 / 2 close to the level.
+
+    It is the last one that bisection looks at, on a grid of GRID points from mean to end.
+    """
+    low, high, step = 0, GRID, (end - mean) / (GRID - 1)
+    while True:
+        middle = (low + high) // 2
+        x = end if middle == GRID - 1 else middle * step + mean
+        if 0.5 * (mean - x) ** 2 < level:
+            low = middle
+        else:
+            high = middle
+        if low + 1 >= high:
+            return x
+
+
+def optimistic_gains(means: np.ndarray, pulls: np.ndarray, instance: np.ndarray) -> np.ndarray:
+    """(K,) what a unit of each arm gains: max(ln t / N, d(ends of the interval, instance))."""
+    level = math.log(pulls.sum()) / pulls
+    ends = np.array(
+        [
+            [grid_end(m, end, at) for m, at in zip(means.tolist(), level.tolist(), strict=True)]
+            for end in (LOWEST, HIGHEST)
+        ]
+    )
+    return np.maximum(level, (0.5 * (ends - instance) ** 2).max(axis=0))
+
+
+def adagrad_step(game: AdaGrad, gains: np.ndarray) -> None:
+    """Move the weights, for gains (K,) already scaled:
+
+    argmin_x sum |x - w - eta H^(-1/2) gains|  s.t. rows @ x <= limits,  H = sum gains gains^T + cI,
+
+    by SLSQP from w. Where H^(-1/2) gains >= 0 the distance is the same for all x of the simplex
+    near w: w stays. It gives way only at entries with a negative one.
+    """
+    game.outer = game.outer + np.outer(-gains, -gains)
+    root = sqrtm(game.outer + RIDGE * np.eye(gains.size))
+    move = STEP * np.matmul(np.linalg.pinv(root), -gains)
+    before = game.weights
+    found = minimize(
+        lambda x: np.abs(x - before + move).sum(),
+        before,
+        constraints=LinearConstraint(game.rows, ub=game.limits),
+    )
+    game.weights = np.clip(found.x, SMALLEST, 1.0 - SMALLEST)

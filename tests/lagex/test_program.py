@@ -1,0 +1,419 @@
+"""The released programs: our rounds against recorded ones, and where they leave the paper."""
+
+import math
+import platform
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scipy
+import yaml
+from scipy.optimize import Bounds, OptimizeResult, minimize
+
+from bestarm.core.status import Status
+from bestarm.lagex import program_solvers
+from bestarm.lagex.problem import EASIER, HARD, Model, setup1
+from bestarm.lagex.program import (
+    PROGRAMS,
+    State,
+    game_radius,
+    make_state,
+    next_arm,
+    remembered,
+    round_of,
+    run,
+    solved_radius,
+)
+from bestarm.lagex.program_solvers import (
+    GRID,
+    PRECISION,
+    AdaGrad,
+    Failed,
+    Price,
+    Vertex,
+    adagrad_step,
+    alternatives,
+    best_policy,
+    best_response,
+    grid_end,
+    multiplier,
+    neighbours_of,
+    project,
+    simplex_rows,
+    solved_allocation,
+)
+from bestarm.pipeline.arithmetic import same_bits
+from bestarm.pipeline.files import data_folder
+
+FOLDER = data_folder() / "lagex-programs"
+MODELS = {"hard": setup1(HARD).model, "easy": setup1(EASIER).model}
+#: How many rounds of a recorded run are computed again, 15 by default.
+SAMPLED = {"LAGEX": 12, "LATS": 6}
+#: SLSQP's points on flat objectives and at kinks are those of one version of SciPy, and depend on
+#: the last bits of sums: with two threads instead of one, LATS pulls another arm in 2% of rounds.
+RECORDED = yaml.safe_load((FOLDER / "provenance.yaml").read_text())["versions"]["scipy"]
+same_arithmetic = pytest.mark.skipif(
+    scipy.__version__.split(".")[:2] != RECORDED.split(".")[:2]
+    or platform.machine() not in ("x86_64", "AMD64"),
+    reason=f"rounds were recorded with SciPy {RECORDED} on x86-64",
+)
+
+
+class Recorded:
+    """Gives out recorded numbers where a program draws."""
+
+    def __init__(self, numbers):
+        self.numbers = [] if numbers is None else list(numbers)
+
+    def uniform(self, low, high, size):
+        drawn, self.numbers = self.numbers[:size], self.numbers[size:]
+        return np.array(drawn)
+
+    def random(self):
+        return self.numbers.pop(0)
+
+
+@cache
+def recorded():
+    """The recorded runs, by program, instance and seed."""
+    table = pq.read_table(FOLDER / "traces.parquet").to_pandas()
+    return dict(list(table.groupby(["program", "instance", "seed"], observed=True)))
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """A process that computes as the one that recorded the runs."""
+    with same_bits(), ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+def started(name, rows):
+    """A program's state before the first pull of a recorded run."""
+    model = MODELS[rows.iloc[0].instance]
+    d, k = model.matrix.shape
+    matrix, start = np.split(rows.iloc[0].initial, [d * k])
+    return make_state(name, model, 0.01, matrix.reshape(d, k), start if start.size else np.zeros(d))
+
+
+def agree(name, state, row):
+    """One round gives what was recorded, from the state in which it was recorded."""
+    if row.failure:
+        with pytest.raises(Failed):
+            round_of(name, state, Recorded(row.uniforms))
+        return
+    ours = round_of(name, state, Recorded(row.uniforms))
+    np.testing.assert_allclose(ours.policy, row.policy, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ours.allocation, row.allocation, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ours.statistic, row.statistic, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(ours.threshold, row.threshold, rtol=1e-9)
+    assert (ours.arm, ours.stops, len(ours.neighbours)) == (row.arm, row.stop, row.neighbours)
+    own = np.abs(ours.neighbours - ours.policy).max(axis=1).min() <= 1e-9
+    assert own == row.own
+
+
+def replay(name, instance, seed):
+    """Compute sampled rounds of a recorded run again."""
+    rows = recorded()[name, instance, seed]
+    state = started(name, rows)
+    k = state.means.size
+    sampled = set(range(k + seed, len(rows), len(rows) // SAMPLED.get(name, 15)))
+    if name == "LAGEX":  # and those whose multiplier is largest
+        largest = rows[rows.multiplier.notna()].multiplier.map(max).nlargest(3)
+        sampled |= set(rows.t[largest.index[largest > 1e-3]])
+    met = set(rows.found_at[rows.t.isin(sampled)].dropna())
+    outer = np.zeros((k, k))
+    for row in rows.itertuples():
+        if row.t in met:  # neighbours are computed when a policy is first met
+            remembered(state.neighbours, best_policy(state.means, (state.matrix, state.limits)))
+        if row.t in sampled:
+            if state.game:
+                state.game.weights, state.game.outer = row.weights.copy(), outer
+            agree(name, state, row)
+        if row.loss is not None:
+            gains = -row.loss * PROGRAMS[name].rescale
+            outer = outer + np.outer(gains, gains)
+        state.observe(row.arm, row.reward, row.cost)
+
+
+def replay_game(name):
+    """The first rounds of a recorded run, AdaGrad moving by itself."""
+    rows = recorded()[name, "easy", 1]
+    state = started(name, rows)
+    for row in rows.iloc[:40].itertuples():
+        np.testing.assert_allclose(state.game.weights, row.weights, rtol=0, atol=1e-9)
+        if row.t >= 6 and not row.failure:
+            round_of(name, state, Recorded(row.uniforms))
+        state.observe(row.arm, row.reward, row.cost)
+
+
+@same_arithmetic
+@pytest.mark.parametrize("instance", MODELS)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rounds_are_those_recorded(apart, name, instance, seed):
+    apart.submit(replay, name, instance, seed).result()
+
+
+@same_arithmetic
+@pytest.mark.parametrize("name", ["LAGEX", "CGE-WLag"])
+def test_adagrad_moves_as_recorded(apart, name):
+    apart.submit(replay_game, name).result()
+
+
+def test_lagex_samples_uniformly():
+    for (name, *_), rows in recorded().items():
+        if name == "LAGEX":
+            allocations = np.stack(rows.allocation.dropna())
+            np.testing.assert_allclose(allocations, 1.0 / 6.0, rtol=0, atol=1e-15)
+
+
+def test_lats_returns_its_start_beside_a_policy_that_is_its_own_neighbour():
+    for (name, *_), rows in recorded().items():
+        if name in ("LATS", "CTnS-WLag"):
+            found = rows[rows.allocation.notna()]
+            gap = np.abs(np.stack(found.allocation) - np.stack(found.start)).max(axis=1)
+            assert gap[found.own.to_numpy(bool)].max(initial=0.0) <= 1e-9
+            sums = np.stack(found.allocation).sum(axis=1)
+            assert (sums[gap > 1e-6] > 1.0).all()
+
+
+def adagrad(k):
+    rows, limits = simplex_rows(k)
+    return AdaGrad(rows, limits, np.full(k, 1.0 / k), np.zeros((k, k)))
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def test_adagrad_stays_where_all_gains_are_positive(scale):
+    gains = scale * np.random.default_rng(1).uniform(0.5, 3.0, 6)
+    game = adagrad(6)
+    adagrad_step(game, gains)
+    np.testing.assert_allclose(game.weights, 1.0 / 6.0, rtol=0, atol=1e-15)
+    # sum |x - w - m| = sum m for every x of the simplex with x <= w + m
+    move = gains / math.sqrt(2.0 * (gains @ gains + 0.01))
+    rng = np.random.default_rng(2)
+    for x in 0.99 / 6.0 + 0.01 * rng.dirichlet(np.ones(6), 20):
+        assert np.abs(x - 1.0 / 6.0 - move).sum() == pytest.approx(move.sum(), rel=1e-12)
+
+
+def test_adagrad_gives_way_at_a_negative_gain():
+    game = adagrad(4)
+    adagrad_step(game, np.array([1.0, 1.0, 1.0, -1.0]))
+    assert game.weights[3] < 0.01
+    assert game.weights.sum() == pytest.approx(1.0, abs=1e-6)
+
+
+def vertex(hidden=()):
+    """The first of three arms, with tight rows in `hidden` a rounding error loose."""
+    rows, limits = simplex_rows(3)
+    policy = np.array([1.0, 0.0, 0.0])
+    slacks = limits - rows @ policy
+    slacks[list(hidden)] = 1e-17
+    return Vertex(policy, rows, limits, slacks)
+
+
+def test_neighbours_of_exact_slacks():
+    assert sorted(map(tuple, neighbours_of(vertex()))) == [(0, 0, 1), (0, 1, 0)]
+
+
+@pytest.mark.parametrize("row", [1, 2])
+def test_a_hidden_tight_row_makes_the_policy_its_own_neighbour(row):
+    hidden = vertex([row])
+    found = neighbours_of(hidden)
+    assert any((point == hidden.policy).all() for point in found)
+    for price in (None, Price(np.ones((1, 3)), np.array([5.0]), np.array([0.3]), 1.0)):
+        weights = np.full(3, 1.0 / 3.0)
+        response = best_response(weights, np.array([1.0, 0.5, 0.0]), hidden.policy, found, price)
+        assert response.value == pytest.approx(0.0, abs=1e-9)
+
+
+def test_two_hidden_rows_end_the_program():
+    hidden = vertex([1, 2])
+    found = neighbours_of(hidden)
+    assert found.shape == (0, 3)
+    with pytest.raises(ValueError, match="without neighbours"):
+        best_response(np.ones(3) / 3.0, np.array([1.0, 0.5, 0.0]), hidden.policy, found, None)
+
+
+def test_stored_neighbours_are_not_renewed():
+    known = {}
+    first = remembered(known, vertex())
+    assert remembered(known, vertex([3])) is first
+
+
+def test_the_alternative_is_as_good_at_the_neighbour():
+    policy, others = np.array([1.0, 0.0, 0.0]), np.eye(3)[1:]
+    values, instances = alternatives(
+        np.array([0.5, 0.25, 0.25]), np.array([1.0, 0, 0.5]), policy, others
+    )
+    # gap^2 / (2 (1 / w_1 + 1 / w_a)), two arms at a time
+    np.testing.assert_allclose(values, [1.0 / 12.0, 0.25 / 12.0], rtol=1e-9)
+    np.testing.assert_allclose(((policy - others) * instances).sum(axis=1), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_best_response_leaves_out_no_neighbour_that_matters(sign):
+    rng = np.random.default_rng(6)
+    for _ in range(15):
+        policy, *others = rng.dirichlet(np.ones(4), 5)
+        rows, limits = rng.normal(size=(2, 4)), rng.uniform(-0.3, 1.5, 2) - rng.choice([0.0, 3.0])
+        price = Price(rows, limits, rng.normal(size=2), sign)
+        weights, means = rng.dirichlet(np.ones(4)), rng.normal(size=4)
+        values, instances = alternatives(weights, means, policy, np.array(others))
+        slacks = limits - rows @ weights
+        totals = [value + multiplier(value, slacks, price) @ slacks for value in values]
+        found = best_response(weights, means, policy, np.array(others), price)
+        assert found.value == pytest.approx(min(totals), abs=1e-12)
+        np.testing.assert_array_equal(found.means, instances[np.argmin(totals)])
+
+
+def test_lats_allocations_exceed_one():
+    rows, limits = np.array([[1.0, 1.0, 0.0]]), np.array([2.0])
+    price = Price(rows, limits, np.array([0.5]), 1.0)
+    policy, others = np.array([1.0, 0.0, 0.0]), np.eye(3)[1:]
+    rng = np.random.default_rng(5)
+    found = solved_allocation(np.array([1.0, 0.2, 0.0]), policy, others, rng, rows, limits, price)
+    assert found.sum() > 2.0
+
+
+@pytest.mark.parametrize("priced", [True, False])
+def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, priced):
+    result = OptimizeResult(success=False, x=np.full(3, 0.4))
+    monkeypatch.setattr(program_solvers, "sweep", lambda *arguments: result)
+    price = Price(np.ones((1, 3)), np.ones(1), np.ones(1), 1.0) if priced else None
+    arguments = np.ones(3), np.eye(3)[0], np.eye(3)[1:], None, np.ones((1, 3)), np.ones(1), price
+    if priced:
+        with pytest.raises(Failed, match="not solved"):
+            solved_allocation(*arguments)
+    else:
+        assert solved_allocation(*arguments) is result.x
+
+
+def test_solver_returns_its_start_where_the_game_is_flat():
+    rows, limits = np.array([[1.0, 1.0, 0.0]]), np.array([2.0])
+    price = Price(rows, limits, np.array([0.5]), 1.0)
+    policy, drawn = np.array([1.0, 0.0, 0.0]), [0.5, 0.3, 0.4]
+    found = solved_allocation(
+        np.array([1.0, 0.2, 0.0]), policy, np.eye(3), Recorded(drawn), rows, limits, price
+    )
+    start = project(np.array(drawn), rows, limits)
+    np.testing.assert_allclose(found, start, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(start, np.array(drawn) - 0.2 / 3.0, atol=1e-4)
+
+
+def test_bounds_of_the_multiplier():
+    """Zero where constraints have slack; LATS finds no room for it where one is broken."""
+    price = Price(np.zeros((2, 3)), np.zeros(2), np.array([0.4, 0.1]), 1.0)
+    for slacks in ([1.0, 0.5], [2.0, -0.5]):
+        np.testing.assert_allclose(multiplier(0.1, np.array(slacks), price), 0.0, atol=1e-9)
+    loose = price._replace(sign=-1.0)  # LAGEX: at most value / largest excess, if all are broken
+    found = multiplier(0.1, np.array([-0.5, -0.2]), loose)
+    np.testing.assert_allclose(found, [0.5, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("mean", [-0.7, 0.31, 1.5, 9.9])
+@pytest.mark.parametrize("end", [-1.0, 10.0])
+@pytest.mark.parametrize("level", [1e-4, 0.02, 1.3, 500.0])
+def test_grid_end_is_bisection_on_the_grid(mean, end, level):
+    grid, low, high = np.linspace(mean, end, GRID), 0, GRID
+    while low + 1 < high:
+        middle = (low + high) // 2
+        low, high = (middle, high) if 0.5 * (mean - grid[middle]) ** 2 < level else (low, middle)
+    found = grid_end(mean, end, level)
+    assert found in grid
+    assert abs(found - grid[low]) <= 1.001 * abs(grid[1] - grid[0])
+
+
+def test_radii():
+    assert game_radius(60, 6, 0.01) == 1 + math.sqrt(math.log(1200 + 1.5 * math.log(11)) / 2)
+    assert solved_radius(60, 6, 0.01) == 1 + math.sqrt(math.log(400) / 2 + 1.5 * math.log(11))
+
+
+def known_state(matrix, limits, means=(1.0, 0.6, 0.2), pulls=40.0, name="Uniform"):
+    model = Model(np.array(means), np.ones(3), np.array(matrix), np.array(limits), 1.0)
+    state = make_state(name, model, 0.01, model.matrix, np.full(len(limits), 0.2))
+    state.means, state.pulls = model.means.copy(), np.full(3, pulls)
+    return state
+
+
+def test_the_stopping_rules():
+    """All slack, so that the multiplier is zero; the rules of others add K s and sum |c|."""
+    beta = math.log(2.0 * (1.0 + math.log(120.0)) / 0.01)
+    seen = {
+        name: round_of(name, known_state([[0.0, 0.0, 0.1]], [9.0], name=name), Recorded([0.5] * 6))
+        for name in ("LATS", "LAGEX", "Uniform")
+    }
+    shift = solved_radius(120, 3, 0.01) / math.sqrt(41.0)
+    glr = 120.0 * 0.4**2 / 2.0 / 6.0
+    for name in ("LATS", "LAGEX"):
+        assert seen[name].threshold == pytest.approx(beta, abs=1e-6)
+        assert seen[name].statistic == pytest.approx(glr, abs=1e-5)
+    assert seen["Uniform"].threshold == pytest.approx(beta + 3.0 * shift)
+    assert seen["Uniform"].statistic == pytest.approx(glr + 9.0 + shift)
+
+
+def test_forced_exploration_except_in_two_programs():
+    state = State(
+        np.ones(1), 0.01, np.zeros(1), np.zeros((1, 3)), np.zeros(3), np.array([50, 49, 1.0])
+    )
+    top = np.array([1.0, 0.0, 0.0])
+    assert next_arm(PROGRAMS["LATS"], state, top, None) == 2
+    assert next_arm(PROGRAMS["CGE-WLag"], state, top, None) == 0
+    third = np.full(3, 1.0 / 3.0)
+    drawn = [next_arm(PROGRAMS["Uniform"], state, third, Recorded([u])) for u in (0.1, 0.5, 0.9)]
+    assert drawn == [0, 1, 2]
+
+
+def test_rounds_without_a_policy_repeat_the_last_arm():
+    never = Model(np.array([1.0, 0.5, 0.0]), np.ones(3), np.full((1, 3), 50.0), np.zeros(1), 1.0)
+    found = run("LATS", never, 0.01, 20, np.random.default_rng(3))
+    assert (found.time, found.status, found.empty) == (20, Status.CAPPED, 17)
+    assert found.pulls.tolist() == [1, 1, 18]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_runs(name):
+    once, again = (run(name, MODELS["easy"], 0.01, 12, np.random.default_rng(8)) for _ in range(2))
+    assert once.time == once.pulls.sum() == 12
+    np.testing.assert_array_equal(once.pulls, again.pulls)
+    np.testing.assert_array_equal(once.policy, again.policy)
+    assert once.policy.sum() == pytest.approx(1.0)
+
+
+def test_a_run_ends_by_its_rule():
+    clear = Model(
+        np.array([8.0, 0.0, 0.0]), np.ones(3), np.array([[1.0, 0, 0]]), np.array([9.0]), 0.1
+    )
+    found = run("CTnS-WLag", clear, 0.1, 2000, np.random.default_rng(2))
+    assert found.status == Status.STOPPED
+    np.testing.assert_allclose(found.policy, [1.0, 0.0, 0.0], atol=1e-9)
+
+
+def test_slsqp_is_scipys():
+    """Bit for bit, for all kinds of bounds on the sum: positive, zero and negative."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        d = int(rng.integers(1, 4))
+        slacks = rng.normal(size=d) * 10.0 ** rng.uniform(-6, 1)
+        value = rng.choice([0.0, 10.0 ** rng.uniform(-16, 1)])
+        price = Price(np.zeros((d, 3)), np.zeros(d), rng.normal(size=d), rng.choice([-1.0, 1.0]))
+        most = value / ((price.sign * slacks).min() + PRECISION)
+        row = np.ones((1, d))
+        both = np.vstack([row, -row])
+        limits = {"type": "ineq", "jac": lambda l, both=both: both}
+        limits["fun"] = lambda l, row=row, most=most: np.array(
+            [row.dot(l)[0], most - row.dot(l)[0]]
+        )
+        if most == 0.0:
+            limits = {"type": "eq", "fun": lambda l, row=row: row.dot(l)}
+            limits["jac"] = lambda l, row=row: row
+        theirs = minimize(
+            lambda l, value=value, slacks=slacks: value + l.dot(slacks),
+            price.start,
+            bounds=Bounds(np.zeros(d), np.full(d, np.inf)),
+            constraints=limits,
+            method="SLSQP",
+        )
+        np.testing.assert_array_equal(multiplier(value, slacks, price), theirs.x)
