@@ -74,10 +74,10 @@ def cells_of(paper, experiment):
     return sha256(repr(registry.experiment(paper, experiment).cells).encode()).hexdigest()[:16]
 
 
-def tables_of(paper):
+def tables_of(paper, room="problem", names="TABLES"):
     """Hashes of the kept tables that a paper reads. What is made of them follows changes by these,
     and not as inputs, so that no build of figures ever starts to make the tables again."""
-    paths = [Path("data", name) for name in getattr(registry.room(paper, "problem"), "TABLES", ())]
+    paths = [Path("data", name) for name in getattr(registry.room(paper, room), names, ())]
     return "".join(sha256(p.read_bytes()).hexdigest()[:16] for p in paths if p.exists())
 
 

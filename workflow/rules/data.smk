@@ -28,3 +28,17 @@ rule mip:
         runtime=each_attempt(60),
     shell:
         "python -m bestarm.delayed.cuts --out {output.table} --threads {threads} 2> {log}"
+
+
+rule program_runs:
+    output:
+        table="data/lagex-runs/runs.parquet",
+        provenance="data/lagex-runs/provenance.yaml",
+    log:
+        "results/logs/data/program_runs.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(2000),
+        runtime=each_attempt(600),
+    shell:
+        "python -m bestarm.lagex.program_runs --out {output.table} --threads {threads} 2> {log}"

@@ -56,8 +56,8 @@ ENTRIES = {
     "published median": Line2D([], [], color=BLACK, marker="D", ls="", mfc="white", ms=5),
 }
 BOXES = (
-    "Boxes: quartiles and median over runs, whiskers: 5% and 95%; the lower, pale box is the "
-    "stopping rule of the released program"
+    "Boxes: quartiles and median over runs, whiskers: 5% and 95%; the lower, pale box is with the "
+    "released stopping rule (released-stop)"
 )
 
 

@@ -10,16 +10,18 @@ from bestarm.core.estimates import (
     Estimate,
     censored_quantile,
     correctness,
+    exact,
     mean,
     proportion,
     stopping_times,
     undefined,
 )
 from bestarm.core.status import Status
-from bestarm.lagex import shapes, tables
+from bestarm.lagex import kept, shapes, tables
 from bestarm.lagex.problem import EASIER, HARD, SWEEP, TOLERANCE, Instance, setup1
 from bestarm.lagex.strategies import STRATEGIES, readings_of
-from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
+from bestarm.pipeline.model import Benchmark, Cell, Experiment, Sources, Target
+from bestarm.pipeline.tables import cell_rows
 
 #: Section 5 and the published program: delta of setup 1 and of the others, and the cap.
 SETUP_1 = {"delta": 0.01, "r": TOLERANCE, "cap": 100_000}
@@ -132,6 +134,22 @@ def summarise(
     ]
 
 
+#: Kept tables that targets are made from.
+KEPT = kept.TABLES
+
+
+def programs(sources: Sources) -> pd.DataFrame:
+    """The released programs' kept runs beside strategies as written and what is published."""
+    rows = []
+    for name, program, runs in kept.runs(sources.instances):
+        cell = Cell(name, program, OTHERS if name == "imdb" else SETUP_1, "program")
+        rows += cell_rows(cell, summarise(cell, sources.instances[name]["truth"], runs))
+    for name, program, shares in kept.rounds():
+        cell = Cell(name, program, {}, "program")
+        rows += cell_rows(cell, [exact(which, "share", share) for which, share in shares.items()])
+    return tables.programs(sources, pd.DataFrame(rows))
+
+
 def _steps(outcome) -> int:
     return int(outcome.tau)
 
@@ -217,6 +235,12 @@ TARGETS = (
     ),
     Target("example", "The example of docs/usage.md", tables.example, ("example",)),
     Target("readings", "Every reading", tables.readings, ("hard", "easy", "imdb", "readings")),
+    Target(
+        "programs",
+        "The released programs, strategies as written and what is published",
+        programs,
+        ("hard", "easy", "imdb"),
+    ),
     Target(
         "imdb-spread",
         "IMDB with the ratings' own spread",

@@ -33,6 +33,7 @@ SHARE_STATISTICS = (
     *("mean_regret", "mean_excess", "share_capped", "share_empty"),
 )
 MEDIAN = "policy_violations:median"
+VIOLATION_QUANTILES = ("policy_violations:quartile_25", MEDIAN, "policy_violations:quartile_75")
 #: Whose medians are compared by their ratio (Observation 2, Appendix H).
 COMPARED = (("LATS", "Uniform"), ("LAGEX", "Uniform"), ("LAGEX", "LATS"), ("LAGEX", "CTnS"))
 
@@ -275,6 +276,32 @@ def readings(sources: Sources) -> pd.DataFrame:
     return assemble(
         only(summary, wanted, summary.reading.unique()),
         *(published_rows(medians, target) for target in ("fig5", "fig6", "fig7")),
+    )
+
+
+def programs(sources: Sources, program: pd.DataFrame) -> pd.DataFrame:
+    """Stopping times, violations and shares: of `program`, as written, and published.
+
+    Args:
+        program: rows under reading `program`.
+    """
+    wanted = (*TIME_STATISTICS, *VIOLATION_QUANTILES, "prob_r_optimal", "prob_feasible")
+    names = (setup1(HARD).name, setup1(EASIER).name, "imdb")
+    written = sources.summary[sources.summary.instance.isin(names)]
+    about_rounds = program.statistic.str.startswith("rounds_")
+    shown = pd.concat(
+        [
+            only(written, wanted, ("as-written",)),
+            program[program.statistic.isin((*wanted, "share_empty")) | about_rounds],
+        ]
+    )
+    figures = ("fig5", "fig6", "fig7", "fig8", "fig9", "fig12")
+    published = [f"{figure}{boxes}" for figure in figures for boxes in ("", " boxes")]
+    return assemble(
+        shown,
+        list(ratios(shown, "median_stopping_time", "median_ratio")),
+        list(ratios(shown, MEDIAN, "violation_ratio")),
+        *(published_rows(sources.published, name) for name in published),
     )
 
 

@@ -8,7 +8,8 @@
                     summarise(cell, truth, runs, level), describe(instance, truth); tally(cell,
                     truth, runs) and estimates(tally) if what some runs tell adds up to what all
                     do, so that summaries need not hold them all; if wanted TIMED_TARGETS,
-                    TIMED_MORE and TIMED_TABLES
+                    TIMED_MORE and TIMED_TABLES, and KEPT, tables under data/ that targets are
+                    made from
     plots.py        one function a target; LOOKS, colours by strategy or reading, if wanted
     reference.py    slow versions, for tests
 

@@ -1,0 +1,74 @@
+"""What is kept of the released programs: recorded rounds, and whole runs of their port."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from bestarm.core.inputs import InputError
+from bestarm.lagex.problem import EASIER, HARD, Instance, setup1
+from bestarm.pipeline.files import data_folder
+
+#: The tables, under data/; their provenance is beside them.
+TRACES, RUNS = "lagex-programs/traces.parquet", "lagex-runs/runs.parquet"
+TABLES = (TRACES, RUNS)
+#: What the traces call an instance.
+INSTANCES = {"hard": setup1(HARD).name, "easy": setup1(EASIER).name}
+#: Allocations nearer than this are the same.
+SAME = 1e-9
+
+
+def read(name: str) -> pd.DataFrame:
+    """A kept table. Raises InputError if it is missing."""
+    path = data_folder() / name
+    if not path.is_file():
+        raise InputError(f"{path}: is missing; it belongs to the repository")
+    return pd.read_parquet(path)
+
+
+def rounds() -> Iterator[tuple[str, str, dict[str, float]]]:
+    """Instance, program, and shares of its recorded rounds.
+
+    That is of those in which the last arm was repeated; and, of the others, of those whose
+    allocation is uniform, whose policy is among its own neighbours, and whose allocation is where
+    its solver started, if it has one.
+    """
+    table = read(TRACES)
+    table = table[table.policy.notna() | (table.failure != "")]
+    for (instance, program), rows in table.groupby(["instance", "program"], observed=True):
+        found = rows[rows.allocation.notna()]
+        allocations = np.stack(found.allocation)
+        shares = {
+            "rounds_repeated": (rows.failure != "").mean(),
+            "rounds_uniform": _near(allocations, 1.0 / allocations.shape[1]).mean(),
+            "rounds_own_neighbour": found.own.astype(bool).mean(),
+        }
+        if program in ("LATS", "CTnS-WLag"):
+            shares["rounds_at_start"] = _near(allocations, np.stack(found.start)).mean()
+        yield INSTANCES[instance], program, {name: float(v) for name, v in shares.items()}
+
+
+def _near(allocations: np.ndarray, others: np.ndarray | float) -> np.ndarray:
+    return np.abs(allocations - others).max(axis=1) <= SAME
+
+
+def runs(instances: Mapping) -> Iterator[tuple[str, str, dict[str, np.ndarray]]]:
+    """Instance, program, and its runs as columns of `strategies.Outcome`.
+
+    Args:
+        instances: name -> {"instance": ..., "truth": ...}, as in instances.json.
+    """
+    for (name, program), rows in read(RUNS).groupby(["instance", "strategy"], sort=False):
+        known = instances[name]
+        model = Instance(**known["instance"]).model
+        policies = np.stack(rows.policy)
+        columns = ("tau", "status", "policy_violations", "allocation_violations", "empty")
+        yield (
+            name,
+            program,
+            {column: rows[column].to_numpy() for column in columns}
+            | {
+                "regret": known["truth"]["value"] - policies @ model.means,
+                "excess": (policies @ model.matrix.T - model.limits).max(axis=1),
+            },
+        )

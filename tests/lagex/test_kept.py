@@ -1,0 +1,87 @@
+"""The kept runs of the released programs are those that their port makes."""
+
+import hashlib
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+import yaml
+
+from bestarm.lagex import kept, program, program_runs
+from bestarm.lagex.problem import EASIER, instances, setup1
+from bestarm.pipeline.arithmetic import same_bits
+from bestarm.pipeline.files import data_folder
+from bestarm.pipeline.plan import describe_instances
+from lagex.test_program import same_arithmetic
+
+
+@pytest.mark.parametrize("name", kept.TABLES)
+def test_tables_are_those_described(name):
+    path = data_folder() / name
+    provenance = yaml.safe_load(path.with_name("provenance.yaml").read_text())
+    assert provenance["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_every_run_is_there_once():
+    table = kept.read(kept.RUNS)
+    runs = list(table[program_runs.KEY].itertuples(index=False, name=None))
+    assert sorted(runs) == sorted(program_runs.wanted())
+    assert (table.pulls.map(sum) == table.tau).all()
+    np.testing.assert_allclose(table.policy.map(sum), 1.0, atol=1e-9)
+
+
+@same_arithmetic
+@pytest.mark.parametrize("name", program.PROGRAMS)
+def test_a_kept_run_is_made_again(name):
+    """The shortest of every program, all of it."""
+    table = kept.read(kept.RUNS)
+    rows = table[table.strategy == name]
+    row = rows.loc[rows.tau.idxmin()]
+    delta, _ = program_runs.RUNS[row.instance]
+    arguments = (name, row.instance, delta, program_runs.CAP, program_runs.SEED, row.replication)
+    with same_bits(), ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        again = apart.submit(program.simulate, *arguments).result()
+    for column, value in again.items():
+        np.testing.assert_array_equal(row[column], value)
+
+
+def test_columns_are_those_of_simulated_runs():
+    described = describe_instances("lagex", instances())
+    found = list(kept.runs(described))
+    assert {name for _, name, _ in found} == set(program.PROGRAMS)
+    for instance, _, runs in found:
+        assert instance in described
+        # a policy that costs at least 0 too much is no better than the best by more than its price
+        assert (runs["regret"][runs["excess"] <= 0.0] >= -1e-9).all()
+        assert (runs["tau"] >= instances()[instance].model.means.size).all()
+
+
+def test_more_runs_extend_a_table(monkeypatch, tmp_path):
+    """What is there from the same code is kept, and only what is missing is run."""
+    easy, out = setup1(EASIER).name, tmp_path / "runs.parquet"
+    quick = [(easy, "Uniform", r) for r in range(2)]
+    monkeypatch.setattr(program_runs, "wanted", lambda: quick[:1])
+    program_runs.make(out, 1)
+    first = out.with_name("provenance.yaml").read_text()
+    assert "1 runs of" in first
+    asked = []
+    job = program_runs.job
+    monkeypatch.setattr(program_runs, "job", lambda *run: asked.append(run) or job(*run))
+    monkeypatch.setattr(program_runs, "wanted", lambda: quick)
+    program_runs.make(out, 1)
+    assert asked == quick[1:]
+    code = yaml.safe_load(out.with_name("provenance.yaml").read_text())["code"]
+    assert len(program_runs.kept(out, code)) == 2
+    assert program_runs.kept(out, "another").empty
+
+
+def test_shares_of_recorded_rounds():
+    shares = {(instance, name): found for instance, name, found in kept.rounds()}
+    assert len(shares) == 2 * len(program.PROGRAMS)
+    for (_, name), found in shares.items():
+        assert all(0.0 <= value <= 1.0 for value in found.values())
+        if name in ("LAGEX", "Uniform"):
+            assert found["rounds_uniform"] == 1.0
+        assert found["rounds_own_neighbour"] > 0.5
+        assert ("rounds_at_start" in found) == (name in ("LATS", "CTnS-WLag"))
