@@ -10,14 +10,12 @@ from bestarm.delayed.steps import (
     Now,
     Race,
     advance,
-    decides,
     draw,
+    eliminate,
     judge,
     next_arm,
     places_left,
-    settle,
     start,
-    update_sets,
 )
 
 
@@ -43,7 +41,6 @@ def go_on_by_slot(
     for a step more. With one slot it is the same as `go_on`.
     """
     slots, sets, alive = tally.slots, book.sets, book.alive
-    lower, upper = book.lower, book.upper
     n, batch = arms.means.size, race.batch
     time, _, surviving, rows, missed = now
     wanted = places_left(sets, race.k)
@@ -68,8 +65,8 @@ def go_on_by_slot(
             for s in range(batch):
                 arm = slots[ARM, s]
                 if arm != FREE:
-                    left = slots[DELAY, s] - slots[AGE, s] if sets[arm] == SURVIVING else 1
-                    elapsed = min(elapsed, left)
+                    remaining = slots[DELAY, s] - slots[AGE, s] if sets[arm] == SURVIVING else 1
+                    elapsed = min(elapsed, remaining)
         time += elapsed
 
         for s in range(batch):
@@ -86,11 +83,9 @@ def go_on_by_slot(
                     first, last = 0, batch
                 missed = judge(rules, arms, tally, book, first, last, arm, sharing, missed)
                 book.origin[arm] = s
-                if decides(alive, surviving, lower, upper, wanted):
-                    settle(rules, tally, batch, book, surviving, sharing)
-                    if decides(alive, surviving, lower, upper, wanted):
-                        surviving = update_sets(sets, alive, surviving, lower, upper, race.k)
-                        wanted = places_left(sets, race.k)
+                left = eliminate(race, rules, tally, batch, book, surviving, sharing, wanted)
+                if left < surviving:
+                    surviving, wanted = left, places_left(sets, race.k)
             if not ended and sets[arm] != SURVIVING:
                 book.cancelled[arm] += 1
                 book.active[arm] -= 1

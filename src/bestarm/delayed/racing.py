@@ -19,15 +19,14 @@ from bestarm.delayed.steps import (
     Now,
     Race,
     advance,
-    decides,
     draw,
+    eliminate,
     judge,
     move,
     next_arm,
     places_left,
     settle,
     start,
-    update_sets,
 )
 
 #: Rows of the table of rewards at first.
@@ -72,7 +71,6 @@ def go_on(
 ) -> Now:
     """Race until it is over, or a pull starts that `drawn` has no room for."""
     slots, sets, alive, heard, news = tally.slots, book.sets, book.alive, book.heard, book.news
-    lower, upper = book.lower, book.upper
     n = arms.means.size
     time, running, surviving, rows, missed = now
     wanted = places_left(sets, race.k)
@@ -111,12 +109,9 @@ def go_on(
         sharing = surviving if rules.survivors else n
         for i in range(n_news):
             missed = judge(rules, arms, tally, book, 0, running, news[i], sharing, missed)
-        if not decides(alive, surviving, lower, upper, wanted):
-            continue
-        settle(rules, tally, running, book, surviving, sharing)
-        if decides(alive, surviving, lower, upper, wanted):
-            surviving = update_sets(sets, alive, surviving, lower, upper, race.k)
-            wanted = places_left(sets, race.k)
+        left = eliminate(race, rules, tally, running, book, surviving, sharing, wanted)
+        if left < surviving:
+            surviving, wanted = left, places_left(sets, race.k)
             kept = 0
             for s in range(running):
                 arm = slots[ARM, s]

@@ -245,6 +245,22 @@ def settle(rules: Rules, tally: Tally, running: int, book: Book, m: int, arms: i
             book.rough[a] = False
 
 
+@inlined
+def eliminate(
+    race: Race, rules: Rules, tally: Tally, running: int, book: Book, m: int, arms: int, wanted: int
+) -> int:
+    """Move arms out of S, the first m of `alive`, if Algorithm 1 does; the new |S|.
+
+    Outlines are enough where they move none; where they may, intervals decide. `wanted` is k_t.
+    """
+    if not decides(book.alive, m, book.lower, book.upper, wanted):
+        return m
+    settle(rules, tally, running, book, m, arms)
+    if not decides(book.alive, m, book.lower, book.upper, wanted):
+        return m
+    return update_sets(book.sets, book.alive, m, book.lower, book.upper, race.k)
+
+
 class Now(NamedTuple):
     """Where a race is."""
 
