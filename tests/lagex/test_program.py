@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 import scipy
 import yaml
-from scipy.optimize import Bounds, OptimizeResult, minimize
 
 from bestarm.core.status import Status
 from bestarm.lagex import program_solvers
@@ -29,7 +28,6 @@ from bestarm.lagex.program import (
 )
 from bestarm.lagex.program_solvers import (
     GRID,
-    PRECISION,
     AdaGrad,
     Failed,
     Price,
@@ -38,13 +36,16 @@ from bestarm.lagex.program_solvers import (
     alternatives,
     best_policy,
     best_response,
+    first_of_close,
     grid_end,
+    hardest,
     multiplier,
     neighbours_of,
     project,
     simplex_rows,
     solved_allocation,
 )
+from bestarm.lagex.slsqp import Minimum
 from bestarm.pipeline.arithmetic import same_bits
 from bestarm.pipeline.files import data_folder
 
@@ -243,6 +244,29 @@ def test_stored_neighbours_are_not_renewed():
     assert remembered(known, vertex([3])) is first
 
 
+def test_neighbours_are_those_that_allclose_tells_apart():
+    rng = np.random.default_rng(8)
+    for _ in range(50):
+        points = rng.integers(0, 3, (12, 3)) + rng.choice([0.0, 1e-9, 1e-6, 1e-4], (12, 3))
+        found = []
+        for point in points:
+            if not any(np.allclose(other, point) for other in found):
+                found.append(point)
+        np.testing.assert_array_equal(points[first_of_close(points)], found)
+
+
+@pytest.mark.parametrize("k", [3, 6, 12])
+def test_the_least_alternative_is_that_of_the_list(k):
+    """Bit for bit: SLSQP takes differences of these values."""
+    rng = np.random.default_rng(9)
+    for _ in range(50):
+        weights, (policy, *others) = rng.dirichlet(np.ones(k), 4), rng.dirichlet(np.ones(k), 5)
+        means, steps = rng.normal(size=k), policy - np.array(others)
+        gaps = np.array([means.dot(step) for step in steps])
+        slow = [alternatives(w, means, policy, np.array(others))[0].min() for w in weights]
+        np.testing.assert_array_equal(hardest(weights, means, steps, gaps), slow)
+
+
 def test_the_alternative_is_as_good_at_the_neighbour():
     policy, others = np.array([1.0, 0.0, 0.0]), np.eye(3)[1:]
     values, instances = alternatives(
@@ -280,7 +304,7 @@ def test_lats_allocations_exceed_one():
 
 @pytest.mark.parametrize("priced", [True, False])
 def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, priced):
-    result = OptimizeResult(success=False, x=np.full(3, 0.4))
+    result = Minimum(np.full(3, 0.4), success=False)
     monkeypatch.setattr(program_solvers, "sweep", lambda *arguments: result)
     price = Price(np.ones((1, 3)), np.ones(1), np.ones(1), 1.0) if priced else None
     arguments = np.ones(3), np.eye(3)[0], np.eye(3)[1:], None, np.ones((1, 3)), np.ones(1), price
@@ -389,31 +413,3 @@ def test_a_run_ends_by_its_rule():
     found = run("CTnS-WLag", clear, 0.1, 2000, np.random.default_rng(2))
     assert found.status == Status.STOPPED
     np.testing.assert_allclose(found.policy, [1.0, 0.0, 0.0], atol=1e-9)
-
-
-def test_slsqp_is_scipys():
-    """Bit for bit, for all kinds of bounds on the sum: positive, zero and negative."""
-    rng = np.random.default_rng(0)
-    for _ in range(300):
-        d = int(rng.integers(1, 4))
-        slacks = rng.normal(size=d) * 10.0 ** rng.uniform(-6, 1)
-        value = rng.choice([0.0, 10.0 ** rng.uniform(-16, 1)])
-        price = Price(np.zeros((d, 3)), np.zeros(d), rng.normal(size=d), rng.choice([-1.0, 1.0]))
-        most = value / ((price.sign * slacks).min() + PRECISION)
-        row = np.ones((1, d))
-        both = np.vstack([row, -row])
-        limits = {"type": "ineq", "jac": lambda l, both=both: both}
-        limits["fun"] = lambda l, row=row, most=most: np.array(
-            [row.dot(l)[0], most - row.dot(l)[0]]
-        )
-        if most == 0.0:
-            limits = {"type": "eq", "fun": lambda l, row=row: row.dot(l)}
-            limits["jac"] = lambda l, row=row: row
-        theirs = minimize(
-            lambda l, value=value, slacks=slacks: value + l.dot(slacks),
-            price.start,
-            bounds=Bounds(np.zeros(d), np.full(d, np.inf)),
-            constraints=limits,
-            method="SLSQP",
-        )
-        np.testing.assert_array_equal(multiplier(value, slacks, price), theirs.x)

@@ -13,7 +13,7 @@ from types import ModuleType
 import pandas as pd
 import yaml
 
-from bestarm.lagex import program, program_solvers
+from bestarm.lagex import program, program_solvers, slsqp
 from bestarm.lagex.problem import EASIER, setup1
 from bestarm.pipeline.arithmetic import same_bits
 from bestarm.pipeline.files import replacing
@@ -38,7 +38,7 @@ def wanted() -> list[tuple[str, str, int]]:
 
 def make(out: Path, threads: int) -> None:
     """Run what is missing and write the table."""
-    code = code_of(program, program_solvers)
+    code = code_of(program, program_solvers, slsqp)
     old = kept(out, code)
     have = set(old[KEY].itertuples(index=False, name=None)) if len(old) else set()
     missing = [run for run in wanted() if run not in have]

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import sqrtm
-from scipy.optimize import LinearConstraint, OptimizeResult, linprog, minimize
-from scipy.optimize._slsqplib import slsqp as slsqp_step
+from scipy.optimize import linprog
+
+from bestarm.core.compile import jit
+from bestarm.lagex.slsqp import TOLERANCE, Minimum, Region, minimum, total
 
 #: Added to denominators.
 PRECISION = 1e-12
@@ -27,9 +29,7 @@ STEP, RIDGE, SMALLEST = 1.0 / math.sqrt(2.0), 0.01, 1e-12
 #: Ends of the grids on which confidence intervals are sought, and their points.
 LOWEST, HIGHEST, GRID = -1.0, 10.0, 5000
 #: Tolerances of the solver of the game, tried in turn, each from a new start.
-TOLERANCES = (None, 1e-16, 1e-12, 1e-6, 1e-4)
-#: The step of forward differences, SciPy's default for SLSQP.
-DIFFERENCE = math.sqrt(np.finfo(float).eps)
+TOLERANCES = (TOLERANCE, 1e-16, 1e-12, 1e-6, 1e-4)
 
 
 class Failed(Exception):
@@ -109,11 +109,21 @@ def neighbours_of(vertex: Vertex) -> np.ndarray:
     chosen = chosen[np.linalg.matrix_rank(vertex.rows[chosen]) == k]
     points = np.linalg.solve(vertex.rows[chosen], vertex.limits[chosen][:, :, None])[:, :, 0]
     points = points[(points @ vertex.rows.T <= vertex.limits + INSIDE).all(axis=1)]
-    found: list[np.ndarray] = []
-    for point in points:
-        if not any(np.allclose(other, point) for other in found):
-            found.append(point)
-    return np.array(found).reshape(len(found), k)
+    return points[first_of_close(points)]
+
+
+@jit
+def first_of_close(points):
+    """Which points (p, n) are not close, as np.allclose has it, to one chosen before."""
+    chosen = np.zeros(points.shape[0], np.bool_)
+    for p in range(points.shape[0]):
+        chosen[p] = True
+        for q in range(p):
+            near = np.abs(points[q] - points[p]) <= 1e-8 + 1e-5 * np.abs(points[p])
+            if chosen[q] and near.all():
+                chosen[p] = False
+                break
+    return chosen
 
 
 def project(point: np.ndarray, rows: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -122,10 +132,25 @@ def project(point: np.ndarray, rows: np.ndarray, limits: np.ndarray) -> np.ndarr
     one, eye = np.ones((1, k)), np.eye(k)
     left = np.concatenate([rows, eye, -eye, one, -one])
     right = np.concatenate([limits, np.ones(k), np.zeros(k), [1.0], [-1.0]])
-    inside = LinearConstraint(left, ub=right)
-    found = minimize(lambda x: np.linalg.norm(x - point) ** 2, np.ones(k) / k, constraints=inside).x
+
+    def objective(points: np.ndarray) -> np.ndarray:
+        # the power of a Python float is C's pow, not always the product's last bit
+        return np.array([norm**2 for norm in distances(points, point).tolist()])
+
+    found = minimum(objective, np.ones(k) / k, Region.below(left, right)).x
     if np.abs(found.sum() - 1.0) > 1e-5:
         raise Failed("a projected allocation does not sum to one")
+    return found
+
+
+@jit
+def distances(points, centre):
+    """(p,) ||x - centre|| of points (p, n)."""
+    found = np.zeros(points.shape[0])
+    for p in range(points.shape[0]):
+        for i in range(centre.size):
+            found[p] += (points[p, i] - centre[i]) ** 2
+        found[p] = math.sqrt(found[p])
     return found
 
 
@@ -146,6 +171,25 @@ def alternatives(
     return (weights * (means - instances) ** 2).sum(axis=1) / 2.0, instances
 
 
+@jit
+def hardest(points, means, steps, gaps):
+    """(p,) the least of the minima of `alternatives`, for weights (p, K).
+
+    Args:
+        steps: (V, K) policy - neighbours. gaps: (V,) means^T steps.
+    """
+    found = np.full(points.shape[0], np.inf)
+    padded, terms = np.empty(means.size), np.empty(means.size)
+    for p in range(points.shape[0]):
+        padded[:] = points[p] + PRECISION
+        for v in range(gaps.size):
+            terms[:] = steps[v] ** 2 / padded
+            price = gaps[v] / (total(terms) + PRECISION)
+            terms[:] = points[p] * (means - (means - price * steps[v] / padded)) ** 2
+            found[p] = min(found[p], total(terms) / 2.0)
+    return found
+
+
 def multiplier(value: float, slacks: np.ndarray, price: Price) -> np.ndarray:
     """min_l value + l^T slacks  s.t. l >= 0, sum l <= value / min(sign slacks), by SLSQP.
 
@@ -153,68 +197,27 @@ def multiplier(value: float, slacks: np.ndarray, price: Price) -> np.ndarray:
         value: of an alternative. slacks: (d,) b - A w.
     """
     most = value / ((price.sign * slacks).min() + PRECISION)
-
-    def objective(l: np.ndarray) -> float:
-        return value + l.dot(slacks)
-
-    def gradient(l: np.ndarray) -> np.ndarray:
-        """Forward differences as SciPy takes them, without its overhead."""
-        ends = l + np.where(l + DIFFERENCE > l, DIFFERENCE, DIFFERENCE * np.maximum(1.0, l))
-        here, found = objective(l), np.empty(l.size)
-        for i in range(l.size):
-            moved = l.copy()
-            moved[i] = ends[i]
-            found[i] = (objective(moved) - here) / (ends[i] - l[i])
-        return found
-
-    rows, offsets, equations = _sum_between(slacks.size, most)
-    return slsqp_inside(objective, gradient, price.start, rows, offsets, equations)
+    region = _sum_between(slacks.size, most)
+    return minimum(lambda l: affine(l, value, slacks), price.start, region).x
 
 
-def _sum_between(size: int, most: float) -> tuple[np.ndarray, np.ndarray, int]:
-    """0 <= sum l <= most as rows @ l + offsets >= 0; an equation if `most` is zero."""
-    row = np.ones((1, size))
+def _sum_between(size: int, most: float) -> Region:
+    """0 <= sum l <= most, l >= 0; the sum is an equation if `most` is zero."""
+    row, lower, upper = np.ones((1, size)), np.zeros(size), np.full(size, np.inf)
     if most == 0.0:
-        return row, np.zeros(1), 1
-    return np.vstack([row, -row]), np.array([0.0, most]), 0
+        return Region(row, np.zeros(1), lower, upper, equations=1)
+    return Region(np.vstack([row, -row]), np.array([0.0, most]), lower, upper)
 
 
-def slsqp_inside(
-    objective: Callable[[np.ndarray], float],
-    gradient: Callable[[np.ndarray], np.ndarray],
-    start: np.ndarray,
-    rows: np.ndarray,
-    offsets: np.ndarray,
-    equations: int,
-) -> np.ndarray:
-    """argmin objective(x)  s.t. x >= 0, rows @ x + offsets >= 0 (= 0 for the first `equations`).
-
-    The steps of minimize(method="SLSQP"), bit for bit, without what it does around them, which
-    takes ten times as long here.
-    """
-    m, n = rows.shape
-    tolerance = 1e-6
-    state = dict.fromkeys(("alpha", "f0", "gs", "h1", "h2", "h3", "h4", "t", "t0"), 0.0)
-    state |= dict.fromkeys(("exact", "inconsistent", "reset", "iter", "line", "mode"), 0)
-    state |= {"acc": tolerance, "tol": 10.0 * tolerance, "itermax": 100}
-    state |= {"m": m, "meq": equations, "n": n}
-    size = n * (n + 1) // 2 + 3 * m * n - (m + 5 * n + 7) * equations + 9 * m + 8 * n * n
-    size += 35 * n + equations**2 + 28 + (2 * n * (n + 1) if m == equations else 0)
-    buffer, indices = np.zeros(size), np.zeros(m + 2 * n + 2, np.int32)
-    multipliers, normals = np.zeros(m + 2 * n + 2), np.asfortranarray(rows)
-    lower, upper = np.zeros(n), np.full(n, np.nan)
-    x = np.maximum(start, 0.0)
-    value, slope, slacks = objective(x), gradient(x), rows.dot(x) + offsets
-    while True:
-        slsqp_step(
-            state, value, slope, normals, slacks, x, multipliers, lower, upper, buffer, indices
-        )
-        if state["mode"] == 1:
-            value, slacks[:] = objective(x), rows.dot(x) + offsets
-        elif state["mode"] == -1:
-            slope = gradient(x)
-        else:
-            return x
+@jit
+def affine(points, value, slope):
+    """(p,) value + x^T slope of points (p, n)."""
+    found = np.zeros(points.shape[0])
+    for p in range(points.shape[0]):
+        for i in range(slope.size):
+            found[p] += points[p, i] * slope[i]
+        found[p] += value
+    return found
 
 
 def best_response(
@@ -246,14 +249,13 @@ def best_response(
 
 
 def sweep(
-    objective: Callable[[np.ndarray], float],
+    objective: Callable[[np.ndarray], np.ndarray],
     start: Callable[[], np.ndarray],
-    inside: LinearConstraint,
-    k: int,
-) -> OptimizeResult:
-    """min objective(w)  s.t. w in [0, 1]^K and inside, from new starts until SLSQP is content."""
+    region: Region,
+) -> Minimum:
+    """min objective(w)  s.t. w in region, from new starts until SLSQP is content."""
     for tolerance in TOLERANCES:
-        found = minimize(objective, start(), constraints=inside, bounds=[(0, 1)] * k, tol=tolerance)
+        found = minimum(objective, start(), region, tolerance)
         if found.success:
             break
     return found
@@ -280,12 +282,19 @@ def solved_allocation(
         drawn = rng.uniform(0.3, 0.6, size=k)
         return drawn / drawn.sum() if rows is None else project(drawn, rows, limits)
 
-    inside = (
-        LinearConstraint(np.ones((1, k)), lb=1, ub=1)
+    def losses(points: np.ndarray) -> np.ndarray:
+        if price is None:
+            return -hardest(points, means, steps, gaps)
+        return np.array([-best_response(w, means, policy, others, price).value for w in points])
+
+    steps, zeros, ones = policy - others, np.zeros(k), np.ones(k)
+    gaps = np.array([means.dot(step) for step in steps])
+    region = (
+        Region(np.ones((1, k)), np.array([-1.0]), zeros, ones, equations=1)
         if rows is None
-        else LinearConstraint(rows, ub=limits)
+        else Region(-rows, limits, zeros, ones)
     )
-    found = sweep(lambda w: -best_response(w, means, policy, others, price).value, start, inside, k)
+    found = sweep(losses, start, region)
     if price is not None and not found.success:
         raise Failed("the game was not solved")
     return found.x
@@ -332,9 +341,16 @@ def adagrad_step(game: AdaGrad, gains: np.ndarray) -> None:
     root = sqrtm(game.outer + RIDGE * np.eye(gains.size))
     move = STEP * np.matmul(np.linalg.pinv(root), -gains)
     before = game.weights
-    found = minimize(
-        lambda x: np.abs(x - before + move).sum(),
-        before,
-        constraints=LinearConstraint(game.rows, ub=game.limits),
+    found = minimum(
+        lambda x: distance(x, before, move), before, Region.below(game.rows, game.limits)
     )
     game.weights = np.clip(found.x, SMALLEST, 1.0 - SMALLEST)
+
+
+@jit
+def distance(points, before, move):
+    """(p,) sum |x - before + move| of points (p, n)."""
+    found = np.empty(points.shape[0])
+    for p in range(points.shape[0]):
+        found[p] = total(np.abs(points[p] - before + move))
+    return found
