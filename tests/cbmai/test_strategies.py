@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bestarm.cbmai import rebuild, reference
+from bestarm.cbmai import rebuild, reference, strategies
 from bestarm.cbmai.problem import Instance, Noise, Problem, instances, solve
 from bestarm.cbmai.problem import truth as truth_of
 from bestarm.cbmai.strategies import (
@@ -22,6 +22,7 @@ from bestarm.cbmai.strategies import (
     start,
 )
 from bestarm.core.inputs import InputError
+from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.pipeline.model import Cell
 from cbmai.runs import normals, simulate
@@ -278,3 +279,18 @@ def test_uslp_errs_less_with_budget_as_theorem_2_says(fields, budgets):
     expected = -np.diff(stats.norm.logsf(np.sqrt(2.0 * known.exponent_uslp * np.array(budgets))))[0]
     assert expected > known.exponent_uslp * (budgets[1] - budgets[0])
     assert abs(rise - expected) <= 0.1 * expected + 5.0 * math.sqrt((1.0 / np.array(wrong)).sum())
+
+
+def test_a_run_whose_scores_were_not_found_has_failed(monkeypatch):
+    problem = CASES["one cost"]
+    state = start(problem, rejection_schedule(problem, BUDGET))
+    drawn = normals("SFSR-L", problem, np.random.default_rng(0))
+    strategies.pull_round(state, problem, NOISE, drawn)
+    monkeypatch.setattr(strategies, "reduced_values", lambda work, n: False)
+    strategies.end_round_sfsr_l.py_func(state, problem)
+    monkeypatch.undo()
+    while state.clock[strategies.PHASE] == strategies.RUNNING:
+        strategies.pull_round(state, problem, NOISE, drawn)
+        strategies.end_round_sfsr_l(state, problem)
+    assert strategies.outcome(state, problem).status == Status.FAILED
+    assert simulate("SFSR-L", problem, NOISE, BUDGET, drawn).status == Status.STOPPED

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
 from bestarm.cbmai import reference
+from bestarm.core import bases
 from bestarm.core.bases import (
     basic_solution,
     load_program,
@@ -82,6 +83,20 @@ def test_by_hand():
     np.testing.assert_array_equal(basis, [1, 2])
     # the line through arms 2 and 3 has slope 5/3 and passes 2/3 at cost 0
     np.testing.assert_allclose(reduced(program, basis), [-2 / 3, 0, 0, -5 / 3], atol=1e-15)
+
+
+def test_steps_that_do_not_end_are_told(monkeypatch):
+    """The first arm costs the bound; with the second its basis prices the slack at -1/10."""
+    matrix = np.array([[1.0, 2.0, 0.5, 1.0], [1.0, 1.0, 1.0, 0.0]])
+    work = loaded((matrix, np.ones(2), np.array([1.0, 0.9, 0.8, 0.0])))
+    work.basis[:] = 0, 1
+    again = loaded((matrix, np.ones(2), np.array([1.0, 0.9, 0.8, 0.0])))
+    again.basis[:] = 0, 1
+    assert reduced_values(work, 4)
+    assert work.scores[:4].max() <= 1e-12
+    monkeypatch.setattr(bases, "MOST_STEPS", 0)
+    assert not reduced_values.py_func(again, 4)
+    assert again.scores[3] == pytest.approx(0.1)
 
 
 @given(programs())

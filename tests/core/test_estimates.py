@@ -87,6 +87,17 @@ def test_capped_runs_are_censored_and_counted():
     assert math.isnan(rows["quartile_75"].value)
 
 
+def test_a_failed_run_is_one_that_would_have_gone_on():
+    tau = np.array([5, 6, 7, 8, 1])
+    status = np.array([0, 0, 0, 0, 1]) * Status.FAILED
+    rows = by_name(est.stopping_times(tau, status))
+    assert rows["mean_stopping_time"].status == "restricted"
+    assert rows["median_stopping_time"].value == 7
+    assert rows["quartile_75"].value == 8
+    assert (rows["share_failed"].value, rows["share_capped"].value) == (0.2, 0.0)
+    assert "share_failed" not in by_name(est.stopping_times(tau, 0 * status))
+
+
 def test_median_goes_when_half_are_capped():
     status = np.array([Status.STOPPED, Status.CAPPED])
     rows = by_name(est.stopping_times(np.array([10, 100]), status))

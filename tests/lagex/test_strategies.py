@@ -14,8 +14,10 @@ from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
 from bestarm.lagex.exploration import (
     BROKEN,
     BROKEN_BY_SOLVER,
+    NO_POLICY,
     PROJECTED,
     SOLVED,
+    TIME,
     UNIFORM,
     choose,
     make_state,
@@ -219,9 +221,9 @@ def test_programs_are_solved_every_round(strategy, instance):
             state.rows[:] = model.matrix - model.limits[:, None]
         rng = streams_of(77, seed).environment
         for t in range(rounds):
-            empty = state.counts[1]
+            empty = state.counts[NO_POLICY]
             arm = choose(rules, state)
-            if t >= k and state.counts[1] == empty:
+            if t >= k and state.counts[NO_POLICY] == empty:
                 count = state.last[0]
                 assert count > 0  # else what came out was not finite
                 costs, rows = state.costs[:count], state.relaxed
@@ -250,7 +252,7 @@ def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
         reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
         costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
         observe(rules, state, arm, reward, costs)
-        assert state.counts[0] < 20_000
+        assert state.counts[TIME] < 20_000
     found = every_alternative(state.means, state.rows + model.limits[:, None], model.limits)
     costs = reference.costs(found.steps, found.gaps, model.variances, r)
     statistic = 1.0 / (costs @ (1.0 / state.pulls)).max()

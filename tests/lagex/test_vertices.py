@@ -5,9 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bestarm.lagex import reference
+from bestarm.lagex import reference, vertices
 from bestarm.lagex.problem import imdb, perturbed, setup1, setup2, triangle
 from bestarm.lagex.vertices import (
+    EMPTY,
+    FOUND,
+    LOST,
+    MOST_BASES,
+    MOST_COLUMNS,
     SAME,
     alternatives,
     every_alternative,
@@ -22,8 +27,6 @@ from lagex.polytopes import drawn, polytopes, same_set
 
 #: Rounding of a few eliminations; vertices that differ do so by far more.
 ROUNDING = 1e-8
-#: Enough bases for every degenerate vertex here; sampling makes do with fewer.
-MANY = 2000
 PAPER = {
     "hard": setup1(0.5),
     "easy": setup1(1.3),
@@ -52,7 +55,7 @@ def test_all_vertices_are_found(p):
 @given(polytopes, st.sampled_from([0.0, 0.01, 0.5]))
 def test_neighbours_share_an_edge_with_the_best_or_with_one_within_r(p, r):
     wanted = reference.alternatives(p.means, p.matrix, p.limits, r)
-    assert_are(alternatives(p.means, p.matrix, p.limits, r, MANY), wanted, p.means)
+    assert_are(alternatives(p.means, p.matrix, p.limits, r), wanted, p.means)
 
 
 @given(polytopes)
@@ -65,15 +68,16 @@ def test_best_policy_is_that_of_a_linear_program(p):
 @pytest.mark.parametrize("name", PAPER)
 @pytest.mark.parametrize("r", [0.0, 0.01, 0.3])
 def test_instances_of_the_paper(name, r):
-    """With as many bases as sampling looks at; they have a hundredth of noise, as estimates do."""
+    """They have a hundredth of noise, as estimates do; sampling looks at enough bases for that."""
     model = PAPER[name].model
     rng = np.random.default_rng(7)
     for scale in (0.0, 1e-2, 1e-2):
         means = model.means + scale * rng.normal(size=model.means.shape)
         matrix = model.matrix + scale * rng.normal(size=model.matrix.shape)
         wanted = reference.alternatives(means, matrix, model.limits, r)
-        many = MANY if scale == 0.0 else 12
-        assert_are(alternatives(means, matrix, model.limits, r, many), wanted, means)
+        assert_are(alternatives(means, matrix, model.limits, r), wanted, means)
+        if scale > 0.0 and r <= 0.01:
+            assert not listed(means, matrix, model.limits, r, MOST_BASES).cut[0]
 
 
 def test_twelve_arms_and_three_constraints():
@@ -99,8 +103,8 @@ def test_the_order_of_arms_and_constraints_does_not_matter(p, random):
     arms, rows = list(range(p.means.size)), list(range(len(p.limits)))
     random.shuffle(arms)
     random.shuffle(rows)
-    one = alternatives(p.means, p.matrix, p.limits, 0.0, MANY)
-    two = alternatives(p.means[arms], p.matrix[rows][:, arms], p.limits[rows], 0.0, MANY)
+    one = alternatives(p.means, p.matrix, p.limits, 0.0)
+    two = alternatives(p.means[arms], p.matrix[rows][:, arms], p.limits[rows], 0.0)
     np.testing.assert_allclose(two.policy, one.policy[arms], atol=ROUNDING)
     assert same_set(two.steps, one.steps[:, arms], ROUNDING)
 
@@ -108,9 +112,9 @@ def test_the_order_of_arms_and_constraints_does_not_matter(p, random):
 @settings(max_examples=100)
 @given(polytopes, st.floats(-10.0, 10.0))
 def test_a_common_shift_of_the_means_or_of_a_row_and_its_limit_changes_nothing(p, shift):
-    one = alternatives(p.means, p.matrix, p.limits, 0.0, MANY)
-    two = alternatives(p.means + shift, p.matrix, p.limits, 0.0, MANY)
-    three = alternatives(p.means, rows_of(p.matrix, p.limits), 0.0 * p.limits, 0.0, MANY)
+    one = alternatives(p.means, p.matrix, p.limits, 0.0)
+    two = alternatives(p.means + shift, p.matrix, p.limits, 0.0)
+    three = alternatives(p.means, rows_of(p.matrix, p.limits), 0.0 * p.limits, 0.0)
     for other in (two, three):
         np.testing.assert_allclose(other.policy, one.policy, atol=ROUNDING)
         assert same_set(other.steps, one.steps, ROUNDING)
@@ -181,7 +185,7 @@ def test_vertices_that_nearly_meet_are_looked_past_with_r(noise):
     Not always its end, as an edge may be degenerate too and have vertices on the way.
     """
     model = setup1(1.3).model
-    exact = alternatives(model.means, model.matrix, model.limits, 0.0, MANY)
+    exact = alternatives(model.means, model.matrix, model.limits, 0.0)
     for seed in range(20):
         rng = np.random.default_rng(seed)
         matrix = model.matrix + noise * rng.normal(size=model.matrix.shape)
@@ -195,7 +199,7 @@ def test_vertices_that_nearly_meet_are_looked_past_with_r(noise):
 
 def lost(means, matrix, limits, variances, omega, r, reach):
     """How much too large D is where vertices out of reach are left out, as a factor."""
-    near = alternatives(means, matrix, limits, reach, MANY)
+    near = alternatives(means, matrix, limits, reach)
     far = every_alternative(means, matrix, limits)
     if len(far.gaps) == 0:
         return 1.0
@@ -232,12 +236,77 @@ def test_what_is_lost_on_estimates_of_the_papers_instances(name, times, most):
             assert lost(*data, omega, 0.01, 0.01 * times) <= most
 
 
+def listed(means, matrix, limits, reach, places):
+    """The vertices that a list of bases leads to."""
+    d, k = matrix.shape
+    polytope, others = make_polytope(k, d), make_others(k, d, places)
+    load(polytope, means, rows_of(matrix, limits))
+    assert find_best(polytope) == FOUND
+    find_alternatives(polytope, reach, others)
+    return others
+
+
+@given(polytopes)
+def test_a_list_without_places_enough_is_marked(p):
+    """And only that: with as many places as there are bases none is missing."""
+    many = listed(p.means, p.matrix, p.limits, np.inf, 2000)
+    assert not many.cut[0]
+    known = every_alternative(p.means, p.matrix, p.limits)
+    for places in (1, 2, 4, 8, 16):
+        some = listed(p.means, p.matrix, p.limits, np.inf, places)
+        d, k = p.matrix.shape
+        polytope = make_polytope(k, d)
+        load(polytope, p.means, p.rows)
+        find_best(polytope)
+        count = find_alternatives(polytope, np.inf, some)
+        if not some.cut[0]:
+            assert count == len(known.gaps)
+
+
+def test_a_list_for_one_basis_of_a_square_lacks_its_far_corner():
+    """Half of the pulls at most to arms 1 and 2, and to 1 and 3: the best mixes, four others."""
+    matrix, limits = np.array([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]]), np.full(2, 0.5)
+    means = np.array([1.0, 0.8, 0.5])
+    assert listed(means, matrix, limits, np.inf, 1).cut[0]
+    assert not listed(means, matrix, limits, np.inf, 20).cut[0]
+
+
+def test_more_columns_than_bits_are_refused():
+    rng = np.random.default_rng(4)
+    means, matrix = rng.normal(size=MOST_COLUMNS - 1), rng.uniform(size=(1, MOST_COLUMNS - 1))
+    found = every_alternative(means, matrix, np.full(1, 0.5))
+    low, high = (matrix[0] <= 0.5).sum(), (matrix[0] > 0.5).sum()
+    assert len(found.gaps) == low + low * high - 1  # an arm within, or a mixture on the limit
+    with pytest.raises(ValueError, match="at most 64, got 65"):
+        every_alternative(
+            np.append(means, 0.0), np.append(matrix, [[0.1]], axis=1), np.full(1, 0.5)
+        )
+
+
+def test_policies_with_too_many_bases_are_refused():
+    """So that a bound is never one over part of the vertices."""
+    rng = np.random.default_rng(5)
+    means, matrix = rng.normal(size=40), rng.uniform(size=(4, 40))
+    with pytest.raises(ArithmeticError, match="more than"):
+        every_alternative(means, matrix, matrix.mean(axis=1))
+
+
+def test_a_search_that_fails_is_not_an_empty_set(monkeypatch):
+    p = PAPER["hard"].model
+    polytope = make_polytope(p.means.size, len(p.limits))
+    load(polytope, p.means, rows_of(p.matrix, p.limits))
+    monkeypatch.setattr(vertices, "repair", lambda *arguments: False)
+    assert vertices.search.py_func(polytope) == LOST
+    load(polytope, p.means, rows_of(p.matrix, np.full(p.limits.size, -9.0)))
+    assert vertices.search.py_func(polytope) == EMPTY
+
+
 @given(polytopes, st.sampled_from([0.0, 0.01, 0.5]))
 def test_every_alternative_is_listed_once(p, r):
     d, k = p.matrix.shape
     polytope, others = make_polytope(k, d), make_others(k, d, 50)
     load(polytope, p.means, p.rows)
-    assert find_best(polytope)
+    assert find_best(polytope) == FOUND
     count = find_alternatives(polytope, r, others)
     steps, falls, slots = others.steps, others.falls, others.slots
     apart = np.abs(steps[:count, None] - steps[None, :count]).max(axis=2)

@@ -149,7 +149,8 @@ def solve(problem: Problem) -> Solution | None:
         return None
     basis, intersection_values = work.basis.copy(), work.scores.copy()
     load_program(work, matrix, rhs, values)
-    reduced_values(work, n)
+    if not reduced_values(work, n):
+        raise ArithmeticError("the simplex steps to a dual solution did not end")
     weights = np.linalg.solve(matrix[:, basis], rhs)
     return Solution(basis, weights, intersection_values, work.scores)
 

@@ -26,9 +26,9 @@ from bestarm.core.streams import Streams, streams_of
 from bestarm.pipeline.model import Cell
 
 RUNNING, FOUND, INFEASIBLE = 0, 1, 2
-STOPPED = int(Status.STOPPED)
+STOPPED, FAILED = int(Status.STOPPED), int(Status.FAILED)
 #: Places of State.clock.
-ROUND, PHASE, FIRST_REJECTED, NORMALS = 0, 1, 2, 3
+ROUND, PHASE, FIRST_REJECTED, NORMALS, UNSCORED = range(5)
 
 
 class State(NamedTuple):
@@ -39,7 +39,8 @@ class State(NamedTuple):
     costs: np.ndarray  # (L, K) likewise
     remaining: np.ndarray  # (K + L,) bool
     goals: np.ndarray  # (rounds,) pulls of every remaining unknown arm by the end of each round
-    clock: np.ndarray  # (4,) rounds done, phase, column rejected first (-1: none), normals used
+    clock: np.ndarray  # (5,) rounds done, phase, column rejected first (-1: none), normals used,
+    # rounds whose scores were not found
     columns: np.ndarray  # (K + L,) scratch
     work: Workspace  # scratch
 
@@ -48,7 +49,7 @@ class Outcome(NamedTuple):
     """One replication, a row of the shards. Columns are counted from 1, slacks after the arms."""
 
     tau: int  # pulls
-    status: int  # always STOPPED: these strategies stop by themselves
+    status: int  # STOPPED by itself, or FAILED if some round's scores were not found
     answer: np.ndarray  # (L + 1,) columns of the support, ascending; zeros for "infeasible"
     weights: np.ndarray  # (L + 1,) of the mixture they stand for, Remark 2; nan if infeasible
     reward: float  # true mean reward of that mixture
@@ -90,7 +91,7 @@ def start(problem: Problem, goals: np.ndarray) -> State:
         costs=costs,
         remaining=np.ones(n_arms + n_costs, np.bool_),
         goals=goals,
-        clock=np.array([0, RUNNING, -1, 0]),
+        clock=np.array([0, RUNNING, -1, 0, 0]),
         columns=np.zeros(n_arms + n_costs, np.int64),
         work=make_workspace(n_costs + 1, n_arms + n_costs),
     )
@@ -174,7 +175,7 @@ def end_round_sfsr_l(state: State, problem: Problem) -> None:
     if score_bases(state.work, m) == -np.inf:
         state.clock[PHASE] = INFEASIBLE
     else:
-        reduced_values(state.work, m)
+        state.clock[UNSCORED] += not reduced_values(state.work, m)
         reject_lowest(state, m)
 
 
@@ -260,7 +261,7 @@ def outcome(state: State, truth: Problem) -> Outcome:
             violation = total - truth.bounds[l]
     return Outcome(
         int(state.pulls.sum()),
-        STOPPED,
+        FAILED if state.clock[UNSCORED] else STOPPED,
         support + 1,
         weights,
         reward,

@@ -216,7 +216,7 @@ def eliminate_row(tableau: np.ndarray, n: int, pivot: int, j: int) -> None:
 
 
 @jit
-def reduced_values(work: Workspace, n: int) -> None:
+def reduced_values(work: Workspace, n: int) -> bool:
     """v - A^T lambda, nowhere positive, with lambda an optimal dual solution.
 
     It is A_J^-T v_J for the optimal basis J in `work.basis`, unless J has a coordinate of 0 and
@@ -227,6 +227,9 @@ def reduced_values(work: Workspace, n: int) -> None:
         work: holds a program, which is destroyed; `scores` is overwritten with the result, and
             `basis`, in that case, with the last basis, in any order.
         n: its number of columns.
+
+    Returns:
+        Whether the steps ended; if not, after MOST_STEPS, some reduced value may be positive.
     """
     basis, scores = work.basis, work.scores
     n_rows = basis.size
@@ -254,6 +257,7 @@ def reduced_values(work: Workspace, n: int) -> None:
         scores[c] = tableau[n_rows, c]
     for d in range(n_rows):
         scores[basis[d]] = 0.0
+    return entering == n
 
 
 @jit

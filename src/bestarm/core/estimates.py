@@ -20,6 +20,7 @@ STATISTICS = {
     "quantile_05": "5% quantile of the stopping time",
     "quantile_95": "95% quantile of the stopping time; none if 5% or more were capped",
     "share_capped": "share of runs that reached the cap",
+    "share_failed": "share of runs that ended in a numerical failure",
     "prob_correct": "share of runs that answered correctly",
     "error_rate": "share of runs that answered wrongly",
     "wrong_stops": "share of runs that stopped, before any cap, with a wrong answer",
@@ -256,19 +257,23 @@ def stopping_times(
 ) -> list[Estimate]:
     """Mean, median, quartiles and the share capped, of stopping times in pulls or another unit.
 
-    A capped run is censored: its tau is a lower bound. The mean of min(tau, cap) is then
-    `restricted`, and a quantile is `undefined` once it lies among the capped runs.
+    A run that did not stop by its rule, capped or failed, is censored: its tau is a lower bound.
+    The mean of min(tau, cap) is then `restricted`, and a quantile is `undefined` once it lies among
+    such runs. The share failed is left out where it is zero.
     """
     n = tau.size
-    capped = int((status == Status.CAPPED).sum())
-    rows = [mean("mean_stopping_time", unit, tau, "restricted" if capped else "", level)]
+    capped, failed = (int((status == s).sum()) for s in (Status.CAPPED, Status.FAILED))
+    censored = capped + failed
+    ends = np.where(status == Status.FAILED, tau.max(), tau)
+    rows = [mean("mean_stopping_time", unit, tau, "restricted" if censored else "", level)]
     for name, p in (
         ("median_stopping_time", 0.5),
         ("quartile_25", 0.25),
         ("quartile_75", 0.75),
     ):
-        rows.append(censored_quantile(name, unit, tau, p, capped, level))
-    return [*rows, proportion("share_capped", capped, n, level)]
+        rows.append(censored_quantile(name, unit, ends, p, censored, level))
+    rows.append(proportion("share_capped", capped, n, level))
+    return [*rows, proportion("share_failed", failed, n, level)] if failed else rows
 
 
 def ratio_of_means(

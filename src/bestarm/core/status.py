@@ -15,5 +15,5 @@ class Status(IntEnum):
         return {
             Status.STOPPED: "stopped by its own rule",
             Status.CAPPED: "reached the cap before its rule stopped it",
-            Status.FAILED: "numerical failure: a statistic was not finite",
+            Status.FAILED: "numerical failure: the answer may be wrong",
         }[self]

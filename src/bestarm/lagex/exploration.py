@@ -15,9 +15,12 @@ from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
 from bestarm.lagex.dual import Solver, make_solver, solve
 from bestarm.lagex.full_adagrad import full_step
 from bestarm.lagex.game import RATE, optimistic_gains
+from bestarm.lagex.projection import TOLERANCE as MISSED
 from bestarm.lagex.projection import Projection, make_projection, project_into
 from bestarm.lagex.vertices import (
     ALL_BASES,
+    EMPTY,
+    FOUND,
     MOST_BASES,
     Others,
     Polytope,
@@ -35,6 +38,10 @@ SOLVED, GAME, PROJECTED, UNIFORM = range(4)
 #: the constraints as they are. A price is exact where a program is solved (allocation.py), and
 #: infinite where the policy leaves no slack.
 PRICED, OPTIMISTIC, INSIDE = range(3)
+#: What a state counts: pulls, and rounds in which there was no policy; it was lost; the program of
+#: the allocation had no finite solution, or one off by more than its tolerance; vertices near the
+#: best may be missing from a list; the rule would hold but for vertices that may be missing.
+TIME, NO_POLICY, LOST_POLICY, UNSOLVED, INEXACT, NEAR_CUT, FAR_CUT = range(7)
 #: A constraint is broken by more than rounding, or by more than the sampling program's accuracy.
 BROKEN, BROKEN_BY_SOLVER = 1e-9, 1e-3
 
@@ -58,7 +65,7 @@ class Rules(NamedTuple):
 class State(NamedTuple):
     """Everything a strategy remembers, and scratch; K arms, d constraints."""
 
-    counts: np.ndarray  # time, rounds without a policy
+    counts: np.ndarray  # (7,) from TIME to FAR_CUT
     log_determinant: np.ndarray  # (1,) ln det Sigma
     limits: np.ndarray  # (d,) b
     variances: np.ndarray  # (K,)
@@ -100,7 +107,7 @@ def make_state(variances: np.ndarray, limits: np.ndarray) -> State:
     duals = np.zeros(d + 1)
     duals[0] = 1.0
     return State(
-        counts=np.zeros(2, np.int64),
+        counts=np.zeros(7, np.int64),
         log_determinant=np.zeros(1),
         limits=limits.copy(),
         variances=variances.copy(),
@@ -137,7 +144,7 @@ def make_state(variances: np.ndarray, limits: np.ndarray) -> State:
 def observe(rules: Rules, s: State, arm: int, reward: float, costs: np.ndarray) -> None:
     """Take in a reward and a cost vector (d,) of an arm."""
     before = s.pulls[arm]
-    s.counts[0] += 1
+    s.counts[TIME] += 1
     s.log_determinant[0] += math.log((2.0 + before) / (1.0 + before))
     s.pulls[arm] = before + 1.0
     s.reward_sums[arm] += reward
@@ -209,7 +216,7 @@ def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_e
     remember(s.weights, s.scales, slots, s.roots, count, n_edges, y)
     for i in range(1 + d):
         y[count + i] = duals[i]
-    solve(s.costs, count, rows, SAMPLING, omega, s.solver)
+    residual = solve(s.costs, count, rows, SAMPLING, omega, s.solver)
     memorise(s.weights, s.scales, s.last, slots, s.roots, count, y)
     fine = True
     for i in range(1 + d):
@@ -217,7 +224,10 @@ def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_e
         fine &= math.isfinite(duals[i])
     for a in range(k):
         fine &= math.isfinite(omega[a])
-    if not fine:  # a set without an inside
+    if fine:
+        s.counts[INEXACT] += not residual <= SAMPLING
+    else:  # a set without an inside
+        s.counts[UNSOLVED] += 1
         omega[:] = 1.0 / k
         duals[:] = 0.0
         duals[0] = 1.0
@@ -230,14 +240,17 @@ def find_policy(rules: Rules, s: State, confidence: float) -> int:
     """The best policy by the estimates, left in `s.polytope`, and what to tell it apart from.
 
     Returns:
-        How many alternatives there are in `s.near`; -1 if no policy keeps the constraints, and then
-        the last one is left; -2 if the stopping rule holds.
+        How many alternatives there are in `s.near`; -1 if no policy keeps the constraints, or the
+        best was not found, and then the last one is left; -2 if the stopping rule holds.
     """
-    k, d, time = s.omega.size, s.limits.size, s.counts[0]
+    k, d, time = s.omega.size, s.limits.size, s.counts[TIME]
     load(s.polytope, s.means, s.relaxed if rules.optimistic_policy else s.rows)
-    if not find_best(s.polytope):
+    found = find_best(s.polytope)
+    if found != FOUND:
+        s.counts[NO_POLICY if found == EMPTY else LOST_POLICY] += 1
         return -1
     count = find_alternatives(s.polytope, rules.r, s.near)
+    s.counts[NEAR_CUT] += s.near.cut[0]
     bar = threshold(time, rules.delta)
     if rules.released:
         bar = released_threshold(time, rules.delta)
@@ -251,11 +264,13 @@ def find_policy(rules: Rules, s: State, confidence: float) -> int:
                 slack -= s.rows[i, a] * policy[a]
             bar -= abs(slack)
     # With r > 0 a vertex far from the best may count less than those near (docs/readings.md), and a
-    # run must not stop before that one is told apart too.
+    # run must not stop before that one is told apart too, nor while one may be missing.
     if told_apart(s.near, count, rules.added, s.variances, s.pulls, bar):
         every = find_alternatives(s.polytope, np.inf, s.far)
         if told_apart(s.far, every, rules.added, s.variances, s.pulls, bar):
-            return -2
+            if not s.far.cut[0]:
+                return -2
+            s.counts[FAR_CUT] += 1
     return count
 
 
@@ -279,7 +294,8 @@ def project_best_arm(rules: Rules, s: State) -> None:
     solve_program(s, others, s.none, s.raw, k)
     for a in range(k):
         s.squares[a] = 1.0
-    project_into(s.raw, s.squares, s.rows, s.projection, s.omega)
+    missed = project_into(s.raw, s.squares, s.rows, s.projection, s.omega)
+    s.counts[INEXACT] += not missed <= MISSED
 
 
 @inlined
@@ -289,7 +305,7 @@ def play_game(rules: Rules, s: State, count: int, gamma: float) -> None:
     Args:
         count: alternatives. gamma: the policy's least slack under `s.relaxed`.
     """
-    k, d, time = s.omega.size, s.limits.size, s.counts[0]
+    k, d, time = s.omega.size, s.limits.size, s.counts[TIME]
     floor = 0.5 / math.sqrt(k * k + time)
     value = optimistic_gains(
         s.near.steps, s.near.falls, count, rules.added, s.variances, s.pulls, time, floor,
@@ -311,13 +327,15 @@ def play_game(rules: Rules, s: State, count: int, gamma: float) -> None:
         for a in range(k):
             for b in range(k):
                 s.outer[a, b] += s.gains[a] * s.gains[b]
-        full_step(s.outer, s.gains, RATE, s.omega)
+        s.counts[INEXACT] += not full_step(s.outer, s.gains, RATE, s.omega)
         return
     for a in range(k):
         s.squares[a] += s.gains[a] * s.gains[a]
         s.floored[a] = math.sqrt(s.squares[a])
         s.raw[a] = s.omega[a] + RATE * s.gains[a] / s.floored[a]
-    project_into(s.raw, s.floored, s.none if priced else s.relaxed, s.projection, s.omega)
+    rows = s.none if priced else s.relaxed
+    missed = project_into(s.raw, s.floored, rows, s.projection, s.omega)
+    s.counts[INEXACT] += not missed <= MISSED
 
 
 @inlined
@@ -326,7 +344,7 @@ def choose(rules: Rules, s: State) -> int:
 
     Arms are pulled once each before anything else, and the first allocation is uniform.
     """
-    k, d, time = s.omega.size, s.limits.size, s.counts[0]
+    k, d, time = s.omega.size, s.limits.size, s.counts[TIME]
     for a in range(k):
         if s.pulls[a] == 0.0:
             return a
@@ -341,7 +359,6 @@ def choose(rules: Rules, s: State) -> int:
     if count == -2:
         return -1
     if count == -1 or rules.sampling == UNIFORM:
-        s.counts[1] += count == -1
         for a in range(k):
             s.omega[a] = 1.0 / k
     elif rules.sampling == SOLVED:
@@ -377,9 +394,10 @@ class Result(NamedTuple):
 
     time: int
     stopped: bool
+    stale: bool  # whether the last search for a policy failed
     policy_violations: int
     allocation_violations: int
-    empty: int
+    counts: np.ndarray  # (7,) as a state's, before a last look at the rule
     policy: np.ndarray
     support: np.ndarray  # (K + d,) 1 for arms with weight, then for constraints with slack
     pulls: np.ndarray
@@ -409,11 +427,11 @@ def explore(
     """
     d, k = matrix.shape
     bad_policies, bad_allocations = 0, 0
-    while state.counts[0] < cap or state.counts[0] < k:
+    while state.counts[TIME] < cap or state.counts[TIME] < k:
         arm = choose(rules, state)
         if arm < 0:
             return True, bad_policies, bad_allocations
-        if state.counts[0] >= k:
+        if state.counts[TIME] >= k:
             bad_policies += breaks(matrix, limits, state.polytope.policy, BROKEN)
             bad_allocations += breaks(matrix, limits, state.omega, BROKEN_BY_SOLVER)
         reward = means[arm] + deviations[arm] * environment.standard_normal()
@@ -445,20 +463,22 @@ def run(
         rules, cap, state, means, state.deviations, matrix, limits, cost_sigma, np.zeros(d),
         environment,
     )  # fmt: skip
-    empty = state.counts[1]
+    counts = state.counts.copy()
     if not stopped:
         stopped = choose(rules, state) < 0
+    stale = state.counts[LOST_POLICY] > counts[LOST_POLICY]
     support = np.zeros(k + d, np.int64)
     basis, tableau = state.polytope.basis, state.polytope.tableau
     for row in range(d + 1):
         if basis[row] >= 0 and tableau[row, k + d] > BROKEN:
             support[basis[row]] = 1
     return Result(
-        state.counts[0],
+        state.counts[TIME],
         stopped,
+        stale,
         bad_policies,
         bad_allocations,
-        empty,
+        counts,
         state.polytope.policy,
         support,
         state.pulls,

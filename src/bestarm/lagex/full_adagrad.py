@@ -28,7 +28,7 @@ def root_of(outer: np.ndarray) -> np.ndarray:
 
 
 @jit
-def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarray) -> None:
+def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarray) -> bool:
     """omega <- argmax_x rate gains . x - (x - omega)^T H (x - omega) / 2 on the simplex.
 
     H = outer^(1/2), `outer` the sum of gains gains^T so far. That is AdaGrad's step omega + rate
@@ -38,7 +38,11 @@ def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarr
 
     Args:
         outer: (K, K), gains: (K,), omega: (K,) on the simplex, overwritten.
+
+    Returns:
+        Whether the maximum was reached, after MOST_CHANGES changes of the set at most.
     """
+    reached = False
     k = omega.size
     matrix = root_of(outer)
     target = matrix @ omega + rate * gains
@@ -77,6 +81,7 @@ def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarr
             if wanted and (entering < 0 or pulls[a] > pulls[entering]):
                 entering = a
         if entering < 0:
+            reached = True
             break
         inside[entering] = True
     total = 0.0
@@ -85,3 +90,4 @@ def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarr
         total += omega[a]
     for a in range(k):
         omega[a] /= total
+    return reached

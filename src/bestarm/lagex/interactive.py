@@ -1,14 +1,15 @@
 """The strategies as ask/tell objects, on the compiled rounds of `exploration.py`."""
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from bestarm.core.inputs import InputError
 from bestarm.core.interactive import AskTell
-from bestarm.lagex.exploration import choose, make_state, observe
-from bestarm.lagex.strategies import READINGS, Setting, readings_of, rules_of
-from bestarm.lagex.vertices import alternatives
+from bestarm.lagex.exploration import FAR_CUT, choose, make_state, observe
+from bestarm.lagex.strategies import FAILURES, READINGS, Setting, readings_of, rules_of
+from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 
 
 def _numbers(value, field: str) -> np.ndarray:
@@ -60,6 +61,11 @@ class _Lagex(AskTell[int]):
         limits = np.atleast_1d(_numbers(limits, f"{name}: limits"))
         if limits.ndim != 1 or not limits.size:
             raise InputError(f"{name}: limits: must be numbers, got {limits.tolist()}")
+        if n_arms + limits.size > MOST_COLUMNS:
+            raise InputError(
+                f"{name}: n_arms, limits: must be at most {MOST_COLUMNS} together, "
+                f"got {n_arms + limits.size}"
+            )
         if not 0.0 < delta < 1.0:
             raise InputError(f"{name}: delta: must be greater than 0 and less than 1, got {delta}")
         if not 0.0 <= r < np.inf:
@@ -103,9 +109,22 @@ class _Lagex(AskTell[int]):
         """(K,) pulls so far."""
         return self._state.pulls.astype(np.int64)
 
+    @property
+    def failures(self) -> dict[str, int]:
+        """Rounds in which a step of the computation failed, by the names of `Outcome`."""
+        return {name: int(self._state.counts[place]) for name, place in FAILURES.items()}
+
     def _decide(self) -> int:
         if self._next is None:
+            cut = self._state.counts[FAR_CUT]
             self._next = int(choose(self._rules, self._state))
+            if self._state.counts[FAR_CUT] > cut:
+                warnings.warn(
+                    f"{type(self).__name__} would stop, but the policies have more than "
+                    f"{ALL_BASES} bases, too many to tell the answer apart from",
+                    RuntimeWarning,
+                    stacklevel=4,
+                )
         return self._next
 
     def _choose(self) -> int:

@@ -20,7 +20,7 @@ from bestarm.lagex.bounds import (
     rows_of,
     shadow_price,
 )
-from bestarm.lagex.vertices import alternatives
+from bestarm.lagex.vertices import MOST_COLUMNS, alternatives
 from bestarm.pipeline.files import data_folder
 
 #: r in all of the paper's experiments.
@@ -112,6 +112,10 @@ class Instance(Input):
     @model_validator(mode="after")
     def _feasible(self):
         model, k = self.model, len(self.means)
+        if (got := k + len(self.constraints)) > MOST_COLUMNS:
+            raise ValueError(
+                f"means, constraints: must be at most {MOST_COLUMNS} together, got {got}"
+            )
         found = linprog(
             np.zeros(k), model.matrix, model.limits, np.ones((1, k)), [1.0], method="highs"
         )

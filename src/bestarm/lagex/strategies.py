@@ -10,13 +10,19 @@ from bestarm.core.inputs import Input, PositiveInt, Probability
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
 from bestarm.lagex.exploration import (
+    FAR_CUT,
     GAME,
+    INEXACT,
     INSIDE,
+    LOST_POLICY,
+    NEAR_CUT,
+    NO_POLICY,
     OPTIMISTIC,
     PRICED,
     PROJECTED,
     SOLVED,
     UNIFORM,
+    UNSOLVED,
     Rules,
     run,
 )
@@ -99,8 +105,23 @@ class Outcome(NamedTuple):
     policy_violations: int  # rounds whose policy breaks a true constraint
     allocation_violations: int  # rounds whose allocation does
     empty: int  # rounds whose estimates leave no policy
+    lost: int  # rounds in which the best policy was not found though there is one
+    unsolved: int  # rounds without an allocation, pulled uniformly
+    inexact: int  # rounds whose allocation is off by more than its tolerance
+    near_cut: int  # rounds in which the vertices near the best policy were too many to list
+    far_cut: int  # rounds in which the run could not stop as all vertices were too many to list
     regret: float  # best feasible value minus the answer's true one; negative if it cheats
     excess: float  # largest true cost over its limit; negative if all have slack
+
+
+#: Where a state counts the rounds of each failure, by the names of `Outcome`.
+FAILURES = {
+    "lost": LOST_POLICY,
+    "unsolved": UNSOLVED,
+    "inexact": INEXACT,
+    "near_cut": NEAR_CUT,
+    "far_cut": FAR_CUT,
+}
 
 
 def rules_of(strategy: str, reading: Reading, setting: Setting) -> Rules:
@@ -133,15 +154,18 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
 
     def replicate(streams: Streams) -> Outcome:
         found = run(rules, cap, *model, streams.environment)
+        status = Status.STOPPED if found.stopped else Status.CAPPED
+        counts = found.counts.tolist()
         return Outcome(
             tau=found.time,
-            status=int(Status.STOPPED if found.stopped else Status.CAPPED),
+            status=int(Status.FAILED if found.stale else status),
             answer=found.support,
             policy=found.policy,
             pulls=found.pulls.astype(np.int64),
             policy_violations=found.policy_violations,
             allocation_violations=found.allocation_violations,
-            empty=found.empty,
+            empty=counts[NO_POLICY],
+            **{name: counts[place] for name, place in FAILURES.items()},
             regret=best - float(model.means @ found.policy),
             excess=float((model.matrix @ found.policy - model.limits).max()),
         )

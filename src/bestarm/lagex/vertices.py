@@ -28,6 +28,12 @@ MOST_STEPS = 50
 MOST_BASES = 12
 #: The same where all vertices are asked for.
 ALL_BASES = 512
+#: The same outside of runs.
+LISTED = 6144
+#: Columns that a set of bases can be told apart by, the bits of a number: K + d at most.
+MOST_COLUMNS = 64
+#: What a search for the best vertex comes to.
+FOUND, EMPTY, LOST = range(3)
 #: Policies whose entries differ by no more than this are the same vertex.
 SAME = 1e-9
 
@@ -57,6 +63,7 @@ class Others(NamedTuple):
     bases: np.ndarray  # (n, d + 1) scratch
     masks: np.ndarray  # (n,) the same as bits
     tableau: np.ndarray  # (d + 1, K + d + 1) scratch
+    cut: np.ndarray  # (1,) whether there was a basis more, so that vertices may be missing
 
 
 @jit
@@ -88,6 +95,7 @@ def make_others(n_arms: int, n_constraints: int, most_bases: int) -> Others:
         bases=np.empty((most_bases, m), np.int64),
         masks=np.empty(most_bases, np.int64),
         tableau=np.empty((m, n + 1)),
+        cut=np.zeros(1, np.bool_),
     )
 
 
@@ -206,33 +214,40 @@ def repair(
 
 
 @jit
-def search(polytope: Polytope) -> bool:
-    """The same from nothing, by looking at all bases; False if the set is empty."""
+def search(polytope: Polytope) -> int:
+    """The same from nothing, by looking at all bases: FOUND, EMPTY or LOST."""
     columns, values, rhs, basis, tableau, gaps, _, work = polytope
     load_program(work, columns, rhs, values)
     if score_bases(work, values.size) == -np.inf:
-        return False
+        return EMPTY
     basis[:] = work.basis
-    return repair(columns, values, rhs, basis, tableau, gaps)
+    return FOUND if repair(columns, values, rhs, basis, tableau, gaps) else LOST
 
 
 @inlined
-def find_best(polytope: Polytope) -> bool:
-    """argmax { mu . pi : pi feasible }, a vertex, left in `polytope`; False if there is none.
+def find_best(polytope: Polytope) -> int:
+    """argmax { mu . pi : pi feasible }, a vertex, left in `polytope`.
 
     The search starts at the last basis.
+
+    Returns:
+        FOUND; EMPTY if there is no feasible policy; LOST if there is one, and the steps from the
+        best of all bases to its vertex failed.
     """
     columns, values, rhs, basis, tableau, gaps, policy, _ = polytope
-    if not repair(columns, values, rhs, basis, tableau, gaps) and not search(polytope):
+    found = FOUND
+    if not repair(columns, values, rhs, basis, tableau, gaps):
+        found = search(polytope)
+    if found != FOUND:
         basis[0] = -1
-        return False
+        return found
     k, n = policy.size, values.size
     for a in range(k):
         policy[a] = 0.0
     for r in range(basis.size):
         if basis[r] < k:
             policy[basis[r]] = max(tableau[r, n], 0.0)
-    return True
+    return FOUND
 
 
 @inlined
@@ -266,9 +281,19 @@ def is_new(steps: np.ndarray, falls: np.ndarray, found: int, gap: float) -> bool
 
 @inlined
 def add_bases(
-    bases: np.ndarray, masks: np.ndarray, known: int, visited: int, tableau, j: int, length: float
+    bases: np.ndarray,
+    masks: np.ndarray,
+    known: int,
+    visited: int,
+    tableau: np.ndarray,
+    j: int,
+    length: float,
+    cut: np.ndarray,
 ) -> int:
     """List the bases at the end of the edge of column j that are not listed yet.
+
+    Args:
+        cut: (1,) set where there is no place for one.
 
     Returns:
         How many are known now.
@@ -276,14 +301,15 @@ def add_bases(
     m, n = bases.shape[1], tableau.shape[1] - 1
     for row in range(m):
         if (
-            known < masks.size
-            and tableau[row, j] > TOLERANCE
+            tableau[row, j] > TOLERANCE
             and tableau[row, n] <= (length + TOLERANCE) * tableau[row, j]
         ):
             mask, new = mask_of(bases[visited], row, j), True
             for seen in range(known):
                 new &= masks[seen] != mask
-            if new:
+            if new and known == masks.size:
+                cut[0] = True
+            elif new:
                 for c in range(m):
                     bases[known, c] = bases[visited, c]
                 bases[known, row] = j
@@ -308,10 +334,10 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
         others: overwritten.
 
     Returns:
-        How many there are, each once.
+        How many there are, each once. Some may be missing where `others.cut` is set.
     """
     columns, values, rhs, basis, tableau, _, policy, _ = polytope
-    steps, falls, slots, bases, masks, other = others
+    steps, falls, slots, bases, masks, other, cut = others
     return follow_edges(
         columns,
         values,
@@ -326,6 +352,7 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
         bases,
         masks,
         other,
+        cut,
     )
 
 
@@ -344,12 +371,14 @@ def follow_edges(
     bases: np.ndarray,
     masks: np.ndarray,
     other_tableau: np.ndarray,
+    cut: np.ndarray,
 ) -> int:
     """`find_alternatives` on plain arrays, which are quicker to pass than tuples of them."""
     k, n, m = policy.size, values.size, basis.size
     for c in range(m):
         bases[0, c] = basis[c]
     masks[0] = mask_of(basis, 0, basis[0])
+    cut[0] = False
     best = 0.0
     for a in range(k):
         best += values[a] * policy[a]
@@ -358,6 +387,7 @@ def follow_edges(
         main = visited == 0
         tableau = best_tableau if main else other_tableau
         if not main and not factorise(columns, rhs, bases[visited], tableau):
+            cut[0] = True
             visited += 1
             continue
         value = 0.0
@@ -387,7 +417,7 @@ def follow_edges(
                 slots[found] = visited * n + j
                 found += 1
             if gap <= reach + TOLERANCE:
-                known = add_bases(bases, masks, known, visited, tableau, j, length)
+                known = add_bases(bases, masks, known, visited, tableau, j, length, cut)
         visited += 1
     return found
 
@@ -407,20 +437,38 @@ class Alternatives(NamedTuple):
 
 
 def alternatives(
-    means: np.ndarray,
-    matrix: np.ndarray,
-    limits: np.ndarray,
-    reach: float,
-    most_bases: int = MOST_BASES,
+    means: np.ndarray, matrix: np.ndarray, limits: np.ndarray, reach: float
 ) -> Alternatives | None:
-    """The best vertex and those of `find_alternatives`, each once; None if the set is empty."""
+    """The best vertex and all of `find_alternatives`, each once; None if the set is empty.
+
+    Args:
+        means: (K,). matrix: (d, K), limits: (d,) the policies have matrix @ pi <= limits.
+        reach: of the gaps of vertices that are followed further. Below zero those adjacent to the
+            best one are all.
+
+    Raises:
+        ValueError: more than MOST_COLUMNS arms and constraints.
+        ArithmeticError: the best vertex was not found, or there are more than LISTED bases.
+    """
     d, k = np.shape(matrix)
+    if k + d > MOST_COLUMNS:
+        raise ValueError(f"arms and constraints: must be at most {MOST_COLUMNS}, got {k + d}")
     means = np.asarray(means, dtype=float)
-    polytope, others = make_polytope(k, d), make_others(k, d, most_bases)
+    polytope, most_bases = make_polytope(k, d), MOST_BASES
     load(polytope, means, rows_of(matrix, limits))
-    if not find_best(polytope):
+    status = find_best(polytope)
+    if status == EMPTY:
         return None
-    count = find_alternatives(polytope, reach, others)
+    if status == LOST:
+        raise ArithmeticError("the best policy was not found: simplex steps failed")
+    while True:
+        others = make_others(k, d, most_bases)
+        count = find_alternatives(polytope, reach, others)
+        if not others.cut[0]:
+            break
+        if most_bases >= LISTED:
+            raise ArithmeticError(f"the policies have more than {LISTED} bases to look at")
+        most_bases *= 2
     policy = polytope.policy
     return Alternatives(
         policy, float(policy @ means), others.steps[:count].copy(), others.falls[:count].copy()
@@ -431,4 +479,4 @@ def every_alternative(
     means: np.ndarray, matrix: np.ndarray, limits: np.ndarray
 ) -> Alternatives | None:
     """The best vertex and all others; None if the set is empty. Not for use in loops."""
-    return alternatives(means, matrix, limits, np.inf, 8 * ALL_BASES)
+    return alternatives(means, matrix, limits, np.inf)

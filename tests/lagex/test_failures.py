@@ -1,0 +1,161 @@
+"""Steps of a run that fail: each is counted, and none makes a run stop."""
+
+import numpy as np
+import pytest
+
+from bestarm.core.inputs import InputError
+from bestarm.core.status import Status
+from bestarm.core.streams import streams_of
+from bestarm.lagex import exploration, full_adagrad, strategies
+from bestarm.lagex.exploration import (
+    FAR_CUT,
+    INEXACT,
+    LOST_POLICY,
+    NEAR_CUT,
+    UNSOLVED,
+    choose,
+    make_state,
+    observe,
+    run,
+)
+from bestarm.lagex.interactive import LAGEX, Uniform
+from bestarm.lagex.problem import Instance, Model, imdb, setup1
+from bestarm.lagex.strategies import EASY, FAILURES, READINGS, Setting, prepare, rules_of
+from bestarm.lagex.vertices import FOUND, LOST, make_others
+from bestarm.pipeline.model import Cell
+
+HARD = setup1(0.5).model
+
+
+def rules(strategy, reading="as-written", **setting):
+    return rules_of(strategy, READINGS[reading], Setting(**setting))
+
+
+def known_state(model, pulls):
+    """A state that knows the means and the constraints after as many pulls of every arm."""
+    state = make_state(model.variances, model.limits)
+    for arm in range(model.means.size):
+        for _ in range(pulls):
+            observe(rules("CGE"), state, arm, model.means[arm], np.zeros(model.limits.size))
+    state.rows[:] = model.matrix - model.limits[:, None]
+    return state
+
+
+def test_a_run_does_not_stop_by_a_list_that_was_cut():
+    state = known_state(HARD, 200_000)
+    assert choose(rules("CTnS"), state) < 0
+    d, k = HARD.matrix.shape
+    cut = state._replace(far=make_others(k, d, 1))
+    assert choose(rules("CTnS"), cut) >= 0
+    assert cut.counts[FAR_CUT] == 1
+    assert state.counts[FAR_CUT] == 1  # the same counters; nothing was counted before
+
+
+def test_a_person_is_told_why_a_run_goes_on():
+    strategy = Uniform(3, [0.5], sigma=0.01, r=0.0)
+    d, k = 1, 3
+    strategy._state = strategy._state._replace(far=make_others(k, d, 1))
+    means, costs = [1.0, 0.5, 0.2], [1.0, 0.2, 0.1]
+    with pytest.warns(RuntimeWarning, match="more than 512 bases"):
+        for _ in range(3000):
+            strategy.tell(arm := strategy.ask(), means[arm], costs[arm])
+            if strategy.failures["far_cut"]:
+                break
+    assert not strategy.done
+    assert list(strategy.failures) == ["lost", "unsolved", "inexact", "near_cut", "far_cut"]
+
+
+def test_vertices_near_the_best_may_be_too_many():
+    """All vertices of twelve arms are within a tolerance of nine."""
+    model = imdb().model
+    state = known_state(model, 5)
+    choose(rules("CTnS", r=9.0), state)
+    assert state.counts[NEAR_CUT] == 1
+    choose(rules("CTnS", r=0.01), state)
+    assert state.counts[NEAR_CUT] == 1
+
+
+def test_an_allocation_that_is_not_finite_is_counted():
+    state = known_state(HARD, 5)
+    state.deviations[0] = np.nan
+    assert choose(rules("CTnS"), state) >= 0
+    assert state.counts[UNSOLVED] == 1
+    np.testing.assert_array_equal(state.omega, 1.0 / HARD.means.size)
+
+
+def random_model(seed):
+    """Limits that a random mixture of few arms just keeps, and costs of any size."""
+    rng = np.random.default_rng(seed)
+    k, d = int(rng.integers(3, 7)), int(rng.integers(1, 4))
+    matrix = rng.normal(size=(d, k))
+    limits, scale = matrix @ rng.dirichlet(np.full(k, 0.3)), 10.0 ** rng.uniform(-6, 6)
+    matrix, limits = scale * matrix, scale * limits
+    return Model(rng.normal(size=k), np.ones(k), matrix, limits, float(10.0 ** rng.uniform(-6, 1)))
+
+
+@pytest.mark.parametrize("strategy", ["CTnS", "CTnS-WLag", "LATS", "PTnS", "CGE-WLag"])
+def test_allocations_off_by_more_than_their_tolerance_are_counted(strategy):
+    """Where estimates leave hardly any policy."""
+    found = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        found += run(rules(strategy), 300, *random_model(seed), rng).counts[INEXACT]
+    assert found > 0
+
+
+def test_a_step_on_the_simplex_that_gives_up_is_counted(monkeypatch):
+    monkeypatch.setattr(full_adagrad, "MOST_CHANGES", 1)
+    rng = np.random.default_rng(0)
+    gains, omega = rng.normal(size=6), np.full(6, 1.0 / 6.0)
+    outer = np.outer(gains, gains)
+    assert not full_adagrad.full_step.py_func(outer, gains, 5.0, omega.copy())
+    assert full_adagrad.full_step(outer, gains, 5.0, omega.copy())
+
+
+def test_a_lost_policy_is_no_empty_set(monkeypatch):
+    state = known_state(HARD, 5)
+    monkeypatch.setattr(exploration, "find_best", lambda polytope: LOST)
+    assert exploration.find_policy.py_func(rules("CTnS"), state, 0.0) == -1
+    assert state.counts[LOST_POLICY] == 1
+    assert state.counts[exploration.NO_POLICY] == 0
+
+
+def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch):
+    cell = Cell(EASY.name, "CGE", {"cap": 5, "delta": 1e-9}, "as-written")
+    assert prepare(EASY, cell)(streams_of(0, 0)).status == Status.CAPPED
+    as_it_is = strategies.run
+    monkeypatch.setattr(strategies, "run", lambda *a: as_it_is(*a)._replace(stale=True))
+    assert prepare(EASY, cell)(streams_of(0, 0)).status == Status.FAILED
+
+
+@pytest.mark.parametrize("lost_at", [5, 6])
+def test_a_policy_is_stale_if_the_last_search_lost_it(monkeypatch, lost_at):
+    """The last look is after the last of five pulls."""
+    looks = iter(range(100))
+    as_it_is = exploration.find_best
+
+    def find_best(polytope):
+        found = as_it_is(polytope)
+        return LOST if next(looks) == lost_at - 3 else found
+
+    monkeypatch.setattr(exploration, "find_best", find_best)
+    for name in ("choose", "find_policy", "explore"):
+        monkeypatch.setattr(exploration, name, getattr(exploration, name).py_func)
+    found = exploration.run.py_func(
+        rules("Uniform", delta=1e-9), 5, *EASY.model, np.random.default_rng(0)
+    )
+    assert found.stale == (lost_at == 5)
+
+
+def test_a_usual_run_has_no_failures():
+    found = prepare(EASY, Cell(EASY.name, "LATS", {}, "as-written"))(streams_of(0, 1))
+    assert [getattr(found, name) for name in FAILURES] == [0] * len(FAILURES)
+    assert FOUND == 0
+
+
+def test_more_arms_and_constraints_than_bits_are_refused_by_name():
+    row = {"coefficients": [0.1] * 64, "at_most": 1.0}
+    with pytest.raises(ValueError, match="means, constraints: must be at most 64 together, got 65"):
+        Instance(name="large", means=[0.0] * 64, constraints=[row])
+    with pytest.raises(InputError, match="n_arms, limits: must be at most 64 together, got 65"):
+        LAGEX(63, [1.0, 1.0])
