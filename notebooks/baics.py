@@ -27,12 +27,12 @@ import pandas as pd
 from bestarm.baics import TaSCS
 from bestarm.baics.problem import instances, truth
 from bestarm.baics.strategies import prepare
+from bestarm.common.paper import Cell
+from bestarm.common.style import BLACK, BLUE, GREEN, GREY, VERMILION, new_figure
 from bestarm.core.estimates import mean
 from bestarm.core.information import error_information
 from bestarm.core.streams import replication_streams
 from bestarm.notebook import kept_table, kept_verdicts, picture
-from bestarm.pipeline.model import Cell
-from bestarm.pipeline.style import BLACK, BLUE, GREEN, GREY, VERMILION, new_figure
 
 # %% [markdown]
 # ## An instance

@@ -25,14 +25,14 @@
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Cell
+from bestarm.common.style import BLUE, GREY, ORANGE, VERMILION, new_figure
 from bestarm.core.estimates import ratio_of_means
 from bestarm.core.streams import replication_streams
 from bestarm.delayed import Full, Partial
 from bestarm.delayed.problem import instances, truth
 from bestarm.delayed.strategies import prepare
 from bestarm.notebook import kept_table, kept_verdicts, picture
-from bestarm.pipeline.model import Cell
-from bestarm.pipeline.style import BLUE, GREY, ORANGE, VERMILION, new_figure
 
 # %% [markdown]
 # ## An instance

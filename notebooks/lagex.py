@@ -25,6 +25,8 @@
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Cell
+from bestarm.common.style import BLACK, BLUE, GREY, VERMILION, new_figure
 from bestarm.core.estimates import proportion, quantile
 from bestarm.core.streams import replication_streams
 from bestarm.lagex import LAGEX
@@ -32,8 +34,6 @@ from bestarm.lagex.bounds import lower_bound
 from bestarm.lagex.problem import instances, truth
 from bestarm.lagex.strategies import STRATEGIES, prepare
 from bestarm.notebook import kept_table, kept_verdicts, picture
-from bestarm.pipeline.model import Cell
-from bestarm.pipeline.style import BLACK, BLUE, GREY, VERMILION, new_figure
 
 # %% [markdown]
 # ## An instance

@@ -26,14 +26,14 @@ import math
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Cell
+from bestarm.common.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, new_figure
 from bestarm.core.estimates import mean
 from bestarm.core.streams import replication_streams
 from bestarm.linear import G, LinGapE, XYAdaptive
 from bestarm.linear.problem import Instance, instances, truth
 from bestarm.linear.strategies import prepare
 from bestarm.notebook import kept_table, kept_verdicts, picture
-from bestarm.pipeline.model import Cell
-from bestarm.pipeline.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, new_figure
 
 # %% [markdown]
 # ## An instance

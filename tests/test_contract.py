@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.pipeline import registry
-from bestarm.pipeline.model import Cell
 
 CASES = [
     (paper, strategy, reading)

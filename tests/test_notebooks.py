@@ -9,10 +9,10 @@ import nbformat
 import pytest
 from pygments.styles import get_style_by_name
 
+from bestarm.common.style import new_figure
 from bestarm.notebook import kept_verdicts, picture
 from bestarm.pipeline import registry
 from bestarm.pipeline.notebooks import PYGMENTS_STYLE, page, render
-from bestarm.pipeline.style import new_figure
 
 MOST_CELLS = 40
 #: The quickest one to run.

@@ -1,6 +1,7 @@
 """The project as a whole: packaging in step, kernels where the cache looks, README true."""
 
 import ast
+import graphlib
 import re
 import tomllib
 from concurrent.futures import ProcessPoolExecutor
@@ -12,14 +13,14 @@ import pandas as pd
 import pytest
 import yaml
 
+from bestarm.common.arithmetic import same_bits
+from bestarm.common.style import save
+from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources
 from bestarm.core.estimates import STATISTICS
 from bestarm.pipeline import registry
-from bestarm.pipeline.arithmetic import same_bits
 from bestarm.pipeline.report import PAGES, computed_parts, fill, read_ledger
 from bestarm.pipeline.scales import SCALES, read_scale
-from bestarm.pipeline.style import save
-from bestarm.pipeline.tables import COLUMNS, read_geometry, read_table
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,41 @@ def test_kernels_live_where_the_compile_cache_looks():
             if node.module.startswith("bestarm") and found not in allowed:
                 constants = {alias.name for alias in node.names if alias.name.isupper()}
                 assert not constants, (source, node.module, constants)
+
+
+def imports_of(source):
+    """The modules of the package that a file of it imports."""
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bestarm"):
+            for alias in node.names:  # a name may be a module
+                whole = f"{node.module}.{alias.name}"
+                path = PACKAGE.joinpath(*whole.split(".")[1:])
+                is_module = path.with_suffix(".py").is_file() or path.is_dir()
+                yield whole if is_module else node.module
+
+
+def module_of(source):
+    parts = source.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+#: What a folder of the package may import from; papers only from themselves beside.
+LAYERS = {"core": {"core"}, "common": {"core", "common"}}
+
+
+@pytest.mark.parametrize("folder", ["core", "common", *registry.PAPERS])
+def test_no_layer_imports_upwards(folder):
+    allowed = LAYERS.get(folder, {"core", "common", folder})
+    for source in (PACKAGE / folder).rglob("*.py"):
+        for module in imports_of(source):
+            assert module.split(".")[1] in allowed, (source, module)
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    graph = {module_of(s): set(imports_of(s)) - {module_of(s)} for s in PACKAGE.rglob("*.py")}
+    order = graphlib.TopologicalSorter(graph)
+    order.prepare()  # raises CycleError, which names them
+    assert len(graph) > 50
 
 
 def test_slurm_may_be_given_all_shards_at_once(root):

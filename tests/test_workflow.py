@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import toy
+from bestarm.common.tables import read_table
 from bestarm.pipeline import registry
-from bestarm.pipeline.tables import read_table
 
 ALL = "figures/smoke/all"
 BAICS = registry.room("baics", "experiments")

@@ -7,8 +7,8 @@ import pandas as pd
 from IPython.display import Image
 from matplotlib.figure import Figure
 
-from bestarm.pipeline.files import data_folder
-from bestarm.pipeline.tables import read_table
+from bestarm.common.files import data_folder
+from bestarm.common.tables import read_table
 
 pd.set_option("display.max_colwidth", None)  # verdicts are sentences
 

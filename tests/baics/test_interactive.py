@@ -8,9 +8,9 @@ import pytest
 from bestarm.baics import TaS, TaSCS, TwoStage, Uniform
 from bestarm.baics.problem import Instance
 from bestarm.baics.strategies import INITIAL_DRAWS, prepare
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
-from bestarm.pipeline.model import Cell
 
 EXAMPLE1 = Instance(
     name="example1",

@@ -28,11 +28,11 @@ from bestarm.baics.strategies import (
     start,
     supergradient_step,
 )
+from bestarm.common.paper import Cell
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.information import stylised_threshold
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
-from bestarm.pipeline.model import Cell
 
 EXAMPLE1 = Instance(
     name="example1",

@@ -21,10 +21,10 @@ from bestarm.cbmai.strategies import (
     rejection_schedule,
     start,
 )
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
-from bestarm.pipeline.model import Cell
 from cbmai.runs import normals, simulate
 
 NOISE = Noise(1.0, 0.5)

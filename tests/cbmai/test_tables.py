@@ -10,8 +10,8 @@ from scipy import stats
 
 from bestarm.cbmai import tables
 from bestarm.cbmai.problem import instances
+from bestarm.common.tables import cell_rows
 from bestarm.core.estimates import proportion
-from bestarm.pipeline.tables import cell_rows
 
 
 def error_rates(**errors):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bestarm.common.paper import Cell
 from bestarm.core.streams import streams_of
 from bestarm.delayed import reference
 from bestarm.delayed.bounds import (
@@ -17,7 +18,6 @@ from bestarm.delayed.bounds import (
 )
 from bestarm.delayed.problem import alike
 from bestarm.delayed.strategies import prepare
-from bestarm.pipeline.model import Cell
 from delayed.test_racing import FEEDBACKS, RULES
 
 DELAY = 9

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import streams_of
 from bestarm.delayed import recorded, reference
@@ -12,7 +13,6 @@ from bestarm.delayed.problem import SIGMAS_P, Instance, battery, mip, qualities,
 from bestarm.delayed.racing import run
 from bestarm.delayed.steps import ACCEPTED, REJECTED, Arms, Race, Records
 from bestarm.delayed.strategies import prepare, reordered
-from bestarm.pipeline.model import Cell
 from delayed.test_racing import RULES, counts, streams
 
 KINDS = {"full": FULL, "unbiased": UNBIASED, "recorded": RECORDED}

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bestarm.common.paper import Cell
 from bestarm.core.estimates import ratio_of_means
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import streams_of
@@ -21,7 +22,6 @@ from bestarm.delayed.strategies import (
     readings_of,
 )
 from bestarm.delayed.tables import of_panel
-from bestarm.pipeline.model import Cell
 
 GOOD = {"name": "x", "means": [1.0, 3.0, 2.0], "top": 1, "sigma_p": 1.0, "delay": 5}
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
@@ -22,7 +23,6 @@ from bestarm.lagex.interactive import LAGEX, Uniform
 from bestarm.lagex.problem import Instance, Model, imdb, setup1
 from bestarm.lagex.strategies import EASY, FAILURES, READINGS, Setting, prepare, rules_of
 from bestarm.lagex.vertices import FOUND, LOST, make_others
-from bestarm.pipeline.model import Cell
 
 HARD = setup1(0.5).model
 

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import pytest
 
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import CGE, LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.strategies import prepare, readings_of
-from bestarm.pipeline.model import Cell
 
 OBJECTS = {"LAGEX": LAGEX, "LATS": LATS, "CTnS": CTnS, "CGE": CGE, "Uniform": Uniform}
 KNOWN = ("CTnS", "CGE")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import yaml
 
+from bestarm.common.arithmetic import same_bits
+from bestarm.common.files import data_folder
 from bestarm.lagex import kept, program, program_runs
 from bestarm.lagex.problem import EASIER, instances, setup1
-from bestarm.pipeline.arithmetic import same_bits
-from bestarm.pipeline.files import data_folder
 from bestarm.pipeline.plan import describe_instances
 from lagex.test_program import same_arithmetic
 

@@ -12,6 +12,8 @@ import pytest
 import scipy
 import yaml
 
+from bestarm.common.arithmetic import same_bits
+from bestarm.common.files import data_folder
 from bestarm.core.status import Status
 from bestarm.lagex import program_solvers
 from bestarm.lagex.problem import EASIER, HARD, Model, setup1
@@ -46,8 +48,6 @@ from bestarm.lagex.program_solvers import (
     solved_allocation,
 )
 from bestarm.lagex.slsqp import Minimum
-from bestarm.pipeline.arithmetic import same_bits
-from bestarm.pipeline.files import data_folder
 
 FOLDER = data_folder() / "lagex-programs"
 MODELS = {"hard": setup1(HARD).model, "easy": setup1(EASIER).model}

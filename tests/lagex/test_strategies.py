@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import reference
@@ -34,7 +35,6 @@ from bestarm.lagex.strategies import (
     rules_of,
 )
 from bestarm.lagex.vertices import every_alternative
-from bestarm.pipeline.model import Cell
 
 FALSE_ALARM = 1e-6
 CASES = [(strategy, reading) for strategy in STRATEGIES for reading in readings_of(strategy)]

@@ -5,9 +5,9 @@ import math
 import pandas as pd
 import pytest
 
+from bestarm.common.tables import read_table
 from bestarm.linear.plots import near
 from bestarm.linear.strategies import CHOICES, CLOSEST, HONEST, grid, named_readings
-from bestarm.pipeline.tables import read_table
 
 
 @pytest.mark.parametrize("strategy", CLOSEST)

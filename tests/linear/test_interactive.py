@@ -6,13 +6,13 @@ import math
 import numpy as np
 import pytest
 
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
 from bestarm.linear.interactive import RAGE, XY, FullyAdaptive, G, LinGapE, XYAdaptive, XYOracle
 from bestarm.linear.phased import run_phased
 from bestarm.linear.problem import Instance
 from bestarm.linear.strategies import prepare, readings_of
-from bestarm.pipeline.model import Cell
 from linear.instances import drawn
 
 OBJECTS = {

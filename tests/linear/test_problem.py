@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import streams_of
 from bestarm.linear.problem import (
@@ -15,7 +16,6 @@ from bestarm.linear.problem import (
     with_files,
 )
 from bestarm.linear.strategies import STRATEGIES, prepare, readings_of
-from bestarm.pipeline.model import Cell
 
 GOOD = {"name": "x", "arms": [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], "theta": [4.0, 0.5]}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.linear import reference
@@ -30,7 +31,6 @@ from bestarm.linear.strategies import (
     sequence_of,
     static_width,
 )
-from bestarm.pipeline.model import Cell
 from linear.instances import near_pair, pair_directions
 
 FALSE_ALARM = 1e-3

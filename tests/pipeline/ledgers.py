@@ -5,10 +5,10 @@ import math
 import pandas as pd
 from scipy import stats
 
+from bestarm.common.paper import Cell
+from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import Estimate
 from bestarm.pipeline.claims import Ledger, Tables
-from bestarm.pipeline.model import Cell
-from bestarm.pipeline.tables import assemble, cell_rows
 from bestarm.pipeline.verdicts import judge
 
 SETTING = {"delta": 0.1}

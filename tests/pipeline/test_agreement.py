@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from bestarm.common.paper import Cell
+from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import (
     LEVEL,
     Estimate,
@@ -26,8 +28,6 @@ from bestarm.pipeline.agreement import (
     paired,
     verdicts,
 )
-from bestarm.pipeline.model import Cell
-from bestarm.pipeline.tables import assemble, cell_rows
 
 KEPT, FRESH = 300, 30
 LAWS = {

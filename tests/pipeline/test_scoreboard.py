@@ -3,10 +3,10 @@
 import pandas as pd
 import pytest
 
+from bestarm.common.tables import read_table
 from bestarm.pipeline import overview, registry, verdicts
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.scoreboard import MARGINS, expected_false_alarms, headline, scorecard
-from bestarm.pipeline.tables import read_table
 from bestarm.pipeline.verdicts import AS_WRITTEN, NOT_TESTABLE, OTHER_READING, VERDICTS
 
 COUNTS = ["agrees", "refuted", "differs", "cannot_tell", "claims"]

@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bestarm.common.paper import Cell, Experiment
+from bestarm.common.tables import read_table, write_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import shard as shard_module
 from bestarm.pipeline import summary
-from bestarm.pipeline.model import Cell, Experiment
 from bestarm.pipeline.plan import Plan, describe_instances, make_plan, read_plan
 from bestarm.pipeline.registry import room
 from bestarm.pipeline.shard import open_shard, write_shard
 from bestarm.pipeline.summary import summarise
-from bestarm.pipeline.tables import read_table, write_table
 
 SETTING = {"delta": 0.1, "cap": 300}
 EXPERIMENT = Experiment(

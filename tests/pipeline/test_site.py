@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 import yaml
 
+from bestarm.common.style import BLACK, BLUE, Look, caption, new_figure, save
+from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.looks import LOOKS
@@ -24,8 +26,6 @@ from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import fingerprint, page_names, sources
 from bestarm.pipeline.site.paper import caption_of
 from bestarm.pipeline.site.table import plain, script
-from bestarm.pipeline.style import BLACK, BLUE, Look, caption, new_figure, save
-from bestarm.pipeline.tables import assemble, read_table
 
 VOID = {"meta", "link", "img", "br", "input", "hr"}
 

@@ -8,11 +8,11 @@ import pytest
 import yaml
 from scipy import stats
 
+from bestarm.common.evidence import CAPPED
 from bestarm.core.estimates import exact, mean, proportion, undefined
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import verdicts
 from bestarm.pipeline.claims import Ledger, Tables, read_ledger
-from bestarm.pipeline.evidence import CAPPED
 from bestarm.pipeline.validity import holm
 from bestarm.pipeline.verdicts import (
     AGREES,

@@ -14,10 +14,11 @@ import yaml
 from typer.testing import CliRunner
 
 from bestarm.cli import app
+from bestarm.common.codehash import NUMBERS_FROM
+from bestarm.common.paper import Experiment
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import hashes as hashes_module
 from bestarm.pipeline import registry
-from bestarm.pipeline.codehash import NUMBERS_FROM
 from bestarm.pipeline.hashes import (
     differences,
     hash_experiment,
@@ -25,7 +26,6 @@ from bestarm.pipeline.hashes import (
     read_hashes,
     rows_hash,
 )
-from bestarm.pipeline.model import Experiment
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import simulate_cell, write_shard

@@ -12,8 +12,8 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.arithmetic import same_kernels
-from bestarm.pipeline.codehash import code_hash
+from bestarm.common.arithmetic import same_kernels
+from bestarm.common.codehash import code_hash
 from bestarm.pipeline.scales import SCALES, read_scale
 
 # Before any job starts; Snakemake itself gives each one thread.

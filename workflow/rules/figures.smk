@@ -18,7 +18,7 @@ rule table:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda w: code_hash("bestarm.pipeline.tables", f"bestarm.{w.paper}.experiments")
+        code=lambda w: code_hash("bestarm.common.tables", f"bestarm.{w.paper}.experiments")
         + tables_of(w.paper, "experiments", "KEPT"),
         kind="",
     shell:

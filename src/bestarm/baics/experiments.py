@@ -10,6 +10,8 @@ from scipy.optimize import linprog
 from bestarm.baics.problem import EPSILONS, SEGMENTS, VARIANTS, Instance, epsilon_family, segments
 from bestarm.baics.strategies import readings_of
 from bestarm.baics.tracking import TRACKED_RUNS, tracking_errors
+from bestarm.common.paper import Benchmark, Cell, Experiment, Sources, Target
+from bestarm.common.tables import assemble, cell_rows, published_rows
 from bestarm.core.estimates import (
     LEVEL,
     Estimate,
@@ -22,8 +24,6 @@ from bestarm.core.estimates import (
 )
 from bestarm.core.information import error_information
 from bestarm.core.status import Status
-from bestarm.pipeline.model import Benchmark, Cell, Experiment, Sources, Target
-from bestarm.pipeline.tables import assemble, cell_rows, published_rows
 
 PAPER_SETTING = {"delta": 0.1, "cap": 15_000}
 DELTAS = tuple(10.0**-e for e in range(1, 9))

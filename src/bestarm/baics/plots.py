@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from bestarm.pipeline.style import (
+from bestarm.common.style import (
     BLUE,
     BOUND,
     GREEN,

@@ -12,8 +12,8 @@ from bestarm.baics.alternatives import (
     best_feasible_arm,
     optimal_allocation,
 )
+from bestarm.common.files import data_folder
 from bestarm.core.inputs import Input, PositiveFloat, load
-from bestarm.pipeline.files import data_folder
 
 Row = Annotated[list[float], Field(min_length=1)]
 

@@ -20,6 +20,7 @@ from bestarm.baics.alternatives import (
     supergradient,
 )
 from bestarm.baics.problem import Instance
+from bestarm.common.paper import Cell
 from bestarm.core.compile import inlined, jit
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.information import stylised_threshold
@@ -28,7 +29,6 @@ from bestarm.core.simplex import project_to_simplex
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
 from bestarm.core.tracking import track
-from bestarm.pipeline.model import Cell
 
 #: Draws of each (arm, subpopulation) before any strategy starts to choose (Section 5.1).
 INITIAL_DRAWS = 5

@@ -10,8 +10,8 @@ from bestarm.cbmai import tables
 from bestarm.cbmai.problem import SEEDS, Instance, make, random_instance
 from bestarm.cbmai.strategies import STRATEGIES
 from bestarm.cbmai.tables import point
+from bestarm.common.paper import Benchmark, Cell, Experiment, Target
 from bestarm.core.estimates import LEVEL, Estimate, Moments, mean, proportion, undefined
-from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
 
 #: Budgets are not printed in the paper. On these the best strategy's error goes from above 0.5 to
 #: below 0.01 on every instance.

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MultipleLocator, NullFormatter
 
-from bestarm.pipeline.style import (
+from bestarm.common.style import (
     BLUE,
     BOUND,
     GREEN,

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
 from bestarm.cbmai.gaps import Scaled, arm_gaps, infeasibility_gap
+from bestarm.common.files import data_folder
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
 from bestarm.core.inputs import Input, PositiveFloat, load
-from bestarm.pipeline.files import data_folder
 
 #: Gaps are computed if no arm is known, up to this many constraints and bases: beyond, they take
 #: minutes.

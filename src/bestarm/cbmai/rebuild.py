@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 
 from bestarm.cbmai.problem import Instance, draw_arms, make, solve
-from bestarm.pipeline.files import data_folder, write_text
+from bestarm.common.files import data_folder, write_text
 
 K = 16
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.cbmai.problem import Instance, Noise, Problem
+from bestarm.common.paper import Cell
 from bestarm.core.bases import (
     Workspace,
     basic_solution,
@@ -23,7 +24,6 @@ from bestarm.core.compile import inlined, jit
 from bestarm.core.inputs import Input, InputError, PositiveInt
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
-from bestarm.pipeline.model import Cell
 
 RUNNING, FOUND, INFEASIBLE = 0, 1, 2
 STOPPED, FAILED = int(Status.STOPPED), int(Status.FAILED)

@@ -16,10 +16,10 @@ from bestarm.cbmai.strategies import (
     rejection_schedule,
     start,
 )
+from bestarm.common.paper import Cell, Sources
+from bestarm.common.tables import assemble, cell_rows, published_rows
 from bestarm.core.estimates import Estimate, exact, proportion, undefined
 from bestarm.core.streams import stream_key, streams_of
-from bestarm.pipeline.model import Cell, Sources
-from bestarm.pipeline.tables import assemble, cell_rows, published_rows
 
 #: Errors that a normal approximation in the logarithm asks for, and its 95% quantile.
 FEWEST_ERRORS = 10

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from bestarm.common.files import write_text
+from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.files import write_text
-from bestarm.pipeline.generate import Job, command_line, finish, gather
 
 SEED = 2018
 POLICIES, CELLS = 40, 12

@@ -13,10 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bestarm.common.files import replacing
+from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.core.inputs import InputError
 from bestarm.delayed.corridors import SEED, Corridor, corridor, neighbours, start_value, tree_flow
-from bestarm.pipeline.files import replacing
-from bestarm.pipeline.generate import Job, command_line, finish, gather
 
 INSTANCES = 200
 STEP, STEPS = 100, 20

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Benchmark, Cell, Experiment, Target
 from bestarm.core.estimates import (
     LEVEL,
     Estimate,
@@ -18,7 +19,6 @@ from bestarm.core.status import Status
 from bestarm.delayed import tables
 from bestarm.delayed.problem import DELAYS, MODELS, SIGMAS_P, SIZES, Instance
 from bestarm.delayed.strategies import readings_of
-from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
 
 #: Section 5: delta, and b = r = 10 in parallel.
 SEQUENTIAL, PARALLEL = {"batch": 1, "delta": 0.05}, {"batch": 10, "delta": 0.05}

@@ -6,9 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
-from bestarm.delayed.problem import MODELS
-from bestarm.delayed.tables import PANELS, panel_of
-from bestarm.pipeline.style import (
+from bestarm.common.style import (
     BLACK,
     BLUE,
     BOUND,
@@ -26,6 +24,8 @@ from bestarm.pipeline.style import (
     pick,
     runs,
 )
+from bestarm.delayed.problem import MODELS
+from bestarm.delayed.tables import PANELS, panel_of
 
 LOOKS = {
     "as-written": Look(BLUE, "o"),

@@ -6,10 +6,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
+from bestarm.common.files import data_folder
 from bestarm.core.inputs import Input, InputError, PositiveFloat, PositiveInt, load
 from bestarm.delayed import recorded
 from bestarm.delayed.steps import NO_RECORDS, Arms, Records
-from bestarm.pipeline.files import data_folder
 
 Feedback = Literal["full", "incremental", "unbiased", "biased", "recorded"]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 
+from bestarm.common.files import data_folder
 from bestarm.core.inputs import InputError
 from bestarm.delayed.corridors import corridor, start_value
 from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
 from bestarm.delayed.steps import Records
-from bestarm.pipeline.files import data_folder
 
 #: The tables, under data/; their provenance is beside them.
 TABLES = {"battery": "battery/policies.csv", "mip": "mip/traces.parquet"}

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import Input, PositiveInt, Probability
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
@@ -15,7 +16,6 @@ from bestarm.delayed.bounds import GUARANTEED, OPTIMAL, PUBLISHED, Rules
 from bestarm.delayed.problem import Instance, Spread
 from bestarm.delayed.racing import Result, run
 from bestarm.delayed.steps import ACCEPTED, SURVIVING, Arms, Race, Records
-from bestarm.pipeline.model import Cell
 
 
 class Reading(NamedTuple):

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 import pandas as pd
 
+from bestarm.common.paper import Sources
+from bestarm.common.tables import assemble, published_rows
 from bestarm.core.estimates import Estimate, exact, proportion, ratio_of_independent_means
 from bestarm.delayed.strategies import on_rewards
-from bestarm.pipeline.model import Sources
-from bestarm.pipeline.tables import assemble, published_rows
 
 #: Columns of Figure 1, by what their instances are called and what is on the axis.
 PANELS = {"bounded": "n", "free": "n", "delays": "D"}

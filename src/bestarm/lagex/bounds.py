@@ -4,7 +4,7 @@ And one the paper does not have: what it takes to learn the constraints (`learni
 """
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linprog
@@ -13,10 +13,8 @@ from scipy.special import rel_entr
 
 from bestarm.lagex import vertices
 from bestarm.lagex.allocation import best_allocation
+from bestarm.lagex.model import Model
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative
-
-if TYPE_CHECKING:  # which imports this module
-    from bestarm.lagex.problem import Model
 
 #: A gap, or a slack, that is no larger is rounding: the best policy is not unique, or the
 #: constraint is active.

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-from bestarm.pipeline.style import (
+from bestarm.common.style import (
     BLACK,
     BLUE,
     GREEN,

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Benchmark, Cell, Experiment, Sources, Target
+from bestarm.common.tables import cell_rows
 from bestarm.core.estimates import (
     LEVEL,
     Estimate,
@@ -20,8 +22,6 @@ from bestarm.core.status import Status
 from bestarm.lagex import kept, shapes, tables
 from bestarm.lagex.problem import EASIER, HARD, SWEEP, TOLERANCE, Instance, setup1
 from bestarm.lagex.strategies import STRATEGIES, readings_of
-from bestarm.pipeline.model import Benchmark, Cell, Experiment, Sources, Target
-from bestarm.pipeline.tables import cell_rows
 
 #: Section 5 and the published program: delta of setup 1 and of the others, and the cap.
 SETUP_1 = {"delta": 0.01, "r": TOLERANCE, "cap": 100_000}

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 import pandas as pd
 
+from bestarm.common.files import data_folder
 from bestarm.core.inputs import InputError
 from bestarm.lagex.problem import EASIER, HARD, Instance, setup1
-from bestarm.pipeline.files import data_folder
 
 #: The tables, under data/; their provenance is beside them.
 TRACES, RUNS = "lagex-programs/traces.parquet", "lagex-runs/runs.parquet"

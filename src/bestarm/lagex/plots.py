@@ -8,24 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import MaxNLocator
 
-from bestarm.lagex.boxes import (
-    BOXES,
-    ENTRIES,
-    KNOWING,
-    LINES,
-    LOOKS,
-    PLACES,
-    READING_NAMES,
-    box,
-    fill_of,
-    legend,
-    marks,
-    rows_of_strategies,
-    stopping_times,
-    strategies_of,
-    value_of,
-)
-from bestarm.pipeline.style import (
+from bestarm.common.style import (
     BLACK,
     BLUE,
     BOUND,
@@ -42,6 +25,23 @@ from bestarm.pipeline.style import (
     pick,
     plain_log_ticks,
     runs,
+)
+from bestarm.lagex.boxes import (
+    BOXES,
+    ENTRIES,
+    KNOWING,
+    LINES,
+    LOOKS,
+    PLACES,
+    READING_NAMES,
+    box,
+    fill_of,
+    legend,
+    marks,
+    rows_of_strategies,
+    stopping_times,
+    strategies_of,
+    value_of,
 )
 
 #: Lower bounds under known constraints, and with the one for strategies that have to learn them.

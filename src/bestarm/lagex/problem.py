@@ -4,12 +4,13 @@ import csv
 import math
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from scipy.optimize import linprog
 
+from bestarm.common.files import data_folder
 from bestarm.core.inputs import Input, PositiveFloat, load
 from bestarm.lagex.bounds import (
     TIE,
@@ -20,23 +21,13 @@ from bestarm.lagex.bounds import (
     rows_of,
     shadow_price,
 )
+from bestarm.lagex.model import Model
 from bestarm.lagex.vertices import MOST_COLUMNS, alternatives
-from bestarm.pipeline.files import data_folder
 
 #: r in all of the paper's experiments.
 TOLERANCE = 0.01
 
 Vector = Annotated[list[float], Field(min_length=2)]
-
-
-class Model(NamedTuple):
-    """The instance as kernels take it: policies pi of the simplex with matrix @ pi <= limits."""
-
-    means: np.ndarray  # (K,)
-    variances: np.ndarray  # (K,) of rewards
-    matrix: np.ndarray  # (d, K) mean costs, A
-    limits: np.ndarray  # (d,) b
-    cost_sigma: float  # standard deviation of every entry of a cost vector
 
 
 class Constraint(Input):

@@ -13,11 +13,11 @@ from types import ModuleType
 import pandas as pd
 import yaml
 
+from bestarm.common.arithmetic import same_bits
+from bestarm.common.files import replacing
+from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.lagex import program, program_solvers, slsqp
 from bestarm.lagex.problem import EASIER, setup1
-from bestarm.pipeline.arithmetic import same_bits
-from bestarm.pipeline.files import replacing
-from bestarm.pipeline.generate import Job, command_line, finish, gather
 
 SEED = 2024
 CAP = 100_000

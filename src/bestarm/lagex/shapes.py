@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import nnls
 
+from bestarm.common.paper import Cell, Sources
+from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import Estimate, exact, mean, proportion
 from bestarm.core.streams import stream_key, streams_of
 from bestarm.lagex.confidence import norm, radius
@@ -16,8 +18,6 @@ from bestarm.lagex.problem import Instance, Model, perturbed
 from bestarm.lagex.replay import play
 from bestarm.lagex.strategies import READINGS, Setting, rules_of
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative
-from bestarm.pipeline.model import Cell, Sources
-from bestarm.pipeline.tables import assemble, cell_rows
 
 #: Figure 2's rounds, and the delta of its optimistic sets.
 ROUNDS = (60, 200, 266)

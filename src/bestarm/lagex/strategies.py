@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 from pydantic import Field
 
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import Input, PositiveInt, Probability
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
@@ -28,7 +29,6 @@ from bestarm.lagex.exploration import (
 )
 from bestarm.lagex.problem import Constraint, Instance
 from bestarm.lagex.vertices import alternatives
-from bestarm.pipeline.model import Cell
 
 
 class Strategy(NamedTuple):

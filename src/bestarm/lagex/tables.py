@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Cell, Sources
+from bestarm.common.tables import assemble, cell_rows, published_rows
 from bestarm.core.estimates import Estimate, exact, undefined
 from bestarm.core.information import error_information
 from bestarm.lagex.bounds import lower_bound, within
 from bestarm.lagex.problem import EASIER, EPSILONS, HARD, SWEEP, TOLERANCE, setup1
-from bestarm.pipeline.model import Cell, Sources
-from bestarm.pipeline.tables import assemble, cell_rows, published_rows
 
 #: Readings that the paper's own figures show; all are in target `readings`.
 SHOWN = ("as-written", "released-stop", "exact")

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Benchmark, Cell, Experiment, Target
 from bestarm.core.estimates import LEVEL, Estimate, correctness, mean, stopping_times
 from bestarm.linear import tables
 from bestarm.linear.problem import DIMENSIONS, SEEDS, SIZES, Instance
 from bestarm.linear.strategies import CHOICES, CLOSEST, STRATEGIES, grid
-from bestarm.pipeline.model import Benchmark, Cell, Experiment, Target
 
 #: Section 6's delta; a run that reaches the cap is counted as capped.
 PAPER_SETTING = {"delta": 0.05, "cap": 20_000_000}

@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.ticker import NullFormatter
 
-from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
-from bestarm.pipeline.evidence import Side, log_side, same, share_against
-from bestarm.pipeline.style import (
+from bestarm.common.evidence import Side, log_side, same, share_against
+from bestarm.common.style import (
     BLACK,
     BLUE,
     BOUND,
@@ -28,7 +27,8 @@ from bestarm.pipeline.style import (
     pick,
     runs,
 )
-from bestarm.pipeline.tables import setting_value
+from bestarm.common.tables import setting_value
+from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
 
 LOOKS = {
     "G": Look(ORANGE, "s"),

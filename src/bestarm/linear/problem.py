@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from bestarm.common.files import data_folder
 from bestarm.core.inputs import Input, InputError, PositiveFloat, load, read_text
 from bestarm.linear.complexity import Complexity, complexity
-from bestarm.pipeline.files import data_folder
 
 Vector = Annotated[list[float], Field(min_length=1)]
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import Input, PositiveInt, Probability
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
@@ -27,7 +28,6 @@ from bestarm.linear.least_squares import Fit, make_fit
 from bestarm.linear.phased import EQ_18, FIGURE_3, RagePhases, XYAdaptivePhases, run_phased
 from bestarm.linear.problem import Instance, Problem
 from bestarm.linear.static import draw_sums, run_static, true_gaps_hold
-from bestarm.pipeline.model import Cell
 
 #: Section 6: by how much the uncertainty of XY-Adaptive shrinks every phase.
 ALPHA = 0.1

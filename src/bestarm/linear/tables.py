@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Cell, Sources
+from bestarm.common.tables import assemble, cell_rows, published_rows
 from bestarm.core.estimates import Estimate, exact, ratio_of_independent_means
 from bestarm.core.information import error_information
 from bestarm.linear.complexity import pulls_until
@@ -20,8 +22,6 @@ from bestarm.linear.strategies import (
     grid,
     static_width,
 )
-from bestarm.pipeline.model import Cell, Sources
-from bestarm.pipeline.tables import assemble, cell_rows, published_rows
 
 #: Pulls by arm are summarised up to this many arms.
 MOST_ARMS_SHOWN = 12

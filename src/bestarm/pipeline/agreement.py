@@ -25,8 +25,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from bestarm.common.tables import COLUMNS, read_table, write_table
 from bestarm.core import estimates
-from bestarm.pipeline.tables import COLUMNS, read_table, write_table
 
 KEY = COLUMNS[:7]
 #: Computed numbers agree to this, relatively; printed ones have six digits.

@@ -44,7 +44,7 @@ def compile_kernels(paper: Paper) -> None:
 @command()
 def instances(paper: Paper, out: Out) -> None:
     """Write a paper's instances and what is true of them."""
-    from bestarm.pipeline.files import write_json
+    from bestarm.common.files import write_json
     from bestarm.pipeline.plan import describe_instances
 
     write_json(out, describe_instances(paper, registry.room(paper, "problem").instances()))
@@ -60,7 +60,7 @@ def plan(
     out: Out,
 ) -> None:
     """Plan an experiment."""
-    from bestarm.pipeline.files import write_json
+    from bestarm.common.files import write_json
     from bestarm.pipeline.plan import make_plan
 
     wanted = _named(registry.experiment, paper, experiment)
@@ -80,9 +80,9 @@ def shard(plan: Path, index: int, out: Out) -> None:
 @command()
 def summary(plan: Path, shards: int, out: Out) -> None:
     """Summarise the first shards beside a plan, as many as said: there may be too many to name."""
+    from bestarm.common.tables import write_table
     from bestarm.pipeline.plan import read_plan
     from bestarm.pipeline.summary import summarise
-    from bestarm.pipeline.tables import write_table
 
     paths = [plan.parent / f"shard-{index}.parquet" for index in range(shards)]
     write_table(summarise(read_plan(plan), paths), out)
@@ -99,7 +99,7 @@ def table(
     geometry: bool = False,
 ) -> None:
     """Make a target's table, or its geometry, from the summaries of its experiments."""
-    from bestarm.pipeline.tables import read_sources, write_geometry, write_table
+    from bestarm.common.tables import read_sources, write_geometry, write_table
 
     wanted = _named(registry.target, paper, target)
     sources = read_sources(wanted, summaries or [], instances, published)
@@ -119,8 +119,8 @@ def plot(
     geometry: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Draw a target from its table."""
-    from bestarm.pipeline.style import save
-    from bestarm.pipeline.tables import read_geometry, read_table
+    from bestarm.common.style import save
+    from bestarm.common.tables import read_geometry, read_table
 
     _named(registry.target, paper, target)
     draw = getattr(registry.room(paper, "plots"), target.replace("-", "_"))
@@ -139,8 +139,8 @@ def claims(
     """Judge the claims of every paper (data/claims/PAPER.yaml) on the tables under a folder."""
     import pandas as pd
 
+    from bestarm.common.tables import read_table
     from bestarm.pipeline import scoreboard
-    from bestarm.pipeline.tables import read_table
     from bestarm.pipeline.verdicts import judge_paper, write_ledger
 
     parts = {margins: [] for margins in scoreboard.MARGINS}
@@ -169,8 +169,8 @@ def overview(
     """Draw the forest plot of claims.csv, and each paper's part of scorecard.csv."""
     import pandas as pd
 
+    from bestarm.common.style import save
     from bestarm.pipeline import overview as pictures
-    from bestarm.pipeline.style import save
 
     table = pd.read_csv(scorecard)
     forest = pictures.forest(pd.read_csv(claims))

@@ -5,12 +5,12 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from bestarm.common import evidence
+from bestarm.common.evidence import CAPPED, Z95, Evidence, Side
+from bestarm.common.tables import setting_value
 from bestarm.core.estimates import wilson
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import evidence
 from bestarm.pipeline.claims import Claim, Part, Published, ReadingOf, RowOf, Tables
-from bestarm.pipeline.evidence import CAPPED, Z95, Evidence, Side
-from bestarm.pipeline.tables import setting_value
 
 NOTHING = (math.nan, math.nan, math.nan)
 

@@ -18,11 +18,11 @@ import pandas as pd
 import pyarrow as pa
 from packaging.requirements import Requirement
 
+from bestarm.common.codehash import NUMBERS_FROM
+from bestarm.common.files import write_text
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
-from bestarm.pipeline.codehash import NUMBERS_FROM
-from bestarm.pipeline.files import write_text
-from bestarm.pipeline.model import Cell
 from bestarm.pipeline.plan import read_plan
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import open_shard

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from bestarm.pipeline.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
+from bestarm.common.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from bestarm.pipeline.verdicts import (
     ALL_DIFFER,
     AS_WRITTEN,

@@ -9,8 +9,8 @@ from nbconvert import HTMLExporter
 from nbconvert.preprocessors import ExecutePreprocessor
 from pygments.formatters import HtmlFormatter
 
-from bestarm.pipeline.environment import environment
-from bestarm.pipeline.files import write_text
+from bestarm.common.environment import environment
+from bestarm.common.files import write_text
 
 #: Of its code; every colour of it is legible on white (contrast 4.5 or more; a test computes it).
 PYGMENTS_STYLE = "xcode"

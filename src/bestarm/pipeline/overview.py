@@ -9,9 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from bestarm.common.style import BLUE, ORANGE, VERMILION, caption, new_figure
 from bestarm.pipeline.claims import FACTOR, KINDS
 from bestarm.pipeline.looks import LOOKS
-from bestarm.pipeline.style import BLUE, ORANGE, VERMILION, caption, new_figure
 
 #: The forest's axis; ratios beyond it end in arrows.
 NARROWEST, WIDEST = 0.1, 10.0

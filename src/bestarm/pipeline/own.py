@@ -17,10 +17,10 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
+from bestarm.common.files import replacing
+from bestarm.common.paper import Cell, Experiment
 from bestarm.core.inputs import InputError, load_yaml, parse
 from bestarm.pipeline import registry
-from bestarm.pipeline.files import replacing
-from bestarm.pipeline.model import Cell, Experiment
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.shard import cell_table, simulate_cell
 from bestarm.pipeline.show import few, output, print_instance

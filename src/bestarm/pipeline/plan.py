@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from bestarm.common.files import canonical_json
+from bestarm.common.paper import Cell, Experiment
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import stream_key
 from bestarm.pipeline import registry
-from bestarm.pipeline.files import canonical_json
-from bestarm.pipeline.model import Cell, Experiment
 
 
 class Plan(BaseModel):

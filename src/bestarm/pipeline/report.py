@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm.common.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
-from bestarm.pipeline.files import write_text
 from bestarm.pipeline.prose import number, printed, wrapped
 from bestarm.pipeline.report_speed import speed_table, strategy_table, time_table
 from bestarm.pipeline.report_users import example_table, segment_table

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm.common.tables import read_table
 from bestarm.pipeline.prose import markdown, number
-from bestarm.pipeline.tables import read_table
 
 #: Shares of runs in docs/usage.md's example, by statistic.
 EXAMPLE = {

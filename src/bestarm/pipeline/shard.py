@@ -7,12 +7,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bestarm.common.codehash import code_hash
+from bestarm.common.files import replacing
+from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import replication_streams
 from bestarm.pipeline import registry
-from bestarm.pipeline.codehash import code_hash
-from bestarm.pipeline.files import replacing
-from bestarm.pipeline.model import Cell
 from bestarm.pipeline.plan import Plan
 
 #: Columns of every shard that name the cell; with the replication they identify a row.

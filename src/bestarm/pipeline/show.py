@@ -10,11 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bestarm.common.tables import read_table
 from bestarm.core.estimates import STATISTICS, Estimate
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.plan import describe_instances
-from bestarm.pipeline.tables import read_table
 
 
 def output() -> Console:

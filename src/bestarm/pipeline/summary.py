@@ -8,11 +8,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.plan import Plan
 from bestarm.pipeline.shard import open_shard
-from bestarm.pipeline.tables import assemble, cell_rows
 
 #: Runs of a cell that are held at a time where tallies are kept; as many are summed up at once, so
 #: that up to here the last bit of a sum is that of all runs together.

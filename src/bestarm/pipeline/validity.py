@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
+from bestarm.common.evidence import is_computed, raw_side, share_against, tail
+from bestarm.common.tables import setting_value
 from bestarm.pipeline.claims import Ledger, RowOf, matching
-from bestarm.pipeline.evidence import is_computed, raw_side, share_against, tail
-from bestarm.pipeline.tables import setting_value
 
 LEVEL = 0.01
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from bestarm.common import evidence
+from bestarm.common.evidence import NO_INTERVAL, UNDEFINED, Evidence
+from bestarm.common.files import write_text
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import evidence
 from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger, read_published
 from bestarm.pipeline.comparison import Comparison, compare
-from bestarm.pipeline.evidence import NO_INTERVAL, UNDEFINED, Evidence
-from bestarm.pipeline.files import write_text
 from bestarm.pipeline.prose import printed
 from bestarm.pipeline.validity import REFUTED, holm, validities
 

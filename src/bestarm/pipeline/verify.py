@@ -20,6 +20,9 @@ import pandas as pd
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
+from bestarm.common.arithmetic import same_bits
+from bestarm.common.paper import Cell, Sources, Target
+from bestarm.common.tables import COLUMNS, assemble, cell_rows, read_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.agreement import (
@@ -33,13 +36,10 @@ from bestarm.pipeline.agreement import (
     simulated,
     verdicts,
 )
-from bestarm.pipeline.arithmetic import same_bits
 from bestarm.pipeline.hashes import SCALE, differences, key_of, read_hashes, rows_hash
-from bestarm.pipeline.model import Cell, Sources, Target
 from bestarm.pipeline.plan import Plan, describe_instances, make_plan
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import simulate_cell
-from bestarm.pipeline.tables import COLUMNS, assemble, cell_rows, read_table
 
 #: Runs of a cell with independent seeds. Of 30 the median can still be told to be wrong at the
 #: level of one test in tens of thousands: all on one side has probability 2^-30.

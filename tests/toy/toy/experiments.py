@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
+from bestarm.common.paper import Benchmark, Cell, Experiment, Sources, Target
+from bestarm.common.tables import assemble
 from bestarm.core.estimates import Estimate, correctness
-from bestarm.pipeline.model import Benchmark, Cell, Experiment, Sources, Target
-from bestarm.pipeline.tables import assemble
 
 BUDGETS = (10, 20, 40)
 EXPERIMENTS = (

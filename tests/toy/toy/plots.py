@@ -3,7 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
-from bestarm.pipeline.style import BLUE, Look, caption, error_bars, new_figure, pick, runs
+from bestarm.common.style import BLUE, Look, caption, error_bars, new_figure, pick, runs
 
 
 def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:

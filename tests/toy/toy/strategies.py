@@ -6,11 +6,11 @@ from typing import NamedTuple
 import numpy as np
 from bestarm.toy.problem import Instance
 
+from bestarm.common.paper import Cell
 from bestarm.core.compile import jit
 from bestarm.core.inputs import Input, PositiveInt
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
-from bestarm.pipeline.model import Cell
 
 
 @jit

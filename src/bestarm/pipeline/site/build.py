@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from bestarm.common.files import replacing
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.claims import KINDS
-from bestarm.pipeline.files import replacing
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report_verdicts import headline_text
 from bestarm.pipeline.scales import Scale, read_scale

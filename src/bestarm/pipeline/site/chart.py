@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bestarm.pipeline.style import (
+from bestarm.common.style import (
     BLACK,
     BLUE,
     GREEN,

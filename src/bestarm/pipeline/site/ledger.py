@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from bestarm.common.style import GREY
 from bestarm.pipeline.claims import Claim, read_ledger
 from bestarm.pipeline.looks import LOOKS, VerdictLook
-from bestarm.pipeline.style import GREY
 from bestarm.pipeline.validity import REFUTED
 from bestarm.pipeline.verdicts import AGREES, CANNOT_TELL, NOT_TESTABLE
 

@@ -8,16 +8,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from bestarm.common.paper import Experiment, Target
+from bestarm.common.tables import read_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import prose, registry
 from bestarm.pipeline.claims import RowOf
-from bestarm.pipeline.model import Experiment, Target
 from bestarm.pipeline.scales import Scale
 from bestarm.pipeline.site.chart import chart
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import stem
 from bestarm.pipeline.site.ledger import Judged
-from bestarm.pipeline.tables import read_table
 
 
 class TargetView(NamedTuple):

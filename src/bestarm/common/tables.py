@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm.common.files import write_text
+from bestarm.common.paper import Cell, Sources, Target
 from bestarm.core.estimates import Estimate
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.files import write_text
-from bestarm.pipeline.model import Cell, Sources, Target
 
 TEXTS = ("instance", "strategy", "setting", "reading", "x_name", "statistic", "unit", "status")
 NUMBERS = ("x", "value", "low", "high")

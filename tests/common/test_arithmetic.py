@@ -7,8 +7,8 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from bestarm.pipeline import arithmetic
-from bestarm.pipeline.arithmetic import NUMPY_SWITCH, same_bits, same_kernels
+from bestarm.common import arithmetic
+from bestarm.common.arithmetic import NUMPY_SWITCH, same_bits, same_kernels
 
 
 def told_and_used():

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from bestarm.pipeline.environment import environment
+from bestarm.common.environment import environment
 
 #: OpenBLAS's kernels for processors with AVX2.
 KERNELS = "Haswell"

@@ -18,9 +18,9 @@ import yaml
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from bestarm.common.codehash import code_hash
+from bestarm.common.files import write_json, write_text
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.codehash import code_hash
-from bestarm.pipeline.files import write_json, write_text
 
 #: A process is replaced after so many jobs: solvers keep some of what they are given.
 PER_PROCESS = 10

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from bestarm.pipeline import codehash
-from bestarm.pipeline.codehash import code_hash, imported_modules
+from bestarm.common import codehash
+from bestarm.common.codehash import code_hash, imported_modules
 
 SHARD = ("bestarm.pipeline.shard", "bestarm.baics.strategies")
 
@@ -74,7 +74,7 @@ def test_versions_count(package, monkeypatch):
 def test_simulation_does_not_depend_on_pictures_or_other_papers():
     found = set().union(*(imported_modules(m) for m in SHARD))
     assert not any(m.endswith((".plots", ".experiments", ".reference")) for m in found)
-    assert {m.split(".")[1] for m in found} <= {"core", "pipeline", "baics"}
+    assert {m.split(".")[1] for m in found} <= {"core", "common", "pipeline", "baics"}
 
 
 def test_a_simulation_job_loads_no_plots(root):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bestarm.common.files import canonical_json, replacing, write_text
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.files import canonical_json, replacing, write_text
 
 
 def test_a_failure_leaves_the_old_file_and_no_trace(tmp_path):

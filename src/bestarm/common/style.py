@@ -13,7 +13,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from bestarm.pipeline.files import replacing
+from bestarm.common.files import replacing
 
 # Okabe & Ito's palette: told apart by colour-blind readers, and in grey by lightness.
 BLACK, GREY = "#000000", "#7f7f7f"

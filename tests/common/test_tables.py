@@ -3,10 +3,8 @@
 import pandas as pd
 import pytest
 
-from bestarm.core.estimates import Estimate, exact
-from bestarm.core.inputs import InputError
-from bestarm.pipeline.model import Cell
-from bestarm.pipeline.tables import (
+from bestarm.common.paper import Cell
+from bestarm.common.tables import (
     COLUMNS,
     assemble,
     cell_rows,
@@ -14,6 +12,8 @@ from bestarm.pipeline.tables import (
     read_table,
     write_table,
 )
+from bestarm.core.estimates import Estimate, exact
+from bestarm.core.inputs import InputError
 
 CELL = Cell("i", "s", {"delta": 0.1, "cap": None}, "r", {"step": 0.5}, "step", 0.5)
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from bestarm.common import evidence
+from bestarm.common.evidence import Side
 from bestarm.core.estimates import exact, mean, proportion, undefined
-from bestarm.pipeline import evidence
-from bestarm.pipeline.evidence import Side
 
 LN_MARGIN = math.log(1.2)
 numbers = st.floats(-2.0, 2.0)

@@ -1,0 +1,1 @@
+"""What papers and the pipeline stand on: words, tables, files, looks."""
