@@ -1,6 +1,7 @@
 """Steps of a run that fail: each is counted, and none makes a run stop."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bestarm.common.paper import Cell
@@ -13,16 +14,17 @@ from bestarm.lagex.exploration import (
     INEXACT,
     LOST_POLICY,
     NEAR_CUT,
+    TIME,
     UNSOLVED,
     choose,
     make_state,
-    observe,
     run,
 )
-from bestarm.lagex.interactive import LAGEX, Uniform
+from bestarm.lagex.failures import counted
+from bestarm.lagex.interactive import LAGEX, CTnS, Uniform
 from bestarm.lagex.problem import Instance, Model, imdb, setup1
 from bestarm.lagex.strategies import EASY, FAILURES, READINGS, Setting, prepare, rules_of
-from bestarm.lagex.vertices import FOUND, LOST, make_others
+from bestarm.lagex.vertices import LOST, make_others
 
 HARD = setup1(0.5).model
 
@@ -33,10 +35,9 @@ def rules(strategy, reading="as-written", **setting):
 
 def known_state(model, pulls):
     """A state that knows the means and the constraints after as many pulls of every arm."""
-    state = make_state(model.variances, model.limits)
-    for arm in range(model.means.size):
-        for _ in range(pulls):
-            observe(rules("CGE"), state, arm, model.means[arm], np.zeros(model.limits.size))
+    state, k = make_state(model.variances, model.limits), model.means.size
+    state.counts[TIME], state.log_determinant[0] = k * pulls, k * np.log(1.0 + pulls)
+    state.pulls[:], state.means[:] = pulls, model.means
     state.rows[:] = model.matrix - model.limits[:, None]
     return state
 
@@ -147,10 +148,29 @@ def test_a_policy_is_stale_if_the_last_search_lost_it(monkeypatch, lost_at):
     assert found.stale == (lost_at == 5)
 
 
+def test_rounds_with_failures_are_counted_over_shards(tmp_path):
+    names = list(FAILURES)
+    for index, rows in enumerate(([[9, 0, 0, 2, 0, 0], [5, 1, 0, 3, 0, 0]], [[7, 0, 0, 1, 0, 4]])):
+        path = tmp_path / f"hard/shard-{index}.parquet"
+        path.parent.mkdir(exist_ok=True)
+        pd.DataFrame(rows, columns=["tau", *names]).assign(status=0).to_parquet(path)
+    found = counted(tmp_path)
+    assert found.rounds.to_dict() == dict(zip(["all", *names], [21, 1, 0, 6, 0, 4], strict=True))
+    assert found.runs.to_dict() == dict(zip(["all", *names], [3, 1, 0, 3, 0, 1], strict=True))
+
+
+def test_known_constraints_of_many_arms_are_checked_at_once():
+    """Whether some policy keeps them, not by way of all that do."""
+    rng = np.random.default_rng(5)
+    matrix = rng.uniform(size=(4, 40))
+    assert CTnS(matrix, matrix.mean(axis=1)).ask() == 0
+    with pytest.raises(InputError, match="must leave some policy"):
+        CTnS(matrix, np.full(4, -1.0))
+
+
 def test_a_usual_run_has_no_failures():
     found = prepare(EASY, Cell(EASY.name, "LATS", {}, "as-written"))(streams_of(0, 1))
     assert [getattr(found, name) for name in FAILURES] == [0] * len(FAILURES)
-    assert FOUND == 0
 
 
 def test_more_arms_and_constraints_than_bits_are_refused_by_name():

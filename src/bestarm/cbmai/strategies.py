@@ -27,7 +27,8 @@ from bestarm.core.streams import Streams, streams_of
 
 RUNNING, FOUND, INFEASIBLE = 0, 1, 2
 STOPPED, FAILED = int(Status.STOPPED), int(Status.FAILED)
-#: Places of State.clock.
+#: What State.clock holds: rounds done; phase; the column rejected first, -1 for none; normals used;
+#: rounds whose scores were not found.
 ROUND, PHASE, FIRST_REJECTED, NORMALS, UNSCORED = range(5)
 
 
@@ -39,8 +40,7 @@ class State(NamedTuple):
     costs: np.ndarray  # (L, K) likewise
     remaining: np.ndarray  # (K + L,) bool
     goals: np.ndarray  # (rounds,) pulls of every remaining unknown arm by the end of each round
-    clock: np.ndarray  # (5,) rounds done, phase, column rejected first (-1: none), normals used,
-    # rounds whose scores were not found
+    clock: np.ndarray  # (5,) from ROUND to UNSCORED
     columns: np.ndarray  # (K + L,) scratch
     work: Workspace  # scratch
 

@@ -244,12 +244,22 @@ def quantile(
 
 
 def censored_quantile(
-    statistic: str, unit: str, sample: np.ndarray, p: float, capped: int, level: float = LEVEL
+    statistic: str,
+    unit: str,
+    sample: np.ndarray,
+    p: float,
+    status: np.ndarray,
+    level: float = LEVEL,
 ) -> Estimate:
-    """A quantile of what grows until a run ends; `undefined` if it lies among the capped runs."""
-    if capped < (1 - p) * sample.size:
-        return quantile(statistic, unit, sample, p, level)
-    return undefined(statistic, unit, sample.size)
+    """A quantile of what grows until a run ends, over runs of some status.
+
+    It is `undefined` if it may lie among the runs that did not stop by their rule. A failed one,
+    which ends early, counts as the largest.
+    """
+    if (status != Status.STOPPED).sum() >= (1 - p) * sample.size:
+        return undefined(statistic, unit, sample.size)
+    grown = np.where(status == Status.FAILED, sample.max(), sample)
+    return quantile(statistic, unit, grown, p, level)
 
 
 def stopping_times(
@@ -263,15 +273,14 @@ def stopping_times(
     """
     n = tau.size
     capped, failed = (int((status == s).sum()) for s in (Status.CAPPED, Status.FAILED))
-    censored = capped + failed
-    ends = np.where(status == Status.FAILED, tau.max(), tau)
-    rows = [mean("mean_stopping_time", unit, tau, "restricted" if censored else "", level)]
+    restricted = "restricted" if capped + failed else ""
+    rows = [mean("mean_stopping_time", unit, tau, restricted, level)]
     for name, p in (
         ("median_stopping_time", 0.5),
         ("quartile_25", 0.25),
         ("quartile_75", 0.75),
     ):
-        rows.append(censored_quantile(name, unit, ends, p, censored, level))
+        rows.append(censored_quantile(name, unit, tau, p, status, level))
     rows.append(proportion("share_capped", capped, n, level))
     return [*rows, proportion("share_failed", failed, n, level)] if failed else rows
 

@@ -18,7 +18,6 @@ from bestarm.core.estimates import (
     stopping_times,
     undefined,
 )
-from bestarm.core.status import Status
 from bestarm.lagex import kept, shapes, tables
 from bestarm.lagex.problem import EASIER, HARD, SWEEP, TOLERANCE, Instance, setup1
 from bestarm.lagex.strategies import STRATEGIES, readings_of
@@ -105,14 +104,13 @@ def summarise(
         runs: columns of the shards, see `strategies.Outcome`.
         level: of intervals.
     """
-    tau, n = runs["tau"], runs["tau"].size
-    capped = int((runs["status"] == Status.CAPPED).sum())
+    tau, status, n = runs["tau"], runs["status"], runs["tau"].size
     good = runs["regret"] <= cell.setting.get("r", TOLERANCE) + ROUNDING
     feasible = runs["excess"] <= ROUNDING
     return [
-        *stopping_times(tau, runs["status"], "steps", level),
-        censored_quantile("quantile_05", "steps", tau, 0.05, capped, level),
-        censored_quantile("quantile_95", "steps", tau, 0.95, capped, level),
+        *stopping_times(tau, status, "steps", level),
+        censored_quantile("quantile_05", "steps", tau, 0.05, status, level),
+        censored_quantile("quantile_95", "steps", tau, 0.95, status, level),
         *correctness(good & feasible, level),
         proportion("prob_r_optimal", int(good.sum()), n, level),
         proportion("prob_feasible", int(feasible.sum()), n, level),
@@ -122,7 +120,7 @@ def summarise(
         if not feasible.all()
         else undefined("mean_excess", "cost", n),
         *(
-            censored_quantile(f"{kind}:{name}", "rounds", runs[kind], p, capped, level)
+            censored_quantile(f"{kind}:{name}", "rounds", runs[kind], p, status, level)
             for kind in ("policy_violations", "allocation_violations")
             for name, p in (("quartile_25", 0.25), ("median", 0.5), ("quartile_75", 0.75))
         ),

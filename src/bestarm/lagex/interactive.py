@@ -158,14 +158,15 @@ class _Known(_Lagex):
             raise InputError(
                 f"{name}: matrix: must be rows of numbers, got {matrix.ndim} dimensions"
             )
-        super().__init__(matrix.shape[1], limits, **options)
+        n_arms = matrix.shape[1]
+        super().__init__(n_arms, limits, **options)
         rows = self._state.rows
         if rows.shape != matrix.shape:
             raise InputError(
                 f"{name}: limits: must be {len(matrix)} numbers, a row of matrix "
                 f"each, got {len(rows)}"
             )
-        if alternatives(np.zeros(matrix.shape[1]), matrix, self._state.limits, 0.0) is None:
+        if alternatives(np.zeros(n_arms), matrix, self._state.limits, -np.inf) is None:
             raise InputError(f"{name}: limits: must leave some policy, here none keeps all of them")
         rows[:] = matrix - self._state.limits[:, None]
 
