@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
+from timed import of as timed_of
 
 from bestarm.core.streams import replication_streams, streams_of
 from bestarm.pipeline import registry
@@ -71,7 +72,7 @@ def kernels(papers: list[str]) -> Iterator[Row]:
     """Microseconds a unit of work of each strategy, with all that a replication costs."""
     for paper in papers:
         speeds = alone(measure, paper)
-        for number, benchmark in enumerate(registry.room(paper, "experiments").BENCHMARKS):
+        for number, benchmark in enumerate(timed_of(paper).benchmarks):
             spent, pulls = speeds[number]
             cell = benchmark.cell
             reading = "" if cell.reading == "as-written" else f", {cell.reading}"
@@ -97,7 +98,7 @@ def measure(paper: str) -> list[tuple[float, float]]:
 
     They take turns, so that a busy minute of the machine does not fall upon all repeats of one.
     """
-    works = [work_of(paper, i) for i in range(len(registry.room(paper, "experiments").BENCHMARKS))]
+    works = [work_of(paper, i) for i in range(len(timed_of(paper).benchmarks))]
     turns = [[timed(work) for work in works] for _ in range(REPEATS)]
     speeds = []
     for repeats in zip(*turns, strict=True):
@@ -110,11 +111,10 @@ def measure(paper: str) -> list[tuple[float, float]]:
 def work_of(paper: str, number: int) -> Callable[[], tuple[int, int]]:
     """A benchmark, compiled: it returns units of work and pulls (of delayed feedback, those that
     ended or were cancelled)."""
-    strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
-    benchmark = experiments.BENCHMARKS[number]
+    known, benchmark = registry.PAPERS[paper], timed_of(paper).benchmarks[number]
     cell = benchmark.cell
-    instance = benchmark.instance or registry.room(paper, "problem").instances()[cell.instance]
-    replicate = strategies.prepare(instance, cell)
+    instance = benchmark.instance or known.problems.instances()[cell.instance]
+    replicate = known.simulation.prepare(instance, cell)
     replicate(streams_of(0, 0))  # compiles
     fields = {"pulls", "finished", "cancelled"}
 
@@ -165,7 +165,7 @@ def paper(papers: list[str]) -> Iterator[Row]:
         total = 0.0
         for name in papers:
             spent = 0.0
-            for targets in getattr(registry.room(name, "experiments"), "TIMED_TARGETS", ()):
+            for targets in timed_of(name).targets:
                 for built in (f"results/paper/{name}", f"figures/{name}"):
                     shutil.rmtree(folder / built, ignore_errors=True)
                 files = [f"figures/{name}/{target}.svg" for target in targets]
@@ -212,8 +212,7 @@ def more(papers: list[str]) -> Iterator[Row]:
     """Wall time of targets with more replications than the paper's, and memory of their summary."""
     with copy(papers) as folder:
         for name in papers:
-            experiments = registry.room(name, "experiments")
-            for target, runs in getattr(experiments, "TIMED_MORE", {}).items():
+            for target, runs in timed_of(name).more.items():
                 file, config = f"figures/more/{name}/{target}.svg", f"replications={runs}"
                 yield row(
                     f"{name}, {target} with {runs:,} runs a point, warm compile cache",
@@ -221,7 +220,7 @@ def more(papers: list[str]) -> Iterator[Row]:
                     "s",
                     f"snakemake {file} --config {config} on {CORES} cores",
                 )
-                (experiment,) = registry.target(name, target).experiments
+                (experiment,) = registry.PAPERS[name].targets[target].experiments
                 plan = f"results/paper/{name}/{experiment}/plan.json"
                 shards = str(len(list((folder / plan).parent.glob("shard-*.parquet"))))
                 command = ["-m", "bestarm", "workflow", "summary", plan, shards, "--out", "x.csv"]
@@ -237,8 +236,7 @@ def data(papers: list[str]) -> Iterator[Row]:
     """Wall time of making the kept tables of data/ again, and whether they come out the same."""
     with copy(()) as folder:
         for name in papers:
-            tables = getattr(registry.room(name, "experiments"), "TIMED_TABLES", {})
-            for rule, table in tables.items():
+            for rule, table in timed_of(name).tables.items():
                 spent = run(folder, table, force=rule)
                 same = (folder / table).read_bytes() == (ROOT / table).read_bytes()
                 yield row(
@@ -255,8 +253,8 @@ def cores(papers: list[str]) -> Iterator[Row]:
     with copy(papers) as folder:
         for name in papers:
             plans = [
-                f"results/paper/{name}/{experiment.name}/plan.json"
-                for experiment in registry.room(name, "experiments").EXPERIMENTS
+                f"results/paper/{name}/{experiment}/plan.json"
+                for experiment in registry.PAPERS[name].experiments
             ]
             run(folder, *plans)
             sizes = read_scale(folder / "workflow/scales/paper.yaml").papers[name]
@@ -280,8 +278,8 @@ def memory(papers: list[str]) -> Iterator[Row]:
     with copy(papers) as folder:
         for paper in papers:
             peaks = []
-            for experiment in registry.room(paper, "experiments").EXPERIMENTS:
-                plan = f"results/paper/{paper}/{experiment.name}/plan.json"
+            for experiment in registry.PAPERS[paper].experiments:
+                plan = f"results/paper/{paper}/{experiment}/plan.json"
                 run(folder, plan)
                 command = ["-m", "bestarm", "workflow", "shard", plan, "0", "--out", "x.parquet"]
                 peaks.append(peak(folder, [sys.executable, *command]))

@@ -215,11 +215,29 @@ def test_numbers_that_no_solver_can_work_with(mine, tmp_path):
     assert list(tmp_path.iterdir()) == [mine]
 
 
-@pytest.mark.parametrize("option", ["--reps", "--cap", "--budget", "--batch", "--limit", "--cores"])
+@pytest.mark.parametrize("option", ["--reps", "--cores"])
 def test_numbers_beyond_any_use(mine, option):
     result = bestarm("run", mine, option, 10**19)
     assert result.returncode == 2
     assert f"Invalid value for '{option}'" in result.stderr
+
+
+def test_options_of_the_paper(mine):
+    """Those of its setting, and those of a strategy, which the others do not take."""
+    run = ("run", mine, "--reps", 3)
+    result = bestarm(*run, "--cap=200", "--inner-steps", 2, "--delta", 0.3)
+    assert result.returncode == 0, result.stderr
+    assert "cap=200,delta=0.3" in result.stdout
+    assert "T-a-SCS inner_steps=2" in result.stdout
+    assert "Uniform inner_steps" not in result.stdout
+    assert "cap=none" in bestarm(*run, "--cap", "none").stdout
+    refused(bestarm(*run, "--cap", 10**19), "cap: must be less than or equal to 1000000000000000")
+    refused(bestarm(*run, "--step", "-1"), "step: must be greater than 0")
+    refused(bestarm(*run, "--budget", 3), "--budget: baics has no such option, only --delta, --cap")
+    refused(bestarm("bound", mine, "--delta"), "--delta: needs a value")
+    listed = bestarm("list", "baics").stdout
+    assert "--inner-steps 1" in listed
+    assert "(T-a-SCS), at least 0" in listed
 
 
 def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):

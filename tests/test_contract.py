@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bestarm.common.paper import Cell
+from bestarm.common.paper import Cell, Paper, Readings
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.pipeline import registry
@@ -11,16 +11,17 @@ from bestarm.pipeline import registry
 CASES = [
     (paper, strategy, reading)
     for paper in registry.PAPERS
-    for strategy in registry.room(paper, "strategies").STRATEGIES
-    for reading in registry.room(paper, "strategies").readings_of(strategy)
+    for strategy in registry.PAPERS[paper].simulation.readings
+    for reading in registry.PAPERS[paper].simulation.readings[strategy]
 ]
 
 
 def replicate(paper, strategy, reading, replication, **setting):
-    """One run on the paper's own easy instance."""
-    strategies = registry.room(paper, "strategies")
-    cell = Cell(strategies.EASY.name, strategy, setting, reading)
-    return strategies.prepare(strategies.EASY, cell)(streams_of(17, replication))
+    """One run on the paper's own easy instance, by default under the default reading."""
+    simulation = registry.PAPERS[paper].simulation
+    reading = reading or simulation.readings[strategy].default
+    cell = Cell(simulation.easy.name, strategy, setting, reading)
+    return simulation.prepare(simulation.easy, cell)(streams_of(17, replication))
 
 
 @pytest.mark.parametrize(("paper", "strategy", "reading"), CASES)
@@ -46,7 +47,7 @@ class TestStrategy:
 
     def test_respects_the_limit_on_pulls(self, paper, strategy, reading):
         """A fixed budget is never exceeded; a run of fixed confidence ends at the cap."""
-        if "budget" in registry.room(paper, "strategies").Setting.model_fields:
+        if "budget" in registry.PAPERS[paper].simulation.setting.model_fields:
             assert replicate(paper, strategy, reading, 0, budget=30).tau <= 30
         else:
             run = replicate(paper, strategy, reading, 0, cap=30, delta=1e-6)
@@ -55,34 +56,50 @@ class TestStrategy:
 
     def test_finds_the_truth_of_an_easy_instance(self, paper, strategy, reading):
         """In the truth's own terms, in seven of ten runs or more; delta is 0.1 or less."""
-        easy = registry.room(paper, "strategies").EASY
-        answer = registry.room(paper, "problem").truth(easy).answer
+        easy = registry.PAPERS[paper].simulation.easy
+        answer = registry.PAPERS[paper].problems.truth(easy).answer
         found = [replicate(paper, strategy, reading, r).answer for r in range(10)]
         assert sum(np.array_equal(each, answer) for each in found) >= 7
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_a_paper_has_all_its_rooms(paper, root):
-    for module in ("problem", "strategies", "experiments", "plots", "reference"):
-        registry.room(paper, module)
-    experiments, plots = registry.room(paper, "experiments"), registry.room(paper, "plots")
-    for target in experiments.TARGETS:
-        assert callable(getattr(plots, target.name.replace("-", "_")))
-    names = [e.name for e in experiments.EXPERIMENTS]
-    assert len(set(names)) == len(names)
-    used = {name for target in experiments.TARGETS for name in target.experiments}
-    assert used == set(names)
+    known = registry.PAPERS[paper]
+    known.room("reference")
+    assert list(known.plots.draw) == list(known.targets)
+    assert set(known.simulation.code) <= set(known.simulation.readings)
+    used = {name for target in known.targets.values() for name in target.experiments}
+    assert used == set(known.experiments)
+    run = replicate(paper, next(iter(known.simulation.readings)), "", 0)
+    assert {"tau", "status", "answer", *known.simulation.failures} <= set(run._fields)
     assert (root / f"data/claims/{paper}.yaml").is_file()
     assert (root / f"data/published/{paper}.csv").is_file()
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_cells_of_an_experiment_are_distinct_and_known(paper):
-    strategies = registry.room(paper, "strategies")
-    instances = registry.room(paper, "problem").instances()
-    for experiment in registry.room(paper, "experiments").EXPERIMENTS:
+    simulation = registry.PAPERS[paper].simulation
+    instances = registry.PAPERS[paper].problems.instances()
+    for experiment in registry.PAPERS[paper].experiments.values():
         cells = [(c.instance, c.label, c.setting_label, c.reading) for c in experiment.cells]
         assert len(set(cells)) == len(cells)
         for cell in experiment.cells:
             assert cell.instance in instances
-            assert cell.reading in strategies.readings_of(cell.strategy)
+            assert cell.reading in simulation.readings[cell.strategy]
+
+
+def test_readings_are_a_mapping_with_two_marks():
+    readings = Readings({"a": 1, "b": 2}, default="b")
+    assert (list(readings), readings["b"], len(readings)) == (["a", "b"], 2, 2)
+    assert (readings.text, readings.default) == ("a", "b")
+    assert Readings({"a": 1}).default == "a"
+    with pytest.raises(ValueError, match="c: is none of a, b"):
+        Readings({"a": 1, "b": 2}, text="c")
+
+
+def test_two_experiments_of_one_name_are_refused(monkeypatch):
+    paper = Paper("cbmai", "a copy")
+    cells = paper.room("cells")
+    monkeypatch.setattr(cells, "EXPERIMENTS", cells.EXPERIMENTS + cells.EXPERIMENTS[:1])
+    with pytest.raises(ValueError, match="average: two have this name"):
+        print(paper.experiments)

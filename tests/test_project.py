@@ -17,7 +17,7 @@ from bestarm.common.arithmetic import same_bits
 from bestarm.common.style import save
 from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources
-from bestarm.core.estimates import STATISTICS
+from bestarm.core.estimates import MEANINGS
 from bestarm.pipeline import registry
 from bestarm.pipeline.report import PAGES, computed_parts, fill, read_ledger
 from bestarm.pipeline.scales import SCALES, read_scale
@@ -142,11 +142,12 @@ def test_links_lead_somewhere(root):
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_committed_targets_are_complete_and_use_known_statistics(paper, root):
-    for target in registry.room(paper, "experiments").TARGETS:
+    known = MEANINGS | registry.PAPERS[paper].statistics.meanings
+    for target in registry.PAPERS[paper].targets.values():
         stem = root / f"figures/{paper}/{target.name}"
         table = pd.read_csv(f"{stem}.csv")
         assert list(table.columns) == COLUMNS
-        assert {name.split(":")[0] for name in table.statistic} <= STATISTICS.keys()
+        assert {name.split(":")[0] for name in table.statistic} <= known.keys()
         assert Path(f"{stem}.svg").stat().st_size > 0
         assert Path(f"{stem}.png").stat().st_size > 0
 
@@ -155,7 +156,7 @@ def test_committed_targets_are_complete_and_use_known_statistics(paper, root):
 def test_every_reading_is_written_down(paper, root):
     """By its name, or, where names are put together of parts, by every part."""
     text = (root / "docs/readings.md").read_text()
-    for reading in registry.room(paper, "strategies").READINGS:
+    for reading in registry.PAPERS[paper].simulation.reading_names():
         parts = re.split(r"[+*]", reading)
         assert f"`{reading}`" in text or all(f"`{part}`" in text for part in parts), reading
 
@@ -173,8 +174,8 @@ def test_committed_pictures_are_drawn_from_the_committed_tables(paper, root, tmp
 def drawn_otherwise(paper, root, folder):
     """The kept pictures of a paper that come out different, in a process started for it: numpy and
     OpenBLAS choose their arithmetic when they are loaded."""
-    plots = registry.room(paper, "plots")
-    targets = registry.room(paper, "experiments").TARGETS
+    plots = registry.PAPERS[paper].plots
+    targets = registry.PAPERS[paper].targets.values()
     stems = {root / f"figures/{paper}/{target.name}": target for target in targets}
     more = {root / f"figures/more/{paper}/{target.name}": target for target in targets}
     stems |= {stem: target for stem, target in more.items() if Path(f"{stem}.csv").exists()}
@@ -182,7 +183,7 @@ def drawn_otherwise(paper, root, folder):
     for stem, target in stems.items():
         parts = [read_table(f"{stem}.csv")]
         parts += [read_geometry(f"{stem}.geometry.csv")] if target.geometry else []
-        figure = getattr(plots, target.name.replace("-", "_"))(*parts)
+        figure = plots.draw[target.name](*parts)
         save(figure, folder / "x.svg", folder / "x.png")
         if (folder / "x.svg").read_bytes() != Path(f"{stem}.svg").read_bytes():
             different.append(stem.name)

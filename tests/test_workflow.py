@@ -18,7 +18,7 @@ from bestarm.common.tables import read_table
 from bestarm.pipeline import registry
 
 ALL = "figures/smoke/all"
-BAICS = registry.room("baics", "experiments")
+BAICS = registry.PAPERS["baics"]
 
 
 def snakemake(project, *arguments, check=True):
@@ -54,13 +54,13 @@ class TestWorkflow:
     def test_builds_everything(self, project):
         toy.add_to(project)
         output = snakemake(project, ALL)
-        assert jobs(output)["table", "baics"] == len(BAICS.TARGETS)
+        assert jobs(output)["table", "baics"] == len(BAICS.targets)
         assert jobs(output)["geometry", "toy"] == 1
         assert not list(project.parent.rglob("x"))  # no shell acted on the name
         check = subprocess.run(["sha256sum", "-c", ALL], cwd=project, capture_output=True)
         assert check.returncode == 0
         lines = (project / ALL).read_text().splitlines()
-        targets = [registry.room(paper, "experiments").TARGETS for paper in registry.PAPERS]
+        targets = [registry.PAPERS[paper].targets.values() for paper in registry.PAPERS]
         assert len(lines) == sum(map(len, targets)) + 1  # the toy's one
         for line in lines:
             table = project / line.split("  ")[1]
@@ -104,21 +104,28 @@ class TestWorkflow:
     def test_an_edit_to_a_picture_simulates_nothing(self, project):
         edit(project / "src/bestarm/baics/plots.py", "Example 1: where", "Example 1, where")
         listed = jobs(snakemake(project, "-n", ALL))
-        assert listed["plot", "baics"] == len(BAICS.TARGETS)
+        assert listed["plot", "baics"] == len(BAICS.targets)
         assert not {rule for rule, _ in listed} & {"plan", "shard", "summary", "table"}
         edit(project / "src/bestarm/baics/plots.py", "Example 1, where", "Example 1: where")
 
-    def test_an_edit_to_a_table_simulates_nothing(self, project):
+    def test_an_edit_to_a_statistic_simulates_nothing(self, project):
         """Nor does it write a plan: what comes after a plan that is written is simulated again."""
-        rooms = project / "src/bestarm/baics/experiments.py"
+        rooms = project / "src/bestarm/baics/statistics.py"
         edit(rooms, '"mean_share:{k + 1}", "share"', '"mean_share:{k + 1}", "Share"')
         listed = jobs(snakemake(project, "-n", ALL))
-        assert listed["summary", "baics"] == len(BAICS.EXPERIMENTS)
+        assert listed["summary", "baics"] == len(BAICS.experiments)
         assert not {rule for rule, _ in listed} & {"plan", "shard"}
         edit(rooms, '"mean_share:{k + 1}", "Share"', '"mean_share:{k + 1}", "share"')
 
+    def test_an_edit_to_a_title_summarises_nothing(self, project):
+        edit(project / "src/bestarm/baics/targets.py", '"Sample allocation', '"Allocation')
+        listed = jobs(snakemake(project, "-n", ALL))
+        assert listed["table", "baics"] == len(BAICS.targets)
+        assert not {rule for rule, _ in listed} & {"plan", "shard", "summary"}
+        edit(project / "src/bestarm/baics/targets.py", '"Allocation', '"Sample allocation')
+
     def test_an_edit_to_a_cell_simulates_its_experiment(self, project):
-        rooms = project / "src/bestarm/baics/experiments.py"
+        rooms = project / "src/bestarm/baics/cells.py"
         edit(rooms, "(20, True)", "(10, True)")
         listed = jobs(snakemake(project, "-n", ALL))
         assert (listed["plan", "baics"], listed["shard", "baics"]) == (1, 1)
@@ -212,7 +219,7 @@ class TestFreshClone:
         """Figures are there, results are not: paper scale is to be rebuilt whole."""
         listed = jobs(snakemake(project, "-n", "figures/all"))
         assert listed["shard", "baics"] > 0
-        assert listed["table", "baics"] == len(BAICS.TARGETS)
+        assert listed["table", "baics"] == len(BAICS.targets)
 
     def test_one_core_gives_the_same_bytes_as_two(self, project):
         folder, built = project / "figures/smoke/baics", []

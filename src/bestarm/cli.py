@@ -11,7 +11,7 @@ import typer
 from bestarm import __version__
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.command import Command, told
+from bestarm.pipeline.command import Command, Further, further, told
 from bestarm.pipeline.commands import Paper
 from bestarm.pipeline.commands import app as workflow
 
@@ -24,9 +24,8 @@ app = typer.Typer(
 app.add_typer(workflow, name="workflow")
 command = partial(app.command, cls=Command)
 
+FURTHER = "Further options, such as --delta 0.05, are the paper's: `bestarm list PAPER` names them."
 Cores = Annotated[int | None, typer.Option(min=1, max=1024, help="All cores if left out.")]
-#: More pulls than any run ends with; as a 64-bit integer it can still be doubled.
-MOST_PULLS = 10**15
 
 
 def main() -> None:
@@ -103,26 +102,11 @@ def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGE
     show_named(name)
 
 
-@command()
+@command(cls=Further, epilog=FURTHER)
 def run(
+    context: typer.Context,
     instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
     reps: Annotated[int, typer.Option(min=1, max=10**6, help="Runs of each strategy.")] = 1000,
-    delta: Annotated[float | None, typer.Option(help="Confidence level, in (0, 1).")] = None,
-    cap: Annotated[
-        int | None, typer.Option(max=MOST_PULLS, help="Most pulls (or time steps) of a run.")
-    ] = None,
-    budget: Annotated[
-        int | None, typer.Option(max=MOST_PULLS, help="Pulls of a fixed-budget run.")
-    ] = None,
-    batch: Annotated[
-        int | None, typer.Option(max=10**6, help="Pulls that run at a time (delayed).")
-    ] = None,
-    limit: Annotated[
-        int | None, typer.Option(max=10**6, help="Of these, most of the same arm.")
-    ] = None,
-    r: Annotated[
-        float | None, typer.Option("--r", help="How far from the best is good enough (lagex).")
-    ] = None,
     strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
@@ -134,20 +118,18 @@ def run(
     """Simulate the strategies on your own instance and compare them."""
     from bestarm.pipeline.own import run_own
 
-    asked = {"delta": delta, "cap": cap, "budget": budget, "batch": batch, "limit": limit, "r": r}
-    setting = {key: value for key, value in asked.items() if value is not None}
-    run_own(instance, reps, setting, strategy, reading, seed, cores, out)
+    run_own(instance, reps, further(context), strategy, reading, seed, cores, out)
 
 
-@command()
+@command(cls=Further, epilog=FURTHER)
 def bound(
+    context: typer.Context,
     instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
-    delta: Annotated[float | None, typer.Option(help="Confidence level, in (0, 1).")] = None,
 ):
     """Print the complexity of your own instance: the lower bound and the optimal allocation."""
     from bestarm.pipeline.own import bound_own
 
-    bound_own(instance, {} if delta is None else {"delta": delta})
+    bound_own(instance, further(context))
 
 
 @command()

@@ -10,8 +10,10 @@ from bestarm.baics.problem import Instance, characteristic_time, epsilon_family
 from bestarm.baics.strategies import (
     EASY,
     INITIAL_DRAWS,
+    READINGS,
     STRATEGIES,
     Options,
+    Reading,
     Setting,
     choose_ta_s,
     choose_ta_scs,
@@ -20,7 +22,6 @@ from bestarm.baics.strategies import (
     draw_group,
     observe,
     prepare,
-    readings_of,
     rules,
     run_ta_s,
     run_ta_scs,
@@ -74,9 +75,7 @@ def test_strategies_are_what_the_paper_tells(seed, instance, strategy, step, tie
     T-a-SCS with a step that keeps all weights positive, and with the paper's, which leaves most of
     them at 0 and many alternatives tied. Allocations of the retelling are cvxpy's, good to 1e-8.
     """
-    chosen = rules(
-        Setting(delta=0.1, cap=220), "as-written", Options(step=step, tie_coins=tie_coins)
-    )
+    chosen = rules(Setting(delta=0.1, cap=220), Reading(), Options(step=step, tie_coins=tie_coins))
     pairs, rewards, state = played(strategy, instance, chosen, seed)
     loop = streams_of(99, seed)
     run = STRATEGIES[strategy](
@@ -94,7 +93,7 @@ def test_strategies_are_what_the_paper_tells(seed, instance, strategy, step, tie
 
 def test_two_stage_settles_feasibility_before_it_compares():
     """Its first pulls go to open arms; then to feasible ones alone, in about the plain shares."""
-    chosen = rules(Setting(delta=0.1, cap=100_000), "as-written", Options())
+    chosen = rules(Setting(delta=0.1, cap=100_000), Reading(), Options())
     streams = streams_of(99, 3)
     state = run_two_stage(
         EXAMPLE1.standard_means, EXAMPLE1.problem, chosen, streams.environment, streams.coins
@@ -118,7 +117,7 @@ def test_two_stage_wastes_pulls_on_an_arm_that_need_not_be_judged():
 def test_ta_s_tracks_the_plain_allocation():
     """After many pulls arms are pulled as bai_allocation says, subpopulations as q says."""
     cap = 200_000
-    chosen = rules(Setting(delta=1e-300, cap=cap), "as-written", Options())
+    chosen = rules(Setting(delta=1e-300, cap=cap), Reading(), Options())
     streams = streams_of(99, 1)
     state = run_ta_s(
         EXAMPLE1.standard_means, EXAMPLE1.problem, chosen, streams.environment, streams.coins
@@ -137,7 +136,7 @@ def test_ta_s_tracks_the_plain_allocation():
 @pytest.mark.parametrize("options", [{"step": 0.02}, {"inner_steps": 0}])
 def test_ta_scs_allocation_tends_to_an_optimal_one(options):
     """F_mu(N(t)/t) reaches max F_mu = 2/T*, to the few percent that forced exploration costs."""
-    chosen = rules(Setting(delta=1e-300, cap=300_000), "as-written", Options(**options))
+    chosen = rules(Setting(delta=1e-300, cap=300_000), Reading(), Options(**options))
     means, problem = EXAMPLE1.standard_means, EXAMPLE1.problem
     streams = streams_of(99, 2)
     state = run_ta_scs(means, problem, chosen, streams.environment, streams.coins)
@@ -163,7 +162,7 @@ def test_ties_are_broken_fairly_or_by_order():
         state.means[:] = means
         state.answer[0] = 0
         state.iterate[:] = [[0.0, 0.0], [1.0, 0.0]]
-        chosen = rules(Setting(), "as-written", Options(tie_coins=tie_coins))
+        chosen = rules(Setting(), Reading(), Options(tie_coins=tie_coins))
         supergradient_step(state, problem, chosen, coins)
         return tuple(state.gradient.ravel() > 0)
 
@@ -195,7 +194,7 @@ def test_the_cap_counts_and_says_so(strategy):
     assert (outcome.tau, outcome.status) == (60, Status.CAPPED)
 
 
-@pytest.mark.parametrize("strategy", [s for s in STRATEGIES if "no-half" in readings_of(s)])
+@pytest.mark.parametrize("strategy", [s for s in STRATEGIES if "no-half" in READINGS[s]])
 def test_dropping_the_half_stops_the_same_run_sooner(strategy):
     """The readings share every random number, so runs agree until the smaller bar is met."""
     taus = []
@@ -208,5 +207,5 @@ def test_dropping_the_half_stops_the_same_run_sooner(strategy):
 
 
 def test_only_ta_scs_has_a_maximiser():
-    assert readings_of("T-a-S") == ["as-written", "no-half"]
-    assert "maximiser" in readings_of("T-a-SCS")
+    assert list(READINGS["T-a-S"]) == ["as-written", "no-half"]
+    assert "maximiser" in READINGS["T-a-SCS"]

@@ -119,4 +119,4 @@ def test_correctness_shares_add_up():
 
 def test_every_statistic_has_a_definition():
     rows = est.stopping_times(np.array([1, 2]), np.zeros(2)) + est.correctness(np.array([True]))
-    assert {e.statistic for e in rows} <= est.STATISTICS.keys()
+    assert {e.statistic for e in rows} <= est.MEANINGS.keys()

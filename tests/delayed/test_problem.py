@@ -8,7 +8,7 @@ from bestarm.common.paper import Cell
 from bestarm.core.estimates import ratio_of_means
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import streams_of
-from bestarm.delayed.experiments import EXPERIMENTS
+from bestarm.delayed.cells import EXPERIMENTS
 from bestarm.delayed.problem import Instance, bounded, free, instances, truth
 from bestarm.delayed.strategies import (
     EASY,
@@ -17,9 +17,7 @@ from bestarm.delayed.strategies import (
     STRATEGIES,
     Remembered,
     answer_of,
-    on_rewards,
     prepare,
-    readings_of,
 )
 from bestarm.delayed.tables import of_panel
 
@@ -82,10 +80,10 @@ def test_answer_of_a_capped_run():
     assert answer_of(sets, centres, 3).tolist() == [0, 2, 3]
 
 
-@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("reading", READINGS["Partial"])
 def test_the_run_alongside_is_that_of_full(reading):
     """tau_full is what the cell of Full with the same streams and union bound gives."""
-    full = on_rewards(reading)
+    full = READINGS["Partial"][reading].alone
     for batch in (1, 3):
         setting = {"batch": batch}
         ours = prepare(EASY, Cell("easy", "Partial", setting, reading))
@@ -104,7 +102,7 @@ def test_a_remembered_run_is_the_run_that_would_be_simulated():
         for instance in (EASY, EASY.model_copy(update={"means": [0.0, 3.0, 0.5, 2.0]}))
         for batch, delta in ((1, 0.05), (2, 0.05), (1, 0.2))
         for strategy in STRATEGIES
-        for reading in readings_of(strategy)
+        for reading in READINGS[strategy]
         for r in range(2)
     ]
 

@@ -30,7 +30,7 @@ HARD = setup1(0.5).model
 
 
 def rules(strategy, reading="as-written", **setting):
-    return rules_of(strategy, READINGS[reading], Setting(**setting))
+    return rules_of(strategy, READINGS[strategy][reading], Setting(**setting))
 
 
 def known_state(model, pulls):

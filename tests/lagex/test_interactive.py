@@ -13,7 +13,7 @@ from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import CGE, LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.problem import Instance
-from bestarm.lagex.strategies import prepare, readings_of
+from bestarm.lagex.strategies import READINGS, prepare
 
 OBJECTS = {"LAGEX": LAGEX, "LATS": LATS, "CTnS": CTnS, "CGE": CGE, "Uniform": Uniform}
 KNOWN = ("CTnS", "CGE")
@@ -55,7 +55,7 @@ def played(s, rng, most=10**5):
     return s
 
 
-@pytest.mark.parametrize(("strategy", "reading"), [(s, r) for s in OBJECTS for r in readings_of(s)])
+@pytest.mark.parametrize(("strategy", "reading"), [(s, r) for s in OBJECTS for r in READINGS[s]])
 def test_same_run_as_the_compiled_one(strategy, reading):
     stopped = 0
     for seed in range(4):
@@ -296,5 +296,5 @@ def test_known_constraints_that_no_policy_keeps_are_refused():
 @every
 def test_the_default_is_the_first_reading(strategy):
     one = made(strategy)
-    other = made(strategy, reading=readings_of(strategy)[0])
+    other = made(strategy, reading=READINGS[strategy].default)
     assert one._rules == other._rules

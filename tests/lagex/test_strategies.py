@@ -31,13 +31,12 @@ from bestarm.lagex.strategies import (
     STRATEGIES,
     Setting,
     prepare,
-    readings_of,
     rules_of,
 )
 from bestarm.lagex.vertices import every_alternative
 
 FALSE_ALARM = 1e-6
-CASES = [(strategy, reading) for strategy in STRATEGIES for reading in readings_of(strategy)]
+CASES = [(strategy, reading) for strategy in STRATEGIES for reading in READINGS[strategy]]
 KNOWN = [name for name, entry in STRATEGIES.items() if entry.known]
 UNKNOWN = [name for name, entry in STRATEGIES.items() if not entry.known]
 every = pytest.mark.parametrize("strategy", STRATEGIES)
@@ -61,7 +60,7 @@ TIED = made([1.0, 0.3, 0.3], ([1.0, 0.0, 0.0], 0.5))
 
 def replicate(strategy, instance, replication, reading=None, seed=31, **setting):
     """One run."""
-    cell = Cell(instance.name, strategy, setting, reading or readings_of(strategy)[0])
+    cell = Cell(instance.name, strategy, setting, reading or READINGS[strategy].default)
     return prepare(instance, cell)(streams_of(seed, replication))
 
 
@@ -112,7 +111,7 @@ def assert_allocation(slow, seen, step, omega):
 def follow(strategy, reading, instance, rounds, check, streams, **setting):
     """A strategy's steps beside those of `Run`; what they come to, as `Outcome` counts it."""
     model = instance.model
-    rules = rules_of(strategy, READINGS[reading], Setting(**setting))
+    rules = rules_of(strategy, READINGS[strategy][reading], Setting(**setting))
     d, k = model.matrix.shape
     state = make_state(model.variances, model.limits)
     if rules.known:
@@ -214,7 +213,7 @@ def test_programs_are_solved_every_round(strategy, instance):
     """To the accuracy that sampling asks for, with multipliers in the set of Theorem 1."""
     model, rounds, missed, solved = instance.model, 400, [], 0
     d, k = model.matrix.shape
-    rules = rules_of(strategy, READINGS["as-written"], Setting(delta=1e-300, r=0.01))
+    rules = rules_of(strategy, READINGS[strategy]["as-written"], Setting(delta=1e-300, r=0.01))
     for seed in range(2):
         state = make_state(model.variances, model.limits)
         if rules.known:
@@ -245,7 +244,7 @@ def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
     """On the stopping rule's own estimates, with every vertex instead of those within reach."""
     model, delta, r = setup1(0.5).model, 0.01, 0.01
     d = len(model.limits)
-    rules = rules_of(strategy, READINGS["as-written"], Setting(delta=delta, r=r))
+    rules = rules_of(strategy, READINGS[strategy]["as-written"], Setting(delta=delta, r=r))
     state = make_state(model.variances, model.limits)
     rng = streams_of(7, 5).environment
     while (arm := choose(rules, state)) >= 0:
@@ -264,7 +263,7 @@ def test_the_released_rule_adds_the_slacks_of_lowered_constraints(strategy):
     """t D(N / t) + sum_i |b_i - (A_i - s) pi| > ln(2 (1 + ln t) / delta) + K s, and not before."""
     model, delta = PLAIN.model, 0.1
     k, d = model.means.size, len(model.limits)
-    rules = rules_of(strategy, READINGS["released-stop"], Setting(delta=delta, r=0.01))
+    rules = rules_of(strategy, READINGS[strategy]["released-stop"], Setting(delta=delta, r=0.01))
     state = make_state(model.variances, model.limits)
     rng = streams_of(11, 0).environment
     for t in range(20_000):

@@ -12,7 +12,7 @@ from bestarm.core.streams import streams_of
 from bestarm.linear.interactive import RAGE, XY, FullyAdaptive, G, LinGapE, XYAdaptive, XYOracle
 from bestarm.linear.phased import run_phased
 from bestarm.linear.problem import Instance
-from bestarm.linear.strategies import prepare, readings_of
+from bestarm.linear.strategies import READINGS, prepare
 from linear.instances import drawn
 
 OBJECTS = {
@@ -301,5 +301,5 @@ def test_fully_adaptive_needs_a_norm_only_for_proposition_2():
 @every
 def test_the_default_is_the_first_reading(strategy):
     one = made(strategy)
-    other = made(strategy, reading=readings_of(strategy)[0])
+    other = made(strategy, reading=READINGS[strategy].default)
     assert one._reading == other._reading

@@ -15,7 +15,7 @@ from bestarm.linear.problem import (
     truth,
     with_files,
 )
-from bestarm.linear.strategies import STRATEGIES, prepare, readings_of
+from bestarm.linear.strategies import READINGS, STRATEGIES, prepare
 
 GOOD = {"name": "x", "arms": [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], "theta": [4.0, 0.5]}
 
@@ -132,7 +132,7 @@ def test_arms_of_a_subspace_give_the_runs_of_fewer_coordinates(strategy):
     )
     assert many.problem.arms.shape == (4, 2)
     assert many.problem.norm == pytest.approx(few.problem.norm)
-    cell = Cell("any", strategy, {"delta": 0.1}, readings_of(strategy)[0])
+    cell = Cell("any", strategy, {"delta": 0.1}, READINGS[strategy].default)
     for replication in range(3):
         one, two = (prepare(i, cell)(streams_of(6, replication)) for i in (few, many))
         assert one.tau == two.tau

@@ -53,7 +53,7 @@ def test_a_scorecard_by_hand():
 def judge_at(root, margins):
     parts = []
     for paper in registry.PAPERS:
-        names = [t.name for t in registry.room(paper, "experiments").TARGETS]
+        names = [t.name for t in registry.PAPERS[paper].targets.values()]
         tables = {n: read_table(root / f"figures/{paper}/{n}.csv") for n in names}
         data = root / "data"
         published = data / f"published/{paper}.csv"

@@ -11,10 +11,9 @@ import pytest
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.tables import read_table, write_table
 from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry, summary
 from bestarm.pipeline import shard as shard_module
-from bestarm.pipeline import summary
 from bestarm.pipeline.plan import Plan, describe_instances, make_plan, read_plan
-from bestarm.pipeline.registry import room
 from bestarm.pipeline.shard import open_shard, write_shard
 from bestarm.pipeline.summary import summarise
 
@@ -31,7 +30,7 @@ EXPERIMENT = Experiment(
 
 @pytest.fixture(scope="module")
 def instances():
-    every = room("baics", "problem").instances()
+    every = registry.PAPERS["baics"].problems.instances()
     return describe_instances("baics", {name: every[name] for name in ("example1", "example2")})
 
 
@@ -87,7 +86,7 @@ def test_summary_is_the_same_however_shards_are_cut(instances, tmp_path):
 def with_tallies(per_shard) -> Plan:
     """A plan of a paper whose tallies add up."""
     cells = tuple(Cell("easy", "USLP", {"budget": b}, "as-written") for b in (8, 200))
-    known = describe_instances("cbmai", {"easy": room("cbmai", "strategies").EASY})
+    known = describe_instances("cbmai", {"easy": registry.PAPERS["cbmai"].simulation.easy})
     return make_plan("cbmai", Experiment("errors", cells), 7, per_shard, known)
 
 

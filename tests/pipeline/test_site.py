@@ -114,7 +114,7 @@ def test_pages_are_those_the_workflow_declares(root, files):
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_every_target_has_its_picture_table_and_code(paper, root, files, pages):
     page = pages[f"{paper}.html"]
-    for target in registry.room(paper, "experiments").TARGETS:
+    for target in registry.PAPERS[paper].targets.values():
         stem = f"figures/{paper}/{target.name}"
         shown = [(alt, around) for src, alt, around in page.pictures if src == f"{stem}.svg"]
         assert len(shown) == 1
@@ -126,7 +126,7 @@ def test_every_target_has_its_picture_table_and_code(paper, root, files, pages):
         assert f"{stem}.csv" in page.links
         assert page.texts[f"{target.name}-caption"].endswith(".")
         drawn = [link for link in page.links if f"{paper}/plots.py.html#L-" in link]
-        assert len(drawn) == len(registry.room(paper, "experiments").TARGETS)
+        assert len(drawn) == len(registry.PAPERS[paper].targets.values())
 
 
 def test_code_links_lead_to_the_function_that_draws(files, pages):
@@ -208,7 +208,7 @@ def test_overview_counts_the_claims(root, files):
     shown = []
     for body in re.findall(r"<tbody>(.*?)</tbody>", table, re.DOTALL):
         (paper,) = set(re.findall(r'<th scope="row".*?href="(\w+)\.html"', body, re.DOTALL))
-        n_targets = len(registry.room(paper, "experiments").TARGETS)
+        n_targets = len(registry.PAPERS[paper].targets.values())
         assert f"{n_targets} of {n_targets} figures and tables rebuilt" in body
         for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
             cells = re.findall(r'<td data-label=".*?".*?>(.*?)</td>', row)

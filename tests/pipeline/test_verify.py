@@ -47,8 +47,8 @@ RUNS = 8
 @pytest.fixture(scope="module")
 def plan():
     """Of the target's experiment, as scale quick has it but for the replications."""
-    instances = describe_instances(PAPER, registry.room(PAPER, "problem").instances())
-    return make_plan(PAPER, registry.experiment(PAPER, TARGET), 2023, RUNS, instances)
+    instances = describe_instances(PAPER, registry.PAPERS[PAPER].problems.instances())
+    return make_plan(PAPER, registry.PAPERS[PAPER].experiments[TARGET], 2023, RUNS, instances)
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ def test_a_hash_is_kept_of_every_cell(root):
     wanted = {
         key_of(paper, experiment.name, cell, sizes[paper][experiment.name].replications)
         for paper in registry.PAPERS
-        for experiment in registry.room(paper, "experiments").EXPERIMENTS
+        for experiment in registry.PAPERS[paper].experiments.values()
         for cell in experiment.cells
     }
     assert set(read_hashes(root / "data/verify/hashes.csv")) == wanted
@@ -205,8 +205,8 @@ def test_the_kept_hashes_are_right(root):
         pytest.skip("rows are promised for one platform")
     kept = read_hashes(root / "data/verify/hashes.csv")
     size = read_scale(root / "workflow/scales/quick.yaml").papers[PAPER][TARGET].replications
-    instances = describe_instances(PAPER, registry.room(PAPER, "problem").instances())
-    made = make_plan(PAPER, registry.experiment(PAPER, TARGET), 2023, size, instances)
+    instances = describe_instances(PAPER, registry.PAPERS[PAPER].problems.instances())
+    made = make_plan(PAPER, registry.PAPERS[PAPER].experiments[TARGET], 2023, size, instances)
     for cell in made.cell_objects():
         rows = simulate_cell(made, cell, range(size))
         assert kept[key_of(PAPER, TARGET, cell, size)] == rows_hash(rows), cell
@@ -260,10 +260,10 @@ def test_rows_do_not_depend_on_threads_or_processor(root, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     paper, name, strategy, instance = DELICATE
-    made = registry.room(paper, "problem").random_instance(40, 3)
+    made = registry.PAPERS[paper].room("problem").random_instance(40, 3)
     (cell,) = (
         cell
-        for cell in registry.experiment(paper, name).cells
+        for cell in registry.PAPERS[paper].experiments[name].cells
         if (cell.instance, cell.strategy) == (instance, strategy)
     )
     one = Experiment(name, (cell,))

@@ -17,15 +17,15 @@ def add_to(project: Path) -> None:
         with (project / f"workflow/scales/{scale}.yaml").open("a") as file:
             file.write((HERE / "data/scale.yaml").read_text())
     registry = project / "src/bestarm/pipeline/registry.py"
-    registry.write_text(registry.read_text().replace("PAPERS = {", 'PAPERS = {\n    "toy": "Toy",'))
+    registry.write_text(registry.read_text().replace("TITLES = {", 'TITLES = {\n    "toy": "Toy",'))
 
 
 def alone_in(project: Path, replications: int, per_shard: int) -> None:
     """Make the toy the only paper of a copy, so that a build of everything takes seconds."""
     add_to(project)
     registry = project / "src/bestarm/pipeline/registry.py"
-    papers = re.compile(r"^PAPERS = \{.*?^\}", re.MULTILINE | re.DOTALL)
-    registry.write_text(papers.sub('PAPERS = {"toy": "Toy"}', registry.read_text()))
+    papers = re.compile(r"^TITLES = \{.*?^\}", re.MULTILINE | re.DOTALL)
+    registry.write_text(papers.sub('TITLES = {"toy": "Toy"}', registry.read_text()))
     size = f"{{replications: {replications}, per_shard: {per_shard}}}"
     for scale in ("paper", "quick", "smoke"):
         text = f"seed: 1\npapers:\n  toy:\n    errors: {size}\n"

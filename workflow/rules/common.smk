@@ -64,20 +64,20 @@ wildcard_constraints:
 
 
 def targets(paper):
-    return registry.room(paper, "experiments").TARGETS
+    return registry.PAPERS[paper].targets.values()
 
 
 def cells_of(paper, experiment):
     """A hash of the cells of an experiment. A plan follows changes by it and not by the code that
     lists them: whatever makes a plan anew makes Snakemake simulate, even if the plan is the same.
     """
-    return sha256(repr(registry.experiment(paper, experiment).cells).encode()).hexdigest()[:16]
+    return sha256(repr(registry.PAPERS[paper].experiments[experiment].cells).encode()).hexdigest()[:16]
 
 
-def tables_of(paper, room="problem", names="TABLES"):
-    """Hashes of the kept tables that a paper reads. What is made of them follows changes by these,
+def hashes_of(kept):
+    """Hashes of kept tables under data/. What is made of them follows changes by these,
     and not as inputs, so that no build of figures ever starts to make the tables again."""
-    paths = [Path("data", name) for name in getattr(registry.room(paper, room), names, ())]
+    paths = [Path("data", name) for name in kept]
     return "".join(sha256(p.read_bytes()).hexdigest()[:16] for p in paths if p.exists())
 
 

@@ -25,7 +25,7 @@ rule notebook:
         code=lambda w: code_hash(
             "bestarm.pipeline.notebooks",
             f"bestarm.{w.paper}.interactive",
-            f"bestarm.{w.paper}.experiments",
+            f"bestarm.{w.paper}.statistics",
         ),
         tables=lambda w: files_hash(sorted(Path(f"figures/{w.paper}").glob("*.csv"))),
     shell:

@@ -63,7 +63,7 @@ rule summary:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda w: code_hash("bestarm.pipeline.summary", f"bestarm.{w.paper}.experiments"),
+        code=lambda w: code_hash("bestarm.pipeline.summary", f"bestarm.{w.paper}.statistics"),
         # Not the files' names: a shell takes no command of 3000 of them.
         shards=lambda w, input: len(input.shards),
     shell:

@@ -33,6 +33,7 @@ class _Baics(AskTell[Pair]):
         InputError: an argument is out of range, naming it.
     """
 
+    _strategy = "Uniform"
     _choose_pair = staticmethod(strategies.choose_uniform)
     _has_stopped = staticmethod(strategies.done)
     _tracks_pairs = False
@@ -63,12 +64,12 @@ class _Baics(AskTell[Pair]):
             raise InputError(f"{name}: n_arms: must be at least 2, got {n_arms}")
         if not (np.isfinite(sigma) and sigma > 0):
             raise InputError(f"{name}: sigma: must be positive, got {sigma}")
-        if reading not in strategies.READINGS:
-            allowed = ", ".join(strategies.READINGS)
+        if reading not in (readings := strategies.READINGS[self._strategy]):
+            allowed = ", ".join(readings)
             raise InputError(f"{name}: reading: must be one of {allowed}, got {reading}")
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
         self._problem = Problem(q / q.sum(), n_constrained)
-        self._rules = rules(setting, reading, parse(Options, options, name))
+        self._rules = rules(setting, readings[reading], parse(Options, options, name))
         self._sigma = sigma
         self._coins = np.random.default_rng(seed)
         self._state = start(n_arms, q.size, n_arms * q.size if self._tracks_pairs else n_arms)
@@ -134,6 +135,7 @@ class TaSCS(_Baics):
     `ask` returns (arm, subpopulation), both counted from 0.
     """
 
+    _strategy = "T-a-SCS"
     _choose_pair = staticmethod(strategies.choose_ta_scs)
     _tracks_pairs = True
 
@@ -141,6 +143,7 @@ class TaSCS(_Baics):
 class TaS(_Baics):
     """Track-and-Stop for plain identification, with the constrained stopping rule (Section 5)."""
 
+    _strategy = "T-a-S"
     _choose_pair = staticmethod(strategies.choose_ta_s)
 
 
@@ -154,6 +157,7 @@ class TwoStage(_Baics):
     The naive strategy of Section 3.2.
     """
 
+    _strategy = "Two-stage"
     _choose_pair = staticmethod(strategies.choose_two_stage)
     _has_stopped = staticmethod(strategies.done_two_stage)
 

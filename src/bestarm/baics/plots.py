@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from bestarm.common.paper import Plots
 from bestarm.common.style import (
     BLUE,
     BOUND,
@@ -330,3 +331,21 @@ def tracking(table: pd.DataFrame) -> Figure:
     axes.legend(loc="upper center", ncols=3)
     caption(figure, f"T-a-SCS in example 1, kept from stopping; {runs(row.n)}.")
     return figure
+
+
+PLOTS = Plots(
+    {
+        "table1": table1,
+        "fig1": fig1,
+        "example2": example2,
+        "fig2": fig2,
+        "complexity": complexity,
+        "asymptotics": asymptotics,
+        "step-size": step_size,
+        "no-feasible-arm": no_feasible_arm,
+        "two-stage": two_stage,
+        "segments": segments,
+        "tracking": tracking,
+    },
+    LOOKS,
+)

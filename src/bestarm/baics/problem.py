@@ -13,6 +13,7 @@ from bestarm.baics.alternatives import (
     optimal_allocation,
 )
 from bestarm.common.files import data_folder
+from bestarm.common.paper import Problems
 from bestarm.core.inputs import Input, PositiveFloat, load
 
 Row = Annotated[list[float], Field(min_length=1)]
@@ -192,3 +193,6 @@ def epsilon_family(variant: str, epsilon: float) -> Instance:
         means=[[1.0, 1.0], *rows],
         weights=[0.5, 0.5],
     )
+
+
+PROBLEMS = Problems(Instance, instances, truth)

@@ -5,7 +5,7 @@ A step is one small compiled function. The compiled loops below and the ask/tell
 """
 
 from collections.abc import Callable
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -20,11 +20,11 @@ from bestarm.baics.alternatives import (
     supergradient,
 )
 from bestarm.baics.problem import Instance
-from bestarm.common.paper import Cell
+from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.compile import inlined, jit
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.information import stylised_threshold
-from bestarm.core.inputs import Input, PositiveFloat, PositiveInt, Probability
+from bestarm.core.inputs import Input, PositiveFloat, Probability, Pulls
 from bestarm.core.simplex import project_to_simplex
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
@@ -369,51 +369,62 @@ STRATEGIES = {
     "Two-stage": run_two_stage,
 }
 
-#: What each reading of the paper changes in the rules (docs/readings.md); the first is default.
+
+class Reading(NamedTuple):
+    """One way to take what the paper leaves open (docs/readings.md); None leaves the option."""
+
+    half: float = 0.5  # of D(w) in the stopping rule
+    inner_steps: int | None = None
+    tie_coins: bool | None = None
+
+
+WRITTEN, NO_HALF = {"as-written": Reading()}, {"no-half": Reading(1.0)}
+#: By strategy, those that make a difference: only T-a-SCS maximises, Two-stage is not the paper's.
 READINGS = {
-    "as-written": {"half": 0.5},
-    "no-half": {"half": 1.0},
-    "maximiser": {"half": 0.5, "inner_steps": 0},
-    "maximiser+no-half": {"half": 1.0, "inner_steps": 0},
-    "first-alternative": {"half": 0.5, "tie_coins": False},
-    "first-alternative+no-half": {"half": 1.0, "tie_coins": False},
+    "T-a-SCS": Readings(
+        {
+            **WRITTEN,
+            **NO_HALF,
+            "maximiser": Reading(inner_steps=0),
+            "maximiser+no-half": Reading(1.0, inner_steps=0),
+            "first-alternative": Reading(tie_coins=False),
+            "first-alternative+no-half": Reading(1.0, tie_coins=False),
+        }
+    ),
+    "T-a-S": Readings(WRITTEN | NO_HALF),
+    "Uniform": Readings(WRITTEN | NO_HALF),
+    "Two-stage": Readings(WRITTEN),
 }
-
-
-def readings_of(strategy: str) -> list[str]:
-    """The readings that make a difference: only T-a-SCS maximises, Two-stage is not the paper's."""
-    some = {"T-a-SCS": list(READINGS), "Two-stage": ["as-written"]}
-    return some.get(strategy, ["as-written", "no-half"])
-
-
 NO_CAP = np.iinfo(np.int64).max
 
 
 class Options(Input):
     """How T-a-SCS moves its allocation; the defaults are Section 5.1's."""
 
-    step: PositiveFloat = 1.0
-    inner_steps: Annotated[int, Field(ge=0)] = 1
-    tie_coins: bool = True
+    step: PositiveFloat = Field(1.0, description="of a supergradient step")
+    inner_steps: int = Field(1, ge=0, description="such steps a pull; 0 maximises exactly")
+    tie_coins: bool = Field(True, description="a coin chooses among equal alternatives")
 
 
 class Setting(Input):
     """What a run is asked, the same for every strategy."""
 
-    delta: Probability = 0.1
-    cap: PositiveInt | None = 15_000
+    delta: Probability = Field(0.1, description="wanted chance of a wrong answer")
+    cap: Pulls | None = Field(15_000, description="most pulls of a run")
 
 
-def rules(setting: Setting, reading: str, options: Options) -> Rules:
+def rules(setting: Setting, reading: Reading, options: Options) -> Rules:
     """The rules of a run under a reading of the paper, which overrides the options."""
-    changed = {**options.model_dump(), **READINGS[reading]}
+    given = {name: value for name, value in reading._asdict().items() if value is not None}
+    changed = options.model_dump() | given
     return Rules(delta=setting.delta, cap=setting.cap or NO_CAP, **changed)
 
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
     run = STRATEGIES[cell.strategy]
-    chosen = rules(Setting(**cell.setting), cell.reading, Options(**cell.options))
+    reading = READINGS[cell.strategy][cell.reading]
+    chosen = rules(Setting(**cell.setting), reading, Options(**cell.options))
     has_stopped = done_two_stage if cell.strategy == "Two-stage" else done
 
     def replicate(streams: Streams) -> Outcome:
@@ -439,3 +450,8 @@ def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
         prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+
+
+SIMULATION = Simulation(
+    READINGS, Setting, prepare, warm_up, EASY, options={"T-a-SCS": Options}, code=STRATEGIES
+)

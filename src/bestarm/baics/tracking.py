@@ -6,6 +6,7 @@ from bestarm.baics.alternatives import Problem
 from bestarm.baics.problem import Instance
 from bestarm.baics.strategies import (
     Options,
+    Reading,
     Rules,
     Setting,
     choose_ta_scs,
@@ -45,7 +46,7 @@ def follow(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins
 
 def tracking_errors(instance: Instance) -> np.ndarray:
     """(TRACKED_RUNS,) what `follow` gives, each run on a stream of its own."""
-    chosen = rules(Setting(delta=0.1, cap=PULLS), "as-written", Options())
+    chosen = rules(Setting(delta=0.1, cap=PULLS), Reading(), Options())
     key = stream_key(0, "baics", "tracking", instance.name, "")
     found = []
     for run in range(TRACKED_RUNS):

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MultipleLocator, NullFormatter
 
+from bestarm.common.paper import Plots
 from bestarm.common.style import (
     BLUE,
     BOUND,
@@ -442,3 +443,22 @@ def random_instances(table: pd.DataFrame) -> Figure:
         "black); rates of 0 are drawn at half a run.",
     )
     return figure
+
+
+PLOTS = Plots(
+    {
+        "fig1": fig1,
+        "fig2": fig2,
+        "fig3": fig3,
+        "fig4": fig4,
+        "fig5": fig5,
+        "table1": table1,
+        "rates": rates,
+        "decay": decay,
+        "random-instances": random_instances,
+        "known-arms": known_arms,
+        "infeasible": infeasible,
+        "three-constraints": three_constraints,
+    },
+    LOOKS,
+)

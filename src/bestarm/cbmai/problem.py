@@ -9,6 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from bestarm.cbmai.gaps import Scaled, arm_gaps, infeasibility_gap
 from bestarm.common.files import data_folder
+from bestarm.common.paper import Problems
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
 from bestarm.core.inputs import Input, PositiveFloat, load
 
@@ -265,3 +266,6 @@ def random_instance(seed: int) -> Instance:
     """The first draw of a seed, whatever it is like."""
     rewards, costs = draw_arms(np.random.default_rng(seed))
     return make(f"random seed={seed}", rewards, costs, seed=seed, source="beyond the paper")
+
+
+PROBLEMS = Problems(Instance, instances, truth)

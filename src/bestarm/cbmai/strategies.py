@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
 from bestarm.cbmai.problem import Instance, Noise, Problem
-from bestarm.common.paper import Cell
+from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.bases import (
     Workspace,
     basic_solution,
@@ -21,7 +22,7 @@ from bestarm.core.bases import (
     score_bases,
 )
 from bestarm.core.compile import inlined, jit
-from bestarm.core.inputs import Input, InputError, PositiveInt
+from bestarm.core.inputs import Input, InputError, Pulls
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
 
@@ -319,18 +320,14 @@ STRATEGIES = {
     "SFSR-L": Strategy(run_sfsr_l, rejection_schedule),
     "USLP": Strategy(run_uslp, uniform_schedule),
 }
-READINGS = {"as-written": {}}
-
-
-def readings_of(strategy: str) -> list[str]:
-    """The readings that can change a strategy's runs."""
-    return list(READINGS)
+#: Nothing that changes a run is left open.
+READINGS = {strategy: Readings({"as-written": None}) for strategy in STRATEGIES}
 
 
 class Setting(Input):
     """What a run is asked, the same for every strategy."""
 
-    budget: PositiveInt = 10_000  # N, the most pulls of a run
+    budget: Pulls = Field(10_000, description="N, most pulls of a run")
 
 
 def check_budget(budget: int, n_unknown: int, source: str) -> None:
@@ -375,3 +372,13 @@ def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
         prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+
+
+SIMULATION = Simulation(
+    READINGS,
+    Setting,
+    prepare,
+    warm_up,
+    EASY,
+    code={name: strategy.run for name, strategy in STRATEGIES.items()},
+)

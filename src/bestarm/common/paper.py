@@ -1,16 +1,38 @@
-"""The words papers and the pipeline share: cells, experiments, targets.
+"""What a paper is: the words papers and the pipeline share, and the rooms of a paper's folder.
 
-A paper's `experiments.py` fills these in; `registry.py` says what else a paper provides.
+    problem.py      PROBLEMS: Problems
+    strategies.py   SIMULATION: Simulation
+    cells.py        EXPERIMENTS: tuple[Experiment, ...]
+    statistics.py   STATISTICS: Statistics
+    targets.py      TARGETS: tuple[Target, ...]
+    own.py          OWN: Own
+    plots.py        PLOTS: Plots
+    reference.py    slow versions, for tests
+
+`Paper` imports a room when it is asked for, so that a simulation job does not load plots.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-if TYPE_CHECKING:  # simulation jobs start without pandas
+from bestarm.core.inputs import Input
+from bestarm.core.streams import Streams
+
+if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
+    import numpy as np
     import pandas as pd
+    from matplotlib.figure import Figure
+
+    from bestarm.common.style import Look
+    from bestarm.core.estimates import Estimate
+
+Reading = TypeVar("Reading")
 
 
 @dataclass(frozen=True)
@@ -49,18 +71,6 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Benchmark:
-    """A cell whose speed `make bench` measures, over `runs` replications."""
-
-    cell: Cell
-    runs: int
-    per: str  # the unit of work, such as "pull"
-    work: Callable[[Any], int]  # how much of it an outcome took
-    note: str = ""  # to stand beside the number
-    instance: Any = None  # one made for it; else the paper's instance that the cell names
-
-
-@dataclass(frozen=True)
 class Sources:
     """What a target's table is made from."""
 
@@ -71,10 +81,163 @@ class Sources:
 
 @dataclass(frozen=True)
 class Target:
-    """One figure or table; `plots.py` holds a function of the same name that draws it."""
+    """One figure or table, drawn by the entry of `PLOTS` with its name."""
 
     name: str
     title: str
     tabulate: Callable[[Sources], pd.DataFrame]
     experiments: tuple[str, ...] = ()
     geometry: Callable[[Sources], pd.DataFrame] | None = None
+    kept: tuple[str, ...] = ()  # tables under data/ that it is made from too
+
+
+def _as_it_is(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    return data
+
+
+@dataclass(frozen=True)
+class Problems:
+    """Instances, and what is true of them."""
+
+    instance: type[Input]
+    instances: Callable[[], dict[str, Any]]  # the paper's, by name
+    truth: Callable[[Any], Input]  # what later stages need to know of an instance
+    with_files: Callable[[dict[str, Any], Path], dict[str, Any]] = _as_it_is  # files a file names
+    kept: tuple[str, ...] = ()  # tables under data/ that instances are made from
+
+
+class Readings(Mapping[str, Reading]):
+    """The readings of a strategy that can change its runs, by name and in order.
+
+    Args:
+        named: at least one.
+        text: the paper's own words; the first if left out.
+        default: what users get; the paper's text if left out.
+    """
+
+    def __init__(self, named: Mapping[str, Reading], text: str = "", default: str = "") -> None:
+        self._named = dict(named)
+        self.text = text or next(iter(self._named))
+        self.default = default or self.text
+        for mark in (self.text, self.default):
+            if mark not in self._named:
+                raise ValueError(f"{mark}: is none of {', '.join(self._named)}")
+
+    def __getitem__(self, name: str) -> Reading:
+        return self._named[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """The strategies, and how a cell becomes runs.
+
+    A run is an outcome, a NamedTuple whose fields are the columns of the shards: `tau`, pulls or
+    time steps; `status`, a `Status`; `answer`; and more.
+    """
+
+    readings: Mapping[str, Readings]  # by strategy, in the paper's order
+    setting: type[Input]  # what a run is asked, the same for every strategy
+    prepare: Callable[[Any, Cell], Callable[[Streams], Any]]  # instance and cell to replications
+    warm_up: Callable[[], None]  # compiles every kernel
+    easy: Any  # an instance that every strategy solves quickly
+    options: Mapping[str, type[Input]] = field(default_factory=dict)  # of a strategy alone
+    code: Mapping[str, Any] = field(default_factory=dict)  # what a strategy is made of
+    failures: tuple[str, ...] = ()  # columns that count the rounds in which some step failed
+
+    def reading_names(self) -> list[str]:
+        """The readings of all strategies, each once."""
+        return list(dict.fromkeys(name for some in self.readings.values() for name in some))
+
+
+class Tally(NamedTuple):
+    """Statistics of runs from counts and moments, which add up, so that none has to be held."""
+
+    of: Callable[[Cell, dict, dict[str, np.ndarray]], dict[str, Any]]  # some runs; sums with +
+    estimates: Callable[[dict[str, Any]], list[Estimate]]  # of a cell, from the sum
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What a cell's runs come to.
+
+    `summarise(cell, truth, runs, level)` takes the truth of the cell's instance as in
+    instances.json, the runs as columns of the shards, and the level of intervals.
+    """
+
+    summarise: Callable[..., list[Estimate]]
+    meanings: Mapping[str, str]  # of the paper's own statistics, by their names before a colon
+    tally: Tally | None = None
+
+
+@dataclass(frozen=True)
+class Own:
+    """What the command line prints of an instance."""
+
+    columns: Mapping[str, str]  # statistics of runs, and how they head the columns
+    bounds: Callable[[dict, dict], list[Estimate]]  # from truth and setting: what is known
+    describe: Callable[[Any, dict], dict[str, pd.DataFrame]]  # instance and truth as tables
+
+
+@dataclass(frozen=True)
+class Plots:
+    """How targets are drawn."""
+
+    draw: Mapping[str, Callable[..., Figure]]  # by target; takes its table, and its geometry
+    looks: Mapping[str, Look] = field(default_factory=dict)  # by strategy or reading
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its folder under src/bestarm, and the rooms in it."""
+
+    name: str
+    title: str
+
+    def room(self, module: str) -> Any:
+        """A module of the paper's folder."""
+        return import_module(f"bestarm.{self.name}.{module}")
+
+    @cached_property
+    def problems(self) -> Problems:
+        return self.room("problem").PROBLEMS
+
+    @cached_property
+    def simulation(self) -> Simulation:
+        return self.room("strategies").SIMULATION
+
+    @cached_property
+    def experiments(self) -> Mapping[str, Experiment]:
+        """By name."""
+        return _by_name(self.room("cells").EXPERIMENTS)
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        return self.room("statistics").STATISTICS
+
+    @cached_property
+    def targets(self) -> Mapping[str, Target]:
+        """By name."""
+        return _by_name(self.room("targets").TARGETS)
+
+    @cached_property
+    def own(self) -> Own:
+        return self.room("own").OWN
+
+    @cached_property
+    def plots(self) -> Plots:
+        return self.room("plots").PLOTS
+
+
+def _by_name(things: Sequence[Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for thing in things:
+        if thing.name in found:
+            raise ValueError(f"{thing.name}: two have this name")
+        found[thing.name] = thing
+    return found

@@ -31,6 +31,10 @@ Model = TypeVar("Model", bound=pydantic.BaseModel)
 Probability = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
 PositiveInt = Annotated[int, pydantic.Field(gt=0)]
 PositiveFloat = Annotated[float, pydantic.Field(gt=0.0)]
+#: Pulls or time steps: no run ends with more, and as a 64-bit integer the most can be doubled.
+Pulls = Annotated[int, pydantic.Field(gt=0, le=10**15)]
+#: Pulls that run at a time.
+Batch = Annotated[int, pydantic.Field(gt=0, le=10**6)]
 
 
 class _StrictLoader(yaml.SafeLoader):

@@ -10,7 +10,7 @@ from bestarm.core.inputs import InputError, parse
 from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, interval, make_tally
 from bestarm.delayed.problem import MODELS
 from bestarm.delayed.steps import ACCEPTED, REJECTED, SURVIVING, next_arm, update_sets
-from bestarm.delayed.strategies import READINGS, Setting, answer_of, readings_of, rules_of
+from bestarm.delayed.strategies import READINGS, Setting, answer_of, rules_of
 
 
 class Pull(NamedTuple):
@@ -83,8 +83,8 @@ class Partial:
             raise InputError(f"{name}: top: must be 1 to {n_arms}, got {top}")
         if feedback not in MODELS:
             raise InputError(f"{name}: feedback: must be one of {', '.join(MODELS)}")
-        if reading not in readings_of(self._strategy):
-            allowed = ", ".join(readings_of(self._strategy))
+        if reading not in (readings := READINGS[self._strategy]):
+            allowed = ", ".join(readings)
             raise InputError(f"{name}: reading: must be one of {allowed}")
         for field, value, needed in (("sigma", sigma, True), ("sigma_p", sigma_p, noisy)):
             if needed and not (value is not None and 0.0 < value < math.inf):
@@ -94,7 +94,7 @@ class Partial:
         asked = {"delta": delta, "batch": batch, "limit": limit}
         self._setting = parse(Setting, asked, name)
         self._rules = rules_of(
-            READINGS[reading], feedback, np.full(n_arms, sigma), sigma_p or 0.0, self._setting
+            readings[reading], feedback, np.full(n_arms, sigma), sigma_p or 0.0, self._setting
         )
         self._k = top
         self._tally = make_tally(np.full(n_arms, delay or 0), batch)

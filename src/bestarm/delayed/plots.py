@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullFormatter, NullLocator
 
+from bestarm.common.paper import Plots
 from bestarm.common.style import (
     BLACK,
     BLUE,
@@ -278,3 +279,16 @@ def ranked(axes: Axes, arms: pd.DataFrame, title: str, label: str) -> None:
     axes.errorbar(rank, arms["mean"], arms.sigma, color=GREY, marker="o", ms=2.5, ls="", lw=0.8)
     axes.set(title=title, xlabel="rank")
     axes.set_ylabel(label, fontsize=8)
+
+
+PLOTS = Plots(
+    {
+        "fig1": fig1,
+        "readings": readings,
+        "models": models,
+        "coverage": coverage,
+        "fig2": fig2,
+        "mip": mip,
+    },
+    LOOKS,
+)

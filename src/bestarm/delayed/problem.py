@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.common.files import data_folder
+from bestarm.common.paper import Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, PositiveInt, load
 from bestarm.delayed import recorded
 from bestarm.delayed.steps import NO_RECORDS, Arms, Records
@@ -287,10 +288,6 @@ def mip() -> Instance:
     return from_table("mip", name="mip", source="Section 5.3", feedback="recorded")
 
 
-#: Kept files under data/ that instances are made from.
-TABLES = tuple(recorded.TABLES.values())
-
-
 def instances() -> dict[str, Instance]:
     """Those of data/instances/delayed by name, the paper's families, and those beyond it."""
     folder = data_folder() / "instances/delayed"
@@ -306,3 +303,6 @@ def instances() -> dict[str, Instance]:
         mip(),
     ]
     return {instance.name: instance for instance in [*stored, *made]}
+
+
+PROBLEMS = Problems(Instance, instances, truth, kept=tuple(recorded.TABLES.values()))

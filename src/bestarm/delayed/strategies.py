@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from bestarm.common.paper import Cell
-from bestarm.core.inputs import Input, PositiveInt, Probability
+from bestarm.common.paper import Cell, Readings, Simulation
+from bestarm.core.inputs import Batch, Input, Probability, Pulls
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
 from bestarm.delayed import bounds
@@ -26,28 +27,30 @@ class Reading(NamedTuple):
     pooled: bool = False  # all running pulls of an arm enter its bound, else the oldest
     by_slot: bool = False  # slots are heard one by one, each moving arms, else all at once
     multiplier: float = 2.0  # of standard deviations, for the scale in Lemma 1
+    alone: str = "as-written"  # the reading of racing on rewards alone that it is compared with
 
 
 NAMED = {
     "as-written": Reading(),
-    "as-published": Reading(PUBLISHED, survivors=True, by_slot=True),
+    "as-published": Reading(PUBLISHED, survivors=True, by_slot=True, alone="as-published"),
     "guaranteed": Reading(GUARANTEED),
     "published-split": Reading(PUBLISHED),
-    "survivors": Reading(survivors=True),
+    "survivors": Reading(survivors=True, alone="survivors"),
     "all-running": Reading(pooled=True),
 }
-READINGS: dict[str, Reading] = NAMED | {
-    f"{name}+sigma": reading._replace(multiplier=1.0) for name, reading in NAMED.items()
+EVERY = NAMED | {
+    f"{name}+sigma": reading._replace(multiplier=1.0, alone=f"{reading.alone}+sigma")
+    for name, reading in NAMED.items()
 }
 
 
 class Setting(Input):
     """What a run is asked, the same for every strategy."""
 
-    delta: Probability = 0.05
-    cap: PositiveInt | None = 10_000_000  # time steps
-    batch: PositiveInt = 1  # b, pulls that run at a time
-    limit: PositiveInt | None = None  # r, of the same arm; as many as the batch if left out
+    delta: Probability = Field(0.05, description="wanted chance of a wrong answer")
+    cap: Pulls | None = Field(10_000_000, description="most time steps of a run")
+    batch: Batch = Field(1, description="b, pulls that run at a time")
+    limit: Batch | None = Field(None, description="r, of these most of the same arm")
 
 
 def rules_of(
@@ -86,19 +89,10 @@ STRATEGIES: dict[str, Callable[[Instance], str]] = {
 }
 
 
-def readings_of(strategy: str) -> list[str]:
-    """The readings that can change a strategy's runs."""
-    if strategy == "Full":
-        names = ("as-written", "as-published", "survivors")
-        return [*names, *(f"{name}+sigma" for name in names)]
-    return list(READINGS)
-
-
-def on_rewards(reading: str) -> str:
-    """The reading of racing on rewards alone that one of partial feedback is compared with."""
-    name, *sigma = reading.split("+")
-    alone = name if name in ("as-published", "survivors") else "as-written"
-    return "+".join([alone, *sigma])
+READINGS = {
+    "Full": Readings({name: one for name, one in EVERY.items() if one.alone == name}),
+    "Partial": Readings(EVERY),
+}
 
 
 class Outcome(NamedTuple):
@@ -165,13 +159,13 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     Every run of Partial is accompanied by one on rewards alone, on the same rewards and delays.
     """
     setting = Setting(**cell.setting)
-    reading = READINGS[cell.reading]
+    reading = READINGS[cell.strategy][cell.reading]
     used = STRATEGIES[cell.strategy](instance)
     truth = instance.model
     n = truth.means.size
     cap = setting.cap or np.iinfo(np.int64).max
     race = Race(instance.top, setting.batch, setting.limit or setting.batch, cap)
-    asked = instance.model_dump_json(), setting, on_rewards(cell.reading)
+    asked = instance.model_dump_json(), setting, reading.alone
 
     def replicate(streams: Streams) -> Outcome:
         environment = streams.environment
@@ -222,3 +216,6 @@ def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
         prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+
+
+SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY)

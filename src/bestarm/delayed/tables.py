@@ -8,7 +8,7 @@ import pandas as pd
 from bestarm.common.paper import Sources
 from bestarm.common.tables import assemble, published_rows
 from bestarm.core.estimates import Estimate, exact, proportion, ratio_of_independent_means
-from bestarm.delayed.strategies import on_rewards
+from bestarm.delayed.strategies import READINGS
 
 #: Columns of Figure 1, by what their instances are called and what is on the axis.
 PANELS = {"bounded": "n", "free": "n", "delays": "D"}
@@ -205,7 +205,7 @@ def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
     ratios = []
     for (name, setting, strategy, reading), mine in started.items():
         if strategy == "Partial":
-            others = started[name, setting, "Full", on_rewards(reading)]
+            others = started[name, setting, "Full", READINGS["Partial"][reading].alone]
             found = ratio_of_independent_means("pulls_ratio", mine, others)
             ratios.append({**mine, **vars(found)})
     yield from ratios

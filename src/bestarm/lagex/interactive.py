@@ -8,7 +8,7 @@ import numpy as np
 from bestarm.core.inputs import InputError
 from bestarm.core.interactive import AskTell
 from bestarm.lagex.exploration import FAR_CUT, choose, make_state, observe
-from bestarm.lagex.strategies import FAILURES, READINGS, Setting, readings_of, rules_of
+from bestarm.lagex.strategies import FAILURES, READINGS, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 
 
@@ -75,9 +75,9 @@ class _Lagex(AskTell[int]):
             raise InputError(
                 f"{name}: sigma: must be positive, one number or {n_arms}, got {sigma.tolist()}"
             )
-        if reading not in (allowed := readings_of(self._strategy)):
+        if reading not in (allowed := READINGS[self._strategy]):
             raise InputError(f"{name}: reading: must be one of {', '.join(allowed)}, got {reading}")
-        self._rules = rules_of(self._strategy, READINGS[reading], Setting(delta=delta, r=r))
+        self._rules = rules_of(self._strategy, allowed[reading], Setting(delta=delta, r=r))
         self._state = make_state(np.broadcast_to(sigma**2, n_arms).copy(), limits)
         self._next: int | None = None
 

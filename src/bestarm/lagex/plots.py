@@ -8,6 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import MaxNLocator
 
+from bestarm.common.paper import Plots
 from bestarm.common.style import (
     BLACK,
     BLUE,
@@ -553,3 +554,27 @@ def imdb_spread(table: pd.DataFrame) -> Figure:
         f"r = 0.01. {runs(counts)} a box.",
     )
     return figure
+
+
+PLOTS = Plots(
+    {
+        "fig1": fig1,
+        "fig2": fig2,
+        "fig3": fig3,
+        "fig4": fig4,
+        "fig5": fig5,
+        "fig6": fig6,
+        "fig7": fig7,
+        "fig8": fig8,
+        "fig9": fig9,
+        "fig10": fig10,
+        "fig11": fig11,
+        "fig12": fig12,
+        "shares": shares,
+        "example": example,
+        "readings": readings,
+        "programs": programs,
+        "imdb-spread": imdb_spread,
+    },
+    LOOKS,
+)

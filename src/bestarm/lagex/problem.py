@@ -11,6 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from scipy.optimize import linprog
 
 from bestarm.common.files import data_folder
+from bestarm.common.paper import Problems
 from bestarm.core.inputs import Input, PositiveFloat, load
 from bestarm.lagex.bounds import (
     TIE,
@@ -289,3 +290,6 @@ def instances() -> dict[str, Instance]:
         *map(perturbed, EPSILONS),
     ]
     return {instance.name: instance for instance in [*stored, *made]}
+
+
+PROBLEMS = Problems(Instance, instances, truth)

@@ -46,7 +46,7 @@ def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
     """A run of LAGEX, at ROUNDS; on a stream of its own. Run 0 is the one that is drawn."""
     model = instance.model
     rng = streams_of(stream_key(0, "lagex", "fig2", instance.name, ""), run).environment
-    rules = rules_of("LAGEX", READINGS["as-written"], Setting(delta=NEVER_STOPS))
+    rules = rules_of("LAGEX", READINGS["LAGEX"]["as-written"], Setting(delta=NEVER_STOPS))
     state = make_state(model.variances, model.limits)
     done = 0
     for t in ROUNDS:

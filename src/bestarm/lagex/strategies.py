@@ -1,13 +1,13 @@
 """The strategies, the readings of the paper, and how a cell becomes runs."""
 
 from collections.abc import Callable
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import Field
 
-from bestarm.common.paper import Cell
-from bestarm.core.inputs import Input, PositiveInt, Probability
+from bestarm.common.paper import Cell, Readings, Simulation
+from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
 from bestarm.lagex.exploration import (
@@ -62,7 +62,7 @@ class Reading(NamedTuple):
     released: bool = False  # the stopping rule of the authors' program
 
 
-READINGS = {
+EVERY = {
     "as-written": Reading(),
     "averages": Reading(ridge=False),
     "printed-r": Reading(sign=-1.0),
@@ -73,7 +73,7 @@ READINGS = {
 }
 
 
-def readings_of(strategy: str) -> list[str]:
+def readings_of(strategy: str) -> Readings[Reading]:
     """The readings that can change a strategy's runs."""
     entry = STRATEGIES[strategy]
     without = set()
@@ -83,15 +83,18 @@ def readings_of(strategy: str) -> list[str]:
         without |= {"inside", "full-adagrad"}
     if entry.known:  # no program of theirs was released with the paper
         without.add("released-stop")
-    return [name for name in READINGS if name not in without]
+    return Readings({name: one for name, one in EVERY.items() if name not in without})
+
+
+READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
 
 
 class Setting(Input):
     """What a run is asked, the same for every strategy."""
 
-    delta: Probability = 0.1
-    r: Annotated[float, Field(ge=0.0)] = 0.01  # how far from optimal the answer may be
-    cap: PositiveInt | None = 100_000  # pulls
+    delta: Probability = Field(0.1, description="wanted chance of a wrong answer")
+    r: float = Field(0.01, ge=0.0, description="by how much the answer may fall short")
+    cap: Pulls | None = Field(100_000, description="most pulls of a run")
 
 
 class Outcome(NamedTuple):
@@ -147,7 +150,7 @@ def rules_of(strategy: str, reading: Reading, setting: Setting) -> Rules:
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
     setting = Setting(**cell.setting)
-    rules = rules_of(cell.strategy, READINGS[cell.reading], setting)
+    rules = rules_of(cell.strategy, READINGS[cell.strategy][cell.reading], setting)
     cap = setting.cap or np.iinfo(np.int64).max
     model = instance.model
     best = alternatives(model.means, model.matrix, model.limits, 0.0).value
@@ -186,3 +189,6 @@ def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
         prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+
+
+SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, failures=tuple(FAILURES))

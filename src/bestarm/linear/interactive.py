@@ -21,11 +21,11 @@ from bestarm.linear.phased import Phases, RagePhases
 from bestarm.linear.problem import Problem, span_of
 from bestarm.linear.static import best_arm, done, true_gaps
 from bestarm.linear.strategies import (
+    READINGS,
     RIDGE,
     Setting,
     adaptive_width,
     make_sequence,
-    named_readings,
     static_width,
     xy_adaptive_phases,
 )
@@ -57,7 +57,7 @@ class _Linear(AskTell[int]):
         arms: (K, d) feature vectors; pulls of arm k give rewards of mean arms[k] . theta.
         delta: wanted probability of a wrong answer, in (0, 1).
         sigma: standard deviation of a reward, in the rewards' unit.
-        reading: of the paper, see `strategies.named_readings`; left out, the honest one.
+        reading: of the paper, see `strategies.READINGS`; left out, the honest one.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -80,10 +80,10 @@ class _Linear(AskTell[int]):
         if len(table) < 2 or len(np.unique(table, axis=0)) < len(table):
             raise InputError(f"{name}: arms: must be at least 2 distinct vectors")
         _positive(sigma, f"{name}: sigma")
-        readings = named_readings(self._strategy)
+        readings = READINGS[self._strategy]
         if reading is not None and reading not in readings:
             raise InputError(f"{name}: reading: must be one of {', '.join(readings)}")
-        self._reading = readings[reading or next(iter(readings))]
+        self._reading = readings[reading or readings.default]
         self._delta = parse(Setting, {"delta": delta}, name).delta
         self._sigma = sigma
         self._span = span_of(table)

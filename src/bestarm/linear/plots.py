@@ -9,6 +9,7 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import NullFormatter
 
 from bestarm.common.evidence import Side, log_side, same, share_against
+from bestarm.common.paper import Plots
 from bestarm.common.style import (
     BLACK,
     BLUE,
@@ -298,3 +299,16 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         f"{' and '.join(left)}. Computed, no simulation.",
     )
     return figure
+
+
+PLOTS = Plots(
+    {
+        "fig1": fig1,
+        "fig4": fig4,
+        "fig5": fig5,
+        "appendix-a": appendix_a,
+        "readings": readings,
+        "random-arms": random_arms,
+    },
+    LOOKS,
+)

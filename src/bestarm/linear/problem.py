@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.common.files import data_folder
+from bestarm.common.paper import Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, load, read_text
 from bestarm.linear.complexity import Complexity, complexity
 
@@ -189,3 +190,6 @@ def instances() -> dict[str, Instance]:
     made = [paper_instance(d) for d in DIMENSIONS]
     drawn = [random_instance(n_arms, seed) for n_arms in SIZES for seed in SEEDS]
     return {instance.name: instance for instance in [*stored, *made, *drawn]}
+
+
+PROBLEMS = Problems(Instance, instances, truth, with_files)

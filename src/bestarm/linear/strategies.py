@@ -8,9 +8,10 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from pydantic import Field
 
-from bestarm.common.paper import Cell
-from bestarm.core.inputs import Input, PositiveInt, Probability
+from bestarm.common.paper import Cell, Readings, Simulation
+from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
 from bestarm.linear.adaptive import run_fully_adaptive, run_lingape
@@ -133,25 +134,19 @@ def grid(strategy: str) -> dict[str, Reading]:
     return names
 
 
-@lru_cache
-def named_readings(strategy: str) -> dict[str, Reading]:
-    """All readings of a strategy by name; the first is the default."""
+def readings_of(strategy: str) -> Readings[Reading]:
+    """All readings of a strategy."""
     if strategy not in CLOSEST:
-        return {"as-written": HONEST}
+        return Readings({"as-written": HONEST})
     every = grid(strategy)
-    return {"honest": HONEST, "closest": every[CLOSEST[strategy]], **every}
-
-
-def readings_of(strategy: str) -> list[str]:
-    """The readings that can change a strategy's runs."""
-    return list(named_readings(strategy))
+    return Readings({"honest": HONEST, "closest": every[CLOSEST[strategy]], **every})
 
 
 class Setting(Input):
     """What a run is asked, the same for every strategy."""
 
-    delta: Probability = 0.05
-    cap: PositiveInt | None = 10_000_000
+    delta: Probability = Field(0.05, description="wanted chance of a wrong answer")
+    cap: Pulls | None = Field(10_000_000, description="most pulls of a run")
 
 
 class Outcome(NamedTuple):
@@ -362,13 +357,13 @@ STRATEGIES: dict[str, Callable[[str, Problem, Reading, float, int], Replicate]] 
     "RAGE": prepare_rage,
     "LinGapE": prepare_lingape,
 }
-READINGS = {name: None for strategy in STRATEGIES for name in named_readings(strategy)}
+READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
 
 
 def prepare(instance: Instance, cell: Cell) -> Replicate:
     """A function that runs one replication of a cell on its streams."""
     setting = Setting(**cell.setting)
-    reading = named_readings(cell.strategy)[cell.reading]
+    reading = READINGS[cell.strategy][cell.reading]
     cap = setting.cap or NO_CAP
     return STRATEGIES[cell.strategy](cell.strategy, instance.problem, reading, setting.delta, cap)
 
@@ -381,7 +376,10 @@ def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
         for reading in ("honest", "closest"):
-            if reading in readings_of(strategy):
+            if reading in READINGS[strategy]:
                 prepare(EASY, Cell(EASY.name, strategy, {}, reading))(streams_of(0, 0))
     oracle = Cell(EASY.name, "XY-Oracle", {}, "sqrt2*logn+two-step+empirical")
     prepare(EASY, oracle)(streams_of(0, 0))
+
+
+SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, code=STRATEGIES)

@@ -8,6 +8,9 @@ from typer.core import TyperCommand
 
 from bestarm.core.inputs import InputError
 
+#: Where a context keeps what `Further` found.
+FURTHER = "bestarm.further"
+
 
 def told(error: OSError, otherwise: str = "output") -> str:
     """What could not be read or written and why, in a line; `otherwise` if no file is named."""
@@ -33,6 +36,33 @@ class Command(TyperCommand):
         except (EOFError, UnpicklingError):  # Numba takes what it finds in the cache
             _empty_compile_cache()
             return super().invoke(ctx)
+
+
+class Further(Command):
+    """A command that takes options it does not know, `--name value` or `--name=value`, for the
+    paper of an instance to look at (`further`)."""
+
+    def parse_args(self, ctx, args):
+        known = {name for parameter in self.params for name in (*parameter.opts, "--help")}
+        asked, rest, words = {}, [], iter(args)
+        for word in words:
+            name, equals, value = word.partition("=")
+            if not name.startswith("--") or name in ("--", *known):
+                rest.append(word)
+                if name in known and not equals:  # its value may begin with a dash
+                    rest.extend(w for w in [next(words, None)] if w is not None)
+                continue
+            value = value if equals else next(words, None)
+            if value is None:
+                raise InputError(f"{name}: needs a value")
+            asked[name[2:].replace("-", "_")] = value
+        ctx.meta[FURTHER] = asked
+        return super().parse_args(ctx, rest)
+
+
+def further(context) -> dict[str, str]:
+    """The options that a command did not know itself, by name."""
+    return context.meta[FURTHER]
 
 
 def _empty_compile_cache() -> None:

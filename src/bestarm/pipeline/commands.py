@@ -1,7 +1,7 @@
 """`bestarm workflow ...`: one command a rule of the workflow. People use the other commands."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -20,10 +20,10 @@ Paper = StrEnum("Paper", {name: name for name in registry.PAPERS})
 Out = Annotated[Path, typer.Option(help="File to write.")]
 
 
-def _named(find: Callable[[str, str], Any], paper: str, name: str) -> Any:
+def _named(things: Mapping[str, Any], paper: str, name: str) -> Any:
     """An experiment or a target by name. Raises InputError if the paper has none of that name."""
     try:
-        return find(paper, name)
+        return things[name]
     except KeyError:
         raise InputError(f"{name}: {paper} has none of that name") from None
 
@@ -38,7 +38,7 @@ def _read_json(path: Path) -> Any:
 @command("compile")
 def compile_kernels(paper: Paper) -> None:
     """Compile a paper's kernels into the cache, so that shards start warm."""
-    registry.room(paper, "strategies").warm_up()
+    registry.PAPERS[paper].simulation.warm_up()
 
 
 @command()
@@ -47,7 +47,7 @@ def instances(paper: Paper, out: Out) -> None:
     from bestarm.common.files import write_json
     from bestarm.pipeline.plan import describe_instances
 
-    write_json(out, describe_instances(paper, registry.room(paper, "problem").instances()))
+    write_json(out, describe_instances(paper, registry.PAPERS[paper].problems.instances()))
 
 
 @command()
@@ -63,7 +63,7 @@ def plan(
     from bestarm.common.files import write_json
     from bestarm.pipeline.plan import make_plan
 
-    wanted = _named(registry.experiment, paper, experiment)
+    wanted = _named(registry.PAPERS[paper].experiments, paper, experiment)
     made = make_plan(paper, wanted, seed, per_shard, _read_json(instances))
     write_json(out, made.model_dump())
 
@@ -101,7 +101,7 @@ def table(
     """Make a target's table, or its geometry, from the summaries of its experiments."""
     from bestarm.common.tables import read_sources, write_geometry, write_table
 
-    wanted = _named(registry.target, paper, target)
+    wanted = _named(registry.PAPERS[paper].targets, paper, target)
     sources = read_sources(wanted, summaries or [], instances, published)
     if geometry:
         write_geometry(wanted.geometry(sources), out)
@@ -122,8 +122,7 @@ def plot(
     from bestarm.common.style import save
     from bestarm.common.tables import read_geometry, read_table
 
-    _named(registry.target, paper, target)
-    draw = getattr(registry.room(paper, "plots"), target.replace("-", "_"))
+    draw = _named(registry.PAPERS[paper].plots.draw, paper, target)
     parts = [read_table(table), *([read_geometry(geometry)] if geometry else [])]
     save(draw(*parts), svg, png)
 
@@ -150,7 +149,7 @@ def claims(
             papers = ", ".join(registry.PAPERS)
             raise InputError(f"{ledger}: must be named after a paper, one of {papers}")
         published = ledger.parent.parent / "published" / f"{paper}.csv"
-        names = [t.name for t in registry.room(paper, "experiments").TARGETS]
+        names = list(registry.PAPERS[paper].targets)
         tables = {name: read_table(figures / paper / f"{name}.csv") for name in names}
         for margins, found in parts.items():
             found.append(judge_paper(ledger, published, tables, margins))

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from bestarm.common.files import replacing
 from bestarm.common.paper import Cell, Experiment
-from bestarm.core.inputs import InputError, load_yaml, parse
+from bestarm.core.inputs import Input, InputError, load_yaml, parse
 from bestarm.pipeline import registry
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.shard import cell_table, simulate_cell
@@ -38,11 +38,9 @@ def read_instance(path: Path):
     data = load_yaml(path)
     if not isinstance(data, dict) or data.get("paper") not in list(registry.PAPERS):
         raise InputError(f"{path}: paper: is required, one of {', '.join(registry.PAPERS)}")
-    problem = registry.room(data["paper"], "problem")
-    data = {"name": path.stem, **data}
-    if hasattr(problem, "with_files"):
-        data = problem.with_files(data, path)
-    instance = parse(problem.Instance, data, str(path))
+    problems = registry.PAPERS[data["paper"]].problems
+    data = problems.with_files({"name": path.stem, **data}, path)
+    instance = parse(problems.instance, data, str(path))
     for field, value in _leaves(instance.model_dump(), ""):
         if isinstance(value, str) and CONTROLS.search(value):
             raise InputError(f"{path}: {field}: must not hold control characters, got {value!r}")
@@ -74,26 +72,57 @@ def _computing(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: cannot be computed with these numbers ({reason})") from None
 
 
+def split_options(paper: str, asked: dict[str, str]) -> tuple[dict, dict[str, dict]]:
+    """The setting, and each strategy's options, from options as a person wrote them.
+
+    Raises InputError for a name that the paper has not, or a value out of range.
+    """
+    simulation = registry.PAPERS[paper].simulation
+    given = {name: None if text.lower() == "none" else text for name, text in asked.items()}
+    allowed = list(simulation.setting.model_fields)
+    allowed += [name for model in simulation.options.values() for name in model.model_fields]
+    for name in given:
+        if name not in allowed:
+            names = ", ".join(f"--{field.replace('_', '-')}" for field in allowed)
+            raise InputError(
+                f"--{name.replace('_', '-')}: {paper} has no such option, only {names}"
+            )
+
+    def part(model: type[Input]) -> dict:
+        return {name: given[name] for name in model.model_fields if name in given}
+
+    setting = parse(simulation.setting, part(simulation.setting), "option").model_dump()
+    options = {}
+    for strategy, model in simulation.options.items():
+        found = parse(model, part(model), "option").model_dump()
+        options[strategy] = {name: found[name] for name in part(model)}
+    return setting, options
+
+
 def own_experiment(
-    paper: str, name: str, setting: dict, wanted: list[str] | None, readings: list[str] | None
+    paper: str,
+    name: str,
+    asked: dict[str, str],
+    wanted: list[str] | None,
+    readings: list[str] | None,
 ) -> Experiment:
     """Cells for the wanted strategies and readings (all strategies, the default reading)."""
-    strategies = registry.room(paper, "strategies")
-    chosen = wanted or list(strategies.STRATEGIES)
+    simulation = registry.PAPERS[paper].simulation
+    chosen = wanted or list(simulation.readings)
     for strategy in chosen:
-        if strategy not in strategies.STRATEGIES:
-            allowed = ", ".join(strategies.STRATEGIES)
+        if strategy not in simulation.readings:
+            allowed = ", ".join(simulation.readings)
             raise InputError(f"--strategy: must be one of {allowed}, got {strategy}")
     for reading in readings or []:
-        if reading not in strategies.READINGS:
-            allowed = few(strategies.READINGS)
+        if reading not in (names := simulation.reading_names()):
+            allowed = few(names)
             raise InputError(f"--reading: must be one of {allowed}, got {reading}")
-    setting = parse(strategies.Setting, setting, "option").model_dump()
+    setting, options = split_options(paper, asked)
     cells = tuple(
-        Cell(name, strategy, setting, reading)
+        Cell(name, strategy, setting, reading, options.get(strategy, {}))
         for strategy in chosen
-        for reading in readings or strategies.readings_of(strategy)[:1]
-        if reading in strategies.readings_of(strategy)
+        for reading in readings or [simulation.readings[strategy].default]
+        if reading in simulation.readings[strategy]
     )
     if not cells:
         raise InputError(
@@ -105,7 +134,7 @@ def own_experiment(
 def run_own(
     path: Path,
     reps: int,
-    setting: dict,
+    asked: dict[str, str],
     strategies: list[str] | None,
     readings: list[str] | None,
     seed: int,
@@ -116,7 +145,7 @@ def run_own(
     paper, instance = read_instance(path)
     if out is not None and out.exists() and out.samefile(path):
         raise InputError(f"{out}: is the instance; --out must name another file")
-    experiment = own_experiment(paper, instance.name, setting, strategies, readings)
+    experiment = own_experiment(paper, instance.name, asked, strategies, readings)
     with _computing(path):
         described = describe_instances(paper, {instance.name: instance})
         plan = make_plan(paper, experiment, seed, reps, described)
@@ -130,6 +159,8 @@ def run_own(
         comparison = _comparison(plan, results, reps)
     console = output()
     console.print(comparison)
+    for line in _failures(plan, results):
+        console.print(line, soft_wrap=True)
     if out is not None:
         console.print(f"{reps * len(results)} runs written to {out}", soft_wrap=True)
 
@@ -166,21 +197,28 @@ def _simulate(plan, reps: int, cores: int | None) -> list[tuple[Cell, dict[str, 
 
 
 def _comparison(plan, results, reps: int) -> Table:
-    """A line a strategy: the statistics the paper's `OWN_STATISTICS` names, with intervals."""
-    experiments = registry.room(plan.paper, "experiments")
+    """A line a strategy: the statistics the paper has columns for, with intervals."""
+    paper = registry.PAPERS[plan.paper]
     title = f"{results[0][0].instance}: {reps} runs a strategy, {results[0][0].setting_label}"
     table = Table(title=title, caption="[low, high]: 95% intervals", title_justify="left")
     table.add_column("strategy")
     table.add_column("reading")
-    for heading in experiments.OWN_STATISTICS.values():
+    for heading in paper.own.columns.values():
         table.add_column(heading, justify="right", no_wrap=True)
     for cell, runs in results:
         truth = plan.instances[cell.instance]["truth"]
-        found = {e.statistic: e for e in experiments.summarise(cell, truth, runs)}
-        table.add_row(
-            cell.label, cell.reading, *(_show(found[name]) for name in experiments.OWN_STATISTICS)
-        )
+        found = {e.statistic: e for e in paper.statistics.summarise(cell, truth, runs)}
+        table.add_row(cell.label, cell.reading, *(_show(found[name]) for name in paper.own.columns))
     return table
+
+
+def _failures(plan, results) -> Iterator[str]:
+    """A line for each kind of step that failed in some run, where the paper counts them."""
+    for cell, runs in results:
+        for name in registry.PAPERS[plan.paper].simulation.failures:
+            if rounds := int(runs[name].sum()):
+                some = int((runs[name] > 0).sum())
+                yield f"{cell.label} ({cell.reading}): {rounds:,} rounds {name} in {some:,} runs"
 
 
 def _show(estimate) -> str:
@@ -193,9 +231,9 @@ def _show(estimate) -> str:
     return text + (" restricted" if estimate.status == "restricted" else "")
 
 
-def bound_own(path: Path, setting: dict) -> None:
+def bound_own(path: Path, asked: dict[str, str]) -> None:
     """Print the instance of a file, what is true of it, and the lower bound at delta."""
     paper, instance = read_instance(path)
-    setting = parse(registry.room(paper, "strategies").Setting, setting, "option").model_dump()
+    setting, _ = split_options(paper, asked)
     with _computing(path):
         print_instance(paper, instance, setting)

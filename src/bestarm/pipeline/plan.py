@@ -40,7 +40,7 @@ class Plan(BaseModel):
 
     def instance(self, name: str):
         """An instance as the paper's own model."""
-        model = registry.room(self.paper, "problem").Instance
+        model = registry.PAPERS[self.paper].problems.instance
         return parse(model, self.instances[name]["instance"], f"instance {name}")
 
 
@@ -61,7 +61,7 @@ def make_plan(
 
 def describe_instances(paper: str, instances: dict[str, Any]) -> dict[str, Any]:
     """Each instance with what is true of it, as plain values: the instances.json of a paper."""
-    truth = registry.room(paper, "problem").truth
+    truth = registry.PAPERS[paper].problems.truth
     return {
         name: {"instance": i.model_dump(), "truth": truth(i).model_dump()}
         for name, i in sorted(instances.items())

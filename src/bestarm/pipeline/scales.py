@@ -51,7 +51,7 @@ def read_scale(path: Path) -> Scale:
     """Read a scale file. Raises InputError if an experiment is missing or unknown."""
     scale = load(Scale, path)
     for paper in registry.PAPERS:
-        known = {e.name for e in registry.room(paper, "experiments").EXPERIMENTS}
+        known = set(registry.PAPERS[paper].experiments)
         given = set(scale.papers.get(paper, {}))
         for name in sorted(known ^ given):
             what = "is required" if name in known else f"unknown, allowed are {sorted(known)}"

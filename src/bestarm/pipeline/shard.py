@@ -35,7 +35,7 @@ def simulate_cell(
         tick: called after each replication, for progress.
     """
     instance = plan.instance(cell.instance)
-    replicate = registry.room(plan.paper, "strategies").prepare(instance, cell)
+    replicate = registry.PAPERS[plan.paper].simulation.prepare(instance, cell)
     key = plan.key(cell)
     outcomes = []
     for streams in replication_streams(key, replications):

@@ -1,7 +1,7 @@
 """Printing what a paper holds: its parts, an instance, a target's table."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +10,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bestarm.common.paper import Paper, Simulation
 from bestarm.common.tables import read_table
-from bestarm.core.estimates import STATISTICS, Estimate
+from bestarm.core.estimates import MEANINGS, Estimate
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.plan import describe_instances
@@ -28,17 +29,41 @@ def output() -> Console:
 
 def list_paper(paper: str) -> None:
     """Print a paper's strategies, readings, instances and targets, a line each."""
-    strategies, experiments = (registry.room(paper, m) for m in ("strategies", "experiments"))
+    known = registry.PAPERS[paper]
     console = output()
-    console.print(Text.assemble((paper, "bold"), f": {registry.PAPERS[paper]}"), soft_wrap=True)
+    console.print(Text.assemble((paper, "bold"), f": {known.title}"), soft_wrap=True)
     lines = {
-        "strategies": strategies.STRATEGIES,
-        "readings": [few(strategies.READINGS)],
-        "instances": _families(registry.room(paper, "problem").instances()),
-        "targets": [target.name for target in experiments.TARGETS],
+        "strategies": known.simulation.readings,
+        "readings": [few(known.simulation.reading_names())],
+        "instances": _families(known.problems.instances()),
+        "targets": known.targets,
     }
     for heading, names in lines.items():
         console.print(f"  {heading:11}{', '.join(names)}", soft_wrap=True, highlight=False)
+    for line in option_lines(known.simulation):
+        console.print(f"  {line}", soft_wrap=True, highlight=False)
+
+
+def option_lines(simulation: Simulation) -> Iterator[str]:
+    """What `run` and `bound` may be asked of a paper: option, default, meaning and range."""
+    of = {"": simulation.setting} | dict(simulation.options)
+    for strategy, model in of.items():
+        for name, known in model.model_json_schema()["properties"].items():
+            limits = known | next(iter(known.get("anyOf", [])), {})
+            words = {
+                "exclusiveMinimum": "above",
+                "minimum": "at least",
+                "exclusiveMaximum": "below",
+                "maximum": "at most",
+            }
+            ranges = [f"{word} {limits[key]:,g}" for key, word in words.items() if key in limits]
+            if {"type": "null"} in known.get("anyOf", []):
+                ranges.append("or none")
+            default = "none" if known["default"] is None else known["default"]
+            option = f"--{name.replace('_', '-')} {str(default).lower()}"
+            which = f" ({strategy})" if strategy else ""
+            parts = [known["description"] + which, *ranges]
+            yield f"{option:17}{', '.join(parts)}"
 
 
 def few(names: Iterable[str], most: int = 16) -> str:
@@ -73,10 +98,10 @@ def show_named(name: str) -> None:
             f"{name}: must be PAPER/INSTANCE or PAPER/TARGET, papers are "
             f"{', '.join(registry.PAPERS)}; `bestarm list` names all"
         )
-    instances = registry.room(paper, "problem").instances()
-    targets = [target.name for target in registry.room(paper, "experiments").TARGETS]
+    known = registry.PAPERS[paper]
+    instances, targets = known.problems.instances(), known.targets
     if part in instances:
-        setting = registry.room(paper, "strategies").Setting().model_dump()
+        setting = known.simulation.setting().model_dump()
         print_instance(paper, instances[part], setting)
     elif part in targets:
         _print_target(paper, part)
@@ -90,12 +115,12 @@ def show_named(name: str) -> None:
 
 def print_instance(paper: str, instance, setting: dict) -> None:
     """Print an instance's tables, what is true of it, and its lower bound under a setting."""
-    experiments = registry.room(paper, "experiments")
+    known = registry.PAPERS[paper]
     truth = describe_instances(paper, {instance.name: instance})[instance.name]["truth"]
-    frames = experiments.describe(instance, truth)
+    frames = known.own.describe(instance, truth)
     facts = Table(title=f"what is true of {instance.name}", title_justify="left", show_header=False)
-    for estimate in experiments.bounds(truth, setting):
-        facts.add_row(estimate.statistic, _exact(estimate), _meaning(estimate.statistic))
+    for estimate in known.own.bounds(truth, setting):
+        facts.add_row(estimate.statistic, _exact(estimate), _meaning(known, estimate.statistic))
     console = output()  # nothing is printed before everything is known
     for title, frame in frames.items():
         console.print(_grid(title, frame))
@@ -134,5 +159,5 @@ def _exact(estimate: Estimate) -> str:
     return f"{estimate.value:.6g} {'' if estimate.unit == 'index' else estimate.unit}".strip()
 
 
-def _meaning(statistic: str) -> str:
-    return STATISTICS[statistic.split(":")[0]]
+def _meaning(paper: Paper, statistic: str) -> str:
+    return (MEANINGS | paper.statistics.meanings)[statistic.split(":")[0]]

@@ -30,17 +30,19 @@ def summarise(plan: Plan, shards: list[Path]) -> pd.DataFrame:
     """
     for index, path in enumerate(shards):
         check_shard(plan, index, path)
-    paper = registry.room(plan.paper, "experiments")
+    statistics = registry.PAPERS[plan.paper].statistics
     rows = []
     for position, cell in enumerate(plan.cell_objects()):
         truth = plan.instances[cell.instance]["truth"]
-        if hasattr(paper, "tally"):
+        if statistics.tally is not None:
             some = max(1, BLOCK // plan.per_shard)
             blocks = (shards[first : first + some] for first in range(0, len(shards), some))
-            tallies = (paper.tally(cell, truth, runs_of(block, position)) for block in blocks)
-            estimates = paper.estimates(reduce(_add, tallies))
+            tallies = (
+                statistics.tally.of(cell, truth, runs_of(block, position)) for block in blocks
+            )
+            estimates = statistics.tally.estimates(reduce(_add, tallies))
         else:
-            estimates = paper.summarise(cell, truth, runs_of(shards, position))
+            estimates = statistics.summarise(cell, truth, runs_of(shards, position))
         rows += cell_rows(cell, estimates)
     return assemble(rows)
 

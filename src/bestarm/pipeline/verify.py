@@ -83,7 +83,7 @@ def simulate(job: Job) -> Rows:
     """Simulate a cell, hash its rows and summarise them."""
     cell = job.cell
     runs = simulate_cell(job.plan, cell, range(job.replications))
-    summarise = registry.room(job.plan.paper, "experiments").summarise
+    summarise = registry.PAPERS[job.plan.paper].statistics.summarise
     truth = job.plan.instances[cell.instance]["truth"]
     estimates = summarise(cell, truth, runs, job.level)
     return Rows(job.key, rows_hash(runs), cell_rows(cell, estimates))
@@ -101,7 +101,7 @@ def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
         if paper not in registry.PAPERS:
             papers = ", ".join(registry.PAPERS)
             raise InputError(f"{name}: must be PAPER or PAPER/TARGET, papers are {papers}")
-        targets = registry.room(paper, "experiments").TARGETS
+        targets = registry.PAPERS[paper].targets.values()
         wanted = {t.name: t for t in targets if target in ("", t.name)}
         if not wanted:
             allowed = ", ".join(t.name for t in targets)
@@ -188,15 +188,15 @@ class Verification:
 
     def _submit(self, paper: str, pool: Executor, done) -> None:
         """Compile a paper's kernels, then hand in the cells of its experiments."""
-        registry.room(paper, "strategies").warm_up()
-        described = describe_instances(paper, registry.room(paper, "problem").instances())
+        registry.PAPERS[paper].simulation.warm_up()
+        described = describe_instances(paper, registry.PAPERS[paper].problems.instances())
         self.instances[paper] = json.loads(json.dumps(described))
         for name in dict.fromkeys(e for t in self.targets[paper] for e in t.experiments):
             size = self.scale.papers[paper][name].replications
             seed = self.scale.seed
             if self.independent:
                 size, seed = max(size, self.fewest), seed + OTHER_SEED
-            experiment = registry.experiment(paper, name)
+            experiment = registry.PAPERS[paper].experiments[name]
             plan = make_plan(paper, experiment, seed, size, self.instances[paper])
             level = fresh_level(self.alpha) if self.independent else 0.95
             jobs = [Job(plan, i, size, level) for i in range(len(experiment.cells))]
@@ -209,7 +209,7 @@ class Verification:
 
     def _kept_tables(self) -> Iterator[pd.DataFrame]:
         for paper in registry.PAPERS:
-            for target in registry.room(paper, "experiments").TARGETS:
+            for target in registry.PAPERS[paper].targets.values():
                 yield self._kept(paper, target)
 
     def _say_what(self) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from bestarm.common.paper import Problems
 from bestarm.core.inputs import Input
 
 
@@ -13,11 +14,16 @@ class Instance(Input):
 
 class Truth(Input):
     answer: int
+    gap: float
 
 
 def truth(instance: Instance) -> Truth:
-    return Truth(answer=int(instance.means[1] > instance.means[0]))
+    gap = instance.means[1] - instance.means[0]
+    return Truth(answer=int(gap > 0.0), gap=gap)
 
 
 def instances() -> dict[str, Instance]:
     return {"two-arms": Instance(name="two-arms", means=[0.0, 0.3])}
+
+
+PROBLEMS = Problems(Instance, instances, truth)

@@ -1,12 +1,13 @@
 """Pull both arms equally often and answer with the larger mean."""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from bestarm.toy.problem import Instance
+from pydantic import Field
 
-from bestarm.common.paper import Cell
+from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.compile import jit
 from bestarm.core.inputs import Input, PositiveInt
 from bestarm.core.status import Status
@@ -14,45 +15,49 @@ from bestarm.core.streams import Streams, streams_of
 
 
 @jit
-def larger_sum(means: np.ndarray, budget: int, environment) -> int:
-    """The arm with the larger sum after budget / 2 pulls of each."""
+def lead_of(means: np.ndarray, budget: int, environment) -> float:
+    """The second arm's sum less the first's after budget / 2 pulls of each."""
     lead = 0.0
     for _ in range(budget // 2):
         lead += means[1] - means[0]
         lead += environment.standard_normal() - environment.standard_normal()
-    return int(lead > 0.0)
+    return lead
 
 
 class Outcome(NamedTuple):
     tau: int
     answer: int
     status: int
+    lead: float
     pulls: np.ndarray
 
 
 class Setting(Input):
     cap: PositiveInt = 20
     delta: float | None = None
+    coin: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0  # how often a coin answers
 
 
-STRATEGIES = {"Equal": larger_sum}
-READINGS = {"as-written": {}}
+READINGS = {"Equal": Readings({"as-written": None})}
 EASY = Instance(name="easy", means=[0.0, 1.0])
 
 
-def readings_of(strategy: str) -> list[str]:
-    return list(READINGS)
-
-
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
-    means, budget = np.array(instance.means), Setting(**cell.setting).cap
+    means, setting = np.array(instance.means), Setting(**cell.setting)
+    budget = setting.cap
 
     def replicate(streams: Streams) -> Outcome:
-        answer = larger_sum(means, budget, streams.environment)
-        return Outcome(budget, int(answer), Status.STOPPED, np.full(2, budget // 2))
+        lead = lead_of(means, budget, streams.environment)
+        answer = int(lead > 0.0)
+        if streams.coins.random() < setting.coin:
+            answer = int(streams.coins.integers(2))
+        return Outcome(budget, answer, Status.STOPPED, lead, np.full(2, budget // 2))
 
     return replicate
 
 
 def warm_up() -> None:
     prepare(EASY, Cell("easy", "Equal", {}, "as-written"))(streams_of(0, 0))
+
+
+SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY)

@@ -99,7 +99,7 @@ class Site:
         def anchor(heading: str, name: str) -> str | None:
             for paper in registry.PAPERS:
                 if texts.about(paper, [heading]):
-                    known = registry.room(paper, "strategies").READINGS
+                    known = registry.PAPERS[paper].simulation.reading_names()
                     return f"{paper}-{name}" if name in known else None
             return None
 
@@ -149,11 +149,11 @@ def build(root: Path) -> dict[str, bytes]:
 
 def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> dict[str, Any]:
     """Add a paper's page and the files it links; return what the overview says of it."""
-    room = registry.room(paper, "experiments")
+    known = registry.PAPERS[paper]
     claims = ledgers.judged(site.root, paper, ledger)
     check_targets(paper, claims)
-    targets = [target_view(site.root, paper, t, claims, site.code) for t in room.TARGETS]
-    experiments = [experiment_view(paper, e, scale, site.code) for e in room.EXPERIMENTS]
+    targets = [target_view(site.root, paper, t, claims, site.code) for t in known.targets.values()]
+    experiments = [experiment_view(paper, e, scale, site.code) for e in known.experiments.values()]
     for view in targets:
         stem = f"figures/{paper}/{view.target.name}"
         if view.picture is not None:
@@ -173,7 +173,7 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
         f"{paper}.html",
         "paper.html",
         paper=paper,
-        title=registry.PAPERS[paper],
+        title=known.title,
         authors=f"authors-{paper}.html" if authors else "",
         scorecard=f"figures/scorecard-{paper}.svg" in site.files,
         notebook=(site.root / "notebooks" / f"{paper}.py").is_file(),

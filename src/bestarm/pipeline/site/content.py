@@ -44,7 +44,7 @@ def kept(root: Path) -> list[Path]:
     return [root / name for name in across] + [
         Path(f"{stem(root, paper, target.name)}{ending}")
         for paper in registry.PAPERS
-        for target in registry.room(paper, "experiments").TARGETS
+        for target in registry.PAPERS[paper].targets.values()
         for ending in (".csv", ".svg")
     ]
 

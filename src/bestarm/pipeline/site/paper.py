@@ -54,14 +54,13 @@ def target_view(
     table = read_table(csv) if csv.is_file() else None
     picture = svg.read_bytes() if svg.is_file() else None
     own = [claim for claim in claims if claim.target == target.name]
-    plots = registry.room(paper, "plots")
+    plots = registry.PAPERS[paper].plots
     drawn = None
     if table is not None:
-        looks = getattr(plots, "LOOKS", {})
-        drawn = chart(table, looks, Counter(c.claim.row.statistic for c in own))
+        drawn = chart(table, plots.looks, Counter(c.claim.row.statistic for c in own))
     caption = caption_of(picture.decode()) if picture else ""
     pieces = {
-        "the plot": getattr(plots, target.name.replace("-", "_")),
+        "the plot": plots.draw[target.name],
         "the table": target.tabulate,
         "its geometry": target.geometry,
     }
@@ -91,14 +90,8 @@ def experiment_view(paper: str, experiment: Experiment, scale: Scale, code: Code
 
 def _strategy_page(paper: str, name: str, code: Code) -> str | None:
     """Where a strategy is written, or where it is put together."""
-    room = registry.room(paper, "strategies")
-    strategy = room.STRATEGIES[name]
-    for part in strategy if isinstance(strategy, tuple) else (strategy,):
-        if page := code.of(part):
-            return page
-    lines = Path(room.__file__).read_text(encoding="utf-8").splitlines()
-    line = next((k for k, text in enumerate(lines, 1) if text.startswith("STRATEGIES")), 0)
-    return code.page(f"src/bestarm/{paper}/strategies.py", line)
+    simulation = registry.PAPERS[paper].simulation
+    return code.of(simulation.code.get(name, simulation.prepare))
 
 
 def asked(judged: Judged) -> str:
@@ -122,7 +115,7 @@ def asked(judged: Judged) -> str:
 
 def check_targets(paper: str, claims: list[Judged]) -> None:
     """Raise InputError for a claim on a target that the paper does not have."""
-    known = {target.name for target in registry.room(paper, "experiments").TARGETS}
+    known = set(registry.PAPERS[paper].targets)
     for claim in claims:
         if claim.target and claim.target not in known:
             raise InputError(

@@ -1,148 +1,25 @@
-"""What is simulated for the BAICS paper, and how summaries become its figures' tables."""
+"""How summaries become the tables of BAICS."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
-from bestarm.baics.problem import EPSILONS, SEGMENTS, VARIANTS, Instance, epsilon_family, segments
-from bestarm.baics.strategies import readings_of
+from bestarm.baics.cells import DELTAS, PAPER_SETTING
+from bestarm.baics.problem import EPSILONS, VARIANTS, Instance, epsilon_family
+from bestarm.baics.statistics import pairs
 from bestarm.baics.tracking import TRACKED_RUNS, tracking_errors
-from bestarm.common.paper import Benchmark, Cell, Experiment, Sources, Target
+from bestarm.common.paper import Cell, Sources
 from bestarm.common.tables import assemble, cell_rows, published_rows
-from bestarm.core.estimates import (
-    LEVEL,
-    Estimate,
-    correctness,
-    exact,
-    mean,
-    proportion,
-    ratio_of_independent_means,
-    stopping_times,
-)
+from bestarm.core.estimates import Estimate, exact, mean, proportion, ratio_of_independent_means
 from bestarm.core.information import error_information
-from bestarm.core.status import Status
 
-PAPER_SETTING = {"delta": 0.1, "cap": 15_000}
-DELTAS = tuple(10.0**-e for e in range(1, 9))
-STEPS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 RUN_STATISTICS = (
     *("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75"),
     *("share_capped", "prob_correct", "error_rate", "wrong_stops"),
 )
-#: The strategies of Section 5; Two-stage is only argued against, in Section 3.2.
-COMPARED = ("T-a-SCS", "T-a-S", "Uniform")
-#: How often T-a-SCS stops wrongly is looked at up to here.
-SEGMENT_SETTING = {"delta": 0.05, "cap": 10_000}
-NO_CAP_SETTING = {"delta": 0.1, "cap": None}
-#: Values of epsilon at which Two-stage is run: 0.32, 0.1, 0.032 and 0.01.
-WASTEFUL = EPSILONS[1:9:2]
-
-
-def every_strategy(instance: str) -> tuple[Cell, ...]:
-    """Every strategy under every reading that changes it, as in Section 5."""
-    return tuple(
-        Cell(instance, strategy, PAPER_SETTING, reading)
-        for strategy in COMPARED
-        for reading in readings_of(strategy)
-    )
-
-
-def confidence_sweep() -> Iterator[Cell]:
-    """Theorem 4.1: ever smaller delta, no cap."""
-    for cell in every_strategy("example1"):
-        for delta in DELTAS:
-            setting = {"delta": delta, "cap": None}
-            yield Cell(cell.instance, cell.strategy, setting, cell.reading, x_name="delta", x=delta)
-
-
-def step_sweep() -> Iterator[Cell]:
-    """What the paper leaves free in T-a-SCS: step size, steps a pull, and how ties are broken."""
-    for reading in ("as-written", "no-half"):
-        for step in STEPS:
-            for inner_steps, tie_coins in ((1, True), (1, False), (5, True), (20, True)):
-                options = {"step": step, "inner_steps": inner_steps, "tie_coins": tie_coins}
-                yield Cell("example1", "T-a-SCS", PAPER_SETTING, reading, options, "step", step)
-
-
-def wasteful() -> Iterator[Cell]:
-    """Section 3.2, second variant: feasibility that need not be told gets ever harder to tell."""
-    for epsilon in WASTEFUL:
-        for strategy in ("T-a-SCS", "Two-stage"):
-            name = epsilon_family("easy-gap", epsilon).name
-            yield Cell(name, strategy, NO_CAP_SETTING, "as-written", {}, "epsilon", epsilon)
-
-
-def over_segments() -> Iterator[Cell]:
-    """Two arms on ever more subpopulations."""
-    for count in SEGMENTS:
-        x = {"x_name": "segments", "x": float(count)}
-        yield Cell(segments(count).name, "T-a-SCS", SEGMENT_SETTING, "as-written", **x)
-
-
-EXPERIMENTS = (
-    Experiment("example1", every_strategy("example1")),
-    Experiment("example2", every_strategy("example2")),
-    Experiment("no-feasible-arm", every_strategy("no-feasible-arm")),
-    Experiment("confidence-sweep", tuple(confidence_sweep())),
-    Experiment("step-sweep", tuple(step_sweep())),
-    Experiment("two-stage", tuple(wasteful())),
-    Experiment("segments", tuple(over_segments())),
-)
-
-
-def summarise(
-    cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
-) -> list[Estimate]:
-    """The statistics of one cell.
-
-    Args:
-        cell: what was run.
-        truth: of its instance, as in instances.json.
-        runs: columns of the shards, see `strategies.Outcome`.
-        level: of intervals.
-    """
-    right, stopped = runs["answer"] == truth["answer"], runs["status"] == Status.STOPPED
-    shares = (runs["pulls"] / runs["tau"][:, None]).T
-    by_arm = shares.reshape(len(truth["qualities"]), -1, runs["tau"].size).sum(axis=1)
-    return [
-        *stopping_times(runs["tau"], runs["status"], level=level),
-        *correctness(right, level),
-        proportion("wrong_stops", int((stopped & ~right).sum()), right.size, level),
-        *(
-            mean(f"mean_share:{k + 1}", "share", share, level=level)
-            for k, share in enumerate(by_arm)
-        ),
-        *(
-            mean(f"mean_share:{pair}", "share", share, level=level)
-            for pair, share in zip(pairs(truth), shares, strict=True)
-        ),
-    ]
-
-
-#: Speed at K = L = 3, T-a-SCS with one supergradient step a pull and with the exact maximiser.
-BENCHMARKS = tuple(
-    Benchmark(cell, runs=200, per="pull", work=lambda outcome: outcome.tau)
-    for cell in every_strategy("example1")
-    if "no-half" not in cell.reading
-)
-
-#: What `bestarm run` prints of a person's own instance, and how it heads the columns.
-OWN_STATISTICS = {
-    "mean_stopping_time": "mean pulls",
-    "median_stopping_time": "median pulls",
-    "prob_correct": "share right",
-    "share_capped": "share capped",
-}
-
-
-def pairs(truth: dict) -> list[str]:
-    """Names of the (arm, subpopulation) pairs, "k;l" counted from 1, arm by arm."""
-    return [
-        f"{k + 1};{l + 1}" for k, row in enumerate(truth["allocation"]) for l in range(len(row))
-    ]
 
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:
@@ -157,19 +34,6 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
         *(exact(name, "pulls", time) for name, time in times.items()),
         exact("lower_bound", "pulls", lower_bound),
     ]
-
-
-def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
-    """An instance as tables for people: means with quality and feasibility, and w*."""
-    shape = {"index": instance.arm_names, "columns": instance.group_names}
-    means = pd.DataFrame(instance.means, **shape)
-    feasible = (means.iloc[:, : instance.n_constrained] >= 0).all(axis=1)
-    means["quality"] = truth["qualities"]
-    means["feasible"] = feasible.map({True: "yes", False: "no"})
-    return {
-        f"{instance.name}: means (sigma = {instance.sigma:g})": means,
-        "optimal allocation w*: share of pulls": pd.DataFrame(truth["allocation"], **shape),
-    }
 
 
 def no_feasible_arm(sources: Sources) -> pd.DataFrame:
@@ -345,32 +209,3 @@ def step_size(sources: Sources) -> pd.DataFrame:
         ],
         published_rows(sources.published, "table1").query("strategy == 'T-a-SCS'"),
     )
-
-
-TARGETS = (
-    Target(
-        "table1", "Stopping times in example 1", comparison("example1", "table1"), ("example1",)
-    ),
-    Target("fig1", "Sample allocation in example 1", allocation("example1"), ("example1",)),
-    Target(
-        "example2", "Stopping times in example 2", comparison("example2", "example2"), ("example2",)
-    ),
-    Target("fig2", "Sample allocation in example 2", allocation("example2"), ("example2",)),
-    Target("complexity", "Complexity with and without constraints", complexity),
-    Target("asymptotics", "Stopping time as delta shrinks", asymptotics, ("confidence-sweep",)),
-    Target("step-size", "Step size of T-a-SCS", step_size, ("step-sweep", "example1")),
-    Target(
-        "no-feasible-arm",
-        "An instance without a feasible arm",
-        no_feasible_arm,
-        ("no-feasible-arm",),
-    ),
-    Target("two-stage", "Feasibility first, then the best", two_stage, ("two-stage",)),
-    Target(
-        "segments",
-        "Wrong stops against the number of subpopulations",
-        lambda sources: assemble(sources.summary[sources.summary.statistic.isin(RUN_STATISTICS)]),
-        ("segments",),
-    ),
-    Target("tracking", "How far pulls stray from what they track", tracking),
-)

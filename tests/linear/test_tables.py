@@ -7,7 +7,7 @@ import pytest
 
 from bestarm.common.tables import read_table
 from bestarm.linear.plots import near
-from bestarm.linear.strategies import CHOICES, CLOSEST, HONEST, grid, named_readings
+from bestarm.linear.strategies import CHOICES, CLOSEST, HONEST, READINGS, grid
 
 
 @pytest.mark.parametrize("strategy", CLOSEST)
@@ -50,4 +50,4 @@ def test_every_reading_is_tried():
     sizes = {s: widths * math.prod(map(len, CHOICES[s].values())) for s in CLOSEST}
     sizes["Fully-Adaptive"] += 2  # Proposition 2
     assert {s: len(grid(s)) for s in CLOSEST} == sizes
-    assert all(next(iter(named_readings(s))) == "honest" for s in CLOSEST)
+    assert all(READINGS[s].text == "honest" for s in CLOSEST)

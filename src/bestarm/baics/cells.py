@@ -1,0 +1,76 @@
+"""What is simulated for BAICS."""
+
+from collections.abc import Iterator
+
+from bestarm.baics.problem import EPSILONS, SEGMENTS, epsilon_family, segments
+from bestarm.baics.strategies import READINGS
+from bestarm.common.paper import Cell, Experiment
+
+PAPER_SETTING = {"delta": 0.1, "cap": 15_000}
+
+DELTAS = tuple(10.0**-e for e in range(1, 9))
+
+STEPS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+
+#: The strategies of Section 5; Two-stage is only argued against, in Section 3.2.
+COMPARED = ("T-a-SCS", "T-a-S", "Uniform")
+
+#: How often T-a-SCS stops wrongly is looked at up to here.
+SEGMENT_SETTING = {"delta": 0.05, "cap": 10_000}
+
+NO_CAP_SETTING = {"delta": 0.1, "cap": None}
+
+#: Values of epsilon at which Two-stage is run: 0.32, 0.1, 0.032 and 0.01.
+WASTEFUL = EPSILONS[1:9:2]
+
+
+def every_strategy(instance: str) -> tuple[Cell, ...]:
+    """Every strategy under every reading that changes it, as in Section 5."""
+    return tuple(
+        Cell(instance, strategy, PAPER_SETTING, reading)
+        for strategy in COMPARED
+        for reading in READINGS[strategy]
+    )
+
+
+def confidence_sweep() -> Iterator[Cell]:
+    """Theorem 4.1: ever smaller delta, no cap."""
+    for cell in every_strategy("example1"):
+        for delta in DELTAS:
+            setting = {"delta": delta, "cap": None}
+            yield Cell(cell.instance, cell.strategy, setting, cell.reading, x_name="delta", x=delta)
+
+
+def step_sweep() -> Iterator[Cell]:
+    """What the paper leaves free in T-a-SCS: step size, steps a pull, and how ties are broken."""
+    for reading in ("as-written", "no-half"):
+        for step in STEPS:
+            for inner_steps, tie_coins in ((1, True), (1, False), (5, True), (20, True)):
+                options = {"step": step, "inner_steps": inner_steps, "tie_coins": tie_coins}
+                yield Cell("example1", "T-a-SCS", PAPER_SETTING, reading, options, "step", step)
+
+
+def wasteful() -> Iterator[Cell]:
+    """Section 3.2, second variant: feasibility that need not be told gets ever harder to tell."""
+    for epsilon in WASTEFUL:
+        for strategy in ("T-a-SCS", "Two-stage"):
+            name = epsilon_family("easy-gap", epsilon).name
+            yield Cell(name, strategy, NO_CAP_SETTING, "as-written", {}, "epsilon", epsilon)
+
+
+def over_segments() -> Iterator[Cell]:
+    """Two arms on ever more subpopulations."""
+    for count in SEGMENTS:
+        x = {"x_name": "segments", "x": float(count)}
+        yield Cell(segments(count).name, "T-a-SCS", SEGMENT_SETTING, "as-written", **x)
+
+
+EXPERIMENTS = (
+    Experiment("example1", every_strategy("example1")),
+    Experiment("example2", every_strategy("example2")),
+    Experiment("no-feasible-arm", every_strategy("no-feasible-arm")),
+    Experiment("confidence-sweep", tuple(confidence_sweep())),
+    Experiment("step-sweep", tuple(step_sweep())),
+    Experiment("two-stage", tuple(wasteful())),
+    Experiment("segments", tuple(over_segments())),
+)

@@ -1,0 +1,31 @@
+"""What is printed of a person's own instance."""
+
+import pandas as pd
+
+from bestarm.baics import tables
+from bestarm.baics.problem import Instance
+from bestarm.common.paper import Own
+
+#: Statistics that `bestarm run` prints, and how it heads the columns.
+COLUMNS = {
+    "mean_stopping_time": "mean pulls",
+    "median_stopping_time": "median pulls",
+    "prob_correct": "share right",
+    "share_capped": "share capped",
+}
+
+
+def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
+    """An instance as tables for people: means with quality and feasibility, and w*."""
+    shape = {"index": instance.arm_names, "columns": instance.group_names}
+    means = pd.DataFrame(instance.means, **shape)
+    feasible = (means.iloc[:, : instance.n_constrained] >= 0).all(axis=1)
+    means["quality"] = truth["qualities"]
+    means["feasible"] = feasible.map({True: "yes", False: "no"})
+    return {
+        f"{instance.name}: means (sigma = {instance.sigma:g})": means,
+        "optimal allocation w*: share of pulls": pd.DataFrame(truth["allocation"], **shape),
+    }
+
+
+OWN = Own(COLUMNS, tables.bounds, describe)

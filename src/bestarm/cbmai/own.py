@@ -1,0 +1,47 @@
+"""What is printed of a person's own instance."""
+
+import numpy as np
+import pandas as pd
+
+from bestarm.cbmai import tables
+from bestarm.cbmai.problem import Instance
+from bestarm.common.paper import Own
+
+#: Statistics that `bestarm run` prints, and how it heads the columns.
+COLUMNS = {
+    "error_rate": "error rate",
+    "share_infeasible": "infeasible",
+    "mean_regret": "mean regret",
+    "mean_violation": "mean violation",
+    "mean_budget_share": "budget used",
+}
+
+
+def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
+    """An instance as tables for people: rewards and costs by arm, and the best mixture."""
+    n_arms = len(instance.rewards)
+    weights = dict(zip(truth["answer"], truth["weights"], strict=True))
+    of_column = np.array([weights.get(c + 1, 0.0) for c in range(n_arms + len(instance.bounds))])
+    arms = pd.DataFrame({"reward": instance.rewards}, index=instance.arm_names)
+    for name, row in zip(instance.constraint_names, instance.costs, strict=True):
+        arms[name] = row
+    arms["means"] = [
+        "unknown" if a < instance.problem.n_unknown else "known" for a in range(n_arms)
+    ]
+    rows = pd.DataFrame({"bound": instance.bounds}, index=instance.constraint_names)
+    if truth["value"] is None:
+        rows["answer"] = "no mixture is feasible"
+    else:
+        arms["weight in the best mixture"] = of_column[:n_arms]
+        rows["slack at the best mixture"] = of_column[n_arms:]
+        if truth["arm_gaps"] is not None:
+            gaps = np.array(truth["arm_gaps"], dtype=float)
+            arms["squared gap"], rows["squared gap of the slack"] = gaps[:n_arms], gaps[n_arms:]
+        if not truth["unique"]:
+            rows["answer"] = "not unique: errors cannot vanish (Assumption 1)"
+    marks = "; reconstructed" if instance.reconstructed else ""
+    noise = f"sigma_reward = {instance.sigma_reward:g}, sigma_cost = {instance.sigma_cost:g}"
+    return {f"{instance.name}: arms ({noise}{marks})": arms, "constraints": rows}
+
+
+OWN = Own(COLUMNS, tables.bounds, describe)

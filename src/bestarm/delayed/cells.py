@@ -1,0 +1,98 @@
+"""What is simulated for the delayed feedback paper."""
+
+from collections.abc import Iterable, Iterator
+
+from bestarm.common.paper import Cell, Experiment
+from bestarm.delayed.problem import DELAYS, MODELS, SIGMAS_P, SIZES
+from bestarm.delayed.strategies import READINGS
+
+#: Section 5: delta, and b = r = 10 in parallel.
+SEQUENTIAL, PARALLEL = {"batch": 1, "delta": 0.05}, {"batch": 10, "delta": 0.05}
+
+SETTINGS = (SEQUENTIAL, PARALLEL)
+
+#: Side by side in Figure 1, and those of racing on rewards alone.
+SHOWN = ("as-written", "as-published", "guaranteed")
+
+ALONE = ("as-written", "as-published", "survivors")
+
+#: All of Figure 1's: with the published union bound alone, and the printed Lemma 1, twice as tight.
+FIGURE_1 = (*SHOWN, "survivors", "as-written+sigma", "as-published+sigma")
+
+#: Sequential runs on cuts may take more steps than the cap that runs have by default.
+CUTS = tuple(setting | {"cap": 100_000_000} for setting in SETTINGS)
+
+#: How long confidence bounds are watched: some 250 pulls an arm.
+WATCHED = {"batch": 1, "cap": 5000, "delta": 0.05}
+
+WATCHED_READINGS = ("as-written", "published-split", "guaranteed")
+
+
+def points(
+    names: Iterable[str], x_name: str, values: Iterable[float], shown: tuple[str, ...] = SHOWN
+) -> Iterator[Cell]:
+    """The cells of a column of Figure 1, both rows, or of Figure 2."""
+    for name, x in zip(names, values, strict=True):
+        for setting in SETTINGS:
+            for reading in shown:
+                yield Cell(name, "Partial", setting, reading, x_name=x_name, x=float(x))
+            for reading in ALONE:
+                yield Cell(name, "Full", setting, reading, x_name=x_name, x=float(x))
+
+
+def coverage() -> Iterator[Cell]:
+    """Bounds watched on two arms alike, for both multipliers."""
+    for sigma in ("", "+sigma"):
+        yield Cell("alike, unbiased", "Full", WATCHED, f"as-written{sigma}")
+        for instance in ("alike, unbiased", "alike, biased"):
+            for reading in WATCHED_READINGS:
+                yield Cell(instance, "Partial", WATCHED, f"{reading}{sigma}")
+
+
+EXPERIMENTS = (
+    Experiment(
+        "arms",
+        tuple(
+            cell
+            for family in ("bounded", "free")
+            for cell in points((f"{family} n={n}" for n in SIZES), "n", SIZES, FIGURE_1)
+        ),
+    ),
+    Experiment(
+        "delays",
+        tuple(points((f"delays D={d}" for d in DELAYS), "D", DELAYS, FIGURE_1)),
+    ),
+    Experiment(
+        "readings",
+        tuple(
+            Cell(instance, "Partial", setting, reading)
+            for instance in ("bounded n=10", "free n=100")
+            for setting in SETTINGS
+            for reading in READINGS["Partial"]
+        ),
+    ),
+    Experiment(
+        "models",
+        tuple(
+            Cell(f"{model}{random}", "Partial", setting, reading)
+            for random in ("", ", random delay")
+            for model in MODELS
+            for setting in SETTINGS
+            for reading in SHOWN
+        ),
+    ),
+    Experiment("coverage", tuple(coverage())),
+    Experiment(
+        "battery",
+        tuple(points((f"battery sigma_p={s:g}" for s in SIGMAS_P), "sigma_p", SIGMAS_P)),
+    ),
+    Experiment(
+        "mip",
+        tuple(
+            Cell("mip", strategy, setting, reading)
+            for setting in CUTS
+            for strategy, names in (("Partial", SHOWN), ("Full", ALONE))
+            for reading in names
+        ),
+    ),
+)

@@ -1,0 +1,41 @@
+"""What is printed of a person's own instance."""
+
+import pandas as pd
+
+from bestarm.common.paper import Own
+from bestarm.delayed import tables
+from bestarm.delayed.problem import Instance
+
+#: Statistics that `bestarm run` prints, and how it heads the columns.
+COLUMNS = {
+    "mean_stopping_time": "mean steps",
+    "median_stopping_time": "median steps",
+    "error_rate": "error rate",
+    "pulls_finished": "pulls finished",
+    "pulls_cancelled": "cancelled",
+    "share_capped": "share capped",
+}
+
+
+def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
+    """An instance as tables for people: arms with mean, gap, delay, and who is in the top k."""
+    arms = instance.model
+    frame = pd.DataFrame({"mean reward": arms.means}, index=instance.arm_names)
+    if truth["gaps"] is not None:
+        frame["gap"] = truth["gaps"]
+    same = (arms.low == arms.high).all()
+    frame["delay"] = (
+        arms.low if same else [f"{a}-{b}" for a, b in zip(arms.low, arms.high, strict=True)]
+    )
+    if instance.feedback == "biased":
+        frame["bias"] = arms.bias
+    chosen = set(truth["answer"])
+    frame[f"top {instance.top}"] = ["yes" if a + 1 in chosen else "" for a in range(len(frame))]
+    sigmas = sorted({min(instance.sigma), max(instance.sigma)})
+    noise = "sigma = " + " to ".join(f"{sigma:g}" for sigma in sigmas)
+    if instance.sigma_p:
+        noise += f", sigma_p = {instance.sigma_p:g}"
+    return {f"{instance.name}: {instance.feedback} feedback, delays in time steps ({noise})": frame}
+
+
+OWN = Own(COLUMNS, tables.bounds, describe)

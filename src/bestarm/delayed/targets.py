@@ -1,0 +1,37 @@
+"""The figures and tables of the delayed feedback paper."""
+
+from bestarm.common.paper import Target
+from bestarm.delayed import tables
+
+TARGETS = (
+    Target(
+        "fig1", "Time with partial feedback over time without", tables.figure_1, ("arms", "delays")
+    ),
+    Target(
+        "readings",
+        "Every reading on two instances",
+        tables.only("time_ratio", "error_rate", "mean_stopping_time"),
+        ("readings",),
+    ),
+    Target(
+        "models",
+        "The four models of feedback",
+        tables.only("time_ratio", "error_rate", "mean_stopping_time", "share_slower"),
+        ("models",),
+    ),
+    Target("coverage", "Confidence bounds that fail", tables.only("share_missed"), ("coverage",)),
+    Target(
+        "fig2",
+        "Battery charging: time with forecasts of a cell's life over time without",
+        tables.figure_2,
+        ("battery",),
+        tables.arms_of("battery"),
+    ),
+    Target(
+        "mip",
+        "Cut strategies: time with forecasts of the final bound over time without",
+        tables.cut_strategies,
+        ("mip",),
+        tables.arms_of("mip"),
+    ),
+)

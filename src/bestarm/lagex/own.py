@@ -1,0 +1,48 @@
+"""What is printed of a person's own instance."""
+
+import numpy as np
+import pandas as pd
+
+from bestarm.common.paper import Own
+from bestarm.lagex import tables
+from bestarm.lagex.problem import Instance
+
+#: Statistics that `bestarm run` prints, and how it heads the columns.
+COLUMNS = {
+    "median_stopping_time": "median steps",
+    "mean_stopping_time": "mean steps",
+    "prob_r_optimal": "r-optimal",
+    "prob_feasible": "feasible",
+    "mean_excess": "excess if not",
+    "policy_violation_share": "rounds infeasible",
+    "share_capped": "share capped",
+}
+
+
+def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
+    """An instance as tables for people: arms with costs, best policy, allocations; constraints."""
+    model = instance.model
+    arms = pd.DataFrame({"mean reward": model.means}, index=instance.arm_names)
+    for name, constraint in zip(instance.constraint_names, instance.constraints, strict=True):
+        arms[name] = constraint.coefficients
+    arms["best policy"] = truth["policy"]
+    arms["pulls, any"] = truth["allocation"]
+    arms["pulls, feasible"] = truth["inside_allocation"]
+    limits = pd.DataFrame(
+        {
+            "limit": [
+                f"at most {c.at_most:g}" if c.at_most is not None else f"at least {c.at_least:g}"
+                for c in instance.constraints
+            ],
+            "slack at the best policy": truth["slacks"],
+        },
+        index=instance.constraint_names,
+    )
+    sigmas = sorted(set(np.sqrt(model.variances).round(4)))
+    spread = f"{sigmas[0]:g}" if len(sigmas) == 1 else f"{sigmas[0]:g} to {sigmas[-1]:g}"
+    noise = f"sigma = {spread}, cost_sigma = {model.cost_sigma:g}"
+    tie = "" if truth["unique"] else "; the best policy is not unique"
+    return {f"{instance.name}: arms ({noise}{tie})": arms, "constraints": limits}
+
+
+OWN = Own(COLUMNS, tables.bounds, describe)

@@ -1,0 +1,64 @@
+"""The figures and tables of the LAGEX paper."""
+
+import pandas as pd
+
+from bestarm.common.paper import Cell, Sources, Target
+from bestarm.common.tables import cell_rows
+from bestarm.core.estimates import exact
+from bestarm.lagex import kept, shapes, tables
+from bestarm.lagex.cells import OTHERS, SETUP_1
+from bestarm.lagex.statistics import summarise
+
+
+def programs(sources: Sources) -> pd.DataFrame:
+    """The released programs' kept runs beside strategies as written and what is published."""
+    rows = []
+    for name, program, runs in kept.runs(sources.instances):
+        cell = Cell(name, program, OTHERS if name == "imdb" else SETUP_1, "program")
+        rows += cell_rows(cell, summarise(cell, sources.instances[name]["truth"], runs))
+    for name, program, shares in kept.rounds():
+        cell = Cell(name, program, {}, "program")
+        rows += cell_rows(cell, [exact(which, "share", share) for which, share in shares.items()])
+    return tables.programs(sources, pd.DataFrame(rows))
+
+
+TARGETS = (
+    Target("fig1", "A tightened constraint", tables.perturbation, geometry=shapes.regions),
+    Target(
+        "fig2",
+        "The optimistic feasible set over time",
+        shapes.estimated_sets,
+        geometry=shapes.estimated_regions,
+    ),
+    Target("fig3", "Normal cones over time", shapes.normal_cones, geometry=shapes.cone_rays),
+    Target("fig4", "Lower bounds and LAGEX over the third mean", tables.sweep, ("sweep",)),
+    Target("fig5", "Stopping times, setup 1 hard", tables.times("fig5"), ("hard",)),
+    Target("fig6", "Stopping times, setup 1 easy", tables.times("fig6"), ("easy",)),
+    Target("fig7", "Stopping times, IMDB", tables.times("fig7"), ("imdb",)),
+    Target("fig8", "Violations, setup 1 hard", tables.violations("fig8"), ("hard",)),
+    Target("fig9", "Violations, setup 1 easy", tables.violations("fig9"), ("easy",)),
+    Target("fig10", "Violations, setup 2 hard", tables.violations("fig10"), ("setup-2-hard",)),
+    Target("fig11", "Violations, setup 2 easy", tables.violations("fig11"), ("setup-2-easy",)),
+    Target("fig12", "Violations, IMDB", tables.violations("fig12"), ("imdb",)),
+    Target(
+        "shares",
+        "What is recommended in the end",
+        tables.shares,
+        ("hard", "easy", "setup-2-hard", "setup-2-easy", "imdb"),
+    ),
+    Target("example", "The example of docs/usage.md", tables.example, ("example",)),
+    Target("readings", "Every reading", tables.readings, ("hard", "easy", "imdb", "readings")),
+    Target(
+        "programs",
+        "The released programs, strategies as written and what is published",
+        programs,
+        ("hard", "easy", "imdb"),
+        kept=kept.TABLES,
+    ),
+    Target(
+        "imdb-spread",
+        "IMDB with the ratings' own spread",
+        tables.spread,
+        ("imdb", "imdb-spread"),
+    ),
+)

@@ -1,0 +1,35 @@
+"""What is printed of a person's own instance."""
+
+import pandas as pd
+
+from bestarm.common.paper import Own
+from bestarm.linear import tables
+from bestarm.linear.problem import Instance
+
+#: Statistics that `bestarm run` prints, and how it heads the columns.
+COLUMNS = {
+    "mean_stopping_time": "mean pulls",
+    "median_stopping_time": "median pulls",
+    "error_rate": "error rate",
+    "share_capped": "share capped",
+}
+
+
+def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
+    """An instance as tables for people: arms with mean and gap, and the optimal designs."""
+    known = truth["complexity"]
+    arms = pd.DataFrame(instance.arms, index=instance.arm_names)
+    arms.columns = [f"feature {i + 1}" for i in range(arms.shape[1])]
+    arms["mean reward"] = arms.to_numpy() @ instance.theta
+    arms["gap"] = truth["gaps"]
+    shares = {"G": "g_design", "XY": "xy_design", "XY-Oracle": "oracle_design"}
+    designs = pd.DataFrame(
+        {name: known[field] for name, field in shares.items()}, index=instance.arm_names
+    )
+    return {
+        f"{instance.name}: arms (sigma = {instance.sigma:g})": arms,
+        "optimal designs: share of pulls": designs,
+    }
+
+
+OWN = Own(COLUMNS, tables.bounds, describe)

@@ -1,0 +1,49 @@
+"""What a cell's runs come to, for the linear bandits paper."""
+
+import numpy as np
+
+from bestarm.common.paper import Cell, Statistics
+from bestarm.core.estimates import LEVEL, Estimate, correctness, mean, stopping_times
+from bestarm.linear import tables
+
+#: The paper's own statistics, by the part of their name before any colon.
+MEANINGS = {
+    "mean_pulls": "mean pulls of the named arm",
+    "budget_ratio": "ratio of two mean stopping times",
+    "exact_budget": "pulls until the rule holds at the true gaps, along a fixed sequence",
+    "oracle_complexity": "H_LB, Eq. (6)",
+    "lemma_2": "the named bound of Lemma 2 on H_LB",
+    "design_value": "largest y^T Lambda^-1 y of the named optimal design",
+    "closed_form": "the same by hand",
+    "rounding_bound": "the named bound on a design rounded to N* pulls",
+    "budget_bound": "the named bound on the pulls of a strategy",
+    "over_lower_bound": "mean stopping time over the lower bound; geometric mean of instances",
+    "may_be_best": "whether the confidence set meets the named arm's cone",
+    "lower_bound": "2 H_LB kl(delta, 1 - delta): no delta-correct strategy stops sooner on average",
+    "best_arm": "index of the true answer, 0 for none",
+}
+
+
+def summarise(
+    cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
+) -> list[Estimate]:
+    """The statistics of one cell.
+
+    Args:
+        cell: what was run.
+        truth: of its instance, as in instances.json.
+        runs: columns of the shards, see `strategies.Outcome`.
+        level: of intervals.
+    """
+    by_arm = runs["pulls"].T if truth["arms"] <= tables.MOST_ARMS_SHOWN else ()
+    return [
+        *stopping_times(runs["tau"], runs["status"], level=level),
+        *correctness(runs["answer"] == truth["answer"], level),
+        *(
+            mean(f"mean_pulls:x{arm}", "pulls", pulls, level=level)
+            for arm, pulls in enumerate(by_arm, 1)
+        ),
+    ]
+
+
+STATISTICS = Statistics(summarise, MEANINGS)

@@ -1,0 +1,19 @@
+"""What is printed of a person's own instance."""
+
+import pandas as pd
+
+from bestarm.common.paper import Own
+from bestarm.core.estimates import Estimate, exact
+
+COLUMNS = {"error_rate": "error rate", "mean_lead": "lead"}
+
+
+def bounds(truth: dict, setting: dict) -> list[Estimate]:
+    return [exact("mean_lead", "reward", setting["cap"] * truth["gap"] / 2)]
+
+
+def describe(instance, truth: dict) -> dict[str, pd.DataFrame]:
+    return {instance.name: pd.DataFrame({"mean": instance.means})}
+
+
+OWN = Own(COLUMNS, bounds, describe)
