@@ -7,7 +7,7 @@ import pytest
 
 from bestarm.baics import TaS, TaSCS, TwoStage, Uniform
 from bestarm.baics.problem import Instance
-from bestarm.baics.strategies import INITIAL_DRAWS, prepare
+from bestarm.baics.strategies import INITIAL_DRAWS, READINGS, prepare
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
@@ -20,8 +20,7 @@ EXAMPLE1 = Instance(
 OBJECTS = {"T-a-SCS": TaSCS, "T-a-S": TaS, "Uniform": Uniform, "Two-stage": TwoStage}
 
 
-@pytest.mark.parametrize("reading", ["as-written", "maximiser+no-half"])
-@pytest.mark.parametrize("strategy", OBJECTS)
+@pytest.mark.parametrize(("strategy", "reading"), [(s, r) for s in OBJECTS for r in READINGS[s]])
 @pytest.mark.parametrize("seed", range(3))
 def test_same_pulls_as_the_compiled_loop(strategy, reading, seed):
     cell = Cell("example1", strategy, {"delta": 0.1, "cap": None}, reading)

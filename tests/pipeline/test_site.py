@@ -270,7 +270,7 @@ def odd(root, tmp_path_factory):
     lines.loc[lines.id == "table1-tascs-time", "statement"] = "<img src=x onerror=x()> & more"
     lines[lines.id != "table1-tas-time"].to_csv(project / "figures/claims.csv", index=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "PAPERS", {"baics": "A paper"})
+        patch.setattr(registry, "PAPERS", {"baics": registry.PAPERS["baics"]})
         return build.build(project)
 
 
