@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bestarm.common.paper import Cell, Paper, Readings
+from bestarm.common.paper import Cell, Paper, Readings, facts_of
+from bestarm.common.tables import COLUMNS
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.pipeline import registry
@@ -74,6 +75,26 @@ def test_a_paper_has_all_its_rooms(paper, root):
     assert {"tau", "status", "answer", *known.simulation.failures} <= set(run._fields)
     assert (root / f"data/claims/{paper}.yaml").is_file()
     assert (root / f"data/published/{paper}.csv").is_file()
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_further_columns_have_names_of_their_own_and_meanings(paper):
+    """Of instances, settings and options; none is a column that all tables have, or an outcome."""
+    known = registry.PAPERS[paper]
+    names = [name for some in known.further.values() for name in some]
+    assert len(names) == len(set(names))
+    assert all(text for some in known.further.values() for text in some.values())
+    outcome = replicate(paper, next(iter(known.simulation.readings)), "", 0)
+    assert not {*COLUMNS, *outcome._fields, "replication"} & set(names)
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_family_and_parameters_tell_instances_apart(paper):
+    known = registry.PAPERS[paper].problems
+    instances = known.instances()
+    facts = [facts_of(instance.model_dump()) for instance in instances.values()]
+    assert len({tuple(sorted(one.items())) for one in facts}) == len(instances)
+    assert {name for one in facts for name in one} - {"family"} == set(known.parameters)
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)

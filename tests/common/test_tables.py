@@ -8,8 +8,10 @@ from bestarm.common.tables import (
     COLUMNS,
     assemble,
     cell_rows,
+    comparison_rows,
     published_rows,
     read_table,
+    with_instances,
     write_table,
 )
 from bestarm.core.estimates import Estimate, exact
@@ -22,7 +24,31 @@ def test_a_row():
     (row,) = cell_rows(CELL, [exact("lower_bound", "pulls", 2.0)])
     assert row["strategy"] == "s step=0.5"
     assert row["setting"] == "cap=none,delta=0.1"
-    assert list(assemble([row]).columns) == COLUMNS
+    assert row["algorithm"] == "s"
+    assert (row["delta"], row["cap"], row["step"]) == (0.1, None, 0.5)
+    assert list(assemble([row]).columns) == [*COLUMNS, "delta", "cap", "step"]
+
+
+def test_a_comparison_names_both_strategies():
+    (row,) = comparison_rows(Cell("i", "a", {}, "r"), "b", [exact("ratio", "", 2.0)], family="f")
+    assert row["strategy"] == "a / b"
+    assert (row["algorithm"], row["other"], row["family"]) == ("a", "b", "f")
+
+
+def test_instances_say_their_family_and_parameters():
+    """Where a row does not; and of instances that nothing is known of, nothing."""
+    known = {"family": "f", "name": "f d=2", "parameters": {"d": 2.0}}
+    rows = cell_rows(Cell("f d=2", "s", {}, "r"), [exact("a", "", 1.0)])
+    rows += cell_rows(Cell("f d=2", "s", {}, "r"), [exact("b", "", 1.0)], family="mine", d=3.0)
+    rows += cell_rows(Cell("all f", "s", {}, "r"), [exact("c", "", 1.0)])
+    table = with_instances(assemble(rows), {"f d=2": {"instance": known}})
+    assert table.family.tolist() == ["f", "mine", ""]
+    assert table.d.fillna(0.0).tolist() == [2.0, 3.0, 0.0]
+
+
+def test_what_is_aside_is_in_no_table():
+    row = cell_rows(CELL, [exact("a", "", 1.0)], experiment="e")
+    assert "experiment" not in assemble(row)
 
 
 def test_rows_are_sorted_and_rounded_and_come_back(tmp_path):
@@ -36,9 +62,10 @@ def test_rows_are_sorted_and_rounded_and_come_back(tmp_path):
     )
     write_table(assemble(rows), path)
     assert path.read_text().splitlines() == [
-        ",".join(COLUMNS),
-        'i,s step=0.5,"cap=none,delta=0.1",r,step,0.5,a,,2,1,3,3,',
-        'i,s step=0.5,"cap=none,delta=0.1",r,step,0.5,z,pulls,0.333333,,1.42857e+08,3,undefined',
+        ",".join([*COLUMNS, "delta", "step"]),  # no cap: no column
+        'i,s step=0.5,"cap=none,delta=0.1",r,step,0.5,a,,2,1,3,3,,,s,,0.1,0.5',
+        'i,s step=0.5,"cap=none,delta=0.1",r,step,0.5,z,pulls,0.333333,,1.42857e+08,3,undefined,'
+        ",s,,0.1,0.5",
     ]
     again = tmp_path / "again.csv"
     write_table(read_table(path), again)
@@ -64,7 +91,8 @@ def test_published_rows():
             "n": 300,
         }
     )
-    table = assemble(published_rows(published, "t"))
+    table = assemble(published_rows(published.assign(cap=5.0), "t"))
+    assert list(table.columns) == COLUMNS
     assert table.value.tolist() == [1.0]
     assert table.reading.tolist() == table.status.tolist() == ["published"]
 

@@ -338,13 +338,16 @@ def test_curves_are_put_into_panels_and_series():
     """What x says already is no part of a name; colours are the paper's."""
     looks = {"S": Look(BLUE, "s", "--")}
     rows = [
-        row | {"instance": f"{instance} d={row['x']:g}", "setting": f"d={row['x']:g}"}
-        for instance in ("easy", "hard")
+        row
+        | {"instance": f"{family} d={row['x']:g}", "family": family, "d": row["x"]}
+        | {"setting": f"n={row['x']:g}", "n_setting": row["x"], "algorithm": row["strategy"]}
+        for family in ("easy", "hard")
         for row in points("d", (1, 2, 3), "S")
         + points("d", (1, 2, 3), "S", reading="published")
         + points("d", (1, 2), "T")
     ]
-    made = chart(assemble(rows), looks, {})
+    about = {"instance": ["d"], "setting": ["n_setting"], "strategy": ["step"]}
+    made = chart(assemble(rows), looks, {}, about)
     assert made["panels"] == ["easy", "hard"]
     assert made["x_names"] == ["d", "d"]
     series = {one["name"]: one for one in made["series"]}
@@ -363,8 +366,13 @@ def test_curves_that_share_a_colour_differ_in_dashes():
 
 
 def test_settings_tell_panels_apart_only_where_they_must():
-    rows = [row for s in "ab" for row in points("d", (1, 2, 3), "S", setting=f"batch={s},d=1")]
-    assert chart(assemble(rows), {}, {})["panels"] == ["A · batch=a", "A · batch=b"]
+    rows = [
+        row | {"batch": b, "d": row["x"]}
+        for b in (1, 2)
+        for row in points("d", (1, 2, 3), "S", setting=f"batch={b},d=1")
+    ]
+    made = chart(assemble(rows), {}, {}, {"setting": ["batch", "d"]})
+    assert made["panels"] == ["A · batch=1", "A · batch=2"]
 
 
 def test_short_curves_and_plain_tables_have_no_chart():

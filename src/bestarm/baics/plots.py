@@ -64,8 +64,7 @@ def comparison(table: pd.DataFrame, title: str) -> Figure:
             mark = pick(published, strategy=strategy, statistic=statistic).value
             axes.plot(mark, [y] * len(mark), PUBLISHED.marker, color=PUBLISHED.colour, mfc="none")
     bound = pick(table, statistic="lower_bound").iloc[0]
-    delta = float(bound.setting.removeprefix("delta="))
-    for axes, place in zip(panels, (bound.value, 1.0 - delta), strict=False):
+    for axes, place in zip(panels, (bound.value, 1.0 - bound.delta), strict=False):
         axes.axvline(place, color=BOUND.colour, linestyle=BOUND.line)
     panels[0].set(xlabel="stopping time τ (pulls)", title=title)
     plain_log_ticks(panels[0].xaxis)
@@ -244,8 +243,7 @@ def step_size(table: pd.DataFrame) -> Figure:
         axes.set(xscale="log", yscale="log")
         measured = pick(table, reading=reading, x_name="step")
         for (inner_steps, coin), (colour, marker, label) in lines.items():
-            of_line = rf" inner_steps={inner_steps} .*tie_coins={coin}$"
-            rows = measured[measured.strategy.str.contains(of_line)]
+            rows = pick(measured, inner_steps=inner_steps, tie_coins=coin)
             means = pick(rows, statistic="mean_stopping_time").sort_values("x")
             medians = pick(rows, statistic="median_stopping_time").sort_values("x")
             error_bars(axes, means, means.x, means.value, Look(colour, marker), label=label, ms=4)
@@ -302,7 +300,7 @@ def segments(table: pd.DataFrame) -> Figure:
     figure = new_figure(5.2, 3.2)
     axes = figure.subplots()
     rows = pick(table, statistic="wrong_stops").sort_values("x")
-    delta = float(rows.setting.iloc[0].partition("delta=")[2])
+    delta = rows.delta.iloc[0]
     error_bars(axes, rows, rows.x, rows.value, LOOKS["T-a-SCS"], label="T-a-SCS")
     axes.axhline(delta, color=BOUND.colour, linestyle=BOUND.line, label=f"δ = {delta:g}")
     axes.set(xlabel="subpopulations", ylabel="share of runs that stop wrongly", ylim=(0.0, None))

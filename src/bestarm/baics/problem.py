@@ -13,13 +13,13 @@ from bestarm.baics.alternatives import (
     optimal_allocation,
 )
 from bestarm.common.files import data_folder
-from bestarm.common.paper import Problems
+from bestarm.common.paper import BaseInstance, Problems
 from bestarm.core.inputs import Input, PositiveFloat, load
 
 Row = Annotated[list[float], Field(min_length=1)]
 
 
-class Instance(Input):
+class Instance(BaseInstance):
     """Arms on subpopulations with Gaussian rewards of known variance.
 
     The answer is the arm of highest quality, the q-weighted mean over subpopulations, among those
@@ -27,8 +27,6 @@ class Instance(Input):
     """
 
     paper: Literal["baics"] = "baics"
-    name: str = Field(min_length=1)
-    source: str = ""
     means: Annotated[list[Row], Field(min_length=2)]  # (K, L)
     weights: list[Annotated[float, Field(ge=0.0)]]  # (L,) only their proportions matter
     constrained: Annotated[int, Field(ge=0)] | None = None  # M; all L when left out
@@ -169,6 +167,8 @@ def segments(count: int) -> Instance:
     """
     return Instance(
         name=f"{count} segments",
+        family="segments",
+        parameters={"segments": count},
         source="made here",
         means=[[0.1] * count, [-3.0] * count],
         weights=[1.0] * count,
@@ -189,10 +189,16 @@ def epsilon_family(variant: str, epsilon: float) -> Instance:
     }[variant]
     return Instance(
         name=f"{variant} epsilon={epsilon:g}",
+        family=variant,
+        parameters={"epsilon": epsilon},
         source=f"Section 3.2, {variant}",
         means=[[1.0, 1.0], *rows],
         weights=[0.5, 0.5],
     )
 
 
-PROBLEMS = Problems(Instance, instances, truth)
+PARAMETERS = {
+    "epsilon": "how far what is hard to tell is from a tie",
+    "segments": "subpopulations",
+}
+PROBLEMS = Problems(Instance, instances, truth, parameters=PARAMETERS)

@@ -10,9 +10,10 @@ from scipy.optimize import linprog
 from bestarm.baics.cells import DELTAS, PAPER_SETTING
 from bestarm.baics.problem import EPSILONS, VARIANTS, Instance, epsilon_family
 from bestarm.baics.statistics import pairs
+from bestarm.baics.strategies import READINGS
 from bestarm.baics.tracking import TRACKED_RUNS, tracking_errors
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows, published_rows
+from bestarm.common.tables import assemble, cell_rows, comparison_rows, published_rows
 from bestarm.core.estimates import Estimate, exact, mean, proportion, ratio_of_independent_means
 from bestarm.core.information import error_information
 
@@ -116,15 +117,16 @@ def complexity(sources: Sources) -> pd.DataFrame:
             )
             for epsilon, time, slope in zip(EPSILONS, times, slopes, strict=True):
                 point = Cell(variant, problem, {}, "exact", x_name="epsilon", x=epsilon)
-                rows += cell_rows(point, [exact("characteristic_time", "pulls", time)])
-                if not math.isnan(slope):
-                    rows += cell_rows(point, [exact("exponent", "", slope)])
+                found = [exact("characteristic_time", "pulls", time)]
+                found += [] if math.isnan(slope) else [exact("exponent", "", slope)]
+                rows += cell_rows(point, found, family=variant, epsilon=epsilon)
     for epsilon in EPSILONS:
         instance = epsilon_family("tradeoff", epsilon)
         first, _, third = np.array(instance.means) @ instance.problem.weights
         gaps = {"below 0": -instance.means[1][1], "of arm 3": first - third}
         point = Cell("tradeoff", "truth", {}, "exact", x_name="epsilon", x=epsilon)
-        rows += cell_rows(point, [exact(f"gap:{k}", "reward", gap) for k, gap in gaps.items()])
+        found = [exact(f"gap:{k}", "reward", gap) for k, gap in gaps.items()]
+        rows += cell_rows(point, found, family="tradeoff", epsilon=epsilon)
     return assemble(rows)
 
 
@@ -136,8 +138,8 @@ def two_stage(sources: Sources) -> pd.DataFrame:
     for epsilon, pair in means.groupby("x"):
         by = {row.strategy: row for row in pair.itertuples()}
         ratio = ratio_of_independent_means("budget_ratio", by["Two-stage"], by["T-a-SCS"])
-        cell = Cell("easy-gap", "Two-stage / T-a-SCS", {}, "as-written", {}, "epsilon", epsilon)
-        rows += cell_rows(cell, [ratio])
+        cell = Cell("easy-gap", "Two-stage", {}, "as-written", {}, "epsilon", epsilon)
+        rows += comparison_rows(cell, "T-a-SCS", [ratio], epsilon=epsilon)
     return assemble(summary[summary.statistic.isin(RUN_STATISTICS)], rows)
 
 
@@ -198,7 +200,8 @@ def marginal_ratios(means: pd.DataFrame, truth: dict, decades: int = 4) -> pd.Da
 def step_size(sources: Sources) -> pd.DataFrame:
     """Stopping times of T-a-SCS by step size, beside the exact maximiser's."""
     summary = sources.summary
-    swept = (summary.experiment == "step-sweep") | summary.reading.str.startswith("maximiser")
+    exact_steps = [name for name, r in READINGS["T-a-SCS"].items() if r.inner_steps == 0]
+    swept = (summary.experiment == "step-sweep") | summary.reading.isin(exact_steps)
     truth = sources.instances["example1"]["truth"]
     return assemble(
         summary[swept & summary.statistic.isin(RUN_STATISTICS)],

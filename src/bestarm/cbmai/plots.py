@@ -410,8 +410,8 @@ def random_instances(table: pd.DataFrame) -> Figure:
     for axes, (first, second) in zip(
         panels, (("SFSR", "USLP"), ("SFSR-L", "USLP"), ("SFSR-L", "SFSR")), strict=True
     ):
-        pair = f"{first} - {second}"
-        sure = pick(table, strategy=pair, statistic="error_difference").set_index("instance")
+        pairs = pick(table, algorithm=first, other=second)
+        sure = pick(pairs, statistic="error_difference").set_index("instance")
         shown = rates.loc[sure.index].clip(lower=0.5 / n)
         ends = [0.9 * shown.to_numpy().min(), 1.05]
         axes.plot(ends, ends, color=BOUND.colour, ls=BOUND.line, lw=1)
@@ -426,12 +426,7 @@ def random_instances(table: pd.DataFrame) -> Figure:
         axes.set(xscale="log", yscale="log", aspect="equal")
         axes.set(xlabel=f"error rate of {second}", ylabel=f"error rate of {first}")
         counts = [
-            round(
-                float(
-                    pick(table, strategy=pair, statistic=f"share_of_instances:{side}").value.iloc[0]
-                )
-                * len(sure)
-            )
+            round(pick(pairs, statistic=f"share_of_instances:{side}").value.iloc[0] * len(sure))
             for side in ("below", "above")
         ]
         axes.set_title(f"{first} better: {counts[0]}\n{second} better: {counts[1]}", fontsize=8.5)

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from bestarm.cbmai.gaps import Scaled, arm_gaps, infeasibility_gap
 from bestarm.common.files import data_folder
-from bestarm.common.paper import Problems
+from bestarm.common.paper import BaseInstance, Problems
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
 from bestarm.core.inputs import Input, PositiveFloat, load
 
@@ -36,7 +36,7 @@ class Noise(NamedTuple):
     cost: float
 
 
-class Instance(Input):
+class Instance(BaseInstance):
     """Arms with a Gaussian reward and L Gaussian costs each, and bounds on a mixture's mean costs.
 
     The answer is the support of the best mixture, the solution of the linear program
@@ -47,8 +47,6 @@ class Instance(Input):
     """
 
     paper: Literal["cbmai"] = "cbmai"
-    name: str = Field(min_length=1)
-    source: str = ""
     reconstructed: bool = False  # drawn but not printed in the paper, hence rebuilt
     seed: int | None = None  # of the generator that rebuilt it
     rewards: Annotated[list[float], Field(min_length=2)]  # (K,)
@@ -265,7 +263,10 @@ def draw_arms(rng: np.random.Generator, n_arms: int = 16) -> tuple[np.ndarray, n
 def random_instance(seed: int) -> Instance:
     """The first draw of a seed, whatever it is like."""
     rewards, costs = draw_arms(np.random.default_rng(seed))
-    return make(f"random seed={seed}", rewards, costs, seed=seed, source="beyond the paper")
+    family = {"family": "random", "parameters": {"seed": seed}}
+    name, source = f"random seed={seed}", "beyond the paper"
+    return make(name, rewards, costs, seed=seed, source=source, **family)
 
 
-PROBLEMS = Problems(Instance, instances, truth)
+PARAMETERS = {"seed": "of the generator that drew the arms"}
+PROBLEMS = Problems(Instance, instances, truth, parameters=PARAMETERS)

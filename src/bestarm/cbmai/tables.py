@@ -17,7 +17,7 @@ from bestarm.cbmai.strategies import (
     start,
 )
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows, published_rows
+from bestarm.common.tables import assemble, cell_rows, comparison_rows, published_rows
 from bestarm.core.estimates import Estimate, exact, proportion, undefined
 from bestarm.core.streams import stream_key, streams_of
 
@@ -82,9 +82,10 @@ def comparisons(summary: pd.DataFrame) -> list[dict]:
             low = a.value - b.value - math.hypot(a.value - a.low, b.high - b.value)
             high = a.value - b.value + math.hypot(a.high - a.value, b.value - b.low)
             difference = Estimate("error_difference", "share", a.value - b.value, low, high, a.n)
-            rows += cell_rows(point(instance, f"{first} - {second}", x), [difference])
+            cell = point(instance, first, x)
+            rows += comparison_rows(cell, second, [difference], by="-")
             ratio = _estimate("error_ratio", "", np.exp(_log_ratio(a, b)), a.n)
-            rows += cell_rows(point(instance, f"{first} / {second}", x), [ratio])
+            rows += comparison_rows(cell, second, [ratio])
     return rows
 
 
@@ -159,15 +160,14 @@ def random_instances(sources: Sources) -> pd.DataFrame:
     compared = pd.DataFrame(comparisons(sources.summary))
     differences = compared[compared.statistic == "error_difference"]
     rows = []
-    for pair, group in differences.groupby("strategy"):
+    for (first, second), group in differences.groupby(["algorithm", "other"]):
         counts = {"below": (group.high < 0).sum(), "above": (group.low > 0).sum()}
-        rows += cell_rows(
-            point("random", pair, group.x.iloc[0]),
-            [
-                proportion(f"share_of_instances:{side}", int(count), len(group))
-                for side, count in counts.items()
-            ],
-        )
+        shares = [
+            proportion(f"share_of_instances:{side}", int(count), len(group))
+            for side, count in counts.items()
+        ]
+        cell = point("random", first, group.x.iloc[0])
+        rows += comparison_rows(cell, second, shares, by="-", family="random")
     shown = sources.summary[sources.summary.statistic == "error_rate"]
     return assemble(shown, differences, rows)
 

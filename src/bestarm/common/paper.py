@@ -21,6 +21,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from pydantic import Field
+
 from bestarm.core.inputs import Input
 from bestarm.core.streams import Streams
 
@@ -62,6 +64,21 @@ def _plain(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value).lower()
 
 
+class BaseInstance(Input):
+    """What every paper's instance has."""
+
+    paper: str
+    name: str = Field(min_length=1)
+    source: str = ""
+    family: str = ""  # instances of one family differ in parameters alone; left out: the name
+    parameters: dict[str, float] = Field(default={})  # what tells it from its family, by name
+
+
+def facts_of(instance: Mapping[str, Any]) -> dict[str, Any]:
+    """Family and parameters of an instance, given as plain values, as columns of tables."""
+    return {"family": instance["family"] or instance["name"], **instance["parameters"]}
+
+
 @dataclass(frozen=True)
 class Experiment:
     """The cells behind one or more targets, simulated on the same replications."""
@@ -89,6 +106,7 @@ class Target:
     experiments: tuple[str, ...] = ()
     geometry: Callable[[Sources], pd.DataFrame] | None = None
     kept: tuple[str, ...] = ()  # tables under data/ that it is made from too
+    columns: Mapping[str, str] = field(default_factory=dict)  # of its geometry, and what they mean
 
 
 def _as_it_is(data: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -99,11 +117,12 @@ def _as_it_is(data: dict[str, Any], path: Path) -> dict[str, Any]:
 class Problems:
     """Instances, and what is true of them."""
 
-    instance: type[Input]
+    instance: type[BaseInstance]
     instances: Callable[[], dict[str, Any]]  # the paper's, by name
     truth: Callable[[Any], Input]  # what later stages need to know of an instance
     with_files: Callable[[dict[str, Any], Path], dict[str, Any]] = _as_it_is  # files a file names
     kept: tuple[str, ...] = ()  # tables under data/ that instances are made from
+    parameters: Mapping[str, str] = field(default_factory=dict)  # of families, and what they mean
 
 
 class Readings(Mapping[str, Reading]):
@@ -149,6 +168,10 @@ class Simulation:
     options: Mapping[str, type[Input]] = field(default_factory=dict)  # of a strategy alone
     code: Mapping[str, Any] = field(default_factory=dict)  # what a strategy is made of
     failures: tuple[str, ...] = ()  # columns that count the rounds in which some step failed
+
+    def asked(self, cell: Cell) -> dict[str, Any]:
+        """The whole setting of a cell, and the options that it gives, as columns of tables."""
+        return {**self.setting(**cell.setting).model_dump(), **cell.options}
 
     def reading_names(self) -> list[str]:
         """The readings of all strategies, each once."""
@@ -199,6 +222,20 @@ class Paper:
     name: str
     title: str
 
+    @property
+    def further(self) -> dict[str, dict[str, str]]:
+        """What further columns of tables mean, by the label whose parts they are."""
+        simulation = self.simulation
+        return {
+            "instance": dict(self.problems.parameters),
+            "setting": _described(simulation.setting),
+            "strategy": {
+                name: f"of {strategy}: {meaning}"
+                for strategy, model in simulation.options.items()
+                for name, meaning in _described(model).items()
+            },
+        }
+
     def room(self, module: str) -> Any:
         """A module of the paper's folder."""
         return import_module(f"bestarm.{self.name}.{module}")
@@ -232,6 +269,10 @@ class Paper:
     @cached_property
     def plots(self) -> Plots:
         return self.room("plots").PLOTS
+
+
+def _described(model: type[Input]) -> dict[str, str]:
+    return {name: known.description or "" for name, known in model.model_fields.items()}
 
 
 def _by_name(things: Sequence[Any]) -> dict[str, Any]:

@@ -1,29 +1,60 @@
 """Tidy tables: the shape of every summary and every target's CSV."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from bestarm.common.files import write_text
-from bestarm.common.paper import Cell, Sources, Target
+from bestarm.common.paper import Cell, Sources, Target, facts_of
 from bestarm.core.estimates import Estimate
 from bestarm.core.inputs import InputError
 
-TEXTS = ("instance", "strategy", "setting", "reading", "x_name", "statistic", "unit", "status")
-NUMBERS = ("x", "value", "low", "high")
-
-#: The columns of a table, in order; the first seven identify a row and sort it.
+#: The columns of every table, in order; the first seven identify a row and sort it. After them come
+#: numbers that a paper's instances, settings and options are told apart by, where a table has any.
 COLUMNS = [
     *("instance", "strategy", "setting", "reading", "x_name", "x", "statistic"),
     *("unit", "value", "low", "high", "n", "status"),
+    *("family", "algorithm", "other"),
 ]
+KEY = COLUMNS[:7]
+NUMBERS = ("x", "value", "low", "high")
+TEXTS = tuple(name for name in COLUMNS if name not in (*NUMBERS, "n"))
+#: The same words as columns, for people and for `Sources`; no table keeps them.
+ASIDE = ("experiment",)
+
+MEANINGS = {
+    "instance": "what is played; for people, like the other labels",
+    "strategy": "who plays it, with its options; in a comparison, both of them",
+    "setting": "what is asked of a run",
+    "reading": "how the paper is read; `exact` for what is computed, `published` for its numbers",
+    "x_name": "the axis that a row is a point of",
+    "x": "where on that axis",
+    "statistic": "what the value is, then after a colon which of several; see below",
+    "unit": "of the value",
+    "value": "the number, to six digits",
+    "low": "lower end of its 95% interval; of a computed number, the number",
+    "high": "upper end",
+    "n": "runs behind it; 0 if it is computed",
+    "status": "`exact`: computed; `published`; `restricted`: a mean over capped runs too, which "
+    "would be larger without the cap; `undefined`; `one-sided`: the interval is a bound",
+    "family": "of the instance: those of one family differ in the columns of its parameters alone",
+    "algorithm": "the strategy without its options",
+    "other": "in a comparison, the strategy that the first is compared with",
+}
 
 
-def cell_rows(cell: Cell, estimates: Iterable[Estimate]) -> list[dict]:
-    """Estimates of a cell as rows of a table."""
+def cell_rows(cell: Cell, estimates: Iterable[Estimate], **also: Any) -> list[dict]:
+    """Estimates of a cell as rows of a table.
+
+    Args:
+        cell: what they are of.
+        estimates: one a row.
+        also: further columns, such as the family of an instance.
+    """
     names = {
         "instance": cell.instance,
         "strategy": cell.label,
@@ -31,43 +62,82 @@ def cell_rows(cell: Cell, estimates: Iterable[Estimate]) -> list[dict]:
         "reading": cell.reading,
         "x_name": cell.x_name,
         "x": cell.x,
+        "algorithm": cell.strategy,
     }
-    return [{**names, **asdict(estimate)} for estimate in estimates]
+    asked = {**cell.setting, **cell.options}
+    return [{**names, **asked, **also, **asdict(estimate)} for estimate in estimates]
 
 
-def setting_value(setting: str, name: str) -> float | None:
-    """A number of a setting's label, such as its delta; None if it has none of that name."""
-    text = dict(part.split("=", 1) for part in setting.split(",") if "=" in part).get(name)
-    return None if text in (None, "none") else float(text)
+def comparison_rows(
+    cell: Cell, other: str, estimates: Iterable[Estimate], by: str = "/", **also: Any
+) -> list[dict]:
+    """Estimates that compare a cell's strategy with another.
+
+    Args:
+        cell: of the first strategy.
+        other: the second.
+        estimates: one a row.
+        by: the sign between them, for people: a ratio's or a difference's.
+        also: further columns.
+    """
+    label = f"{cell.label} {by} {other}"
+    return cell_rows(cell, estimates, **also, strategy=label, other=other)
 
 
 def published_rows(published: pd.DataFrame, target: str) -> pd.DataFrame:
     """The published values of a target, as rows of its table."""
     rows = published[published.target == target]
-    return rows.assign(reading="published", setting="", x_name="", status="published")
+    rows = rows[[name for name in COLUMNS if name in rows]]
+    named = {"reading": "published", "setting": "", "x_name": "", "status": "published"}
+    return rows.assign(**named, algorithm=rows.strategy)
 
 
 def assemble(*parts: pd.DataFrame | list[dict]) -> pd.DataFrame:
     """Put rows from several places into one table."""
-    frames = [pd.DataFrame(part).reindex(columns=COLUMNS) for part in parts]
-    return pd.concat([f.astype(object) for f in frames if len(f)], ignore_index=True)
+    frames = [pd.DataFrame(part).astype(object) for part in parts]
+    table = pd.concat([pd.DataFrame(columns=COLUMNS, dtype=object), *(f for f in frames if len(f))])
+    table = table.drop(columns=[name for name in ASIDE if name in table])
+    texts = table[list(TEXTS)].fillna("")
+    return table.assign(**texts).reset_index(drop=True)
+
+
+def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.DataFrame:
+    """A table with the families and parameters of its instances, where rows do not say them.
+
+    Args:
+        table: any.
+        instances: name -> {"instance": ..., "truth": ...}, as in instances.json.
+    """
+    known = {name: facts_of(one["instance"]) for name, one in instances.items()}
+    facts = pd.DataFrame.from_dict(known, orient="index").reindex(table.instance)
+    for name in facts:
+        found = facts[name].set_axis(table.index)
+        if name in table:
+            said = table[name].notna() & (table[name] != "")
+            found = table[name].where(said, found)
+        table = table.assign(**{name: found.fillna("") if name in TEXTS else found})
+    return table
 
 
 def write_table(table: pd.DataFrame, path: Path | str) -> None:
     """Write a table: sorted, floats to 6 significant digits, the same bytes every time."""
-    table = table[COLUMNS].astype(dict.fromkeys(NUMBERS, float) | {"n": int})
-    ordered = table.sort_values(COLUMNS[:7], kind="stable", na_position="first")
+    further = sorted(set(table.columns) - set(COLUMNS))
+    further = [name for name in further if table[name].notna().any()]
+    numbers = dict.fromkeys([*NUMBERS, *further], float) | {"n": int}
+    table = table[[*COLUMNS, *further]].astype(numbers)
+    ordered = table.sort_values(KEY, kind="stable", na_position="first")
     write_text(path, ordered.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
 
 def read_table(path: Path | str) -> pd.DataFrame:
     """Read a table or a data file of published values. Raises InputError naming the file."""
     try:
+        names = pd.read_csv(path, nrows=0).columns
         return pd.read_csv(
             path,
             dtype=dict.fromkeys(TEXTS, str),
             keep_default_na=False,
-            na_values={name: [""] for name in NUMBERS},
+            na_values={name: [""] for name in names if name not in TEXTS},
         )
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: is not a table that can be read ({error})") from None
@@ -87,12 +157,20 @@ def read_sources(
     target: Target, summaries: list[Path], instances: Path, published: Path
 ) -> Sources:
     """What a target is made from; summaries come in the order of its experiments."""
-    frames = [
-        read_table(path).assign(experiment=name)
-        for name, path in zip(target.experiments, summaries, strict=True)
-    ]
-    return Sources(
-        summary=pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS),
-        instances=json.loads(Path(instances).read_text()),
-        published=read_table(published),
-    )
+    frames = dict(zip(target.experiments, map(read_table, summaries), strict=True))
+    known = json.loads(Path(instances).read_text())
+    return sources_of(frames, known, read_table(published))
+
+
+def sources_of(
+    summaries: Mapping[str, pd.DataFrame], instances: Mapping[str, Any], published: pd.DataFrame
+) -> Sources:
+    """What a target is made from, of summaries by experiment."""
+    frames = [frame.assign(experiment=name) for name, frame in summaries.items()]
+    summary = pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
+    return Sources(summary, instances, published)
+
+
+def table_of(target: Target, sources: Sources) -> pd.DataFrame:
+    """A target's table."""
+    return with_instances(target.tabulate(sources), sources.instances)

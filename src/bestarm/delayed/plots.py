@@ -26,7 +26,7 @@ from bestarm.common.style import (
     runs,
 )
 from bestarm.delayed.problem import MODELS
-from bestarm.delayed.tables import PANELS, panel_of
+from bestarm.delayed.tables import PANELS
 
 LOOKS = {
     "as-written": Look(BLUE, "o"),
@@ -36,7 +36,8 @@ LOOKS = {
     "survivors": Look(PURPLE, "D"),
     "all-running": Look(SKY, "P"),
 }
-ROWS = {"batch=1,delta=0.05": "sequential", "batch=10,delta=0.05": "parallel, b = r = 10"}
+#: The rows of Figure 1 by b: what the paper calls them, and how they are labelled.
+ROWS = {1: ("sequential", "sequential"), 10: ("parallel", "parallel, b = r = 10")}
 TITLES = {"bounded": "bounded means", "free": "free means", "delays": "free means, n = 100"}
 AXES = {"n": "number of arms n", "D": "delay D (steps)"}
 SHOWN = ("as-written", "as-published", "guaranteed")
@@ -53,19 +54,16 @@ def fig1(table: pd.DataFrame) -> Figure:
     figure = new_figure(7.6, 5.6)
     panels = figure.subplots(2, 3, sharey=True)
     ratios = pick(table, statistic="time_ratio")
-    ratios = ratios.assign(panel=ratios.instance.map(panel_of))
-    for i, (setting, row) in enumerate(ROWS.items()):
+    for i, (batch, (published, row)) in enumerate(ROWS.items()):
         for j, (panel, x_name) in enumerate(PANELS.items()):
             axes = panels[i, j]
             axes.set_xscale("log")
             even_line(axes)
-            some = pick(ratios, setting=setting, panel=panel)
+            some = pick(ratios, batch=batch, family=panel)
             for reading in SHOWN:
                 rows = pick(some, reading=reading).sort_values("x")
                 error_bars(axes, rows, rows.x, rows.value, LOOKS[reading], ms=4, label=reading)
-            stated = pick(
-                table, instance=f"all {panel}", reading="published", strategy=row.split(",")[0]
-            )
+            stated = pick(table, instance=f"all {panel}", reading="published", strategy=published)
             for value in stated.value:
                 axes.axhline(value, color=PUBLISHED.colour, ls=":", label="published lowest")
             ticks = sorted(some.x.unique())
@@ -76,7 +74,7 @@ def fig1(table: pd.DataFrame) -> Figure:
         panels[i, 0].set_ylabel(f"{row}\n{EVEN}", fontsize=8)
     figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncol=4)
     errors = pick(table, statistic="error_rate", strategy="Partial")
-    cells = errors[~errors.instance.str.startswith("all ") & errors.reading.isin(SHOWN)]
+    cells = errors[errors.x.notna() & errors.reading.isin(SHOWN)]
     caption(
         figure,
         "Time of Algorithm 2 and its parallel extension over the time of racing on rewards alone "
@@ -96,13 +94,13 @@ def readings(table: pd.DataFrame) -> Figure:
     names = [f"{name}{sigma}" for sigma in ("", "+sigma") for name in LOOKS]
     for axes, instance in zip(panels, instances, strict=True):
         even_line(axes, vertical=True)
-        for shift, (setting, row), look in zip(
+        for shift, (batch, (_, row)), look in zip(
             (-0.12, 0.12),
             ROWS.items(),
             (Look(BLUE, "o", ""), Look(VERMILION, "s", "")),
             strict=True,
         ):
-            rows = pick(ratios, instance=instance, setting=setting).set_index("reading").loc[names]
+            rows = pick(ratios, instance=instance, batch=batch).set_index("reading").loc[names]
             at = np.arange(len(names)) + shift
             error_bars(axes, rows, rows.value, at, look, horizontal=True, ms=4, label=row)
         bad = pick(wrong, instance=instance)
@@ -126,10 +124,10 @@ def models(table: pd.DataFrame) -> Figure:
     panels = figure.subplots(1, 2, sharey=True)
     ratios = pick(table, statistic="time_ratio")
     order = [f"{model}{random}" for random in ("", ", random delay") for model in MODELS]
-    for axes, (setting, row) in zip(panels, ROWS.items(), strict=True):
+    for axes, (batch, (_, row)) in zip(panels, ROWS.items(), strict=True):
         even_line(axes, vertical=True)
         for place, reading in enumerate(SHOWN):
-            rows = pick(ratios, setting=setting, reading=reading).set_index("instance").loc[order]
+            rows = pick(ratios, batch=batch, reading=reading).set_index("instance").loc[order]
             look = LOOKS[reading]._replace(line="")
             at = np.arange(len(order)) + 0.2 * (place - 1)
             error_bars(axes, rows, rows.value, at, look, horizontal=True, ms=4, label=reading)
@@ -195,14 +193,14 @@ def fig2(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     panels = figure.subplots(1, 3)
     panels[0].sharey(panels[1])
     ratios = pick(table, statistic="time_ratio")
-    for axes, (setting, row) in zip(panels, ROWS.items(), strict=False):
+    for axes, (batch, (published, row)) in zip(panels, ROWS.items(), strict=False):
         axes.set_xscale("log")
         even_line(axes)
         for reading in SHOWN:
-            rows = pick(ratios, setting=setting, reading=reading).sort_values("x")
+            rows = pick(ratios, batch=batch, reading=reading).sort_values("x")
             error_bars(axes, rows, rows.x, rows.value, LOOKS[reading], ms=4, label=reading)
-        stated = pick(table, reading="published", statistic="lowest_ratio")
-        for value in stated[stated.strategy == row.split(",")[0]].value:
+        stated = pick(table, reading="published", statistic="lowest_ratio", strategy=published)
+        for value in stated.value:
             axes.axhline(value, color=PUBLISHED.colour, ls=":", label="published lowest")
         axes.set(title=row, xlabel="sd of a forecast, σₚ (cycles)")
     panels[0].set_ylabel(EVEN, fontsize=8)
@@ -228,16 +226,15 @@ def mip(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     panels = figure.subplots(1, 3)
     ratios = pick(table, statistic="time_ratio")
     even_line(panels[0], vertical=True)
-    for place, (setting, row) in enumerate(ROWS.items()):
-        batch = setting.partition(",")[0]
-        here = ratios[ratios.setting.str.startswith(f"{batch},")]
+    for place, (batch, (published, _)) in enumerate(ROWS.items()):
+        here = pick(ratios, batch=batch)
         for i, reading in enumerate(SHOWN):
             rows = pick(here, reading=reading)
             look = LOOKS[reading]._replace(line="")
             at = [place + 0.2 * (i - 1)]
             label = reading if place == 0 else None
             error_bars(panels[0], rows, rows.value, at, look, horizontal=True, label=label)
-        stated = pick(ratios, reading="published", strategy=row.split(",")[0])
+        stated = pick(ratios, reading="published", strategy=published)
         panels[0].plot(
             stated.value,
             [place] * len(stated),

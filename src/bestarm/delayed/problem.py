@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.common.files import data_folder
-from bestarm.common.paper import Problems
+from bestarm.common.paper import BaseInstance, Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, PositiveInt, load
 from bestarm.delayed import recorded
 from bestarm.delayed.steps import NO_RECORDS, Arms, Records
@@ -43,7 +43,7 @@ class Table(Input):
     sha256: str
 
 
-class Instance(Input):
+class Instance(BaseInstance):
     """Arms whose rewards arrive some time steps after a pull starts. The answer is the top k.
 
     With a `table` a pull that starts is any of those recorded of its arm, all alike likely;
@@ -51,11 +51,9 @@ class Instance(Input):
     """
 
     paper: Literal["delayed"] = "delayed"
-    name: str = Field(min_length=1)
-    source: str = ""
     means: Annotated[list[float], Field(min_length=1)]  # (n,)
     top: PositiveInt = 1  # k
-    sigma: list[PositiveFloat] = Field([1.0], min_length=1)  # sd of a reward; of all, or by arm
+    sigma: list[PositiveFloat] = Field(default=[1.0], min_length=1)  # sd of a reward; of all, or by arm
     feedback: Feedback = "unbiased"  # before the reward, see Section 2
     sigma_p: PositiveFloat | None = None  # of noisy partial feedback given the reward
     bias: list[float] | None = None  # (n,) of biased partial feedback
@@ -202,6 +200,8 @@ def bounded(n: int) -> Instance:
     """Means in [4, 5]: mu_i = 5 - (i / n)^0.6, i = 0, ..., n - 1."""
     return Instance(
         name=f"bounded n={n}",
+        family="bounded",
+        parameters={"n_arms": n},
         source="Section 5.1, Figure 1a",
         means=[5.0 - (i / n) ** 0.6 for i in range(n)],
         top=n // 5,
@@ -212,18 +212,26 @@ def bounded(n: int) -> Instance:
     )
 
 
-def free(n: int, delay: int | Spread = 100, name: str = "") -> Instance:
+def free(n: int) -> Instance:
     """Means one apart: mu_i = 2 n - i, i = 0, ..., n - 1."""
     return Instance(
-        name=name or f"free n={n}",
+        name=f"free n={n}",
+        family="free",
+        parameters={"n_arms": n},
         source="Section 5.1, Figures 1b and 1c",
         means=[float(2 * n - i) for i in range(n)],
         top=n // 5,
         sigma=0.5,
         sigma_p=0.25,
-        delay=[delay],
+        delay=[100],
         shuffled=True,
     )
+
+
+def delays(delay: int) -> Instance:
+    """A hundred free means whose pulls take that many steps."""
+    known = {"name": f"delays D={delay}", "family": "delays", "parameters": {"delay": delay}}
+    return Instance(**free(100).model_dump() | known | {"delay": [delay]})
 
 
 def model(feedback: str, delay: int | Spread) -> Instance:
@@ -236,6 +244,8 @@ def model(feedback: str, delay: int | Spread) -> Instance:
         **like
         | {
             "name": f"{feedback}{random}",
+            "family": "",
+            "parameters": {},
             "source": "beyond the paper",
             "feedback": feedback,
             "delay": [delay],
@@ -278,6 +288,8 @@ def battery(sigma_p: float) -> Instance:
     return from_table(
         "battery",
         name=f"battery sigma_p={sigma_p:g}",
+        family="battery",
+        parameters={"sigma_p": sigma_p},
         source="Section 5.2, Figure 2",
         sigma_p=sigma_p,
     )
@@ -295,7 +307,7 @@ def instances() -> dict[str, Instance]:
     made = [
         *map(bounded, SIZES),
         *map(free, SIZES),
-        *(free(100, d, f"delays D={d}") for d in DELAYS),
+        *map(delays, DELAYS),
         *(model(feedback, 100) for feedback in MODELS),
         *(model(feedback, RANDOM_DELAY) for feedback in MODELS),
         *map(alike, ("unbiased", "biased")),
@@ -305,4 +317,10 @@ def instances() -> dict[str, Instance]:
     return {instance.name: instance for instance in [*stored, *made]}
 
 
-PROBLEMS = Problems(Instance, instances, truth, kept=tuple(recorded.TABLES.values()))
+PARAMETERS = {
+    "n_arms": "arms",
+    "delay": "D, time steps that a pull takes",
+    "sigma_p": "standard deviation of a forecast of a cell's life, in cycles",
+}
+KEPT = tuple(recorded.TABLES.values())
+PROBLEMS = Problems(Instance, instances, truth, kept=KEPT, parameters=PARAMETERS)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 import pandas as pd
 
-from bestarm.common.paper import Sources
-from bestarm.common.tables import assemble, published_rows
+from bestarm.common.paper import Cell, Sources
+from bestarm.common.tables import assemble, cell_rows, published_rows
 from bestarm.core.estimates import Estimate, exact, proportion, ratio_of_independent_means
-from bestarm.delayed.strategies import READINGS
+from bestarm.delayed.strategies import READINGS, Setting
 
 #: Columns of Figure 1, by what their instances are called and what is on the axis.
 PANELS = {"bounded": "n", "free": "n", "delays": "D"}
@@ -23,11 +23,6 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
     if truth["hardness"] is None:
         return []
     return [exact("hardness", "pulls", truth["hardness"])]
-
-
-def panel_of(instance: str) -> str:
-    """The column of Figure 1 that an instance belongs to."""
-    return instance.split()[0]
 
 
 def figure_1(sources: Sources) -> pd.DataFrame:
@@ -150,21 +145,21 @@ def of_grid(rows: pd.DataFrame) -> Iterator[Estimate]:
 def _by_panel(sources: Sources, of: Callable = of_panel) -> tuple[pd.DataFrame, list[dict]]:
     """The statistics of all cells, and those of whole panels."""
     summary = sources.summary[sources.summary.statistic.isin(RUN_STATISTICS)]
-    keys = [summary.instance.map(panel_of), "setting", "strategy", "reading"]
+    keys = ["family", "setting", "strategy", "reading"]
     whole = [
-        {
-            "instance": f"all {panel}",
-            "strategy": strategy,
-            "setting": setting,
-            "reading": reading,
-            "x_name": "",
-            "x": math.nan,
-            **vars(estimate),
-        }
-        for (panel, setting, strategy, reading), rows in summary.groupby(keys, sort=False)
+        {**_whole(rows), **vars(estimate)}
+        for _, rows in summary.groupby(keys, sort=False)
         for estimate in of(rows)
     ]
     return summary, whole
+
+
+def _whole(rows: pd.DataFrame) -> dict:
+    """What the rows of a panel have in common, named as the panel."""
+    first = rows.iloc[0]
+    kept = ["strategy", "setting", "reading", "family", "algorithm"]
+    kept += [name for name in Setting.model_fields if name in first]
+    return {"instance": f"all {first.family}", **first[kept], "x_name": "", "x": math.nan}
 
 
 def speedups(shown: pd.DataFrame) -> Iterator[dict]:
@@ -173,12 +168,9 @@ def speedups(shown: pd.DataFrame) -> Iterator[dict]:
     for (name, strategy, reading), two in means.groupby(
         ["instance", "strategy", "reading"], sort=False
     ):
-        one_by_one, together = (
-            two[two.setting.str.startswith(f"batch={batch},")].iloc[0] for batch in (1, 10)
-        )
-        cell = {"instance": name, "strategy": strategy, "setting": "", "reading": reading}
+        one_by_one, together = (two[two.batch == batch].iloc[0] for batch in (1, 10))
         found = ratio_of_independent_means("parallel_speedup", one_by_one, together)
-        yield {**cell, "x_name": "", "x": math.nan, **vars(found)}
+        yield from cell_rows(Cell(name, strategy, {}, reading), [found])
 
 
 def in_delays(shown: pd.DataFrame) -> Iterator[dict]:
@@ -209,11 +201,9 @@ def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
             found = ratio_of_independent_means("pulls_ratio", mine, others)
             ratios.append({**mine, **vars(found)})
     yield from ratios
-    panels = pd.DataFrame(ratios)
-    panels["instance"] = "all " + panels.instance.map(panel_of)
-    for _, rows in panels.groupby(places, sort=False):
-        least = {"statistic": "lowest_pulls_ratio", "x_name": "", "x": math.nan}
-        yield {**rows.loc[rows.value.idxmin()], **least}
+    for _, rows in pd.DataFrame(ratios).groupby(["family", *places[1:]], sort=False):
+        least = vars(_renamed("lowest_pulls_ratio", rows.loc[rows.value.idxmin()]))
+        yield {**_whole(rows), **least}
 
 
 def _renamed(statistic: str, row: pd.Series) -> Estimate:

@@ -3,6 +3,11 @@
 from bestarm.common.paper import Target
 from bestarm.delayed import tables
 
+ARMS = {
+    "arm": "its name; best first",
+    "mean": "of its recorded rewards",
+    "sigma": "their standard deviation",
+}
 TARGETS = (
     Target(
         "fig1", "Time with partial feedback over time without", tables.figure_1, ("arms", "delays")
@@ -26,6 +31,7 @@ TARGETS = (
         tables.figure_2,
         ("battery",),
         tables.arms_of("battery"),
+        columns=ARMS,
     ),
     Target(
         "mip",
@@ -33,5 +39,6 @@ TARGETS = (
         tables.cut_strategies,
         ("mip",),
         tables.arms_of("mip"),
+        columns=ARMS,
     ),
 )

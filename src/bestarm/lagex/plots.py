@@ -202,12 +202,12 @@ def programs(table: pd.DataFrame) -> Figure:
 
 def fig4(table: pd.DataFrame) -> Figure:
     """Medians of LAGEX with quartiles, and lower bounds, over the third mean."""
-    titles = {"setup 1 m3": "six arms", "setup 1 printed m3": "seven arms, as printed"}
+    titles = {"setup 1": "six arms", "setup 1 printed": "seven arms, as printed"}
     figure = new_figure(7.6, 5.0)
     panels = figure.subplots(1, 2, sharey=True)
     published = pick(table, reading="published")
     for axes, (setup, title) in zip(panels, titles.items(), strict=True):
-        ours = table[table.instance.str.startswith(f"{setup}=") & (table.reading != "published")]
+        ours = pick(table[table.reading != "published"], family=setup, x_name="m3")
         axes.set_yscale("log")
         for reading, look in (
             ("as-written", Look(BLUE, "o")),
@@ -439,11 +439,10 @@ def shares(table: pd.DataFrame) -> Figure:
     panels = figure.subplots(len(instances), len(columns), sharey=True, sharex="col")
     for row, (instance, title) in zip(panels, instances.items(), strict=True):
         here = table[(table.instance == instance) & (table.reading == "as-written")]
-        delta = 0.01 if instance.startswith("setup 1") else 0.1
         for axes, (statistic, name) in zip(row, columns.items(), strict=True):
             dots(axes, pick(here, statistic=statistic), ms=4.5)
             if statistic.startswith("prob"):
-                axes.axvline(1.0 - delta, color=BOUND.colour, ls=BOUND.line, lw=1.0)
+                axes.axvline(1.0 - here.delta.iloc[0], color=BOUND.colour, ls=BOUND.line, lw=1.0)
             if statistic.startswith(("prob", "share")):
                 axes.set_xlim(-0.04, 1.06)
             axes.tick_params(axis="x", labelsize=7)

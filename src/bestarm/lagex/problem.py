@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from scipy.optimize import linprog
 
 from bestarm.common.files import data_folder
-from bestarm.common.paper import Problems
+from bestarm.common.paper import BaseInstance, Problems
 from bestarm.core.inputs import Input, PositiveFloat, load
 from bestarm.lagex.bounds import (
     TIE,
@@ -63,14 +63,12 @@ class Constraint(Input):
         return -row, -self.at_least
 
 
-class Instance(Input):
+class Instance(BaseInstance):
     """Arms with Gaussian rewards and costs. The answer is the best policy that keeps the limits."""
 
     paper: Literal["lagex"] = "lagex"
-    name: str = Field(min_length=1)
-    source: str = ""
     means: Vector  # (K,)
-    sigma: list[PositiveFloat] = Field([1.0], min_length=1)  # of rewards; of all arms, or by arm
+    sigma: list[PositiveFloat] = Field(default=[1.0], min_length=1)  # of rewards; of all arms, or by arm
     constraints: Annotated[list[Constraint], Field(min_length=1)]  # d of them
     cost_sigma: PositiveFloat = 1.0  # standard deviation of an observed cost
     arms: list[str] | None = None  # names, for people
@@ -206,8 +204,11 @@ def setup1(third: float, printed: bool = False) -> Instance:
     means = [1.5, 1.0, third, 0.4, 0.3, 0.2] + ([0.1] if printed else [])
     groups = ((1, 2), (3, 4)) if printed else ((1, 2), (3, 4, 5))
     names = {HARD: "hard", EASIER: "easy"}
+    family = "setup 1 printed" if printed else "setup 1"
     return Instance(
-        name=f"setup 1 {'printed ' if printed else ''}m3={third:g}",
+        name=f"{family} m3={third:g}",
+        family=family,
+        parameters={"m3": third},
         source=f"Section 5, setup 1 ({names.get(third, 'Figure 4')}); constraints recovered",
         means=means,
         constraints=_at_most(len(means), *groups),
@@ -265,6 +266,8 @@ def perturbed(epsilon: float = 0.0) -> Instance:
     rows = ([0.0, -0.3, -0.2], [-0.2, 0.1, 0.1])
     return Instance(
         name=f"perturbed eps={epsilon:g}",
+        family="perturbed",
+        parameters={"epsilon": epsilon},
         source="Section 1, Figure 1",
         means=[1.0, 0.8, 0.6],
         constraints=[
@@ -292,4 +295,8 @@ def instances() -> dict[str, Instance]:
     return {instance.name: instance for instance in [*stored, *made]}
 
 
-PROBLEMS = Problems(Instance, instances, truth)
+PARAMETERS = {
+    "m3": "mean reward of the third arm",
+    "epsilon": "by how much the active constraint is tightened",
+}
+PROBLEMS = Problems(Instance, instances, truth, parameters=PARAMETERS)

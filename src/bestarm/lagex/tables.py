@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows, published_rows
+from bestarm.common.tables import (
+    assemble,
+    cell_rows,
+    comparison_rows,
+    published_rows,
+    with_instances,
+)
 from bestarm.core.estimates import Estimate, exact, undefined
 from bestarm.core.information import error_information
 from bestarm.lagex.bounds import lower_bound, within
@@ -97,14 +103,9 @@ def bound_rows(name: str, truth: dict, delta: float, x: float | None = None) -> 
 def with_bounds(sources: Sources, shown: pd.DataFrame) -> list[dict]:
     """The lower bounds of every instance of some rows, at the delta of their setting."""
     rows = []
-    for (name, setting), _ in shown.groupby(["instance", "setting"], sort=False):
-        rows += bound_rows(name, sources.instances[name]["truth"], delta_of(setting))
+    for (name, delta), _ in shown.groupby(["instance", "delta"], sort=False):
+        rows += bound_rows(name, sources.instances[name]["truth"], delta)
     return rows
-
-
-def delta_of(setting: str) -> float:
-    """The delta of a setting's label."""
-    return float(dict(part.split("=") for part in setting.split(","))["delta"])
 
 
 def only(summary: pd.DataFrame, statistics: tuple[str, ...], readings=SHOWN) -> pd.DataFrame:
@@ -156,8 +157,9 @@ def ratios(shown: pd.DataFrame, of: str, called: str) -> Iterator[dict]:
         by = {row.strategy: row for row in rows.itertuples()}
         for first, second in COMPARED:
             if first in by and second in by:
-                cell = Cell(instance, f"{first} / {second}", {}, reading)
-                yield from cell_rows(cell, [ratio(called, by[first], by[second])])
+                cell = Cell(instance, first, {}, reading)
+                found = ratio(called, by[first], by[second])
+                yield from comparison_rows(cell, second, [found])
 
 
 def ratio(statistic: str, a, b) -> Estimate:
@@ -176,15 +178,15 @@ def ratio(statistic: str, a, b) -> Estimate:
 def sweep(sources: Sources) -> pd.DataFrame:
     """Figure 4: LAGEX and lower bounds over the third mean, for both readings of setup 1."""
     shown = only(sources.summary, TIME_STATISTICS)
-    delta = delta_of(shown.setting.iloc[0])
-    published = published_rows(sources.published, "fig4")
-    published = published.assign(x_name="m3", x=published.instance.map(third_of))
+    delta = shown.delta.iloc[0]
+    published = with_instances(published_rows(sources.published, "fig4"), sources.instances)
+    published = published.assign(x_name="m3", x=published.m3)
     known = []
     for printed in (False, True):
         for third in SWEEP:
             name = setup1(third, printed).name
             known += bound_rows(name, sources.instances[name]["truth"], delta, third)
-    bounds_of = pd.DataFrame(known)
+    bounds_of = with_instances(pd.DataFrame(known), sources.instances)
     return assemble(
         shown,
         known,
@@ -194,33 +196,23 @@ def sweep(sources: Sources) -> pd.DataFrame:
     )
 
 
-def third_of(instance: str) -> float:
-    """The third mean of an instance of setup 1, by its name."""
-    return float(instance.partition("m3=")[2])
-
-
-def setup_of(instance: str) -> str:
-    """Which reading of setup 1 an instance belongs to."""
-    return instance.partition(" m3=")[0]
-
-
 def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
     """How medians go with the lower bound, and whether the bounds fall from left to right."""
     known = known[known.statistic == "lower_bound"]
-    for setup, rows in known.groupby(known.instance.map(setup_of), sort=False):
+    for setup, rows in known.groupby("family", sort=False):
         lines = {name: group.set_index("x").value for name, group in rows.groupby("strategy")}
         for name, line in lines.items():
             values = line.sort_index().to_numpy(float)
             with np.errstate(invalid="ignore"):
                 rises = values[1:] / values[:-1]
             cell = Cell(f"{setup}, all", name, {}, "exact")
-            yield from cell_rows(cell, [exact("largest_rise", "", float(np.nanmax(rises)))])
-        medians = shown[
-            (shown.statistic == "median_stopping_time") & (shown.instance.map(setup_of) == setup)
-        ]
+            rise = exact("largest_rise", "", float(np.nanmax(rises)))
+            yield from cell_rows(cell, [rise], family=setup)
+        medians = shown[(shown.statistic == "median_stopping_time") & (shown.family == setup)]
         for reading, some in medians.groupby("reading"):
             cell = Cell(f"{setup}, all", "LAGEX", {}, reading)
-            yield from cell_rows(cell, [log_correlation(some, lines["known lower bound"])])
+            found = log_correlation(some, lines["known lower bound"])
+            yield from cell_rows(cell, [found], family=setup)
 
 
 def log_correlation(medians: pd.DataFrame, line: pd.Series) -> Estimate:
@@ -245,7 +237,7 @@ def log_correlation(medians: pd.DataFrame, line: pd.Series) -> Estimate:
 def published_over_exact(published: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
     """Extremes of the published lower bounds over the exact ones, where these are finite."""
     stated = published[published.statistic == "lower_bound"]
-    for setup, rows in known.groupby(known.instance.map(setup_of), sort=False):
+    for setup, rows in known.groupby("family", sort=False):
         for name, some in stated.groupby("strategy"):
             exact_line = rows[rows.strategy == name].set_index("x").value
             ratios = some.value.to_numpy(float) / exact_line.loc[some.x].to_numpy(float)
@@ -253,7 +245,7 @@ def published_over_exact(published: pd.DataFrame, known: pd.DataFrame) -> Iterat
             cell = Cell(f"{setup}, all", name, {}, "exact")
             ends = {"lowest": ratios.min(), "highest": ratios.max()}
             found = [exact(f"bound_ratio:{end}", "", float(v)) for end, v in ends.items()]
-            yield from cell_rows(cell, found)
+            yield from cell_rows(cell, found, family=setup)
 
 
 def shares(sources: Sources) -> pd.DataFrame:
@@ -323,6 +315,6 @@ def perturbation(sources: Sources) -> pd.DataFrame:
         if epsilon > 0.0:
             found.append(exact("perturbation_pulls", "steps", 1.0 / epsilon**2))
         cell = Cell("perturbed", "known constraints", {}, "exact", x_name="epsilon", x=epsilon)
-        rows += cell_rows(cell, found)
+        rows += cell_rows(cell, found, family="perturbed", epsilon=epsilon)
     published = published_rows(sources.published, "fig1").assign(x_name="epsilon", x=0.005)
     return assemble(rows, published)

@@ -22,15 +22,38 @@ def programs(sources: Sources) -> pd.DataFrame:
     return tables.programs(sources, pd.DataFrame(rows))
 
 
+POLICY = {"pi1": "weight of arm 1", "pi2": "of arm 2", "pi3": "of arm 3"}
+KIND = "`feasible`: a vertex of the feasible set; or the `best policy`"
+REGIONS = POLICY | {"epsilon": "by how much the active constraint is tightened", "kind": KIND}
+ESTIMATED = POLICY | {"round": "of the run; 0 for the true set", "kind": KIND}
+RAYS = {
+    "round": "of the run; 0 for the true cone",
+    "kind": "a ray that spans the cone, or the projected means",
+    "x": "first coordinate in the plane of the simplex",
+    "y": "second coordinate",
+}
 TARGETS = (
-    Target("fig1", "A tightened constraint", tables.perturbation, geometry=shapes.regions),
+    Target(
+        "fig1",
+        "A tightened constraint",
+        tables.perturbation,
+        geometry=shapes.regions,
+        columns=REGIONS,
+    ),
     Target(
         "fig2",
         "The optimistic feasible set over time",
         shapes.estimated_sets,
         geometry=shapes.estimated_regions,
+        columns=ESTIMATED,
     ),
-    Target("fig3", "Normal cones over time", shapes.normal_cones, geometry=shapes.cone_rays),
+    Target(
+        "fig3",
+        "Normal cones over time",
+        shapes.normal_cones,
+        geometry=shapes.cone_rays,
+        columns=RAYS,
+    ),
     Target("fig4", "Lower bounds and LAGEX over the third mean", tables.sweep, ("sweep",)),
     Target("fig5", "Stopping times, setup 1 hard", tables.times("fig5"), ("hard",)),
     Target("fig6", "Stopping times, setup 1 easy", tables.times("fig6"), ("easy",)),

@@ -34,10 +34,10 @@ def honest() -> Iterator[Cell]:
 def readings(strategies: tuple[str, ...], rebuilt: bool | None = None) -> Iterator[Cell]:
     """Every reading of some strategies at d = 5; `rebuilt` ones alone, or none of them."""
     for strategy in strategies:
-        for reading in grid(strategy):
-            if rebuilt is None or reading.endswith("rebuilt") == rebuilt:
+        for name, reading in grid(strategy).items():
+            if rebuilt is None or reading.rebuild == rebuilt:
                 setting = REBUILT_SETTING if rebuilt else GRID_SETTING
-                yield Cell("d=5", strategy, setting, reading)
+                yield Cell("d=5", strategy, setting, name)
 
 
 def random_arms() -> Iterator[Cell]:

@@ -28,7 +28,7 @@ from bestarm.common.style import (
     pick,
     runs,
 )
-from bestarm.common.tables import setting_value
+from bestarm.linear.cells import HONEST_EMPIRICAL
 from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
 
 LOOKS = {
@@ -74,8 +74,8 @@ def fig4(table: pd.DataFrame) -> Figure:
         budgets(panels[0, column], table, reading)
         errors(panels[1, column], table, reading)
         panels[0, column].set(title=f"{reading}: {title}")
-    star = table[table.reading.str.endswith("empirical") & (table.x_name == "d")]
-    star = pick(star, statistic="mean_stopping_time", strategy="XY-Oracle").sort_values("x")
+    star = pick(table, reading=HONEST_EMPIRICAL, x_name="d", strategy="XY-Oracle")
+    star = pick(star, statistic="mean_stopping_time").sort_values("x")
     error_bars(panels[0, 0], star, star.x, star.value, EMPIRICAL, ms=4, label="XY-Oracle, Eq. (11)")
     bound = pick(table, statistic="lower_bound", x_name="d").sort_values("x")
     panels[0, 0].plot(bound.x, bound.value, color=BOUND.colour, ls=BOUND.line, label="lower bound")
@@ -187,7 +187,7 @@ def readings(table: pd.DataFrame) -> Figure:
     for k, label in enumerate(CONSTANT_LABELS.values()):
         axes.text(4 * k + 1.5, -0.9, f"c = {label}", ha="center", fontsize=8)
     axes.set_xlabel("logarithm of")
-    caps = sorted({setting_value(setting, "cap") for setting in rates.setting})
+    caps = sorted(rates.cap.unique())
     second = [
         ratios.loc[("Fully-Adaptive", f"prop2+{rule}")] for rule in ("two-step", "argmin-max")
     ]

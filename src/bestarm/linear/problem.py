@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.common.files import data_folder
-from bestarm.common.paper import Problems
+from bestarm.common.paper import BaseInstance, Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, load, read_text
 from bestarm.linear.complexity import Complexity, complexity
 
@@ -25,12 +25,10 @@ class Problem(NamedTuple):
     norm: float  # ||theta*||
 
 
-class Instance(Input):
+class Instance(BaseInstance):
     """Arms x in R^d, with Gaussian rewards of mean x . theta. The answer is the best arm."""
 
     paper: Literal["linear"] = "linear"
-    name: str = Field(min_length=1)
-    source: str = ""
     arms: Annotated[list[Vector], Field(min_length=2)]  # (K, d)
     theta: Vector  # (d,)
     sigma: PositiveFloat = 1.0  # standard deviation of a reward
@@ -164,6 +162,8 @@ def paper_instance(d: int) -> Instance:
     near = [math.cos(OMEGA), math.sin(OMEGA)] + [0.0] * (d - 2)
     return Instance(
         name=f"d={d}",
+        family="canonical",
+        parameters={"d": d},
         source="Section 6",
         arms=[*np.eye(d).tolist(), near],
         theta=[2.0] + [0.0] * (d - 1),
@@ -176,6 +176,8 @@ def random_instance(n_arms: int, seed: int) -> Instance:
     arms /= np.linalg.norm(arms, axis=1, keepdims=True)
     return Instance(
         name=f"random K={n_arms} seed={seed}",
+        family="random",
+        parameters={"n_arms": n_arms, "seed": seed},
         source="beyond the paper",
         arms=arms.tolist(),
         theta=arms[0].tolist(),
@@ -192,4 +194,5 @@ def instances() -> dict[str, Instance]:
     return {instance.name: instance for instance in [*stored, *made, *drawn]}
 
 
-PROBLEMS = Problems(Instance, instances, truth, with_files)
+PARAMETERS = {"d": "dimension", "n_arms": "arms", "seed": "of the generator that drew the arms"}
+PROBLEMS = Problems(Instance, instances, truth, with_files, parameters=PARAMETERS)

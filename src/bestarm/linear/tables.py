@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows, published_rows
+from bestarm.common.tables import assemble, cell_rows, comparison_rows, published_rows
 from bestarm.core.estimates import Estimate, exact, ratio_of_independent_means
 from bestarm.core.information import error_information
 from bestarm.linear.complexity import pulls_until
@@ -113,7 +113,8 @@ def growth(means: pd.DataFrame) -> Iterator[dict]:
     for (strategy, reading), rows in means.groupby(["strategy", "reading"], sort=False):
         by = {row.x: row for row in rows.itertuples()}
         cell = Cell(f"d={high} / d={low}", strategy, {"delta": DELTA}, reading)
-        yield from cell_rows(cell, [ratio_of_independent_means("budget_ratio", by[high], by[low])])
+        ratio = ratio_of_independent_means("budget_ratio", by[high], by[low])
+        yield from cell_rows(cell, [ratio], family="canonical")
 
 
 def comparisons(means: pd.DataFrame) -> Iterator[dict]:
@@ -122,10 +123,9 @@ def comparisons(means: pd.DataFrame) -> Iterator[dict]:
         by = {row.strategy: row for row in rows.itertuples()}
         for base in {"XY", "XY-Oracle"} & set(by):
             for strategy in sorted(set(by) - {base}):
-                setting = {"delta": DELTA}
-                cell = Cell(instance, f"{strategy} / {base}", setting, reading, {}, "d", x)
+                cell = Cell(instance, strategy, {"delta": DELTA}, reading, {}, "d", x)
                 found = ratio_of_independent_means("budget_ratio", by[strategy], by[base])
-                yield from cell_rows(cell, [found])
+                yield from comparison_rows(cell, base, [found])
 
 
 def allocation(sources: Sources) -> pd.DataFrame:
@@ -182,7 +182,8 @@ def random_arms(sources: Sources) -> pd.DataFrame:
         cell = Cell(f"K={n_arms}", strategy, {"delta": DELTA}, reading, {}, "K", n_arms)
         middle = math.exp(logs.mean())
         ends = (middle, min(ratios), max(ratios), len(ratios))
-        rows += cell_rows(cell, [Estimate("over_lower_bound", "", *ends)])
+        found = Estimate("over_lower_bound", "", *ends)
+        rows += cell_rows(cell, [found], family="random", n_arms=n_arms)
     return assemble(kept, rows)
 
 

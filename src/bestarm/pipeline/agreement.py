@@ -25,10 +25,9 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bestarm.common.tables import COLUMNS, read_table, write_table
+from bestarm.common.tables import KEY, read_table, write_table
 from bestarm.core import estimates
 
-KEY = COLUMNS[:7]
 #: Computed numbers agree to this, relatively; printed ones have six digits.
 COMPUTED, PRINTED = 1e-4, 2e-5
 #: The last part of a statistic's name, and which quantile it is.

@@ -99,14 +99,14 @@ def table(
     geometry: bool = False,
 ) -> None:
     """Make a target's table, or its geometry, from the summaries of its experiments."""
-    from bestarm.common.tables import read_sources, write_geometry, write_table
+    from bestarm.common.tables import read_sources, table_of, write_geometry, write_table
 
     wanted = _named(registry.PAPERS[paper].targets, paper, target)
     sources = read_sources(wanted, summaries or [], instances, published)
     if geometry:
         write_geometry(wanted.geometry(sources), out)
     else:
-        write_table(wanted.tabulate(sources), out)
+        write_table(table_of(wanted, sources), out)
 
 
 @command()

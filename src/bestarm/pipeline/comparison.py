@@ -7,7 +7,6 @@ import pandas as pd
 
 from bestarm.common import evidence
 from bestarm.common.evidence import CAPPED, Z95, Evidence, Side
-from bestarm.common.tables import setting_value
 from bestarm.core.estimates import wilson
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.claims import Claim, Part, Published, ReadingOf, RowOf, Tables
@@ -143,7 +142,7 @@ def _number(claim: Claim, ours: pd.Series, published: Published, margins: float)
         raw = evidence.same(evidence.raw_side(ours), theirs.raw, 0.0, published.half_unit)
         return raw._replace(support=1.0, margin=margin)
     found = evidence.same(mine, other, margin, off)
-    same_cap = setting_value(ours.setting, "cap") == published.cap
+    same_cap = ours.get("cap", math.nan) == published.cap
     if ours.status != "restricted" or same_cap:
         return found
     shown = evidence.is_lower_bound(ours) and found.difference < 0.0

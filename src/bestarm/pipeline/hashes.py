@@ -26,7 +26,7 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.plan import read_plan
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import open_shard
-from bestarm.pipeline.summary import columns_of
+from bestarm.pipeline.summary import outcomes_of
 
 #: The scale whose replications are hashed.
 SCALE = "quick"
@@ -103,6 +103,7 @@ def hash_experiment(folder: Path, shards: int) -> Iterator[tuple]:
     plan = read_plan(folder / "plan.json")
     files = [open_shard(folder / f"shard-{index}.parquet", plan) for index in range(shards)]
     for position, cell in enumerate(plan.cell_objects()):
-        rows = columns_of(pa.concat_tables([file.read_row_group(position) for file in files]))
+        groups = [file.read_row_group(position) for file in files]
+        rows = outcomes_of(plan, pa.concat_tables(groups))
         size = shards * plan.per_shard
         yield (*key_of(plan.paper, plan.experiment, cell, size), rows_hash(rows))

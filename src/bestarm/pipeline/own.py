@@ -154,7 +154,7 @@ def run_own(
         else:
             with replacing(out) as temporary:  # fails before the work if it cannot be written
                 results = _simulate(plan, reps, cores)
-                tables = [cell_table(cell, runs) for cell, runs in results]
+                tables = [cell_table(plan, cell, runs) for cell, runs in results]
                 pq.write_table(pa.concat_tables(tables), temporary, compression="zstd")
         comparison = _comparison(plan, results, reps)
     console = output()

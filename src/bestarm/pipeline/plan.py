@@ -2,16 +2,20 @@
 
 import hashlib
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from bestarm.common.files import canonical_json
-from bestarm.common.paper import Cell, Experiment
+from bestarm.common.paper import Cell, Experiment, facts_of
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import stream_key
 from bestarm.pipeline import registry
+
+#: Columns of every shard that name the cell; with the replication they identify a row.
+LABELS = ("instance", "strategy", "setting", "reading", "algorithm")
 
 
 class Plan(BaseModel):
@@ -37,6 +41,17 @@ class Plan(BaseModel):
     def key(self, cell: Cell) -> int:
         """Names the random streams of a cell: strategies and readings share them."""
         return stream_key(self.seed, self.paper, self.experiment, cell.instance, cell.setting_label)
+
+    def facts(self, cell: Cell) -> dict[str, Any]:
+        """Instance, setting and options of a cell, as columns beside its labels."""
+        known = facts_of(self.instances[cell.instance]["instance"])
+        return known | registry.PAPERS[self.paper].simulation.asked(cell)
+
+    @cached_property
+    def cell_names(self) -> tuple[str, ...]:
+        """The columns of shards that say what a row is of; the others, what came of it."""
+        further = {name for cell in self.cell_objects() for name in self.facts(cell)}
+        return (*LABELS, *sorted(further))
 
     def instance(self, name: str):
         """An instance as the paper's own model."""

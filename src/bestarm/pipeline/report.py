@@ -15,6 +15,7 @@ from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.prose import number, printed, wrapped
 from bestarm.pipeline.report_speed import speed_table, strategy_table, time_table
+from bestarm.pipeline.report_tables import dictionary
 from bestarm.pipeline.report_users import example_table, segment_table
 from bestarm.pipeline.report_verdicts import (
     differs_table,
@@ -30,6 +31,7 @@ PAGES = {
     "docs/usage.md": ("example",),
     "docs/analysis-plan.md": ("margins",),
     "docs/speed.md": ("speed",),
+    "docs/tables.md": ("tables",),
     "docs/readings.md": (),
     "docs/applied-studies.md": (),
     **{
@@ -84,6 +86,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "times": time_table(bench),
         "strategies": strategy_table(bench),
         "speed": speed_table(bench),
+        "tables": dictionary(root),
         **{f"differs {paper}": differs_table(ledger, paper) for paper in registry.PAPERS},
         **{f"settle {paper}": settle_table(ledger, paper) for paper in registry.PAPERS},
     }

@@ -18,6 +18,24 @@ from bestarm.pipeline.verdicts import (
 
 #: Margins of the headline, as multiples of the plan's.
 MARGINS = (0.5, 1.0, 2.0)
+#: The columns of headline.csv and of scorecard.csv.
+HEADLINE_MEANINGS = {
+    "margins": "of equivalence, as multiples of the plan's",
+    "paper": "whose claims",
+    "kind": "of the claims",
+    "verdict": "on them",
+    "claims": "how many",
+}
+SCORECARD_MEANINGS = {
+    "paper": "whose claims",
+    "reading": "of the paper",
+    "kind": "of the claims",
+    "agrees": "claims that are credited to the reading",
+    "refuted": "those of them about a strategy that breaks its promise under it",
+    "differs": "claims that differ under it",
+    "cannot_tell": "claims that it cannot be told of",
+    "claims": "all that can be tested under it",
+}
 
 
 def headline(ledgers: Mapping[float, pd.DataFrame]) -> pd.DataFrame:

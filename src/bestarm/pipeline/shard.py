@@ -13,10 +13,7 @@ from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import replication_streams
 from bestarm.pipeline import registry
-from bestarm.pipeline.plan import Plan
-
-#: Columns of every shard that name the cell; with the replication they identify a row.
-CELL_COLUMNS = ("instance", "strategy", "setting", "reading")
+from bestarm.pipeline.plan import LABELS, Plan
 
 
 def simulation_code(paper: str) -> str:
@@ -49,20 +46,19 @@ def _transpose(outcomes: list) -> Iterator[tuple[str, tuple]]:
     return zip(outcomes[0]._fields, zip(*outcomes, strict=True), strict=True)
 
 
-def cell_table(cell: Cell, columns: dict[str, np.ndarray]) -> pa.Table:
-    """A cell's rows, with the columns that name it."""
+def cell_table(plan: Plan, cell: Cell, columns: dict[str, np.ndarray]) -> pa.Table:
+    """A cell's rows: its labels, instance, setting and options, and the columns of its runs."""
     size = len(columns["replication"])
-    names = dict(
-        zip(
-            CELL_COLUMNS,
-            (cell.instance, cell.label, cell.setting_label, cell.reading),
-            strict=True,
-        )
-    )
-    arrays = {
-        name: pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([text]))
-        for name, text in names.items()
-    }
+    labels = (cell.instance, cell.label, cell.setting_label, cell.reading, cell.strategy)
+    said = dict(zip(LABELS, labels, strict=True)) | plan.facts(cell)
+    arrays = {}
+    for name in plan.cell_names:
+        if isinstance(said.get(name), str):
+            places, texts = pa.array(np.zeros(size, np.int32)), pa.array([said[name]])
+            arrays[name] = pa.DictionaryArray.from_arrays(places, texts)
+        else:
+            number = None if said.get(name) is None else float(said[name])
+            arrays[name] = pa.array([number] * size, pa.float64())
     for name, values in columns.items():
         arrays[name] = pa.array(list(values) if values.ndim > 1 else values)
     return pa.table(arrays)
@@ -79,7 +75,7 @@ def write_shard(plan: Plan, index: int, path: Path | str) -> None:
     with replacing(path) as temporary:
         writer = None
         for cell in plan.cell_objects():
-            table = cell_table(cell, simulate_cell(plan, cell, replications))
+            table = cell_table(plan, cell, simulate_cell(plan, cell, replications))
             table = table.replace_schema_metadata(mark)
             writer = writer or pq.ParquetWriter(temporary, table.schema, compression="zstd")
             writer.write_table(table, row_group_size=plan.per_shard)

@@ -1,7 +1,7 @@
 """Printing what a paper holds: its parts, an instance, a target's table."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from bestarm.common.paper import Paper, Simulation
+from bestarm.common.paper import BaseInstance, Paper, Simulation
 from bestarm.common.tables import read_table
 from bestarm.core.estimates import MEANINGS, Estimate
 from bestarm.core.inputs import InputError
@@ -73,16 +73,16 @@ def few(names: Iterable[str], most: int = 16) -> str:
     return ", ".join(names if len(names) <= most else [*names[:4], f"... ({left} more)"])
 
 
-def _families(names: Iterable[str]) -> list[str]:
-    """Names, with those that differ in a trailing =number put together."""
+def _families(instances: Mapping[str, BaseInstance]) -> list[str]:
+    """Names, with those that end in different values of a parameter put together."""
     groups: dict[str, list[str]] = {}
-    for name in names:
-        groups.setdefault(name.rpartition("=")[0] or name, []).append(name)
+    for name, instance in instances.items():
+        values = (f"{value:g}" for value in instance.parameters.values())
+        value = next((value for value in values if name.endswith(f"={value}")), "")
+        groups.setdefault(name.removesuffix(value), []).append(value)
     return [
-        members[0]
-        if len(members) == 1
-        else f"{stem}={{{', '.join(_shortened([m.rpartition('=')[2] for m in members]))}}}"
-        for stem, members in groups.items()
+        f"{stem}{{{', '.join(_shortened(values))}}}" if len(values) > 1 else f"{stem}{values[0]}"
+        for stem, values in groups.items()
     ]
 
 

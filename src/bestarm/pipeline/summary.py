@@ -38,12 +38,12 @@ def summarise(plan: Plan, shards: list[Path]) -> pd.DataFrame:
             some = max(1, BLOCK // plan.per_shard)
             blocks = (shards[first : first + some] for first in range(0, len(shards), some))
             tallies = (
-                statistics.tally.of(cell, truth, runs_of(block, position)) for block in blocks
+                statistics.tally.of(cell, truth, runs_of(plan, block, position)) for block in blocks
             )
             estimates = statistics.tally.estimates(reduce(_add, tallies))
         else:
-            estimates = statistics.summarise(cell, truth, runs_of(shards, position))
-        rows += cell_rows(cell, estimates)
+            estimates = statistics.summarise(cell, truth, runs_of(plan, shards, position))
+        rows += cell_rows(cell, estimates, **plan.facts(cell))
     return assemble(rows)
 
 
@@ -63,13 +63,13 @@ def check_shard(plan: Plan, index: int, path: Path) -> None:
         )
 
 
-def runs_of(shards: list[Path], position: int) -> dict[str, np.ndarray]:
+def runs_of(plan: Plan, shards: list[Path], position: int) -> dict[str, np.ndarray]:
     """The runs of a cell in some shards, which are opened one after the other."""
     groups = []
     for path in shards:
         with pq.ParquetFile(path) as shard:
             groups.append(_read(path, shard, position))
-    return columns_of(pa.concat_tables(groups))
+    return outcomes_of(plan, pa.concat_tables(groups))
 
 
 def _read(
@@ -82,13 +82,15 @@ def _read(
         raise InputError(f"{path}: is damaged; delete it and run again") from None
 
 
-def columns_of(table: pa.Table) -> dict[str, np.ndarray]:
-    """A cell's outcome columns; lists of equal length become two-dimensional arrays."""
+def outcomes_of(plan: Plan, table: pa.Table) -> dict[str, np.ndarray]:
+    """What came of a cell's runs, by column; lists of equal length become 2-dimensional arrays."""
     columns = {}
     for name in table.column_names:
+        if name in plan.cell_names:
+            continue
         column = table[name].combine_chunks()
         if pa.types.is_list(column.type):
             columns[name] = column.flatten().to_numpy().reshape(len(column), -1)
-        elif not pa.types.is_dictionary(column.type):
+        else:
             columns[name] = column.to_numpy()
     return columns

@@ -6,12 +6,12 @@ delta-correct strategy. Holm's method keeps the chance of refuting a reading tha
 LEVEL.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
 from bestarm.common.evidence import is_computed, raw_side, share_against, tail
-from bestarm.common.tables import setting_value
 from bestarm.pipeline.claims import Ledger, RowOf, matching
 
 LEVEL = 0.01
@@ -64,8 +64,8 @@ def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[pd.Series, float]]
     by = {name: seen[seen.statistic == name].drop_duplicates(CELL) for name in names}
     stops, capped = (by[name].set_index(CELL).value for name in ("wrong_stops", "share_capped"))
     for row in by["error_rate"].itertuples():
-        delta = setting_value(row.setting, "delta")
-        if delta is not None and row.n > 0:
+        delta = getattr(row, "delta", math.nan)
+        if delta == delta and row.n > 0:
             cell = tuple(getattr(row, name) for name in CELL)
             wrong = stops.get(cell, max(row.value - capped.get(cell, 0.0), 0.0))
             errors = round(wrong * row.n)
@@ -81,8 +81,6 @@ def _too_soon(
         limits = matching(table, bound.model_dump(exclude={"target"}, exclude_none=True))
         means = table[(table.statistic == "mean_stopping_time") & (table.status == "")]
         for row in means.itertuples():
-            delta = setting_value(row.setting, "delta")
-            same_delta = limits.setting.map(lambda s, d=delta: setting_value(s, "delta") == d)
-            known = limits[(limits.instance == row.instance) & same_delta]
+            known = limits[(limits.instance == row.instance) & (limits.delta == row.delta)]
             if len(known) == 1 and is_computed(known.iloc[0]):
                 yield row, tail(known.value.iloc[0] - row.value, raw_side(row).above)

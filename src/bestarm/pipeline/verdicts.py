@@ -6,7 +6,6 @@ corrected over all of them; claims get a verdict from the outcomes, from the val
 """
 
 import math
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -175,16 +174,12 @@ def _passes(result: OfReading, level: float) -> bool:
     )
 
 
-def strategies_in(label: str) -> list[str]:
-    """The strategies of a row: two, if it compares them."""
-    return re.split(r" [/-] ", label)
-
-
 def _validity(row: pd.Series | None, known: dict[tuple[str, str], str]) -> str:
     """The validity of the strategies of a row under its reading; refuted if one is."""
     if row is None:
         return ""
-    found = [known.get((name, row.reading), "") for name in strategies_in(row.strategy)]
+    strategies = [row.algorithm, row.other] if row.other else [row.strategy]
+    found = [known.get((name, row.reading), "") for name in strategies]
     return REFUTED if REFUTED in found else found[0]
 
 
@@ -210,13 +205,47 @@ def _verdict(claim: Claim, results: list[OfReading]) -> tuple[str, str]:
     return CANNOT_TELL, ""
 
 
-COLUMNS = [
-    *("paper", "id", "kind", "where", "statement", "test", "group", "substitute", "published"),
-    *("precision", "reading", "part", "ours", "low", "high", "n", "than", "ratio", "ratio_low"),
-    *("ratio_high", "ratio_low_ours", "ratio_high_ours", "margin", "p_for", "p_against"),
-    *("part_outcome", "outcome", "reason", "runs_needed", "resolution", "validity"),
-    *("validity_than", "credited", "verdict", "under", "below_bound", "note"),
-]
+#: The columns of figures/claims.csv, a line a claim, reading and part.
+MEANINGS = {
+    "paper": "whose claim",
+    "id": "of the claim, as in data/claims",
+    "kind": "`number`, `ordering`, `guarantee` or `identity`",
+    "where": "in the paper",
+    "statement": "what is claimed",
+    "test": "how it is tested",
+    "group": "claims that only count together",
+    "substitute": "whether something of ours stands for what is not public",
+    "published": "the published number, as printed",
+    "precision": "`print`, or `plot` if it is read off one",
+    "reading": "of the paper, under which the rest of the line is",
+    "part": "of the claim",
+    "ours": "our number",
+    "low": "lower end of its 95% interval",
+    "high": "upper end",
+    "n": "our runs",
+    "than": "what it is compared with, if not published",
+    "ratio": "published over ours, or ours over the other",
+    "ratio_low": "lower end of its interval, both sides' errors counted",
+    "ratio_high": "upper end",
+    "ratio_low_ours": "lower end if only our error is counted",
+    "ratio_high_ours": "upper end",
+    "margin": "of equivalence: a share of the number, or a difference of shares",
+    "p_for": "p-value for the claim, before correction over readings",
+    "p_against": "p-value against it",
+    "part_outcome": "what follows for the part",
+    "outcome": "what follows for the claim under the reading",
+    "reason": "why it cannot be told",
+    "runs_needed": "runs of ours that would settle it, if the difference stays what it is",
+    "resolution": "the least difference that would show",
+    "validity": "of the strategy under the reading: does it keep its promise?",
+    "validity_than": "of the strategy it is compared with",
+    "credited": "whether the claim counts as agreeing under this reading",
+    "verdict": "on the claim, over all readings",
+    "under": "the reading that the verdict rests on, if not the paper's text",
+    "below_bound": "whether the published number is below the paper's own lower bound",
+    "note": "what else there is to say",
+}
+COLUMNS = list(MEANINGS)
 
 
 def lines_of(paper: str, judged: list[Judged], known: dict[tuple[str, str], str]) -> pd.DataFrame:

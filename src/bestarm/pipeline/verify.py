@@ -21,13 +21,12 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
 from bestarm.common.arithmetic import same_bits
-from bestarm.common.paper import Cell, Sources, Target
-from bestarm.common.tables import COLUMNS, assemble, cell_rows, read_table
+from bestarm.common.paper import Cell, Target
+from bestarm.common.tables import KEY, assemble, cell_rows, read_table, sources_of, table_of
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.agreement import (
     COMPUTED,
-    KEY,
     PRINTED,
     as_written,
     computed_differ,
@@ -86,7 +85,7 @@ def simulate(job: Job) -> Rows:
     summarise = registry.PAPERS[job.plan.paper].statistics.summarise
     truth = job.plan.instances[cell.instance]["truth"]
     estimates = summarise(cell, truth, runs, job.level)
-    return Rows(job.key, rows_hash(runs), cell_rows(cell, estimates))
+    return Rows(job.key, rows_hash(runs), cell_rows(cell, estimates, **job.plan.facts(cell)))
 
 
 def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
@@ -165,14 +164,13 @@ class Verification:
     def check(self, paper: str, target: Target) -> tuple[list[str], str]:
         """What is wrong with a target, and what was looked at."""
         cells = {n: [f.result() for f in self.futures[paper, n]] for n in target.experiments}
-        parts = [
-            as_written(assemble(*(cell.summary for cell in each))).assign(experiment=name)
+        summaries = {
+            name: as_written(assemble(*(cell.summary for cell in each)))
             for name, each in cells.items()
-        ]
-        summary = pd.concat(parts or [pd.DataFrame(columns=COLUMNS)])
+        }
         published = read_table(self.root / f"data/published/{paper}.csv")
-        made = target.tabulate(Sources(summary, self.instances[paper], published))
-        pairs = paired(self._kept(paper, target), as_written(made))
+        sources = sources_of(summaries, self.instances[paper], published)
+        pairs = paired(self._kept(paper, target), as_written(table_of(target, sources)))
         tolerance = COMPUTED if self.independent else PRINTED
         troubles = [_say_row(r) for r in computed_differ(pairs, tolerance).itertuples()]
         if not self.independent:
@@ -181,7 +179,7 @@ class Verification:
             checked = f"{len(found)} cells" if found else "computed, no simulation"
             return troubles + [self._say_cell(key) for key in different], checked
         runs = pairs[simulated(pairs) & pairs["_merge"].eq("both")]
-        direct = runs.set_index(KEY).index.isin(summary.set_index(KEY).index)
+        direct = runs.set_index(KEY).index.isin(sources.summary.set_index(KEY).index)
         found = verdicts(runs[direct], self.alpha)
         troubles += [_say_row(r) for r in runs[direct][found.eq(False)].itertuples()]
         return troubles, f"{found.notna().sum()} of {len(runs)} estimates tested"

@@ -2,13 +2,12 @@
 
 from typing import Literal
 
-from bestarm.common.paper import Problems
+from bestarm.common.paper import BaseInstance, Problems
 from bestarm.core.inputs import Input
 
 
-class Instance(Input):
+class Instance(BaseInstance):
     paper: Literal["toy"] = "toy"
-    name: str
     means: list[float]
 
 

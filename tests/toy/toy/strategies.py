@@ -1,7 +1,7 @@
 """Pull both arms equally often and answer with the larger mean."""
 
 from collections.abc import Callable
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from bestarm.toy.problem import Instance
@@ -33,9 +33,9 @@ class Outcome(NamedTuple):
 
 
 class Setting(Input):
-    cap: PositiveInt = 20
-    delta: float | None = None
-    coin: Annotated[float, Field(ge=0.0, le=1.0)] = 0.0  # how often a coin answers
+    cap: PositiveInt = Field(20, description="pulls of a run")
+    delta: float | None = Field(None, description="nothing is promised")
+    coin: float = Field(0.0, ge=0.0, le=1.0, description="how often a coin answers")
 
 
 READINGS = {"Equal": Readings({"as-written": None})}

@@ -16,4 +16,5 @@ def curve(sources: Sources) -> pd.DataFrame:
     return pd.DataFrame({"x": BUDGETS, "y": 0.5})
 
 
-TARGETS = (Target("fig1", "Errors", errors, ("errors",), geometry=curve),)
+CURVE = {"x": "budget", "y": "share of wrong answers of a coin"}
+TARGETS = (Target("fig1", "Errors", errors, ("errors",), geometry=curve, columns=CURVE),)

@@ -5,8 +5,8 @@ A table with values against a numeric x becomes curves; one with a statistic of 
 with the colours of the paper's own figures.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -42,7 +42,10 @@ OTHER_DASHES = [*DASHES.values(), "longdash", "longdashdot"]
 
 
 def chart(
-    table: pd.DataFrame, looks: Mapping[str, Look], claimed: Mapping[str, int]
+    table: pd.DataFrame,
+    looks: Mapping[str, Look],
+    claimed: Mapping[str, int],
+    about: Mapping[str, Iterable[str]] = MappingProxyType({}),
 ) -> dict | None:
     """How a table is drawn, or None where there is nothing to hover over.
 
@@ -50,12 +53,13 @@ def chart(
         table: a target's table.
         looks: the paper's looks, by strategy or by reading.
         claimed: how many claims are about each statistic; the drawing starts with the first.
+        about: further columns by the label that they are part of, `Paper.further`.
 
     Returns:
         `kind`, `panels`, `series` (names and looks), `start` (a statistic), for curves `x_names`
         by panel, and `of`: for each row of the table its panel and series, None if not drawn.
     """
-    made = _curves(table, looks) or _heat_map(table)
+    made = _curves(table, looks, about) or _heat_map(table)
     if made is None:
         return None
     drawn = table[[of is not None for of in made["of"]]]
@@ -67,15 +71,14 @@ def chart(
     return {**made, "start": best}
 
 
-def _curves(table: pd.DataFrame, looks: Mapping[str, Look]) -> dict | None:
+def _curves(
+    table: pd.DataFrame, looks: Mapping[str, Look], about: Mapping[str, Iterable[str]]
+) -> dict | None:
     rows = table[table.x.notna()]
     if rows.empty:
         return None
-    rows = rows.assign(
-        **{c: _without_x(rows, c) for c in ("instance", "strategy", "setting")},
-        base=[strategy.split(" ")[0] for strategy in rows.strategy],
-    )
-    rows = rows.assign(
+    rows = pd.concat(_without_x(some, about) for _, some in rows.groupby("x_name", sort=False))
+    rows = rows.sort_index().assign(
         panel=_joined(rows, ["instance", *(["x_name"] if rows.x_name.nunique() > 1 else [])]),
         series=_joined(rows, ["strategy", *(["reading"] if rows.reading.nunique() > 1 else [])]),
     )
@@ -107,12 +110,20 @@ def _heat_map(table: pd.DataFrame) -> dict | None:
     return {"kind": "map", **_places(table, rows), "series": series}
 
 
-def _without_x(rows: pd.DataFrame, column: str) -> list[str]:
-    """A column without what x already says, as in `d=3` or `setup 1 m3=0.5`."""
-    return [
-        re.sub(rf"(^|[\s,]){re.escape(x_name)}=[^\s,]+", "", text).strip(" ,")
-        for text, x_name in zip(rows[column], rows.x_name, strict=True)
-    ]
+def _without_x(rows: pd.DataFrame, about: Mapping[str, Iterable[str]]) -> pd.DataFrame:
+    """Rows of one axis, whose labels do not say again what x says, as in `setup 1 m3=0.5`."""
+    begins = {"instance": rows.family, "strategy": rows.algorithm, "setting": [""] * len(rows)}
+    for label, names in about.items():
+        names = [name for name in names if name in rows]
+        on_axis = [name for name in names if (rows[name].eq(rows.x) | rows[name].isna()).all()]
+        said = rows[on_axis].notna().any(axis=1)
+        others = rows[[name for name in names if name not in on_axis]]
+        texts = [
+            " ".join([begin, *(f"{name}={value:g}" for name, value in line.dropna().items())])
+            for begin, (_, line) in zip(begins[label], others.iterrows(), strict=True)
+        ]
+        rows = rows.assign(**{label: rows[label].where(~said, pd.Series(texts, rows.index))})
+    return rows
 
 
 def _joined(rows: pd.DataFrame, names: list[str]) -> list[str]:
@@ -133,11 +144,11 @@ def _series(rows: pd.DataFrame, looks: Mapping[str, Look]) -> list[dict[str, str
     seen: dict[str, list[str]] = {}
     drawn = []
     for row in rows.drop_duplicates("series").itertuples():
-        look = looks.get(row.base) or looks.get(row.reading)
+        look = looks.get(row.algorithm) or looks.get(row.reading)
         if row.reading == "published":
             drawn.append({"name": row.series, "colour": BLACK, "dash": None, "symbol": "diamond"})
             continue
-        fallback = COLOURS[list(rows.base.unique()).index(row.base) % len(COLOURS)]
+        fallback = COLOURS[list(rows.algorithm.unique()).index(row.algorithm) % len(COLOURS)]
         colour = look.colour if look else fallback
         dashes = seen.setdefault(colour, [])
         dash = DASHES.get(look.line, "solid") if look else "solid"

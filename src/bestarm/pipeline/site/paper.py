@@ -54,10 +54,12 @@ def target_view(
     table = read_table(csv) if csv.is_file() else None
     picture = svg.read_bytes() if svg.is_file() else None
     own = [claim for claim in claims if claim.target == target.name]
-    plots = registry.PAPERS[paper].plots
+    known = registry.PAPERS[paper]
+    plots = known.plots
     drawn = None
     if table is not None:
-        drawn = chart(table, plots.looks, Counter(c.claim.row.statistic for c in own))
+        claimed = Counter(c.claim.row.statistic for c in own)
+        drawn = chart(table, plots.looks, claimed, known.further)
     caption = caption_of(picture.decode()) if picture else ""
     pieces = {
         "the plot": plots.draw[target.name],
