@@ -119,7 +119,7 @@ def _without_x(rows: pd.DataFrame, about: Mapping[str, Iterable[str]]) -> pd.Dat
         said = rows[on_axis].notna().any(axis=1)
         others = rows[[name for name in names if name not in on_axis]]
         texts = [
-            " ".join([begin, *(f"{name}={value:g}" for name, value in line.dropna().items())])
+            " ".join(filter(None, [begin, *(f"{k}={v:g}" for k, v in line.dropna().items())]))
             for begin, (_, line) in zip(begins[label], others.iterrows(), strict=True)
         ]
         rows = rows.assign(**{label: rows[label].where(~said, pd.Series(texts, rows.index))})
