@@ -71,7 +71,9 @@ def cells_of(paper, experiment):
     """A hash of the cells of an experiment. A plan follows changes by it and not by the code that
     lists them: whatever makes a plan anew makes Snakemake simulate, even if the plan is the same.
     """
-    return sha256(repr(registry.PAPERS[paper].experiments[experiment].cells).encode()).hexdigest()[:16]
+    return sha256(repr(registry.PAPERS[paper].experiments[experiment].cells).encode()).hexdigest()[
+        :16
+    ]
 
 
 def hashes_of(kept):

@@ -53,7 +53,7 @@ class Instance(BaseInstance):
     paper: Literal["delayed"] = "delayed"
     means: Annotated[list[float], Field(min_length=1)]  # (n,)
     top: PositiveInt = 1  # k
-    sigma: list[PositiveFloat] = Field(default=[1.0], min_length=1)  # sd of a reward; of all, or by arm
+    sigma: list[PositiveFloat] = Field(default=[1.0], min_length=1)  # one, or by arm
     feedback: Feedback = "unbiased"  # before the reward, see Section 2
     sigma_p: PositiveFloat | None = None  # of noisy partial feedback given the reward
     bias: list[float] | None = None  # (n,) of biased partial feedback

@@ -68,7 +68,7 @@ class Instance(BaseInstance):
 
     paper: Literal["lagex"] = "lagex"
     means: Vector  # (K,)
-    sigma: list[PositiveFloat] = Field(default=[1.0], min_length=1)  # of rewards; of all arms, or by arm
+    sigma: list[PositiveFloat] = Field(default=[1.0], min_length=1)  # one, or by arm
     constraints: Annotated[list[Constraint], Field(min_length=1)]  # d of them
     cost_sigma: PositiveFloat = 1.0  # standard deviation of an observed cost
     arms: list[str] | None = None  # names, for people
