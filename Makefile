@@ -26,6 +26,7 @@ test: $(READY) ## Lint, check formatting and run the tests.
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile workflow
+	$(RUN) basedpyright
 	$(RUN) python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
 
 resume: $(READY) ## Go on after the workflow itself was killed, with TARGET=figures/quick/all if wanted.

@@ -90,7 +90,7 @@ def list_papers(paper: Annotated[Paper | None, typer.Argument(help="Only this on
     """List the papers: their strategies, readings, instances and targets."""
     from bestarm.pipeline.show import list_paper
 
-    for name in [paper.value] if paper else registry.PAPERS:
+    for name in [paper] if paper else registry.PAPERS:
         list_paper(name)
 
 

@@ -1,6 +1,7 @@
 """The strategies as ask/tell objects, on the compiled steps of `strategies.py`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class _Baics(AskTell[Pair]):
     """
 
     _strategy = "Uniform"
-    _choose_pair = staticmethod(strategies.choose_uniform)
+    _choose_pair: Callable[..., int] = staticmethod(strategies.choose_uniform)
     _has_stopped = staticmethod(strategies.done)
     _tracks_pairs = False
 
@@ -48,7 +49,7 @@ class _Baics(AskTell[Pair]):
         sigma: float = 1.0,
         reading: str = "as-written",
         seed: int | np.random.Generator = 0,
-        **options,
+        **options: Any,
     ) -> None:
         super().__init__()
         name = type(self).__name__
@@ -119,7 +120,8 @@ class _Baics(AskTell[Pair]):
         pair = self._choose_pair(self._state, self._problem, self._rules, self._coins)
         return divmod(int(pair), self._problem.weights.size)
 
-    def _observe(self, arm: Pair, reward: float) -> None:
+    def _observe(self, arm: Pair, *observed: float) -> None:
+        (reward,) = observed
         k, l = arm
         n_arms, n_groups = self._state.pulls.shape
         if not (0 <= k < n_arms and 0 <= l < n_groups):
@@ -136,7 +138,7 @@ class TaSCS(_Baics):
     """
 
     _strategy = "T-a-SCS"
-    _choose_pair = staticmethod(strategies.choose_ta_scs)
+    _choose_pair: Callable[..., int] = staticmethod(strategies.choose_ta_scs)
     _tracks_pairs = True
 
 
@@ -144,7 +146,7 @@ class TaS(_Baics):
     """Track-and-Stop for plain identification, with the constrained stopping rule (Section 5)."""
 
     _strategy = "T-a-S"
-    _choose_pair = staticmethod(strategies.choose_ta_s)
+    _choose_pair: Callable[..., int] = staticmethod(strategies.choose_ta_s)
 
 
 class Uniform(_Baics):
@@ -158,7 +160,7 @@ class TwoStage(_Baics):
     """
 
     _strategy = "Two-stage"
-    _choose_pair = staticmethod(strategies.choose_two_stage)
+    _choose_pair: Callable[..., int] = staticmethod(strategies.choose_two_stage)
     _has_stopped = staticmethod(strategies.done_two_stage)
 
     @property

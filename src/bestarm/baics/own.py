@@ -17,14 +17,14 @@ COLUMNS = {
 
 def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     """An instance as tables for people: means with quality and feasibility, and w*."""
-    shape = {"index": instance.arm_names, "columns": instance.group_names}
-    means = pd.DataFrame(instance.means, **shape)
+    arms, groups = instance.arm_names, instance.group_names
+    means = pd.DataFrame(instance.means, arms, groups)
     feasible = (means.iloc[:, : instance.n_constrained] >= 0).all(axis=1)
     means["quality"] = truth["qualities"]
     means["feasible"] = feasible.map({True: "yes", False: "no"})
     return {
         f"{instance.name}: means (sigma = {instance.sigma:g})": means,
-        "optimal allocation w*: share of pulls": pd.DataFrame(truth["allocation"], **shape),
+        "optimal allocation w*: share of pulls": pd.DataFrame(truth["allocation"], arms, groups),
     }
 
 

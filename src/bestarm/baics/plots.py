@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from bestarm.common.paper import Plots
@@ -106,6 +108,7 @@ def allocation(table: pd.DataFrame, title: str) -> Figure:
     ]
     figure = new_figure(7.4, 3.0)
     highest = table[table.statistic.str.contains(";")].value.max()
+    shades = ScalarMappable(Normalize(0.0, highest), "cividis")
     for axes, (name, rows) in zip(figure.subplots(1, 3, sharey=True), panels, strict=True):
         rows = rows[rows.statistic.str.contains(";")]
         index = rows.statistic.str.extract(r":(\d+);(\d+)").astype(int)
@@ -113,7 +116,7 @@ def allocation(table: pd.DataFrame, title: str) -> Figure:
         grid, half = np.full((2, n_arms, n_groups), np.nan)
         grid[index[0] - 1, index[1] - 1] = rows.value
         half[index[0] - 1, index[1] - 1] = (rows.high - rows.low) / 2
-        image = axes.imshow(grid, cmap="cividis", vmin=0.0, vmax=highest, aspect="auto")
+        axes.imshow(grid, cmap=shades.cmap, norm=shades.norm, aspect="auto")
         for (k, l), share in np.ndenumerate(grid):
             text = f"{share:.3f}" + (f"\n±{half[k, l]:.3f}" if half[k, l] > 0 else "")
             colour = "black" if share > 0.6 * highest else "white"
@@ -126,7 +129,7 @@ def allocation(table: pd.DataFrame, title: str) -> Figure:
         axes.label_outer()
         if name == "T-a-SCS":
             axes.set_ylabel("arm")
-    figure.colorbar(image, ax=figure.axes, label="share of pulls")
+    figure.colorbar(shades, ax=figure.axes, label="share of pulls")
     figure.suptitle(title, x=0.01, ha="left", fontsize=9.5)
     simulated = table[table.reading == "as-written"]
     caption(

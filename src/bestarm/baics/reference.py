@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import cvxpy as cp
 import numpy as np
@@ -13,7 +13,7 @@ def solve(problem: cp.Problem) -> float:
     problem.solve(solver=cp.CLARABEL, tol_gap_rel=1e-9, tol_gap_abs=1e-11, tol_feas=1e-9)
     if problem.status != cp.OPTIMAL:
         raise RuntimeError(f"the reference solver ended with status {problem.status}")
-    return float(problem.value)
+    return cast(float, problem.value)
 
 
 def best_feasible_arm(means: np.ndarray, q: np.ndarray, constrained: int) -> int | None:
@@ -183,7 +183,8 @@ def retell(
                 return Retold(t, b, worst)
             k, l = pairs[t]
             if strategy == "Uniform":
-                worst = max(worst, float(k != min(int(n_arms * coins.random()), n_arms - 1)))
+                drawn = int(n_arms * coins.random()) if coins is not None else 0
+                worst = max(worst, float(k != min(drawn, n_arms - 1)))
             else:
                 if by_pair and b is not None:
                     found = alternatives(w, means, q, constrained, b)
@@ -196,7 +197,7 @@ def retell(
                 played.append(project(target, 0.5 / np.sqrt(n**2 + t)))
                 lag = sum(played) - (pulls.ravel() if by_pair else pulls.sum(axis=1))
                 worst = max(worst, float(lag.max() - lag[k * n_groups + l if by_pair else k]))
-            if not by_pair:
+            if not by_pair and coins is not None:
                 worst = max(worst, float(l != drawn_group(q, coins)))
         k, l = pairs[t]
         seen[k][l].append(rewards[t])
@@ -240,9 +241,10 @@ def plain_allocation(qualities: np.ndarray) -> np.ndarray:
     others = [a for a in range(qualities.size) if a != b]
     unit = min(float(qualities[b] - qualities[a]) for a in others)  # the weights have no unit
     gaps = {a: float(qualities[b] - qualities[a]) / unit for a in others}
-    rules = [cp.inv_pos(x[a]) + cp.inv_pos(x[b]) <= gaps[a] ** 2 / 2 for a in others]
+    rules: list[Any] = [cp.inv_pos(x[a]) + cp.inv_pos(x[b]) <= gaps[a] ** 2 / 2 for a in others]
     solve(cp.Problem(cp.Minimize(cp.sum(x)), rules))
-    return x.value / x.value.sum()
+    found = np.array(x.value)
+    return found / found.sum()
 
 
 def optimal_when_none_is_feasible(means: np.ndarray, constrained: int) -> np.ndarray:

@@ -143,7 +143,7 @@ def supergradient_step(state: State, problem: Problem, rules: Rules, coins) -> N
 
 
 @inlined
-def choose_ta_scs(state: State, problem: Problem, rules: Rules, coins) -> int:
+def choose_ta_scs(state: State, problem: Problem, rules: Rules, coins: np.random.Generator) -> int:
     """T-a-SCS: track the allocation that maximises F for the empirical means, Eq. (9).
 
     Without a feasible arm the maximiser is known in closed form and played, and the iterate
@@ -175,7 +175,7 @@ def draw_group(weights: np.ndarray, coins) -> int:
 
 
 @inlined
-def choose_ta_s(state: State, problem: Problem, rules: Rules, coins) -> int:
+def choose_ta_s(state: State, problem: Problem, rules: Rules, coins: np.random.Generator) -> int:
     """T-a-S: track the arms' optimal allocation for plain identification of the best quality.
 
     Garivier & Kaufmann (2016) on the K empirical qualities; the subpopulation is drawn from q.
@@ -196,7 +196,7 @@ def choose_ta_s(state: State, problem: Problem, rules: Rules, coins) -> int:
 
 
 @inlined
-def choose_uniform(state: State, problem: Problem, rules: Rules, coins) -> int:
+def choose_uniform(state: State, problem: Problem, rules: Rules, coins: np.random.Generator) -> int:
     """Uniform: an arm with probability 1/K, and a subpopulation drawn from q."""
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return state.clock[0] % state.pulls.size
@@ -277,7 +277,9 @@ def done_two_stage(state: State, problem: Problem, rules: Rules) -> bool:
 
 
 @inlined
-def choose_two_stage(state: State, problem: Problem, rules: Rules, coins) -> int:
+def choose_two_stage(
+    state: State, problem: Problem, rules: Rules, coins: np.random.Generator
+) -> int:
     """Two-stage: the least pulled pair of the arms that are open, then plain identification.
 
     The second stage pulls, of the arms found feasible, the one furthest behind its share in
@@ -401,9 +403,9 @@ NO_CAP = np.iinfo(np.int64).max
 class Options(Input):
     """How T-a-SCS moves its allocation; the defaults are Section 5.1's."""
 
-    step: PositiveFloat = Field(1.0, description="of a supergradient step")
-    inner_steps: int = Field(1, ge=0, description="such steps a pull; 0 maximises exactly")
-    tie_coins: bool = Field(True, description="a coin chooses among equal alternatives")
+    step: PositiveFloat = Field(default=1.0, description="of a supergradient step")
+    inner_steps: int = Field(default=1, ge=0, description="such steps a pull; 0 maximises exactly")
+    tie_coins: bool = Field(default=True, description="a coin chooses among equal alternatives")
 
 
 class Setting(Input):

@@ -13,7 +13,14 @@ from bestarm.baics.statistics import pairs
 from bestarm.baics.strategies import READINGS
 from bestarm.baics.tracking import TRACKED_RUNS, tracking_errors
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows, comparison_rows, published_rows
+from bestarm.common.tables import (
+    assemble,
+    cell_rows,
+    comparison_rows,
+    groups,
+    lines,
+    published_rows,
+)
 from bestarm.core.estimates import Estimate, exact, mean, proportion, ratio_of_independent_means
 from bestarm.core.information import error_information
 
@@ -48,7 +55,7 @@ def no_feasible_arm(sources: Sources) -> pd.DataFrame:
     for k, row in enumerate(means**2):
         costs[k, k * row.size : (k + 1) * row.size] = row
     program = linprog(np.ones(means.size), A_ub=-costs, b_ub=-np.ones(len(means)), method="highs")
-    if program.status != 0:
+    if program.status != 0 or program.fun is None:
         raise RuntimeError(f"the linear program of Eq. (7) ended with {program.message}")
     found = exact("characteristic_time:linear program", "pulls", 2.0 * program.fun)
     cell = Cell(name, "lower bound", {"delta": PAPER_SETTING["delta"]}, "exact")
@@ -135,8 +142,8 @@ def two_stage(sources: Sources) -> pd.DataFrame:
     summary = sources.summary
     means = summary[summary.statistic == "mean_stopping_time"]
     rows = []
-    for epsilon, pair in means.groupby("x"):
-        by = {row.strategy: row for row in pair.itertuples()}
+    for epsilon, pair in groups(means, "x"):
+        by = {row.strategy: row for row in lines(pair)}
         ratio = ratio_of_independent_means("budget_ratio", by["Two-stage"], by["T-a-SCS"])
         cell = Cell("easy-gap", "Two-stage", {}, "as-written", {}, "epsilon", epsilon)
         rows += comparison_rows(cell, "T-a-SCS", [ratio], epsilon=epsilon)
@@ -171,7 +178,7 @@ def asymptotics(sources: Sources) -> pd.DataFrame:
         ratios[column] = means[column] / unit
     parts = [
         ratios,
-        *(marginal_ratios(c, truth) for _, c in means.groupby(["strategy", "reading"])),
+        *(marginal_ratios(c, truth) for _, c in groups(means, "strategy", "reading")),
     ]
     known = [truth_rows("example1", truth, delta, "delta", delta) for delta in DELTAS]
     return assemble(

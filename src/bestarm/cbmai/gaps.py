@@ -266,9 +266,9 @@ def basis_gap(instance: Scaled, optimal: np.ndarray, other: np.ndarray) -> float
     union = np.union1d(ours[0], theirs[0])
     arms = _arms(instance, union)
     loose = np.array([ours[1], theirs[1]])
-    places = [np.searchsorted(union, side[0]) for side in (ours, theirs)]
-    gap = least_move(arms, instance.bounds, loose, *places)
-    shared = np.intersect1d(*places)
+    first, second = (np.searchsorted(union, side[0]) for side in (ours, theirs))
+    gap = least_move(arms, instance.bounds, loose, first, second)
+    shared = np.intersect1d(first, second)
     if shared.size:
         nothing = np.empty(0, np.int64)
         gap = min(gap, least_move(arms, instance.bounds, loose, shared, nothing))

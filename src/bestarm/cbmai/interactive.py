@@ -109,7 +109,9 @@ class _Cbmai(AskTell[int]):
         if self._state.clock[PHASE] != FOUND:
             return None
         support, weights = strategies.answer(self._state, self._problem)
-        arms = {self._columns[c]: float(w) for c, w in zip(support, weights, strict=True)}
+        arms: dict[int, float] = {
+            self._columns[c]: float(w) for c, w in zip(support, weights, strict=True)
+        }
         return {arm: arms[arm] for arm in sorted(arms) if arm < self._state.pulls.size}
 
     @property
@@ -133,8 +135,8 @@ class _Cbmai(AskTell[int]):
     def _choose(self) -> int:
         return self._columns[int(np.argmax(self._lacking()))]
 
-    def _observe(self, arm: int, reward: float, *costs_and_pulls: float) -> None:
-        *costs, pulls = costs_and_pulls
+    def _observe(self, arm: int, *observed: float) -> None:
+        reward, *costs, pulls = observed
         if len(costs) != self._bounds.size:
             raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")
         if not (pulls >= 1 and int(pulls) == pulls):

@@ -27,6 +27,7 @@ from bestarm.common.style import (
     plain_log_ticks,
     runs,
 )
+from bestarm.common.tables import lines
 
 LOOKS = {"SFSR": Look(BLUE, "o"), "SFSR-L": Look(VERMILION, "^"), "USLP": UNIFORM}
 SUPPORT = Look(GREEN, "^")
@@ -171,7 +172,7 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         text = " = ".join(f"ρ{subscript(a)}" for a in arms)
         left.plot(1.0, score, "D", color=PURPLE, ms=4)
         left.annotate(text, (1.0, score), (5, -1), textcoords="offset points", va="top", fontsize=8)
-    for arm in geometry.itertuples():
+    for arm in lines(geometry):
         left.annotate(f"{arm.arm}", (arm.cost, arm.reward), (-9, 3), textcoords="offset points")
     left.set(ylabel="mean reward", title="intersection values ρ")
     bars(right, table, geometry)
@@ -187,8 +188,8 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
 def partners(arms: pd.DataFrame, scores: dict[int, float]) -> Iterable[tuple[int, int]]:
     """Pairs of arms whose segment meets the bound at the height of a score of either."""
     below, above = arms[arms.cost <= 1.0], arms[arms.cost > 1.0]
-    for a in below.itertuples():
-        for b in above.itertuples():
+    for a in lines(below):
+        for b in lines(above):
             share = (1.0 - a.cost) / (b.cost - a.cost)
             height = a.reward + share * (b.reward - a.reward)
             if min(abs(height - scores[a.arm]), abs(height - scores[b.arm])) < 1e-4:
@@ -250,7 +251,7 @@ def fig4(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
                 fontsize=8,
                 color=colour,
             )
-        lowest = arms.loc[arms.score.idxmin()]
+        lowest = arms.iloc[arms.score.argmin()]
         if panel == "seen":
             axes.plot(
                 [lowest.cost] * 2,
@@ -288,7 +289,7 @@ def table1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     for axes, name in zip(figure.subplots(2, 3, sharex=True, sharey=True).flat, names, strict=True):
         facts = pick(table, instance=name).set_index("statistic").value
         rewards = np.full((len(rows), len(columns)), np.nan)
-        for arm in geometry.itertuples():
+        for arm in lines(geometry):
             i, j = rows.index(arm.cost_1), columns.index(arm.cost_2)
             rewards[i, j] = facts[f"mean_reward:{arm.arm}"]
             weight = facts.get(f"optimal_weight:{arm.arm}")

@@ -2,7 +2,7 @@
 
 import math
 from functools import cached_property
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
@@ -154,6 +154,13 @@ def solve(problem: Problem) -> Solution | None:
     return Solution(basis, weights, intersection_values, work.scores)
 
 
+def solved(problem: Problem) -> Solution:
+    """The same of a program that is known to be feasible. Raises ArithmeticError if it is not."""
+    if (solution := solve(problem)) is None:
+        raise ArithmeticError("the program is infeasible")
+    return solution
+
+
 def standard_form(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A of shape (L + 1, K + L), b and mu of Eq. (3)."""
     n_costs, n_arms = problem.costs.shape
@@ -167,7 +174,7 @@ def truth(instance: Instance) -> Truth:
     """Everything later stages need to know of an instance."""
     problem = instance.problem
     n_rows = problem.bounds.size + 1
-    none = dict.fromkeys(
+    none: dict[str, Any] = dict.fromkeys(
         ("infeasibility_gap", "arm_gaps", "exponent_sfsr", "exponent_any", "exponent_uslp")
     )
     solution = solve(problem)
@@ -175,7 +182,7 @@ def truth(instance: Instance) -> Truth:
         return Truth(answer=[0] * n_rows, weights=[0.0] * n_rows, value=None, unique=False, **none)
     basis = solution.basis
     n_columns = problem.rewards.size + problem.bounds.size
-    known = {
+    known: dict[str, Any] = {
         "answer": (basis + 1).tolist(),
         "weights": solution.weights.tolist(),
         "value": float(standard_form(problem)[2][basis] @ solution.weights),
@@ -186,11 +193,12 @@ def truth(instance: Instance) -> Truth:
         return Truth(**known, **none)
     scaled = in_units_of_noise(problem, instance.noise)
     gap, gaps = infeasibility_gap(scaled, basis), arm_gaps(scaled, basis)
+    limits: dict[str, Any] = exponents(gap, gaps, problem)
     return Truth(
         **known,
         infeasibility_gap=gap if math.isfinite(gap) else None,
         arm_gaps=[g if math.isfinite(g) else None for g in gaps.tolist()],
-        **exponents(gap, gaps, problem),
+        **limits,
     )
 
 
@@ -203,7 +211,7 @@ def in_units_of_noise(problem: Problem, noise: Noise) -> Scaled:
     )
 
 
-def exponents(gap: float, gaps: np.ndarray, problem: Problem) -> dict[str, float]:
+def exponents(gap: float, gaps: np.ndarray, problem: Problem) -> dict[str, float | None]:
     """The limits of -ln(error) / N of Eqs. (13) to (15), from Delta_0^2 and (K + L,) Delta_a^2."""
     n_costs, n_arms = problem.costs.shape
     ordered = np.sort(gaps)

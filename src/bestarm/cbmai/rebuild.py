@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import yaml
 
-from bestarm.cbmai.problem import Instance, draw_arms, make, solve
+from bestarm.cbmai.problem import Instance, draw_arms, make, solved
 from bestarm.common.files import data_folder, write_text
 
 K = 16
@@ -59,7 +59,7 @@ def average(name: str, n_arms_in_support: int, seed: int) -> Instance:
     rng = np.random.default_rng(seed)
     while True:
         instance = drawn(name, *draw_arms(rng), source="Figure 2", seed=seed)
-        solution = solve(instance.problem)
+        solution = solved(instance.problem)
         others = np.delete(solution.reduced, solution.basis)
         if (
             (solution.basis < K).sum() == n_arms_in_support
@@ -95,7 +95,7 @@ def hard(name: str, layout: tuple, source: str) -> Instance:
 
 def known_arms(instance: Instance, n_known: int) -> Instance:
     """The same arms, the `n_known` that lie furthest below the frontier known."""
-    order = np.argsort(-solve(instance.problem).reduced[:K], kind="stable")
+    order = np.argsort(-solved(instance.problem).reduced[:K], kind="stable")
     return make(
         f"{instance.name}-known-{n_known}",
         np.array(instance.rewards)[order],
@@ -133,7 +133,7 @@ def three_constraints(seed: int) -> Instance:
             seed=seed,
             source="beyond the paper",
         )
-        found = solve(instance.problem)
+        found = solved(instance.problem)
         if found and (found.basis < 12).all() and found.weights.min() >= 0.1:
             return instance
 

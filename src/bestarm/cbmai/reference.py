@@ -3,6 +3,7 @@
 import itertools
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy import optimize
@@ -32,7 +33,7 @@ def solve(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray):
     found = optimize.linprog(-values, A_eq=matrix, b_eq=rhs, bounds=(0, None), method="highs")
     if found.status == 2:
         return None
-    if found.status != 0:
+    if found.status != 0 or found.fun is None:
         raise RuntimeError(f"the reference solver ended with: {found.message}")
     return -found.fun, -found.eqlin.marginals
 
@@ -154,11 +155,15 @@ def _least_move(problem, noise, columns, n_solutions, conditions, rng, starts) -
         mu[arms] += shift[0]
         return conditions(near, rhs, mu, *z[n_moves:].reshape(n_solutions, -1))
 
-    rules = [{"type": t, "fun": lambda z, i=i: moved(z)[i]} for i, t in enumerate(("eq", "ineq"))]
-    options = {"maxiter": 300, "ftol": 1e-12}
+    rules: list[Any] = [
+        {"type": t, "fun": lambda z, i=i: moved(z)[i]} for i, t in enumerate(("eq", "ineq"))
+    ]
+    options: Any = {"maxiter": 300, "ftol": 1e-12}
     best = math.inf
     for _ in range(starts):
-        z = np.append(rng.normal(size=n_moves), rng.dirichlet(np.ones(n_costs + 1), n_solutions))
+        z: Any = np.append(
+            rng.normal(size=n_moves), rng.dirichlet(np.ones(n_costs + 1), n_solutions)
+        )
         found = optimize.minimize(
             lambda z: z[:n_moves] @ z[:n_moves],
             z,

@@ -1,6 +1,7 @@
 """What a cell's runs come to, for CBMAI."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def summarise(
     return estimates(tally(cell, truth, runs), level)
 
 
-def tally(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> dict[str, int | Moments]:
+def tally(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> dict[str, Any]:
     """Counts and moments of some runs of a cell, which add up; arguments as for `summarise`."""
     budget = cell.setting["budget"]
     answered = np.isfinite(runs["reward"])
@@ -65,7 +66,7 @@ def tally(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> dict[str, int
     }
 
 
-def estimates(tally: dict[str, int | Moments], level: float = LEVEL) -> list[Estimate]:
+def estimates(tally: dict[str, Any], level: float = LEVEL) -> list[Estimate]:
     """The statistics of a cell from the tally of its runs."""
     n = tally["runs"]
     return [

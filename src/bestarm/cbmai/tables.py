@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from bestarm.cbmai.problem import Instance, solve
+from bestarm.cbmai.problem import Instance, solved
 from bestarm.cbmai.strategies import (
     FIRST_REJECTED,
     end_round_sfsr_l,
@@ -17,7 +17,14 @@ from bestarm.cbmai.strategies import (
     start,
 )
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows, comparison_rows, published_rows
+from bestarm.common.tables import (
+    assemble,
+    cell_rows,
+    comparison_rows,
+    groups,
+    lines,
+    published_rows,
+)
 from bestarm.core.estimates import Estimate, exact, proportion, undefined
 from bestarm.core.streams import stream_key, streams_of
 
@@ -75,8 +82,8 @@ def comparisons(summary: pd.DataFrame) -> list[dict]:
     """
     rates = summary[summary.statistic == "error_rate"]
     rows = []
-    for (instance, x), group in rates.groupby(["instance", "x"], sort=False):
-        by = {row.strategy: row for row in group.itertuples()}
+    for (instance, x), group in groups(rates, "instance", "x"):
+        by = {row.strategy: row for row in lines(group)}
         for first, second in (("SFSR", "USLP"), ("SFSR-L", "USLP"), ("SFSR-L", "SFSR")):
             a, b = by[first], by[second]
             low = a.value - b.value - math.hypot(a.value - a.low, b.high - b.value)
@@ -97,9 +104,9 @@ def rates(sources: Sources) -> pd.DataFrame:
     """
     found = sources.summary[sources.summary.statistic == "error_rate"]
     rows = []
-    for (instance, strategy), curve in found.groupby(["instance", "strategy"], sort=False):
+    for (instance, strategy), curve in groups(found, "instance", "strategy"):
         before = None
-        for row in curve.sort_values("x").itertuples():
+        for row in lines(curve.sort_values("x")):
             cell = point(instance, strategy, row.x)
             rows += cell_rows(cell, [_error_exponent(row)])
             if before is not None:
@@ -119,7 +126,7 @@ def decay(sources: Sources) -> pd.DataFrame:
     """Error rates and exponents, and the tail of a Gaussian whose exponent is USLP's limit."""
     found = sources.summary[sources.summary.statistic == "error_rate"]
     rows = []
-    for instance, points in found[found.strategy == "USLP"].groupby("instance"):
+    for instance, points in groups(found[found.strategy == "USLP"], "instance"):
         limit = sources.instances[instance]["truth"][LIMITS["USLP at most"]]
         budgets = np.sort(points.x)
         tails = special.log_ndtr(-np.sqrt(2.0 * limit * budgets))
@@ -132,10 +139,11 @@ def decay(sources: Sources) -> pd.DataFrame:
 
 
 def _error_exponent(row) -> Estimate:
-    ends = [-math.log(p) / row.x if p > 0 else math.nan for p in (row.value, row.high, row.low)]
-    if row.value == 0.0:
-        ends[0] = ends[1]
-    return Estimate("error_exponent", "per pull", *ends, row.n, row.status)
+    middle, low, high = (
+        -math.log(p) / row.x if p > 0 else math.nan for p in (row.value, row.high, row.low)
+    )
+    middle = low if row.value == 0.0 else middle
+    return Estimate("error_exponent", "per pull", middle, low, high, row.n, row.status)
 
 
 def _log_ratio(a, b) -> np.ndarray:
@@ -149,7 +157,8 @@ def _log_ratio(a, b) -> np.ndarray:
 def _estimate(statistic: str, unit: str, ends: np.ndarray, n: int) -> Estimate:
     if np.isnan(ends[0]):
         return undefined(statistic, unit, n)
-    return Estimate(statistic, unit, *ends.tolist(), n)
+    middle, low, high = ends.tolist()
+    return Estimate(statistic, unit, middle, low, high, n)
 
 
 def random_instances(sources: Sources) -> pd.DataFrame:
@@ -160,7 +169,7 @@ def random_instances(sources: Sources) -> pd.DataFrame:
     compared = pd.DataFrame(comparisons(sources.summary))
     differences = compared[compared.statistic == "error_difference"]
     rows = []
-    for (first, second), group in differences.groupby(["algorithm", "other"]):
+    for (first, second), group in groups(differences, "algorithm", "other"):
         counts = {"below": (group.high < 0).sum(), "above": (group.low > 0).sum()}
         shares = [
             proportion(f"share_of_instances:{side}", int(count), len(group))
@@ -240,7 +249,7 @@ def arms_of(*names: str) -> Callable[[Sources], pd.DataFrame]:
 def scores(sources: Sources) -> pd.DataFrame:
     """Figure 1: both scores of every column of the five-arm instance, slack included."""
     name = "intersection-values"
-    solution = solve(Instance(**sources.instances[name]["instance"]).problem)
+    solution = solved(Instance(**sources.instances[name]["instance"]).problem)
     found = {
         "intersection_value": solution.intersection_values,
         "lagrangian_score": solution.reduced,
@@ -276,7 +285,9 @@ def misled_run(sources: Sources) -> pd.DataFrame:
     goals = rejection_schedule(problem, MISLED_BUDGET)
     normals = np.empty(most_normals(problem, goals))
     key = stream_key(0, "cbmai", "fig4", "H2", f"budget={MISLED_BUDGET}")
-    for replication in range(100_000):
+    replication = -1
+    while True:
+        replication += 1
         streams_of(key, replication).environment.standard_normal(out=normals)
         state = start(problem, goals)
         pull_round(state, problem, noise, normals)
@@ -286,7 +297,7 @@ def misled_run(sources: Sources) -> pd.DataFrame:
         scores[state.columns] = state.work.scores
         if no_worse[0] and state.clock[FIRST_REJECTED] == 0 and scores[n_arms] < 0.0:
             break
-    truly = {"cost": problem.costs[0], "reward": problem.rewards, "score": solve(problem).reduced}
+    truly = {"cost": problem.costs[0], "reward": problem.rewards, "score": solved(problem).reduced}
     seen = {"cost": state.costs[0], "reward": state.rewards, "score": scores}
     return pd.concat(
         pd.DataFrame(

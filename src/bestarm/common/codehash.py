@@ -41,17 +41,18 @@ def imported_modules(module: str) -> frozenset[str]:
 
 
 def _follow(module: str, found: set[str]) -> None:
-    if module in found or _source(module) is None:
+    source = _source(module)
+    if module in found or source is None:
         return
     found.add(module)
-    for imported in _meaning(module)[1]:
+    for imported in _meaning(source)[1]:
         _follow(imported, found)
 
 
 @cache
-def _meaning(module: str) -> tuple[str, tuple[str, ...]]:
+def _meaning(source: Path) -> tuple[str, tuple[str, ...]]:
     """The dumped syntax tree without docstrings, and the names it may import modules by."""
-    tree = ast.parse(_source(module).read_text(encoding="utf-8"))
+    tree = ast.parse(source.read_text(encoding="utf-8"))
     names: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

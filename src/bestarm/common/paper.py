@@ -45,7 +45,7 @@ class Cell:
     strategy: str
     setting: Mapping[str, Any]  # what is asked, shared by strategies: streams depend on it
     reading: str
-    options: Mapping[str, Any] = field(default_factory=dict)  # of the strategy alone
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of the strategy alone
     x_name: str = ""  # the axis this cell is a point of, if any
     x: float | None = None
 
@@ -67,7 +67,6 @@ def _plain(value: Any) -> str:
 class BaseInstance(Input):
     """What every paper's instance has."""
 
-    paper: str
     name: str = Field(min_length=1)
     source: str = ""
     family: str = ""  # instances of one family differ in parameters alone; left out: the name
@@ -106,7 +105,7 @@ class Target:
     experiments: tuple[str, ...] = ()
     geometry: Callable[[Sources], pd.DataFrame] | None = None
     kept: tuple[str, ...] = ()  # tables under data/ that it is made from too
-    columns: Mapping[str, str] = field(default_factory=dict)  # of its geometry, and what they mean
+    columns: Mapping[str, str] = field(default_factory=dict[str, str])  # meanings, of its geometry
 
 
 def _as_it_is(data: dict[str, Any], path: Path) -> dict[str, Any]:
@@ -122,7 +121,7 @@ class Problems:
     truth: Callable[[Any], Input]  # what later stages need to know of an instance
     with_files: Callable[[dict[str, Any], Path], dict[str, Any]] = _as_it_is  # files a file names
     kept: tuple[str, ...] = ()  # tables under data/ that instances are made from
-    parameters: Mapping[str, str] = field(default_factory=dict)  # of families, and what they mean
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])  # meanings, of families
 
 
 class Readings(Mapping[str, Reading]):
@@ -160,13 +159,15 @@ class Simulation:
     time steps; `status`, a `Status`; `answer`; and more.
     """
 
-    readings: Mapping[str, Readings]  # by strategy, in the paper's order
+    readings: Mapping[str, Readings[Any]]  # by strategy, in the paper's order
     setting: type[Input]  # what a run is asked, the same for every strategy
     prepare: Callable[[Any, Cell], Callable[[Streams], Any]]  # instance and cell to replications
     warm_up: Callable[[], None]  # compiles every kernel
     easy: Any  # an instance that every strategy solves quickly
-    options: Mapping[str, type[Input]] = field(default_factory=dict)  # of a strategy alone
-    code: Mapping[str, Any] = field(default_factory=dict)  # what a strategy is made of
+    options: Mapping[str, type[Input]] = field(
+        default_factory=dict[str, type[Input]]
+    )  # of a strategy alone
+    code: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what a strategy is made of
     failures: tuple[str, ...] = ()  # columns that count the rounds in which some step failed
 
     def asked(self, cell: Cell) -> dict[str, Any]:
@@ -181,7 +182,9 @@ class Simulation:
 class Tally(NamedTuple):
     """Statistics of runs from counts and moments, which add up, so that none has to be held."""
 
-    of: Callable[[Cell, dict, dict[str, np.ndarray]], dict[str, Any]]  # some runs; sums with +
+    of: Callable[
+        [Cell, dict[str, Any], dict[str, np.ndarray]], dict[str, Any]
+    ]  # some runs; sums with +
     estimates: Callable[[dict[str, Any]], list[Estimate]]  # of a cell, from the sum
 
 
@@ -203,8 +206,12 @@ class Own:
     """What the command line prints of an instance."""
 
     columns: Mapping[str, str]  # statistics of runs, and how they head the columns
-    bounds: Callable[[dict, dict], list[Estimate]]  # from truth and setting: what is known
-    describe: Callable[[Any, dict], dict[str, pd.DataFrame]]  # instance and truth as tables
+    bounds: Callable[
+        [dict[str, Any], dict[str, Any]], list[Estimate]
+    ]  # from truth and setting: what is known
+    describe: Callable[
+        [Any, dict[str, Any]], dict[str, pd.DataFrame]
+    ]  # instance and truth as tables
 
 
 @dataclass(frozen=True)
@@ -212,7 +219,7 @@ class Plots:
     """How targets are drawn."""
 
     draw: Mapping[str, Callable[..., Figure]]  # by target; takes its table, and its geometry
-    looks: Mapping[str, Look] = field(default_factory=dict)  # by strategy or reading
+    looks: Mapping[str, Look] = field(default_factory=dict[str, Any])  # by strategy or reading
 
 
 @dataclass(frozen=True)

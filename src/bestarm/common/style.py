@@ -1,9 +1,9 @@
 """How every figure looks: palette, fonts, captions, and files that do not change by themselves."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -35,7 +35,7 @@ UNIFORM = Look(GREY, "s", "--")
 BOUND = Look(BLACK, "", ":")
 PUBLISHED = Look(BLACK, "D", "")
 
-RC = {
+RC: dict[Any, Any] = {
     "figure.dpi": 150,
     "savefig.dpi": 150,
     "font.family": "DejaVu Sans",
@@ -71,7 +71,7 @@ def caption(figure: Figure, text: str) -> None:
     figure.supxlabel(lines, fontsize=8, color="#444444", x=0.01, ha="left")
 
 
-def runs(counts: Sequence[int]) -> str:
+def runs(counts: Iterable[int]) -> str:
     """`n = 300 runs`, or the range where counts differ; computed rows (n = 0) do not count."""
     seen = sorted({int(n) for n in counts} - {0})
     if not seen:
@@ -87,7 +87,7 @@ def pick(table: pd.DataFrame, **columns) -> pd.DataFrame:
 
 
 def error_bars(
-    axes: Axes, rows: pd.DataFrame, x, y, look: Look, horizontal: bool = False, **kwargs
+    axes: Axes, rows: pd.DataFrame, x, y, look: Look, horizontal: bool = False, **kwargs: Any
 ) -> None:
     """Draw a table's values with their intervals; set the axes' scales first.
 
@@ -102,8 +102,8 @@ def error_bars(
     if (axes.get_xscale() if horizontal else axes.get_yscale()) == "log":
         low = low.clip(lower=rows.value / 100.0)
     reach = np.nan_to_num(np.array([rows.value - low, rows.high - rows.value])).clip(min=0.0)
-    bars = {"xerr": reach} if horizontal else {"yerr": reach}
-    style = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
+    bars: dict[str, Any] = {"xerr": reach} if horizontal else {"yerr": reach}
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
     axes.errorbar(x, y, **bars, **(style | kwargs))
 
 
@@ -127,7 +127,7 @@ def curve(axes: Axes, rows: pd.DataFrame, look: Look, label: str, shift: float =
     for down in (True, False):
         some = bound[(bound.value == 0.0) == down].head(1)
         end = some.high if down else some.low
-        limits = {"uplims" if down else "lolims": True}
+        limits: dict[str, Any] = {"uplims" if down else "lolims": True}
         axes.errorbar(some.x * shift, end, 0.35 * end, ls="", color=look.colour, lw=1, **limits)
 
 

@@ -1,7 +1,7 @@
 """Tidy tables: the shape of every summary and every target's CSV."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -115,8 +115,19 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
         if name in table:
             said = table[name].notna() & (table[name] != "")
             found = table[name].where(said, found)
-        table = table.assign(**{name: found.fillna("") if name in TEXTS else found})
+        table = table.assign(**{str(name): found.fillna("") if name in TEXTS else found})
     return table
+
+
+def lines(table: pd.DataFrame) -> Iterator[Any]:
+    """The rows of a table, columns as attributes."""
+    return table.itertuples()
+
+
+def groups(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, pd.DataFrame]]:
+    """The rows that have the same values in some columns, and these: a tuple, or of one, it."""
+    by: Any = list(names) if len(names) > 1 else next(iter(names))
+    return iter(table.groupby(by, sort=False))
 
 
 def write_table(table: pd.DataFrame, path: Path | str) -> None:

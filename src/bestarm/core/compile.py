@@ -14,9 +14,11 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numba
 import platformdirs
+from numba.core import config
 from numba.core.caching import UserProvidedCacheLocator
 
 PACKAGE = Path(__file__).parents[1]
@@ -80,20 +82,24 @@ class Locator(UserProvidedCacheLocator):
         return super().get_suitable_cache_subpath(py_file)
 
 
-numba.config.CACHE_DIR = str(cache_folder())
-numba.config.CACHE_LOCATOR_CLASSES = ",".join(
-    [f"{__name__}.Locator", "InTreeCacheLocator", "UserWideCacheLocator", "IPythonCacheLocator"]
-)
+LOCATORS = f"{__name__}.Locator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
+for name, value in {"CACHE_DIR": str(cache_folder()), "CACHE_LOCATOR_CLASSES": LOCATORS}.items():
+    setattr(config, name, value)
+
+#: Division by zero gives inf or nan as in numpy; the lock is released.
+OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "nogil": True}
+COUNTING: dict[str, Any] = OPTIONS | {"_nrt": True}
+BARE: dict[str, Any] = OPTIONS | {"_nrt": False}
 
 #: Compile a step of a few lines into its callers. Passing a state of ten arrays to a compiled
 #: function means counting references to all of them, which a loop that takes several steps a pull
 #: would notice.
-inlined = numba.njit(cache=True, error_model="numpy", nogil=True, inline="always")
+inlined = numba.njit(**OPTIONS, inline="always")
 
-#: Compile a kernel. Division by zero gives inf or nan as in numpy; the lock is released.
-jit = numba.njit(cache=True, error_model="numpy", nogil=True, _nrt=True)
+#: Compile a kernel.
+jit = numba.njit(**COUNTING)
 
 #: Compile a kernel that makes no arrays, without counting references to those it is given. Counting
 #: is an atomic operation an array and call, and took near half of the time of a loop that passes
 #: small arrays around. Such a kernel may call one that makes arrays but must not keep what it made.
-lean = numba.njit(cache=True, error_model="numpy", nogil=True, _nrt=False)
+lean = numba.njit(**BARE)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -90,7 +91,7 @@ def mean(
     if of.n < 2:
         return Estimate(statistic, unit, of.mean, math.nan, math.nan, of.n, status)
     deviation = math.sqrt(of.squares / (of.n - 1))
-    half = special.stdtrit(of.n - 1, (1 + level) / 2) * deviation / math.sqrt(of.n)
+    half = float(special.stdtrit(of.n - 1, (1 + level) / 2)) * deviation / math.sqrt(of.n)
     return Estimate(statistic, unit, of.mean, of.mean - half, of.mean + half, of.n, status)
 
 
@@ -198,7 +199,7 @@ def ratio_of_means(
     )
 
 
-def ratio_of_independent_means(statistic: str, above, below) -> Estimate:
+def ratio_of_independent_means(statistic: str, above: Any, below: Any) -> Estimate:
     """The ratio of two means with a normal interval in the logarithm, as for independent runs.
 
     Args:

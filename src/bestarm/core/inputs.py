@@ -2,10 +2,13 @@
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import pydantic
 import yaml
+from pydantic_core import ErrorDetails
+from yaml.composer import ComposerError
+from yaml.constructor import ConstructorError
 
 #: More than any file that a person writes; YAML of this size is parsed in half a minute.
 MOST_LETTERS = 1_000_000
@@ -43,20 +46,20 @@ class _StrictLoader(yaml.SafeLoader):
     Aliases are refused: nested, a few lines of them stand for more than fits into memory.
     """
 
-    def compose_node(self, parent, index):
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
+            event: Any = cast(Any, self).get_event()
             problem = f"an alias, *{event.anchor}, cannot be used here"
-            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+            raise ComposerError(None, None, problem, event.start_mark)
         return super().compose_node(parent, index)
 
-    def construct_mapping(self, node, deep=False):
-        seen = set()
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Hashable, Any]:
+        seen: set[Hashable] = set()
         for key, _ in node.value:
-            name = self.construct_object(key, deep=True)
+            name: Any = cast(Any, self).construct_object(key, deep=True)
             if not isinstance(name, Hashable) or name in seen:
                 problem = f"repeated or unusable key {_short(name)}"
-                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                raise ConstructorError(None, None, problem, key.start_mark)
             seen.add(name)
         return super().construct_mapping(node, deep)
 
@@ -107,7 +110,7 @@ def load(model: type[Model], path: Path) -> Model:
     return parse(model, load_yaml(path), str(path))
 
 
-def _explain(error: dict[str, Any], model: type[pydantic.BaseModel]) -> str:
+def _explain(error: ErrorDetails, model: type[pydantic.BaseModel]) -> str:
     """One error of pydantic as `field: what is allowed, got what`."""
     field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in error["loc"])
     if error["type"] == "extra_forbidden":

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 Arm = TypeVar("Arm", bound=Hashable)
 
@@ -52,7 +52,7 @@ class AskTell(Generic[Arm]):
         raise NotImplementedError
 
     @property
-    def answer(self):
+    def answer(self) -> Any:
         """The answer, sure only once `done`."""
         raise NotImplementedError
 

@@ -70,7 +70,7 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
     generator of the block. The generators are the same objects each time, seeded anew: use them
     before asking for the next.
     """
-    current = None
+    current, words = -1, np.empty(0)
     environment, coins = _Seeded(), _Seeded()
     for replication in replications:
         block, place = divmod(replication, BLOCK)

@@ -10,7 +10,7 @@ import os
 from functools import cache
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -75,7 +75,8 @@ def candidates() -> list[Policy]:
     for rates in product(GRID, repeat=3):
         left = MINUTES - sum(map(minutes, rates))
         if left > 0.0 and LAST[0] <= (c4 := minutes(1.0) / left) <= LAST[1]:
-            found.append(Policy(*rates, c4))
+            c1, c2, c3 = rates
+            found.append(Policy(c1, c2, c3, c4))
     order = np.random.default_rng(SEED).permutation(len(found))
     return [found[i] for i in order]
 
@@ -152,10 +153,11 @@ class Rig:
             step.c_rate(1.0, duration=7200.0, termination=EMPTY, period=300.0),
         )
         model, values = model_and_values()
+        cycles: list[Any] = [self.cycle] * block
         self.simulation = pybamm.Simulation(
             model,
             parameter_values=values,
-            experiment=pybamm.Experiment([self.cycle] * block),
+            experiment=pybamm.Experiment(cycles),
             var_pts=dict.fromkeys(("x_n", "x_s", "x_p", "r_n", "r_p"), POINTS),
             solver=pybamm.IDAKLUSolver(rtol=1e-5, atol=1e-7),
         )
@@ -232,4 +234,4 @@ def make(out: Path, threads: int) -> None:
 
 
 if __name__ == "__main__":
-    command_line("bestarm.delayed.battery", __doc__)
+    command_line("bestarm.delayed.battery", __doc__ or "")

@@ -9,6 +9,7 @@ STEP of them, and a run ends when the problem is solved or after STEPS steps.
 import math
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -43,7 +44,7 @@ def arms() -> dict[str, tuple[str, ...]]:
     return {"+".join(chosen) or "none": chosen for chosen in choices}
 
 
-def scip():
+def scip() -> Any:
     """PySCIPOpt. Raises InputError saying how to install it."""
     try:
         import pyscipopt
@@ -228,4 +229,4 @@ def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ())
 
 
 if __name__ == "__main__":
-    command_line("bestarm.delayed.cuts", __doc__)
+    command_line("bestarm.delayed.cuts", __doc__ or "")

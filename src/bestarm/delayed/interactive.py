@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -143,13 +143,14 @@ class Partial:
             )
         self._hear(s, Event("final", pull, reward))
 
-    def replay(self, history: Iterable[Sequence]) -> None:
+    def replay(self, history: Iterable[Sequence[Any]]) -> None:
         """Bring a new object, made with the same arguments, to where another one's history ends."""
+        report = {"partial": self.partial, "final": self.final}
         for kind, pull, value in history:
             if kind == "ask":
                 self.ask()
             else:
-                {"partial": self.partial, "final": self.final}[kind](pull, value)
+                report[kind](pull, value)
 
     @property
     def running(self) -> list[Pull]:
@@ -186,7 +187,7 @@ class Partial:
         if self._rules.feedback == FULL:
             raise ValueError("no partial feedback is expected: report the reward with `final`")
 
-    def _slot(self, pull: int, value: float) -> int:
+    def _slot(self, pull: int | None, value: float) -> int:
         if pull is None or pull not in self._ids:
             running = [each.id for each in self.running]
             raise ValueError(f"pull must be one that runs, {running}, got {pull}")
@@ -272,7 +273,7 @@ class Partial:
 
     def _hear_slots(self) -> list[Pull]:
         """The same in the published program's order, see `by_slot.go_on_by_slot`."""
-        cancelled = []
+        cancelled: list[Pull] = []
         for s in range(len(self._ids)):
             arm, pull = int(self._tally.slots[ARM, s]), self._ids[s]
             if arm == FREE:
@@ -287,7 +288,7 @@ class Partial:
                     first, last = 0, len(self._ids)
                 self._bound(arm, first, last, self._sharing())
                 self._move_arms()
-            if not ended and self._sets[arm] != SURVIVING:
+            if pull is not None and not ended and self._sets[arm] != SURVIVING:
                 cancelled.append(Pull(pull, arm))
                 self._free(s)
         left = self.running if self.done else []
@@ -324,5 +325,5 @@ class Full(Partial):
 
     _strategy = "Full"
 
-    def __init__(self, n_arms: int, top: int = 1, *, sigma: float, **options) -> None:
+    def __init__(self, n_arms: int, top: int = 1, *, sigma: float, **options: Any) -> None:
         super().__init__(n_arms, top, sigma=sigma, feedback="full", **options)

@@ -33,6 +33,11 @@ def _spread(value: Any) -> Any:
     return {"low": value, "high": value} if isinstance(value, int | float) else value
 
 
+def always(steps: int) -> Spread:
+    """A delay that is always the same."""
+    return Spread(low=steps, high=steps)
+
+
 Delay = Annotated[Spread, BeforeValidator(_spread)]
 
 
@@ -190,7 +195,7 @@ def qualities(pulls: Records) -> list[Quality]:
 #: Section 5.1 and the published experiments: numbers of arms, and the delays of Figure 1c.
 SIZES, DELAYS = (10, 20, 50, 100), (10, 20, 50, 100, 200, 500, 1000)
 #: The study of the four models beyond the paper: what arrives, and how delays are drawn.
-MODELS = ("full", "incremental", "unbiased", "biased")
+MODELS: tuple[Feedback, ...] = ("full", "incremental", "unbiased", "biased")
 RANDOM_DELAY = Spread(low=50, high=150)
 #: Figure 2: standard deviations of the forecasts of a cell's life, in cycles.
 SIGMAS_P = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
@@ -205,9 +210,9 @@ def bounded(n: int) -> Instance:
         source="Section 5.1, Figure 1a",
         means=[5.0 - (i / n) ** 0.6 for i in range(n)],
         top=n // 5,
-        sigma=0.03,
+        sigma=[0.03],
         sigma_p=0.03,
-        delay=[50],
+        delay=[always(50)],
         shuffled=True,
     )
 
@@ -221,9 +226,9 @@ def free(n: int) -> Instance:
         source="Section 5.1, Figures 1b and 1c",
         means=[float(2 * n - i) for i in range(n)],
         top=n // 5,
-        sigma=0.5,
+        sigma=[0.5],
         sigma_p=0.25,
-        delay=[100],
+        delay=[always(100)],
         shuffled=True,
     )
 
@@ -231,10 +236,10 @@ def free(n: int) -> Instance:
 def delays(delay: int) -> Instance:
     """A hundred free means whose pulls take that many steps."""
     known = {"name": f"delays D={delay}", "family": "delays", "parameters": {"delay": delay}}
-    return Instance(**free(100).model_dump() | known | {"delay": [delay]})
+    return Instance.model_validate(free(100).model_dump() | known | {"delay": [delay]})
 
 
-def model(feedback: str, delay: int | Spread) -> Instance:
+def model(feedback: Feedback, delay: int | Spread) -> Instance:
     """Twenty free means under one of the four models; biases of -2 to 2."""
     like = free(20).model_dump()
     random = "" if isinstance(delay, int) else ", random delay"
@@ -255,7 +260,7 @@ def model(feedback: str, delay: int | Spread) -> Instance:
     )
 
 
-def alike(feedback: str) -> Instance:
+def alike(feedback: Feedback) -> Instance:
     """Two arms that are never told apart, to watch confidence bounds for as long as one likes."""
     return Instance(
         name=f"alike, {feedback}",
@@ -264,11 +269,11 @@ def alike(feedback: str) -> Instance:
         feedback=feedback,
         sigma_p=1.0,
         bias=[1.0, -1.0] if feedback == "biased" else None,
-        delay=[10],
+        delay=[always(10)],
     )
 
 
-def from_table(table: str, **more) -> Instance:
+def from_table(table: Literal["battery", "mip"], **more: Any) -> Instance:
     """The best arm of recorded pulls, with their own means, spreads and ranges of delays."""
     names, pulls = recorded.records(table)
     delays = zip(pulls.delays.min(axis=1), pulls.delays.max(axis=1), strict=True)
@@ -310,7 +315,8 @@ def instances() -> dict[str, Instance]:
         *map(delays, DELAYS),
         *(model(feedback, 100) for feedback in MODELS),
         *(model(feedback, RANDOM_DELAY) for feedback in MODELS),
-        *map(alike, ("unbiased", "biased")),
+        alike("unbiased"),
+        alike("biased"),
         *map(battery, SIGMAS_P),
         mip(),
     ]

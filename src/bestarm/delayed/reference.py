@@ -75,13 +75,14 @@ class Nature:
         self.means, self.low, self.high, self.sigma = means, low, high, sigma
         self.environment, self.records = environment, records
         self.rows: list[tuple[list[float], list[int]]] = []
+        self.picks: list[list[int]] = []  # which record each arm's pull is, a row as above
 
     def pull(self, arm: int, number: int) -> Pull:
         if self.records:
             m = len(self.records[0][arm])
-            while len(self.rows) <= number:
-                self.rows.append([int(self.environment.integers(0, m)) for _ in self.means])
-            record = self.rows[number][arm]
+            while len(self.picks) <= number:
+                self.picks.append([int(self.environment.integers(0, m)) for _ in self.means])
+            record = self.picks[number][arm]
             pull = Pull(arm, number, *(each[arm][record] for each in self.records[:2]))
             pull.record = record
             return pull
@@ -182,7 +183,7 @@ def hear(pull: Pull, nature: Nature, coins, feedback: str, bias, true_sigma_p: f
         spread = nature.sigma * math.sqrt((1 - 1 / left) / pull.delay)
         pull.partial.append(mean + spread * coins.standard_normal())
     elif feedback == "recorded":
-        _, _, forecasts, spreads = nature.records
+        _, _, forecasts, spreads = nature.records or ([], [], [], [])
         pull.partial.append(forecasts[pull.arm][pull.record][pull.age - 1])
         pull.spreads.append(spreads[pull.arm][pull.record][pull.age - 1])
     else:

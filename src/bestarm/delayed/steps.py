@@ -75,7 +75,7 @@ def decides(alive: np.ndarray, m: int, lower: np.ndarray, upper: np.ndarray, wan
     for i in range(m):
         above += upper[alive[i]] >= highest
         below += lower[alive[i]] > lowest
-    return above <= wanted or below >= wanted
+    return above <= wanted or below >= wanted  # pyright: ignore[reportReturnType]
 
 
 @inlined
@@ -239,7 +239,7 @@ def settle(rules: Rules, tally: Tally, running: int, book: Book, m: int, arms: i
             first, last = 0, running
             if rules.by_slot:
                 first, last = book.origin[a], book.origin[a] + 1
-            centre, width = interval(rules, tally, first, last, a, arms)
+            centre, width = interval(rules, tally, first, last, a, arms)  # pyright: ignore[reportArgumentType]
             book.centres[a] = centre
             book.lower[a], book.upper[a] = centre - width, centre + width
             book.rough[a] = False
@@ -306,7 +306,14 @@ def advance(
         tally.squares[s] += records.spreads[arm, pick, age - 1] ** 2
     elif rules.feedback != FULL:
         tally.sums[s] += feedback_of(
-            rules.feedback, arms, arm, reward, tally.sums[s], age, delay, coins
+            rules.feedback,
+            arms,
+            arm,
+            reward,  # pyright: ignore[reportArgumentType]
+            tally.sums[s],
+            age,
+            delay,
+            coins,
         )
     return False
 

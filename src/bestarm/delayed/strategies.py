@@ -117,10 +117,11 @@ def answer_of(sets: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:
 
 def reordered(arms: Arms, order: np.ndarray) -> Arms:
     """The arms in another order."""
-    *own, sigma_p, records = arms
+    records = arms.records
     if records.rewards.size:
         records = Records(*(a[order] for a in records))
-    return Arms(*(a[order] for a in own), sigma_p, records)
+    by_arm = {name: getattr(arms, name)[order] for name in Arms._fields[:-2]}
+    return arms._replace(**by_arm, records=records)
 
 
 class Remembered:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 import pandas as pd
 
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows, published_rows
+from bestarm.common.tables import assemble, cell_rows, groups, published_rows
 from bestarm.core.estimates import Estimate, exact, proportion, ratio_of_independent_means
 from bestarm.delayed.strategies import READINGS, Setting
 
@@ -118,7 +118,7 @@ def of_panel(rows: pd.DataFrame) -> Iterator[Estimate]:
             yield proportion(statistic, counted, int(some.n.sum()))
     ratios = rows[rows.statistic == "time_ratio"].sort_values("x")
     if len(ratios):
-        low, high = ratios.loc[ratios.value.idxmin()], ratios.loc[ratios.value.idxmax()]
+        low, high = ratios.iloc[ratios.value.argmin()], ratios.iloc[ratios.value.argmax()]
         yield _renamed("lowest_ratio", low)
         yield _renamed("highest_ratio", high)
         first, last = ratios.iloc[0], ratios.iloc[-1]
@@ -148,7 +148,7 @@ def _by_panel(sources: Sources, of: Callable = of_panel) -> tuple[pd.DataFrame, 
     keys = ["family", "setting", "strategy", "reading"]
     whole = [
         {**_whole(rows), **vars(estimate)}
-        for _, rows in summary.groupby(keys, sort=False)
+        for _, rows in groups(summary, *keys)
         for estimate in of(rows)
     ]
     return summary, whole
@@ -165,9 +165,7 @@ def _whole(rows: pd.DataFrame) -> dict:
 def speedups(shown: pd.DataFrame) -> Iterator[dict]:
     """Mean sequential over mean parallel time, of every strategy and reading on every instance."""
     means = shown[shown.statistic == "mean_stopping_time"]
-    for (name, strategy, reading), two in means.groupby(
-        ["instance", "strategy", "reading"], sort=False
-    ):
+    for (name, strategy, reading), two in groups(means, "instance", "strategy", "reading"):
         one_by_one, together = (two[two.batch == batch].iloc[0] for batch in (1, 10))
         found = ratio_of_independent_means("parallel_speedup", one_by_one, together)
         yield from cell_rows(Cell(name, strategy, {}, reading), [found])
@@ -190,7 +188,7 @@ def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
     some = summary[summary.statistic.isin(["pulls_finished", "pulls_cancelled"])]
     places = ["instance", "setting", "strategy", "reading"]
     started = {}
-    for place, rows in some.groupby(places, sort=False):
+    for place, rows in groups(some, *places):
         value, half = rows.value.sum(), math.hypot(*(rows.high - rows.value))
         ends = {"value": value, "low": value - half, "high": value + half}
         started[place] = pd.Series({**rows.iloc[0], **ends})
@@ -201,8 +199,8 @@ def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
             found = ratio_of_independent_means("pulls_ratio", mine, others)
             ratios.append({**mine, **vars(found)})
     yield from ratios
-    for _, rows in pd.DataFrame(ratios).groupby(["family", *places[1:]], sort=False):
-        least = vars(_renamed("lowest_pulls_ratio", rows.loc[rows.value.idxmin()]))
+    for _, rows in groups(pd.DataFrame(ratios), "family", *places[1:]):
+        least = vars(_renamed("lowest_pulls_ratio", rows.iloc[rows.value.argmin()]))
         yield {**_whole(rows), **least}
 
 

@@ -14,7 +14,7 @@ from scipy.special import rel_entr
 from bestarm.lagex import vertices
 from bestarm.lagex.allocation import best_allocation
 from bestarm.lagex.model import Model
-from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative
+from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, there
 
 #: A gap, or a slack, that is no larger is rounding: the best policy is not unique, or the
 #: constraint is active.
@@ -49,7 +49,7 @@ def rows_of(model: "Model", shift: float = 0.0) -> np.ndarray:
 def to_tell_apart(model: "Model", r: float) -> Alternatives:
     """The best policy and the vertices that decide T: its neighbours if r = 0, else all others."""
     data = model.means, model.matrix, model.limits
-    return every_alternative(*data) if r > 0.0 else alternatives(*data, 0.0)
+    return there(every_alternative(*data) if r > 0.0 else alternatives(*data, 0.0))
 
 
 def known_time(model: "Model", r: float = 0.0, inside: bool = False) -> Bound:
@@ -146,12 +146,10 @@ def learning_time(model: "Model", r: float) -> Learning:
     """
     d = len(model.limits)
     largest = np.array([_most_slack(model, np.zeros(d), i) for i in range(d)])  # of rows in F
-    best = every_alternative(model.means, model.matrix, model.limits)
-    right = every_alternative(  # the vertices of R
-        model.means,
-        np.vstack([model.matrix, -model.means]),
-        np.append(model.limits, r - best.value),
-    )
+    best = there(every_alternative(model.means, model.matrix, model.limits))
+    matrix = np.vstack([model.matrix, -model.means])
+    limits = np.append(model.limits, r - best.value)
+    right = there(every_alternative(model.means, matrix, limits))  # the vertices of R
     policies = np.vstack([right.policy, right.policy + right.steps])
     slacks = np.maximum(model.limits - policies @ model.matrix.T, 0.0)  # (V, d)
     rows = largest > TIE  # the others can never be tightened
@@ -199,7 +197,7 @@ def _most_slack(model: "Model", shift: np.ndarray, row: int | None = None) -> fl
         [(0.0, None)] * k + [(None, None)],
         method="highs",
     )
-    if found.status != 0:
+    if found.status != 0 or found.fun is None:
         raise RuntimeError(f"the linear program of a shift ended with: {found.message}")
     return -float(found.fun)
 
@@ -236,7 +234,7 @@ def corollary_1(model: "Model") -> Corollary1:
 
     e being by how much the uniform allocation breaks a constraint and gamma the least slack of pi.
     """
-    found = alternatives(model.means, model.matrix, model.limits, 0.0)
+    found = there(alternatives(model.means, model.matrix, model.limits, 0.0))
     if (found.gaps <= TIE).any():
         return Corollary1(math.inf, math.inf, math.inf)
     hardness = 2.0 * (found.steps**2 @ model.variances) / found.gaps**2

@@ -151,12 +151,12 @@ def solve(
         _curvature(costs, count, rows, slopes, shares, moving, size, scores, alpha, hessian)
         _newton_step(hessian, factor, damping, y, slopes, moving, size, count, step, held)
         length = _longest_step(costs, count, rows, forms, moving, size, step)
-        moved = False
+        moved, new_value = False, value
         for i in range(n):
             trial[i] = y[i]
         for _ in range(HALVINGS):
             for f in range(size):
-                trial[moving[f]] = _moved(y[moving[f]], length * step[f], moving[f] < count)
+                trial[moving[f]] = _moved(y[moving[f]], length * step[f], moving[f] < count)  # pyright: ignore[reportArgumentType]
             new_value = _value(trial, costs, count, rows, forms)
             if new_value >= value - 1e-13 * (1.0 + abs(value)):
                 moved = True

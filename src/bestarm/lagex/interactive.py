@@ -2,6 +2,8 @@
 
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from bestarm.lagex.strategies import FAILURES, READINGS, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 
 
-def _numbers(value, field: str) -> np.ndarray:
+def _numbers(value: Any, field: str) -> np.ndarray:
     """An argument as an array. Raises InputError naming it unless it holds finite numbers."""
     try:
         array = np.array(value, dtype=float)
@@ -56,29 +58,30 @@ class _Lagex(AskTell[int]):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        if not isinstance(n_arms, int | np.integer) or n_arms < 2:
+        if not isinstance(n_arms, Integral) or n_arms < 2:
             raise InputError(f"{name}: n_arms: must be a whole number of at least 2, got {n_arms}")
-        limits = np.atleast_1d(_numbers(limits, f"{name}: limits"))
-        if limits.ndim != 1 or not limits.size:
-            raise InputError(f"{name}: limits: must be numbers, got {limits.tolist()}")
-        if n_arms + limits.size > MOST_COLUMNS:
+        at_most = np.atleast_1d(_numbers(limits, f"{name}: limits"))
+        if at_most.ndim != 1 or not at_most.size:
+            raise InputError(f"{name}: limits: must be numbers, got {at_most.tolist()}")
+        if n_arms + at_most.size > MOST_COLUMNS:
             raise InputError(
                 f"{name}: n_arms, limits: must be at most {MOST_COLUMNS} together, "
-                f"got {n_arms + limits.size}"
+                f"got {n_arms + at_most.size}"
             )
         if not 0.0 < delta < 1.0:
             raise InputError(f"{name}: delta: must be greater than 0 and less than 1, got {delta}")
         if not 0.0 <= r < np.inf:
             raise InputError(f"{name}: r: must be at least 0, got {r}")
-        sigma = _numbers(sigma, f"{name}: sigma")
-        if sigma.shape not in ((), (n_arms,)) or not (sigma > 0).all():
+        deviations = _numbers(sigma, f"{name}: sigma")
+        if deviations.shape not in ((), (n_arms,)) or not (deviations > 0).all():
             raise InputError(
-                f"{name}: sigma: must be positive, one number or {n_arms}, got {sigma.tolist()}"
+                f"{name}: sigma: must be positive, one number or {n_arms}, "
+                f"got {deviations.tolist()}"
             )
         if reading not in (allowed := READINGS[self._strategy]):
             raise InputError(f"{name}: reading: must be one of {', '.join(allowed)}, got {reading}")
         self._rules = rules_of(self._strategy, allowed[reading], Setting(delta=delta, r=r))
-        self._state = make_state(np.broadcast_to(sigma**2, n_arms).copy(), limits)
+        self._state = make_state(np.broadcast_to(deviations**2, n_arms).copy(), at_most)
         self._next: int | None = None
 
     def tell(self, arm: int, reward: float, costs: Sequence[float] | float) -> None:
@@ -151,26 +154,27 @@ class _Known(_Lagex):
         limits, delta, r, sigma, reading: as for the others.
     """
 
-    def __init__(self, matrix: Sequence[Sequence[float]], limits: Sequence[float], **options):
+    def __init__(self, matrix: Sequence[Sequence[float]], limits: Sequence[float], **options: Any):
         name = type(self).__name__
-        matrix = np.atleast_2d(_numbers(matrix, f"{name}: matrix"))
-        if matrix.ndim != 2:
+        costs = np.atleast_2d(_numbers(matrix, f"{name}: matrix"))
+        if costs.ndim != 2:
             raise InputError(
-                f"{name}: matrix: must be rows of numbers, got {matrix.ndim} dimensions"
+                f"{name}: matrix: must be rows of numbers, got {costs.ndim} dimensions"
             )
-        n_arms = matrix.shape[1]
+        n_arms = int(costs.shape[1])
         super().__init__(n_arms, limits, **options)
         rows = self._state.rows
-        if rows.shape != matrix.shape:
+        if rows.shape != costs.shape:
             raise InputError(
-                f"{name}: limits: must be {len(matrix)} numbers, a row of matrix "
+                f"{name}: limits: must be {len(costs)} numbers, a row of matrix "
                 f"each, got {len(rows)}"
             )
-        if alternatives(np.zeros(n_arms), matrix, self._state.limits, -np.inf) is None:
+        nothing: np.ndarray = np.zeros(n_arms)
+        if alternatives(nothing, costs, self._state.limits, -np.inf) is None:
             raise InputError(f"{name}: limits: must leave some policy, here none keeps all of them")
-        rows[:] = matrix - self._state.limits[:, None]
+        rows[:] = costs - self._state.limits[:, None]
 
-    def tell(self, arm: int, reward: float) -> None:
+    def tell(self, arm: int, reward: float) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Record a pull's reward. Raises ValueError for no such arm or no finite number."""
         self._record(arm, reward, *np.zeros(self._state.limits.size))
 

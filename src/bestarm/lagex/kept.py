@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from bestarm.common.files import data_folder
+from bestarm.common.tables import groups
 from bestarm.core.inputs import InputError
 from bestarm.lagex.problem import EASIER, HARD, Instance, setup1
 
@@ -35,16 +36,16 @@ def rounds() -> Iterator[tuple[str, str, dict[str, float]]]:
     """
     table = read(TRACES)
     table = table[table.policy.notna() | (table.failure != "")]
-    for (instance, program), rows in table.groupby(["instance", "program"], observed=True):
+    for (instance, program), rows in groups(table, "instance", "program"):
         found = rows[rows.allocation.notna()]
-        allocations = np.stack(found.allocation)
+        allocations = np.stack(found.allocation.to_list())
         shares = {
             "rounds_repeated": (rows.failure != "").mean(),
             "rounds_uniform": _near(allocations, 1.0 / allocations.shape[1]).mean(),
             "rounds_own_neighbour": found.own.astype(bool).mean(),
         }
         if program in ("LATS", "CTnS-WLag"):
-            shares["rounds_at_start"] = _near(allocations, np.stack(found.start)).mean()
+            shares["rounds_at_start"] = _near(allocations, np.stack(found.start.to_list())).mean()
         yield INSTANCES[instance], program, {name: float(v) for name, v in shares.items()}
 
 
@@ -58,10 +59,10 @@ def runs(instances: Mapping) -> Iterator[tuple[str, str, dict[str, np.ndarray]]]
     Args:
         instances: name -> {"instance": ..., "truth": ...}, as in instances.json.
     """
-    for (name, program), rows in read(RUNS).groupby(["instance", "strategy"], sort=False):
+    for (name, program), rows in groups(read(RUNS), "instance", "strategy"):
         known = instances[name]
         model = Instance(**known["instance"]).model
-        policies = np.stack(rows.policy)
+        policies = np.stack(rows.policy.to_list())
         columns = ("tau", "status", "policy_violations", "allocation_violations", "empty")
         yield (
             name,

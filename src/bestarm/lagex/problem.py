@@ -23,7 +23,7 @@ from bestarm.lagex.bounds import (
     shadow_price,
 )
 from bestarm.lagex.model import Model
-from bestarm.lagex.vertices import MOST_COLUMNS, alternatives
+from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, there
 
 #: r in all of the paper's experiments.
 TOLERANCE = 0.01
@@ -58,9 +58,9 @@ class Constraint(Input):
     def row(self) -> tuple[np.ndarray, float]:
         """A row of A and its b, as an upper limit."""
         row = np.array(self.coefficients, dtype=float)
-        if self.at_most is not None:
-            return row, self.at_most
-        return -row, -self.at_least
+        if self.at_least is not None:
+            return -row, -self.at_least
+        return row, float(self.at_most or 0.0)
 
 
 class Instance(BaseInstance):
@@ -154,7 +154,7 @@ class Truth(Input):
 def truth(instance: Instance) -> Truth:
     """Everything later stages need to know of an instance."""
     model = instance.model
-    found = alternatives(model.means, model.matrix, model.limits, 0.0)
+    found = there(alternatives(model.means, model.matrix, model.limits, 0.0))
     rows = rows_of(model)
     slacks = np.where(np.abs(rows @ found.policy) <= TIE, 0.0, -rows @ found.policy)
     simplex, inside = known_time(model), known_time(model, inside=True)

@@ -137,7 +137,7 @@ def shift_of(program: Program, state: State, policy: np.ndarray) -> float:
     k = policy.size
     radius = game_radius if program.sampling == GAME else solved_radius
     norm = policy @ np.linalg.inv(np.eye(k) + np.diag(state.pulls)) @ policy
-    return radius(state.time, k, state.delta) * np.sqrt(norm)
+    return radius(state.time, k, state.delta) * np.sqrt(norm)  # pyright: ignore[reportReturnType]
 
 
 def priced_at(program: Program, state: State, rows: np.ndarray) -> Price | None:
@@ -198,13 +198,13 @@ def round_of(name: str, state: State, rng: np.random.Generator) -> Round:
     optimistic = state.matrix - shift
     price = priced_at(program, state, optimistic)
     if program.sampling == GAME:
-        allocation = project(state.game.weights, optimistic, limits)
+        allocation = project(state.game.weights, optimistic, limits)  # pyright: ignore[reportOptionalMemberAccess]
         _play(program, state, allocation, policy, others, price)
     elif program.sampling == SOLVED:
         allocation = solved_allocation(state.means, policy, others, rng, optimistic, limits, price)
     elif program.sampling == PROJECTED:
-        arms = remembered(state.arm_neighbours, arm_vertex)
-        free = solved_allocation(state.means, arm_vertex.policy, arms, rng)
+        arms = remembered(state.arm_neighbours, arm_vertex)  # pyright: ignore[reportPossiblyUnboundVariable]
+        free = solved_allocation(state.means, arm_vertex.policy, arms, rng)  # pyright: ignore[reportPossiblyUnboundVariable]
         allocation = project(free, state.matrix, limits)
     else:
         allocation = np.ones(policy.size) / policy.size
@@ -219,7 +219,7 @@ def _play(program, state: State, allocation, policy, others, price: Price | None
     gains = optimistic_gains(state.means, state.pulls, response.means)
     if price is not None:
         gains = gains + response.multiplier.dot(price.rows)
-    adagrad_step(state.game, gains * program.rescale)
+    adagrad_step(state.game, gains * program.rescale)  # pyright: ignore[reportArgumentType]
 
 
 def next_arm(

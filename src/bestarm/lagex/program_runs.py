@@ -61,7 +61,7 @@ def make(out: Path, threads: int) -> None:
 
 def code_of(*modules: ModuleType) -> str:
     """A hash of what the modules mean, but not of what they import: hours of runs depend on it."""
-    trees = [ast.parse(Path(module.__file__).read_text(encoding="utf-8")) for module in modules]
+    trees = [ast.parse(Path(module.__file__).read_text(encoding="utf-8")) for module in modules]  # pyright: ignore[reportArgumentType]
     for node in (node for tree in trees for node in ast.walk(tree)):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         if documented and ast.get_docstring(node):
@@ -86,4 +86,4 @@ def kept(out: Path, code: str) -> pd.DataFrame:
 
 
 if __name__ == "__main__":
-    command_line("bestarm.lagex.program_runs", __doc__)
+    command_line("bestarm.lagex.program_runs", __doc__ or "")

@@ -86,7 +86,7 @@ def best_policy(means: np.ndarray, *constraints: tuple[np.ndarray, np.ndarray]) 
     found = linprog(-means, A_ub=rows, b_ub=limits, method="highs-ds")
     if not found.success:
         raise Failed("no policy keeps the estimated constraints")
-    return Vertex(found.x, rows, limits, found.slack)
+    return Vertex(found.x, rows, limits, found.slack)  # pyright: ignore[reportArgumentType]
 
 
 def neighbours_of(vertex: Vertex) -> np.ndarray:
@@ -242,7 +242,7 @@ def best_response(
     for v in np.argsort(values, kind="stable").tolist():
         # where no slack is negative, a multiplier can only add to the value
         if slacks.min() < 0.0 or values[v] <= totals.min() + MARGIN:
-            found[v] = multiplier(values[v], slacks, price)
+            found[v] = multiplier(values[v], slacks, price)  # pyright: ignore[reportArgumentType]
             totals[v] = values[v] + found[v].dot(slacks)
     hardest = int(np.argmin(totals))
     return Response(float(totals[hardest]), instances[hardest], found[hardest])
@@ -258,7 +258,7 @@ def sweep(
         found = minimum(objective, start(), region, tolerance)
         if found.success:
             break
-    return found
+    return found  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def solved_allocation(
@@ -280,7 +280,7 @@ def solved_allocation(
 
     def start() -> np.ndarray:
         drawn = rng.uniform(0.3, 0.6, size=k)
-        return drawn / drawn.sum() if rows is None else project(drawn, rows, limits)
+        return drawn / drawn.sum() if rows is None else project(drawn, rows, limits)  # pyright: ignore[reportArgumentType]
 
     def losses(points: np.ndarray) -> np.ndarray:
         if price is None:
@@ -292,7 +292,7 @@ def solved_allocation(
     region = (
         Region(np.ones((1, k)), np.array([-1.0]), zeros, ones, equations=1)
         if rows is None
-        else Region(-rows, limits, zeros, ones)
+        else Region(-rows, limits, zeros, ones)  # pyright: ignore[reportArgumentType]
     )
     found = sweep(losses, start, region)
     if price is not None and not found.success:

@@ -113,7 +113,7 @@ def project_into(
             for a in range(k):
                 hessian[i, i] += RIDGE * inverse[a]
         solve_definite(hessian, step, 1 + d)
-        length = 1.0
+        length, new_value = 1.0, value
         for _ in range(60):
             for i in range(1 + d):
                 trial[i] = multipliers[i] + length * step[i]

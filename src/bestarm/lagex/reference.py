@@ -3,7 +3,7 @@
 import itertools
 import math
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import cvxpy as cp
 import numpy as np
@@ -129,7 +129,7 @@ def confusing_instance(omega, means, variances, step, r: float) -> tuple[np.ndar
     cost = (omega / (2.0 * variances)) @ cp.square(means - moved)
     program = cp.Problem(cp.Minimize(cost), [step @ moved >= r])
     value = solve(program)
-    return moved.value, value
+    return np.array(moved.value), value
 
 
 def least_over_multipliers(violations: np.ndarray, bound: float) -> tuple[np.ndarray, float]:
@@ -141,7 +141,7 @@ def least_over_multipliers(violations: np.ndarray, bound: float) -> tuple[np.nda
     """
     d = violations.size
     found = linprog(-violations, np.ones((1, d)), [bound], method="highs")
-    if found.status != 0:
+    if found.status != 0 or found.x is None or found.fun is None:
         raise RuntimeError(f"the reference solver ended with: {found.message}")
     return found.x, float(found.fun)
 
@@ -167,20 +167,20 @@ def best_allocation(
     if not multiplier or gamma <= 0.0 or len(rows) == 0:
         rules += [rows @ omega <= 0] if len(rows) else []
         value = solve(cp.Problem(cp.Maximize(t), rules))
-        return omega.value, value / scale
+        return np.array(omega.value), value / scale
     excess = cp.Variable(nonneg=True)
     rules.append(rows @ omega <= excess)
     root = cp.geo_mean(cp.hstack([t, 1.0 - excess / gamma]))
     value = solve(cp.Problem(cp.Maximize(root), rules))
-    return omega.value, value**2 / scale
+    return np.array(omega.value), value**2 / scale
 
 
 def project(point: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """argmin { sum_a w_a (x_a - point_a)^2 : x in simplex, rows x <= 0 }; rows may be (0, K)."""
     x = cp.Variable(point.size, nonneg=True)
-    rules = [cp.sum(x) == 1] + ([rows @ x <= 0] if len(rows) else [])
+    rules: list[Any] = [cp.sum(x) == 1] + ([rows @ x <= 0] if len(rows) else [])
     solve(cp.Problem(cp.Minimize(weights @ cp.square(x - point)), rules))
-    return x.value
+    return np.array(x.value)
 
 
 def solve(program: cp.Problem) -> float:
@@ -198,7 +198,7 @@ def solve(program: cp.Problem) -> float:
                 tol_feas=accuracy,
             )
         if program.status == cp.OPTIMAL:
-            return float(program.value)
+            return cast(float, program.value)
     raise RuntimeError(f"the reference solver ended with: {program.status}")
 
 
@@ -227,10 +227,10 @@ class Step(NamedTuple):
     def best(self) -> np.ndarray:
         """The allocation that it leads to."""
         x = cp.Variable(self.omega.size, nonneg=True)
-        rules = [cp.sum(x) == 1] + ([self.rows @ x <= 0] if len(self.rows) else [])
+        rules: list[Any] = [cp.sum(x) == 1] + ([self.rows @ x <= 0] if len(self.rows) else [])
         far = cp.quad_form(x - self.omega, cp.psd_wrap(self.norm))
         solve(cp.Problem(cp.Maximize(self.pull @ x - far / 2.0), rules))
-        return x.value
+        return np.array(x.value)
 
 
 class Run:

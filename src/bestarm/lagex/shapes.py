@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.optimize import nnls
 
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows
+from bestarm.common.tables import assemble, cell_rows, groups
 from bestarm.core.estimates import Estimate, exact, mean, proportion
 from bestarm.core.streams import stream_key, streams_of
 from bestarm.lagex.confidence import norm, radius
@@ -17,7 +17,7 @@ from bestarm.lagex.exploration import make_state
 from bestarm.lagex.problem import Instance, Model, perturbed
 from bestarm.lagex.replay import play
 from bestarm.lagex.strategies import READINGS, Setting, rules_of
-from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative
+from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, there
 
 #: Figure 2's rounds, and the delta of its optimistic sets.
 ROUNDS = (60, 200, 266)
@@ -118,7 +118,7 @@ def regions(sources: Sources) -> pd.DataFrame:
     frames = []
     for epsilon in DRAWN:
         model = perturbed(epsilon).model
-        found = every_alternative(model.means, model.matrix, model.limits)
+        found = there(every_alternative(model.means, model.matrix, model.limits))
         frames.append(polygon(corners(found), epsilon=epsilon, kind="feasible"))
         frames.append(polygon(found.policy[None], epsilon=epsilon, kind="best policy"))
     return pd.concat(frames)
@@ -138,7 +138,7 @@ def estimated_regions(sources: Sources) -> pd.DataFrame:
     """Figure 2: the true feasible set, and the optimistic ones with the policies they give."""
     instance = triangle_of(sources)
     model = instance.model
-    found = every_alternative(model.means, model.matrix, model.limits)
+    found = there(every_alternative(model.means, model.matrix, model.limits))
     frames = [
         polygon(corners(found), round=0, kind="feasible"),
         polygon(found.policy[None], round=0, kind="best policy"),
@@ -160,7 +160,7 @@ def estimated_sets(sources: Sources) -> pd.DataFrame:
     """
     instance = triangle_of(sources)
     model = instance.model
-    found = every_alternative(model.means, model.matrix, model.limits)
+    found = there(every_alternative(model.means, model.matrix, model.limits))
     truly = corners(found)
     seen = [
         {
@@ -174,7 +174,7 @@ def estimated_sets(sources: Sources) -> pd.DataFrame:
         for one in snapshots(instance, run)
     ]
     rows = cell_rows(Cell("triangle", "truth", {}, "exact"), [of_one("feasible_area", area(truly))])
-    for t, runs in pd.DataFrame(seen).groupby("round"):
+    for t, runs in groups(pd.DataFrame(seen), "round"):
         cell = Cell("triangle", "LAGEX", {"delta": DELTA}, "as-written", {}, "round", float(t))
         estimates = [
             mean("feasible_area", "", runs.feasible_area.to_numpy()),
@@ -215,7 +215,7 @@ def cones(sources: Sources) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Round (0: the truth), rays of the cone of the best policy, and the means in the plane."""
     instance = triangle_of(sources)
     model = instance.model
-    found = alternatives(model.means, model.matrix, model.limits, 0.0)
+    found = there(alternatives(model.means, model.matrix, model.limits, 0.0))
     yield 0, rays(found), PLANE @ model.means
     for seen in snapshots(instance):
         best = best_of(model, seen)

@@ -28,7 +28,7 @@ from bestarm.lagex.exploration import (
     run,
 )
 from bestarm.lagex.problem import Constraint, Instance
-from bestarm.lagex.vertices import alternatives
+from bestarm.lagex.vertices import alternatives, there
 
 
 class Strategy(NamedTuple):
@@ -92,9 +92,9 @@ READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
 class Setting(Input):
     """What a run is asked, the same for every strategy."""
 
-    delta: Probability = Field(0.1, description="wanted chance of a wrong answer")
-    r: float = Field(0.01, ge=0.0, description="by how much the answer may fall short")
-    cap: Pulls | None = Field(100_000, description="most pulls of a run")
+    delta: Probability = Field(default=0.1, description="wanted chance of a wrong answer")
+    r: float = Field(default=0.01, ge=0.0, description="by how much the answer may fall short")
+    cap: Pulls | None = Field(default=100_000, description="most pulls of a run")
 
 
 class Outcome(NamedTuple):
@@ -153,7 +153,7 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     rules = rules_of(cell.strategy, READINGS[cell.strategy][cell.reading], setting)
     cap = setting.cap or np.iinfo(np.int64).max
     model = instance.model
-    best = alternatives(model.means, model.matrix, model.limits, 0.0).value
+    best = there(alternatives(model.means, model.matrix, model.limits, 0.0)).value
 
     def replicate(streams: Streams) -> Outcome:
         found = run(rules, cap, *model, streams.environment)

@@ -12,6 +12,8 @@ from bestarm.common.tables import (
     assemble,
     cell_rows,
     comparison_rows,
+    groups,
+    lines,
     published_rows,
     with_instances,
 )
@@ -103,7 +105,7 @@ def bound_rows(name: str, truth: dict, delta: float, x: float | None = None) -> 
 def with_bounds(sources: Sources, shown: pd.DataFrame) -> list[dict]:
     """The lower bounds of every instance of some rows, at the delta of their setting."""
     rows = []
-    for (name, delta), _ in shown.groupby(["instance", "delta"], sort=False):
+    for (name, delta), _ in groups(shown, "instance", "delta"):
         rows += bound_rows(name, sources.instances[name]["truth"], delta)
     return rows
 
@@ -153,8 +155,8 @@ def ratios(shown: pd.DataFrame, of: str, called: str) -> Iterator[dict]:
         called: the name of the ratio.
     """
     medians = shown[shown.statistic == of]
-    for (instance, reading), rows in medians.groupby(["instance", "reading"], sort=False):
-        by = {row.strategy: row for row in rows.itertuples()}
+    for (instance, reading), rows in groups(medians, "instance", "reading"):
+        by = {row.strategy: row for row in lines(rows)}
         for first, second in COMPARED:
             if first in by and second in by:
                 cell = Cell(instance, first, {}, reading)
@@ -199,9 +201,9 @@ def sweep(sources: Sources) -> pd.DataFrame:
 def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
     """How medians go with the lower bound, and whether the bounds fall from left to right."""
     known = known[known.statistic == "lower_bound"]
-    for setup, rows in known.groupby("family", sort=False):
-        lines = {name: group.set_index("x").value for name, group in rows.groupby("strategy")}
-        for name, line in lines.items():
+    for setup, rows in groups(known, "family"):
+        by_name = {name: group.set_index("x").value for name, group in groups(rows, "strategy")}
+        for name, line in by_name.items():
             values = line.sort_index().to_numpy(float)
             with np.errstate(invalid="ignore"):
                 rises = values[1:] / values[:-1]
@@ -209,9 +211,9 @@ def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
             rise = exact("largest_rise", "", float(np.nanmax(rises)))
             yield from cell_rows(cell, [rise], family=setup)
         medians = shown[(shown.statistic == "median_stopping_time") & (shown.family == setup)]
-        for reading, some in medians.groupby("reading"):
+        for reading, some in groups(medians, "reading"):
             cell = Cell(f"{setup}, all", "LAGEX", {}, reading)
-            found = log_correlation(some, lines["known lower bound"])
+            found = log_correlation(some, by_name["known lower bound"])
             yield from cell_rows(cell, [found], family=setup)
 
 
@@ -237,8 +239,8 @@ def log_correlation(medians: pd.DataFrame, line: pd.Series) -> Estimate:
 def published_over_exact(published: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
     """Extremes of the published lower bounds over the exact ones, where these are finite."""
     stated = published[published.statistic == "lower_bound"]
-    for setup, rows in known.groupby("family", sort=False):
-        for name, some in stated.groupby("strategy"):
+    for setup, rows in groups(known, "family"):
+        for name, some in groups(stated, "strategy"):
             exact_line = rows[rows.strategy == name].set_index("x").value
             ratios = some.value.to_numpy(float) / exact_line.loc[some.x].to_numpy(float)
             ratios = ratios[ratios > 0.0]

@@ -257,7 +257,7 @@ def mask_of(basis: np.ndarray, without: int, entering: int) -> int:
     for k in range(basis.size):
         if k != without:
             mask |= np.int64(1) << np.int64(basis[k])
-    return mask
+    return mask  # pyright: ignore[reportReturnType]
 
 
 @inlined
@@ -473,6 +473,13 @@ def alternatives(
     return Alternatives(
         policy, float(policy @ means), others.steps[:count].copy(), others.falls[:count].copy()
     )
+
+
+def there(found: Alternatives | None) -> Alternatives:
+    """Of a set of policies that is known not to be empty. Raises ArithmeticError if it is."""
+    if found is None:
+        raise ArithmeticError("no policy keeps the constraints")
+    return found
 
 
 def every_alternative(

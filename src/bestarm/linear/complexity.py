@@ -89,7 +89,7 @@ def cone_scale(arms: np.ndarray, means: np.ndarray, design: np.ndarray) -> float
                 bounds=[(None, None)] * d + [(0, None)],
                 method="highs",
             )
-            if found.status == 0:
+            if found.status == 0 and found.fun is not None:
                 least = min(least, found.fun)
     return least
 

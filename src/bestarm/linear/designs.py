@@ -3,6 +3,7 @@
 A design is a point lambda of the simplex over the arms; Lambda = sum_x lambda(x) x x^T.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -59,7 +60,7 @@ def optimal_design(arms: np.ndarray, directions: np.ndarray, tolerance: float = 
     u = 1.0 / (t - values)
     u /= u.sum()
     v = u @ (t - values) / len(directions) / weights
-    size = 1.0
+    size, value, bound = 1.0, math.inf, 0.0
     for _ in range(MOST_STEPS):
         shares = u / u.sum()
         value, bound = values.max(), (shares @ values) ** 2 / (shares @ cross**2).max()
@@ -119,7 +120,7 @@ def _newton(arms, cross, weights, u, v, room, mu) -> tuple[np.ndarray, float]:
     )
     size = np.append(weights, [1.0, 1.0])  # unknowns of like size solve more accurately
     step = size * np.linalg.solve(size[:, None] * system * size, size * right)
-    return step[:n], step[n]
+    return step[:n], float(step[n])
 
 
 def _reach(x, dx) -> float:

@@ -1,6 +1,7 @@
 """The seven strategies as ask/tell objects, on the compiled steps of the runs."""
 
 from collections.abc import Sequence
+from typing import Any, cast
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from bestarm.linear.strategies import (
 )
 
 
-def _finite(values, dimensions: int, source: str) -> np.ndarray:
+def _finite(values: Any, dimensions: int, source: str) -> np.ndarray:
     """An array of finite numbers. Raises InputError naming `source`."""
     try:
         array = np.array(values, dtype=float)
@@ -43,11 +44,11 @@ def _finite(values, dimensions: int, source: str) -> np.ndarray:
     return array
 
 
-def _positive(value, source: str) -> float:
+def _positive(value: Any, source: str) -> float:
     """A positive, finite number. Raises InputError naming `source`."""
     if not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
         raise InputError(f"{source}: must be a positive number, got {value}")
-    return float(value)
+    return float(cast(float, value))
 
 
 class _Linear(AskTell[int]):
@@ -117,7 +118,8 @@ class _Linear(AskTell[int]):
         products(self._fit, table)
         return table
 
-    def _observe(self, arm: int, reward: float) -> None:
+    def _observe(self, arm: int, *observed: float) -> None:
+        (reward,) = observed
         if arm not in range(len(self._arms)):
             raise ValueError(f"arm must be 0 to {len(self._arms) - 1}, got {arm}")
         self._fit.counts[arm] += 1.0
@@ -134,7 +136,7 @@ class _Linear(AskTell[int]):
 class _Static(_Linear):
     """A fixed sequence of arms, and the stopping rule of Eq. (11)."""
 
-    def __init__(self, arms, **options) -> None:
+    def __init__(self, arms: Sequence[Sequence[float]], **options: Any) -> None:
         super().__init__(arms, **options)
         self._width = static_width(self._reading, len(self._arms), self._delta)
         self._sequence = make_sequence(
@@ -157,7 +159,8 @@ class _Static(_Linear):
     def _choose(self) -> int:
         return int(self._sequence.first(self._place + 1)[self._place])
 
-    def _observe(self, arm: int, reward: float) -> None:
+    def _observe(self, arm: int, *observed: float) -> None:
+        (reward,) = observed
         super()._observe(arm, reward)
         self._place += arm == self._asked
 
@@ -185,7 +188,9 @@ class XYOracle(_Static):
 
     _strategy = "XY-Oracle"
 
-    def __init__(self, arms, theta: Sequence[float], **options) -> None:
+    def __init__(
+        self, arms: Sequence[Sequence[float]], theta: Sequence[float], **options: Any
+    ) -> None:
         table, self._theta = (
             _finite(arms, 2, "XYOracle: arms"),
             _finite(theta, 1, "XYOracle: theta"),
@@ -212,11 +217,12 @@ class XYOracle(_Static):
 class _Phased(_Linear):
     """Phases of pulls, after each of which dominated arms are left out."""
 
-    def __init__(self, arms, **options) -> None:
+    def __init__(self, arms: Sequence[Sequence[float]], **options: Any) -> None:
         super().__init__(arms, **options)
         self._phases = self._make_phases()
         self._left = np.ones(len(self._arms), np.bool_)
-        self._reached, self._phase, self._told = self._phases.start, 0, 0
+        self._reached: float = self._phases.start
+        self._phase, self._told = 0, 0
         self._begin()
 
     def _make_phases(self) -> Phases:
@@ -239,14 +245,15 @@ class _Phased(_Linear):
 
     def _begin(self) -> None:
         self._phase += 1
-        most = np.iinfo(np.int64).max
+        most = int(np.iinfo(np.int64).max)
         self._plan = self._phases.plan(self._phase, self._left, self._reached, most)
         self._fit = make_fit(self._arms, 0.0)
 
     def _choose(self) -> int:
         return int(np.argmax(self._plan.counts - self._fit.counts))
 
-    def _observe(self, arm: int, reward: float) -> None:
+    def _observe(self, arm: int, *observed: float) -> None:
+        (reward,) = observed
         super()._observe(arm, reward)
         self._told += 1
         if (self._fit.counts >= self._plan.counts).all() and not self.done:
@@ -286,7 +293,9 @@ class FullyAdaptive(_Linear):
 
     _strategy = "Fully-Adaptive"
 
-    def __init__(self, arms, *, norm: float | None = None, **options) -> None:
+    def __init__(
+        self, arms: Sequence[Sequence[float]], *, norm: float | None = None, **options: Any
+    ) -> None:
         super().__init__(arms, **options)
         if self._reading.proposition_2:
             norm = _positive(norm, "FullyAdaptive: norm")
@@ -316,7 +325,8 @@ class FullyAdaptive(_Linear):
         measure(self._fit, directions, uncertainty)
         return int(choose(directions, uncertainty, counts, self._reading.greedy))
 
-    def _observe(self, arm: int, reward: float) -> None:
+    def _observe(self, arm: int, *observed: float) -> None:
+        (reward,) = observed
         super()._observe(arm, reward)
         if (self._fit.counts > 0.0).all():
             wide = radius(self._width, self._fit.counts.sum())
@@ -337,7 +347,7 @@ class LinGapE(_Linear):
     _strategy = "LinGapE"
     _ridge = RIDGE
 
-    def __init__(self, arms, *, norm: float, **options) -> None:
+    def __init__(self, arms: Sequence[Sequence[float]], *, norm: float, **options: Any) -> None:
         super().__init__(arms, **options)
         self._norm = _positive(norm, "LinGapE: norm") / self._sigma
 

@@ -48,9 +48,11 @@ class Phases(Protocol):
 
     def plan(self, phase: int, active: np.ndarray, reached: float, most: int) -> Plan:
         """The pulls of a phase (from 1) that starts with the arms `active`, at most `most`."""
+        ...
 
     def survivors(self, fit: Fit, phase: int, active: np.ndarray, n: int) -> np.ndarray:
         """The arms left after a phase that ends with n pulls in all; `fit` knows its own pulls."""
+        ...
 
 
 @jit

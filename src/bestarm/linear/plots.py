@@ -1,5 +1,7 @@
 """The linear bandits paper's figures, one function a target, drawn from the target's table."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -172,7 +174,9 @@ def readings(table: pd.DataFrame) -> Figure:
             mark = ">" if ratios.status[name] == "restricted" else ""
             errors = round((rates.value[name] - capped.value[name]) * rates.n[name])
             wrong = share_against(errors, int(rates.n[name]), DELTA, -1.0).against < 0.025
-            style = {"weight": "bold"} if near(ratios.loc[name], published_runs) else {}
+            style: dict[str, Any] = (
+                {"weight": "bold"} if near(ratios.loc[[name]].iloc[0], published_runs) else {}
+            )
             text = f"{mark}{grid[i, j]:.2g}" + ("\u2020" if wrong else "")
             axes.text(j, i, text, ha="center", va="center", fontsize=6.5, **style)
     axes.set_yticks(range(len(ROWS)), list(ROWS.values()), fontsize=7)
@@ -189,7 +193,7 @@ def readings(table: pd.DataFrame) -> Figure:
     axes.set_xlabel("logarithm of")
     caps = sorted(rates.cap.unique())
     second = [
-        ratios.loc[("Fully-Adaptive", f"prop2+{rule}")] for rule in ("two-step", "argmin-max")
+        ratios.value["Fully-Adaptive", f"prop2+{rule}"] for rule in ("two-step", "argmin-max")
     ]
     caption(
         figure,
@@ -198,16 +202,16 @@ def readings(table: pd.DataFrame) -> Figure:
         "Dagger: errs surely more than δ = 0.05 (binomial test, runs that stopped). '>': some "
         f"runs were capped, at {caps[-1]:,.0f} pulls ('rebuilt' at {caps[0]:,.0f}). "
         f"{runs(rates.n)}. Fully-Adaptive with Proposition 2's own width: "
-        f"{second[0].value:.2g} (two-step), {second[1].value:.2g} (argmin max).",
+        f"{second[0]:.2g} (two-step), {second[1]:.2g} (argmin max).",
     )
     return figure
 
 
 def near(ratio: pd.Series, published_runs: float) -> bool:
     """Whether a ratio differs from 1 by less than both samples' errors, published ones as ours."""
-    if ratio.status == "restricted":
-        return False
     ours = log_side(ratio)
+    if ratio.status == "restricted" or ours is None:
+        return False
     theirs = ours.above * np.sqrt(ratio.n / published_runs)
     return same(ours, Side(0.0, theirs, theirs), np.inf).against >= 0.05
 
@@ -276,8 +280,8 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         if np.linalg.norm(np.diff(wedge, axis=0), axis=1).max() > 0.1:
             wedge = np.roll(wedge, -start, axis=0)
         axes.add_patch(Polygon(np.vstack([[0, 0], reach * wedge]), color=colour, alpha=0.18, lw=0))
-        middle = wedge[len(wedge) // 2] * 1.75
-        axes.text(*middle, f"C(x{'₁₂₃'[arm]})", ha="center", va="center")
+        x, y = wedge[len(wedge) // 2] * 1.75
+        axes.text(x, y, f"C(x{'₁₂₃'[arm]})", ha="center", va="center")
     for _, ray in pick(geometry, shape="border").iterrows():
         axes.plot([0, reach * ray.theta1], [0, reach * ray.theta2], color=GREY, lw=1)
     inside = points[geometry["shape"] == "confidence set"]

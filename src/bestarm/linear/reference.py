@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import Any, cast
 
 import cvxpy as cp
 import numpy as np
@@ -21,9 +22,10 @@ def design_value(arms: np.ndarray, directions: np.ndarray) -> float:
     arms, directions = arms @ root, directions @ root
     size = np.linalg.norm(directions, axis=1).max()
     weights, top = cp.Variable(len(arms), nonneg=True), cp.Variable()
-    matrix = sum(w * np.outer(x, x) for w, x in zip(weights, arms, strict=True))
-    worst = [cp.matrix_frac(y / size, matrix) <= top for y in directions]
-    program = cp.Problem(cp.Minimize(top), [cp.sum(weights) == 1, *worst])
+    matrix = sum(weights[a] * np.outer(x, x) for a, x in enumerate(arms))
+    worst: list[Any] = [cp.matrix_frac(y / size, matrix) <= top for y in directions]
+    worst.append(cp.sum(weights) == 1)
+    program = cp.Problem(cp.Minimize(top), worst)
     return size**2 * _solved(program)
 
 
@@ -41,8 +43,9 @@ def single_value(arms: np.ndarray, direction: np.ndarray) -> float:
 def largest_log_det(arms: np.ndarray) -> float:
     """max over designs of log det Lambda: the D-optimal design's."""
     weights = cp.Variable(len(arms), nonneg=True)
-    matrix = sum(w * np.outer(x, x) for w, x in zip(weights, arms, strict=True))
-    return _solved(cp.Problem(cp.Maximize(cp.log_det(matrix)), [cp.sum(weights) == 1]))
+    matrix = sum(weights[a] * np.outer(x, x) for a, x in enumerate(arms))
+    whole: list[Any] = [cp.sum(weights) == 1]
+    return _solved(cp.Problem(cp.Maximize(cp.log_det(matrix)), whole))
 
 
 def cone_scale(arms: np.ndarray, theta: np.ndarray, design: np.ndarray) -> float:
@@ -67,7 +70,7 @@ def _solved(program: cp.Problem) -> float:
     program.solve(solver=cp.CLARABEL)
     if program.status not in (cp.OPTIMAL, cp.INFEASIBLE):
         raise RuntimeError(f"the reference solver ended with: {program.status}")
-    return float(program.value)
+    return cast(float, program.value)
 
 
 def design_matrix(arms: np.ndarray, counts: np.ndarray, ridge: float = 0.0) -> np.ndarray:

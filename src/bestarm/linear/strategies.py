@@ -201,7 +201,7 @@ def make_sequence(
 
     G and XY begin with one pull of every arm, XY-Oracle with d independent ones (docs/readings.md).
     """
-    if kind == "XY-Oracle":
+    if kind == "XY-Oracle" and means is not None:
         directions, first = oracle_pairs(means), spanning_arms(arms)
     else:
         directions = all_arms(len(arms)) if kind == "G" else all_pairs(len(arms))

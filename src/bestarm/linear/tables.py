@@ -7,7 +7,14 @@ import numpy as np
 import pandas as pd
 
 from bestarm.common.paper import Cell, Sources
-from bestarm.common.tables import assemble, cell_rows, comparison_rows, published_rows
+from bestarm.common.tables import (
+    assemble,
+    cell_rows,
+    comparison_rows,
+    groups,
+    lines,
+    published_rows,
+)
 from bestarm.core.estimates import Estimate, exact, ratio_of_independent_means
 from bestarm.core.information import error_information
 from bestarm.linear.complexity import pulls_until
@@ -110,8 +117,8 @@ def dimensions(sources: Sources) -> pd.DataFrame:
 def growth(means: pd.DataFrame) -> Iterator[dict]:
     """The ratio of a strategy's mean budgets in the highest and the lowest dimension."""
     low, high = min(DIMENSIONS), max(DIMENSIONS)
-    for (strategy, reading), rows in means.groupby(["strategy", "reading"], sort=False):
-        by = {row.x: row for row in rows.itertuples()}
+    for (strategy, reading), rows in groups(means, "strategy", "reading"):
+        by = {row.x: row for row in lines(rows)}
         cell = Cell(f"d={high} / d={low}", strategy, {"delta": DELTA}, reading)
         ratio = ratio_of_independent_means("budget_ratio", by[high], by[low])
         yield from cell_rows(cell, [ratio], family="canonical")
@@ -119,8 +126,8 @@ def growth(means: pd.DataFrame) -> Iterator[dict]:
 
 def comparisons(means: pd.DataFrame) -> Iterator[dict]:
     """Ratios of mean budgets to XY's and XY-Oracle's, same dimension and reading."""
-    for (instance, x, reading), rows in means.groupby(["instance", "x", "reading"], sort=False):
-        by = {row.strategy: row for row in rows.itertuples()}
+    for (instance, x, reading), rows in groups(means, "instance", "x", "reading"):
+        by = {row.strategy: row for row in lines(rows)}
         for base in {"XY", "XY-Oracle"} & set(by):
             for strategy in sorted(set(by) - {base}):
                 cell = Cell(instance, strategy, {"delta": DELTA}, reading, {}, "d", x)
@@ -146,7 +153,7 @@ def readings(sources: Sources) -> pd.DataFrame:
     summary, published = sources.summary, sources.published
     budgets = published[published.statistic == "mean_stopping_time"].set_index("strategy").value
     rows = []
-    for row in summary[summary.statistic == "mean_stopping_time"].itertuples():
+    for row in lines(summary[summary.statistic == "mean_stopping_time"]):
         cell = Cell(row.instance, row.strategy, {"delta": DELTA}, row.reading)
         scale = budgets[row.strategy]
         ends = (row.value / scale, row.low / scale, row.high / scale)
@@ -173,9 +180,8 @@ def random_arms(sources: Sources) -> pd.DataFrame:
             truth = sources.instances[name]["truth"]
             rows += exact_rows(name, truth, "K", n_arms)
             least = 2.0 * truth["complexity"]["h_lb"] * error_information(DELTA)
-            for row in kept[(kept.instance == name) & (kept.statistic == "mean_stopping_time")][
-                ["strategy", "reading", "value", "n"]
-            ].itertuples():
+            times = kept[(kept.instance == name) & (kept.statistic == "mean_stopping_time")]
+            for row in lines(times):
                 over.setdefault((n_arms, row.strategy, row.reading), []).append(row.value / least)
     for (n_arms, strategy, reading), ratios in over.items():
         logs = np.log(ratios)

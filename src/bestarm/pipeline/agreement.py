@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bestarm.common.tables import KEY, read_table, write_table
+from bestarm.common.tables import KEY, lines, read_table, write_table
 from bestarm.core import estimates
 
 #: Computed numbers agree to this, relatively; printed ones have six digits.
@@ -75,7 +75,7 @@ def computed_differ(pairs: pd.DataFrame, tolerance: float) -> pd.DataFrame:
 
 def verdicts(pairs: pd.DataFrame, alpha: float) -> pd.Series:
     """For each pair of rows True (agree), False (disagree) or None (not testable)."""
-    return pd.Series([agree(row, alpha) for row in pairs.itertuples()], pairs.index, dtype=object)
+    return pd.Series([agree(row, alpha) for row in lines(pairs)], pairs.index, dtype=object)
 
 
 def agree(row, alpha: float) -> bool | None:
@@ -138,7 +138,7 @@ def _kept_quantile(row, alpha: float) -> tuple[float, float]:
 def _fresh_quantile(row, p: float, alpha: float) -> tuple[float, float]:
     """The order-statistic interval; an end is infinite where so few runs give none."""
     level = fresh_level(alpha)
-    least, most = stats.binom.ppf([(1.0 - level) / 2.0, (1.0 + level) / 2.0], row.n_fresh, p)
+    least, most = (stats.binom.ppf((1.0 + s * level) / 2.0, row.n_fresh, p) for s in (-1.0, 1.0))
     low = row.low_fresh if least >= 1 else -math.inf
     return low, row.high_fresh if most < row.n_fresh else math.inf
 

@@ -85,6 +85,13 @@ class Claim(Input):
     )
     note: str = ""
 
+    @property
+    def tested(self) -> RowOf:
+        """Its row, which every claim has that can be tested."""
+        if self.row is None:
+            raise ValueError(f"{self.id}: has no row")
+        return self.row
+
     @model_validator(mode="after")
     def _complete(self):
         needed = {
@@ -197,11 +204,11 @@ class Tables:
 
     def __init__(self, tables: Mapping[str, pd.DataFrame], published: pd.DataFrame | None = None):
         self.tables = tables
-        self._published = published
+        self._published = pd.DataFrame() if published is None else published
 
     def find(self, row: RowOf, reading: str) -> pd.Series:
         """The one row meant, under a reading. Raises InputError when there is none, or several."""
-        if row.target not in self.tables:
+        if row.target is None or row.target not in self.tables:
             raise InputError(f"claims name target {row.target}, which has no table")
         table = self.tables[row.target]
         wanted = row.model_dump(exclude={"target"}, exclude_none=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,10 @@ from bestarm.pipeline.command import Command
 app = typer.Typer(help="The steps of the workflow, as its rules call them.", no_args_is_help=True)
 command = partial(app.command, cls=Command)
 
-Paper = StrEnum("Paper", {name: name for name in registry.PAPERS})
+if TYPE_CHECKING:
+    Paper = str  # one of the names of papers
+else:
+    Paper = StrEnum("Paper", {name: name for name in registry.PAPERS})
 Out = Annotated[Path, typer.Option(help="File to write.")]
 
 

@@ -52,7 +52,7 @@ def compare(
     Raises:
         InputError: a row or a published number is not there, or not alone.
     """
-    row = claim.row.but(part, reading)
+    row = claim.tested.but(part, reading)
     if claim.test in ("equals", "exact"):
         return _with_published(claim, part, row, reading, tables, margins)
     ours = _look_up(tables, row, reading.name)
@@ -67,6 +67,8 @@ def compare(
         than = row.but(claim.than, part.than if isinstance(part.than, RowOf) else None)
         return _with_row(claim, part, ours, _look_up(tables, than, reading.name), margins)
     limit = claim.than if part.than is None else part.than
+    if not isinstance(limit, int | float):
+        raise InputError(f"{claim.id}: than must be a number or a row")
     return Comparison(part, ours.row, _with_limit(claim, ours, limit, margins), than=limit)
 
 
@@ -107,7 +109,7 @@ def _with_published(
     claim: Claim, part: Part, row: RowOf, reading: ReadingOf, tables: Tables, margins: float
 ) -> Comparison:
     ours = tables.find(row, reading.name)
-    published = tables.published(claim.row.but(part, reading, claim.published))
+    published = tables.published(claim.tested.but(part, reading, claim.published))
     if claim.test == "exact":
         found = evidence.printed(ours.value, published.value, published.half_unit)
     elif evidence.is_computed(ours):
@@ -138,7 +140,7 @@ def _number(claim: Claim, ours: pd.Series, published: Published, margins: float)
         mine, other = evidence.log_side(ours), theirs.log
         part = published.half_unit / published.value if published.value else 1.0
         off = -math.log1p(-part) if part < 1.0 else math.inf
-    if mine is None or math.isinf(other.value):  # one of them is 0
+    if mine is None or other is None or math.isinf(other.value):  # one of them is 0
         raw = evidence.same(evidence.raw_side(ours), theirs.raw, 0.0, published.half_unit)
         return raw._replace(support=1.0, margin=margin)
     found = evidence.same(mine, other, margin, off)

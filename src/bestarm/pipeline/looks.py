@@ -1,6 +1,6 @@
 """How the six verdicts look, in pictures and on pages: told apart without colour."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from bestarm.common.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from bestarm.pipeline.verdicts import (
@@ -21,7 +21,7 @@ class VerdictLook(NamedTuple):
     sign: str
     colour: str
     marker: str
-    fill: str  # of the marker, as Matplotlib's fillstyle
+    fill: Literal["full", "left", "none"]  # of the marker, as Matplotlib's fillstyle
     meaning: str
 
 

@@ -1,6 +1,7 @@
 """The pictures across papers: the forest plot of all numbers, and each paper's scorecard."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from bestarm.common.style import BLUE, ORANGE, VERMILION, caption, new_figure
 from bestarm.pipeline.claims import FACTOR, KINDS
@@ -115,8 +117,10 @@ def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
         axes.plot(ends, [place, place], color=look.colour, lw=width, solid_capstyle="butt")
     beyond = shown.ratio < NARROWEST or shown.ratio > WIDEST
     marker = ("<" if shown.ratio < 1.0 else ">") if beyond else look.marker
-    inside = {"facecolors": look.colour if look.fill == "full" else "white"}
-    colours = {"color": look.colour} if marker == "_" else {"edgecolors": look.colour, **inside}
+    inside: dict[str, Any] = {"facecolors": look.colour if look.fill == "full" else "white"}
+    colours: dict[str, Any] = (
+        {"color": look.colour} if marker == "_" else {"edgecolors": look.colour, **inside}
+    )
     place_x = min(max(shown.ratio, NARROWEST), WIDEST)
     mark = axes.scatter(
         place_x, place, s=18, marker=marker, zorder=3, clip_on=False, linewidths=0.8, **colours
@@ -205,4 +209,4 @@ def _stacked(axes: Axes, rows: pd.DataFrame) -> None:
         axes.barh(range(len(rows)), width, left=left, fc=colour, hatch=hatch, ec="white", lw=0.3)
         left = left + width.to_numpy(float)
     axes.grid(axis="y", visible=False)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))

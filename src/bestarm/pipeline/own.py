@@ -126,7 +126,7 @@ def own_experiment(
     )
     if not cells:
         raise InputError(
-            f"--reading: none of {', '.join(readings)} applies to the strategies asked"
+            f"--reading: none of {', '.join(readings or [])} applies to the strategies asked"
         )
     return Experiment("own", cells)
 

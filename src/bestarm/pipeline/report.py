@@ -97,7 +97,7 @@ def read_ledger(path: Path) -> pd.DataFrame:
     return pd.read_csv(path, dtype={"published": str, "reading": str})
 
 
-def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame | None = None) -> str:
+def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame) -> str:
     """A page's text with its computed parts made anew. Raises InputError if a mark is missing."""
     for part in PAGES[name]:
         marked = re.compile(rf"(<!-- computed: {part} -->\n).*?(<!-- end -->)", re.DOTALL)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from bestarm.common.tables import groups
 from bestarm.pipeline.prose import markdown, number
 
 
@@ -45,16 +46,16 @@ def strategy_table(bench: pd.DataFrame) -> str:
     rows = bench[bench.unit.fillna("").str.startswith("us a ")]
     named = rows.measure.str.extract(r"^(?P<paper>\w+): (?P<strategy>.+?) on (?P<instance>.+)$")
     shown = []
-    for (paper, strategy), of_one in rows.groupby([named.paper, named.strategy], sort=False):
-        longest = of_one.value.idxmax()
+    for (paper, strategy), of_one in groups(rows.join(named), "paper", "strategy"):
+        longest = of_one.iloc[of_one.value.argmax()]
         shown.append(
             {
                 "paper": paper,
                 "strategy": strategy,
                 "least": number(of_one.value.min()),
                 "most": number(of_one.value.max()),
-                "unit": of_one.unit[longest],
-                "most on": named.instance[longest],
+                "unit": longest.unit,
+                "most on": longest.instance,
             }
         )
     return _with_machine(pd.DataFrame(shown), rows.machine)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bestarm.common.tables import read_table
+from bestarm.common.tables import groups, lines, read_table
 from bestarm.pipeline.prose import markdown, number
 
 #: Shares of runs in docs/usage.md's example, by statistic.
@@ -25,7 +25,7 @@ def segment_table(root: Path) -> str:
             "wrong answers": _share(row),
             "runs": f"{row.n:,.0f}",
         }
-        for row in wrong.sort_values("x").itertuples()
+        for row in lines(wrong.sort_values("x"))
     ]
     return markdown(pd.DataFrame(rows))
 
@@ -34,7 +34,7 @@ def example_table(root: Path) -> str:
     """What the strategies recommend in LAGEX's example of docs/usage.md, as shares of runs."""
     table = read_table(root / "figures/lagex/example.csv")
     rows = []
-    for strategy, some in table.groupby("strategy", sort=False):
+    for strategy, some in groups(table, "strategy"):
         by = some.set_index("statistic")
         shares = {title: _share(by.loc[name]) for name, title in EXAMPLE.items()}
         median = number(by.value["median_stopping_time"])

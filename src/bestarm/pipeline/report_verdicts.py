@@ -4,6 +4,7 @@ import textwrap
 
 import pandas as pd
 
+from bestarm.common.tables import groups, lines
 from bestarm.pipeline.prose import markdown, number, wrapped
 from bestarm.pipeline.scoreboard import MARGINS, expected_false_alarms
 from bestarm.pipeline.verdicts import (
@@ -91,7 +92,7 @@ def _ours(rows: pd.DataFrame) -> str:
     return "; ".join(
         f"{row.reading} {number(row.ours)} [{number(row.low)}, {number(row.high)}]"
         f" {said.get(row.outcome, row.outcome)}"
-        for row in rows.itertuples()
+        for row in lines(rows)
     )
 
 
@@ -99,7 +100,7 @@ def differs_table(ledger: pd.DataFrame, paper: str) -> str:
     """The numbers of a paper that its own text does not give, and what readings do."""
     lines = []
     numbers = ledger[(ledger.paper == paper) & ledger.kind.eq("number") & ledger.reading.notna()]
-    for name, rows in numbers.groupby("id", sort=False):
+    for name, rows in groups(numbers, "id"):
         if rows.verdict.iloc[0] not in (AS_WRITTEN, NOT_TESTABLE):
             under = rows.under.iloc[0]
             named = f": `{under}`" if isinstance(under, str) else ""
@@ -117,12 +118,11 @@ def differs_table(ledger: pd.DataFrame, paper: str) -> str:
             "claim": f"`{name}`",
             "published": textwrap.shorten(rows.statement.iloc[0], 200),
             "ours, by reading": "; ".join(
-                f"{reading}: {one.outcome.iloc[0]}"
-                for reading, one in rows.groupby("reading", sort=False)
+                f"{reading}: {one.outcome.iloc[0]}" for reading, one in groups(rows, "reading")
             ),
             "verdict": rows.verdict.iloc[0],
         }
-        for name, rows in others.groupby("id", sort=False)
+        for name, rows in groups(others, "id")
         if rows.verdict.iloc[0] in (OTHER_READING, BROKEN_PROMISE, ALL_DIFFER)
     ]
     return markdown(pd.DataFrame(lines)) if lines else "Nothing: every claim agrees as written."
@@ -145,7 +145,7 @@ def settle_table(ledger: pd.DataFrame, paper: str) -> str:
         "row": "the reading does not give the other numbers of the row",
     }
     lines = []
-    for name, rows in open_.groupby("id", sort=False):
+    for name, rows in groups(open_, "id"):
         undecided = rows[rows.reason.notna()]
         reasons = [why[r] for r in undecided.reason.unique() if r in why]
         ours = undecided[undecided.reason == OURS]

@@ -79,7 +79,8 @@ def write_shard(plan: Plan, index: int, path: Path | str) -> None:
             table = table.replace_schema_metadata(mark)
             writer = writer or pq.ParquetWriter(temporary, table.schema, compression="zstd")
             writer.write_table(table, row_group_size=plan.per_shard)
-        writer.close()
+        if writer is not None:
+            writer.close()
 
 
 def open_shard(path: Path | str, plan: Plan) -> pq.ParquetFile:

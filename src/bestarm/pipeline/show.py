@@ -160,4 +160,4 @@ def _exact(estimate: Estimate) -> str:
 
 
 def _meaning(paper: Paper, statistic: str) -> str:
-    return (MEANINGS | paper.statistics.meanings)[statistic.split(":")[0]]
+    return {**MEANINGS, **paper.statistics.meanings}[statistic.split(":")[0]]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from bestarm.common.evidence import is_computed, raw_side, share_against, tail
+from bestarm.common.tables import lines
 from bestarm.pipeline.claims import Ledger, RowOf, matching
 
 LEVEL = 0.01
@@ -63,7 +64,7 @@ def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[pd.Series, float]]
     seen = seen.drop_duplicates([*CELL, "x", "statistic"])
     by = {name: seen[seen.statistic == name].drop_duplicates(CELL) for name in names}
     stops, capped = (by[name].set_index(CELL).value for name in ("wrong_stops", "share_capped"))
-    for row in by["error_rate"].itertuples():
+    for row in lines(by["error_rate"]):
         delta = getattr(row, "delta", math.nan)
         if delta == delta and row.n > 0:
             cell = tuple(getattr(row, name) for name in CELL)
@@ -77,10 +78,10 @@ def _too_soon(
 ) -> Iterable[tuple[pd.Series, float]]:
     """Cells without a capped run, and how likely means as short are if the bound holds."""
     for bound in bounds:
-        table = tables[bound.target]
+        table = tables[str(bound.target)]
         limits = matching(table, bound.model_dump(exclude={"target"}, exclude_none=True))
         means = table[(table.statistic == "mean_stopping_time") & (table.status == "")]
-        for row in means.itertuples():
+        for row in lines(means):
             known = limits[(limits.instance == row.instance) & (limits.delta == row.delta)]
             if len(known) == 1 and is_computed(known.iloc[0]):
                 yield row, tail(known.value.iloc[0] - row.value, raw_side(row).above)

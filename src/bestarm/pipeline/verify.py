@@ -22,7 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 
 from bestarm.common.arithmetic import same_bits
 from bestarm.common.paper import Cell, Target
-from bestarm.common.tables import KEY, assemble, cell_rows, read_table, sources_of, table_of
+from bestarm.common.tables import KEY, assemble, cell_rows, lines, read_table, sources_of, table_of
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.agreement import (
@@ -172,7 +172,7 @@ class Verification:
         sources = sources_of(summaries, self.instances[paper], published)
         pairs = paired(self._kept(paper, target), as_written(table_of(target, sources)))
         tolerance = COMPUTED if self.independent else PRINTED
-        troubles = [_say_row(r) for r in computed_differ(pairs, tolerance).itertuples()]
+        troubles = [_say_row(r) for r in lines(computed_differ(pairs, tolerance))]
         if not self.independent:
             found = [cell for each in cells.values() for cell in each]
             different = [cell.key for cell in found if self.hashes.get(cell.key) != cell.hash]
@@ -181,7 +181,7 @@ class Verification:
         runs = pairs[simulated(pairs) & pairs["_merge"].eq("both")]
         direct = runs.set_index(KEY).index.isin(sources.summary.set_index(KEY).index)
         found = verdicts(runs[direct], self.alpha)
-        troubles += [_say_row(r) for r in runs[direct][found.eq(False)].itertuples()]
+        troubles += [_say_row(r) for r in lines(runs[direct][found.eq(False)])]
         return troubles, f"{found.notna().sum()} of {len(runs)} estimates tested"
 
     def _submit(self, paper: str, pool: Executor, done) -> None:
@@ -236,9 +236,9 @@ class Verification:
 class _Here(Executor):
     """Runs jobs at once, in this process."""
 
-    def submit(self, call, /, *arguments) -> Future:
+    def submit(self, fn, /, *args, **kwargs) -> Future:
         future: Future = Future()
-        future.set_result(call(*arguments))
+        future.set_result(fn(*args, **kwargs))
         return future
 
 

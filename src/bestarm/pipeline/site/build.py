@@ -232,7 +232,7 @@ def _add_assets(site: Site) -> None:
     if any(b'"chart":{' in data for path, data in site.files.items() if path.endswith(".js")):
         library = files("plotly").joinpath("package_data/plotly.min.js")
         site.files["assets/plotly.min.js"] = library.read_bytes()
-        licence = next(f for f in files_of("plotly") if f.name.startswith("LICENSE"))
+        licence = next(f for f in files_of("plotly") or () if f.name.startswith("LICENSE"))
         site.files["assets/plotly-LICENSE.txt"] = licence.read_binary()
 
 

@@ -21,6 +21,7 @@ from bestarm.common.style import (
     VERMILION,
     Look,
 )
+from bestarm.common.tables import lines
 
 #: A line needs this many points, and a heat map this many columns, to be worth it.
 FEWEST = 3
@@ -134,7 +135,7 @@ def _places(table: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
     """The panels, and every row's place among panels and series."""
     panels, series = list(rows.panel.unique()), list(rows.series.unique())
     of = pd.Series([None] * len(table), index=table.index, dtype=object)
-    for row in rows.itertuples():
+    for row in lines(rows):
         of[row.Index] = [panels.index(row.panel), series.index(row.series)]
     return {"panels": panels, "of": of.tolist()}
 
@@ -143,7 +144,7 @@ def _series(rows: pd.DataFrame, looks: Mapping[str, Look]) -> list[dict[str, str
     """Names and looks of curves: colours of the static figure, dashes where a colour repeats."""
     seen: dict[str, list[str]] = {}
     drawn = []
-    for row in rows.drop_duplicates("series").itertuples():
+    for row in lines(rows.drop_duplicates("series")):
         look = looks.get(row.algorithm) or looks.get(row.reading)
         if row.reading == "published":
             drawn.append({"name": row.series, "colour": BLACK, "dash": None, "symbol": "diamond"})

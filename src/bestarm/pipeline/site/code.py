@@ -22,6 +22,11 @@ class CodePage(NamedTuple):
     entries: list[str]  # pages of a folder's files and folders, relative to the site
 
 
+def _page(path: str) -> str:
+    """Where a file or folder is shown."""
+    return f"code/{path}index.html" if path.endswith("/") else f"code/{path}.html"
+
+
 class Code:
     """Knows where the code of a project is shown, and collects which of it is asked for."""
 
@@ -41,7 +46,7 @@ class Code:
         if found is None:
             return None
         self._asked[found] = None
-        page = f"code/{found}index.html" if found.endswith("/") else f"code/{found}.html"
+        page = _page(found)
         return f"{page}#L-{line}" if line else page
 
     def of(self, thing: Any) -> str | None:
@@ -60,15 +65,16 @@ class Code:
     def pages(self) -> dict[str, CodePage]:
         """Every page asked for, and those that a folder among them lists."""
         made: dict[str, CodePage] = {}
-        while waiting := [path for path in self._asked if self.page(path) not in made]:
+        while waiting := [path for path in self._asked if _page(path) not in made]:
             for path in waiting:
-                made[self.page(path)] = self._folder(path) if path[-1] == "/" else self._file(path)
+                made[_page(path)] = self._folder(path) if path[-1] == "/" else self._file(path)
         return made
 
     def _folder(self, path: str) -> CodePage:
         inside = (one for one in self._files | self._folders if one != path)
         direct = {one for one in inside if one.startswith(path) and "/" not in one[len(path) : -1]}
-        return CodePage(path, "", [self.page(one) for one in sorted(direct)])
+        self._asked |= dict.fromkeys(direct)
+        return CodePage(path, "", [_page(one) for one in sorted(direct)])
 
     def _file(self, path: str) -> CodePage:
         try:

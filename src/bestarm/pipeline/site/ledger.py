@@ -23,7 +23,7 @@ PENDING = VerdictLook(
     "…",
     GREY,
     "",
-    "",
+    "none",
     "Its table has not been built, or not been tested.",
 )
 KINDS = {look.name: look for look in (*LOOKS.values(), PENDING)}
@@ -127,12 +127,14 @@ def _result(rows: pd.DataFrame) -> Result:
 
 
 def _part(row) -> Part:
-    numbers = [float(getattr(row, name) or "nan") for name in ("ours", "low", "high", "n", "than")]
+    numbers = {n: float(getattr(row, n) or "nan") for n in ("ours", "low", "high", "n", "than")}
     why = WHY.get(row.reason, "")
     if row.reason == "ours":
         needed = float(row.runs_needed or "nan")
         why = f"{needed:,.0f} runs would settle it" if math.isfinite(needed) else "too few runs"
-    return Part(row.part, *numbers, row.published, row.part_outcome, why)
+    return Part(
+        name=row.part, **numbers, published=row.published, outcome=row.part_outcome, why=why
+    )
 
 
 def tally(claims: Iterable[Judged]) -> dict[VerdictLook, int]:

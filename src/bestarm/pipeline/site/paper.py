@@ -58,7 +58,7 @@ def target_view(
     plots = known.plots
     drawn = None
     if table is not None:
-        claimed = Counter(c.claim.row.statistic for c in own)
+        claimed = Counter(str(c.claim.tested.statistic) for c in own)
         drawn = chart(table, plots.looks, claimed, known.further)
     caption = caption_of(picture.decode()) if picture else ""
     pieces = {
@@ -108,9 +108,13 @@ def asked(judged: Judged) -> str:
         return "never"
     side = {"at_least": "above", "at_most": "below", "about": "about"}[claim.test]
     if not isinstance(claim.than, RowOf):
-        limits = {p.than for p in claim.over if isinstance(p.than, float)} or {claim.than}
+        limits = {p.than for p in claim.over if isinstance(p.than, float)}
+        limits = limits or {float(claim.than or 0.0)}
         return f"{side} {', '.join(f'{limit:,.6g}' for limit in sorted(limits))}"
-    other, row = claim.than.model_dump(exclude_none=True), claim.row.model_dump(exclude_none=True)
+    other, row = (
+        claim.than.model_dump(exclude_none=True),
+        claim.tested.model_dump(exclude_none=True),
+    )
     differs = [f"{key} {value}" for key, value in other.items() if row.get(key) != value]
     return f"{side} that of {', '.join(differs)}" if len(claim.over) < 2 else f"{side} others"
 

@@ -53,8 +53,8 @@ def render(
             token.attrSet("id", heading.anchor)
             section = heading.text if heading.level == 2 else section
         elif token.type == "inline":
-            _relink(token.children, link)
-            for child in token.children:
+            _relink(token.children or [], link)
+            for child in token.children or []:
                 anchor = child.type == "code_inline" and readings(section, child.content)
                 if anchor and anchor not in anchors:
                     child.attrSet("id", anchor)
@@ -89,7 +89,7 @@ def _without_title(tokens: list[Token]) -> tuple[str, list[Token]]:
 
 
 def _plain(token: Token) -> str:
-    return "".join(child.content for child in token.children)
+    return "".join(child.content for child in token.children or [])
 
 
 def _slug(text: str) -> str:
@@ -111,8 +111,9 @@ def _relink(tokens: list[Token], link: Callable[[str], str | None]) -> None:
     tag = "a"
     for token in tokens:
         if token.type == "link_open":
-            href = token.attrGet("href")
+            href = str(token.attrGet("href"))
             there = href if re.match(r"\w+:|#", href) else link(href)
-            tag, token.attrs = ("a", {"href": there}) if there else ("span", {})
+            tag = "a" if there else "span"
+            token.attrs = {"href": there} if there else {}
         if token.type in ("link_open", "link_close"):
             token.tag = tag
