@@ -22,7 +22,7 @@ verify-hashes: quick ## Keep the hashes of the rows that `make verify` compares 
 notebooks: $(READY) ## Run every notebook into a page under site/notebooks.
 	$(RUN) snakemake notebooks
 
-test: $(READY) ## Lint, check formatting and run the tests.
+test: $(READY) ## Lint, check formatting and types, run the tests.
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile workflow

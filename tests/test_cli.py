@@ -138,7 +138,7 @@ def refused(result, *texts):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("weights:", "wieghts:", "wieghts: unknown field, allowed are paper"),
+        ("weights:", "wieghts:", "wieghts: unknown field, allowed are name"),
         ("weights: [0.5, 0.5]", "weights: [0.5]", "weights: must have 2 entries to fit means"),
         ("weights: [0.5, 0.5]", "weights: [0.5, -1]", "weights.2: must be greater than or equal"),
         ("0.9, 0.8", ".nan, 0.8", "means.1.1: must be a finite number, got nan"),

@@ -182,7 +182,7 @@ def test_names_of_instances_are_their_keys():
         ({"cost_sigma": 0.0}, "cost_sigma: must be greater than 0, got 0.0"),
         ({"arms": ["a"]}, "arms: must have 3 entries to fit means, got 1"),
         ({"name": ""}, "name: "),
-        ({"wieghts": 1}, "wieghts: unknown field, allowed are paper, name,"),
+        ({"wieghts": 1}, "wieghts: unknown field, allowed are name,"),
     ],
 )
 def test_bad_instances(change, said):

@@ -129,7 +129,7 @@ def test_code_in_findings_is_not_broken():
 
 def test_a_missing_mark_is_named():
     with pytest.raises(InputError, match=r"docs/speed\.md: the mark <!-- computed: speed -->"):
-        fill("docs/speed.md", "# Speed", {"speed": "x"})
+        fill("docs/speed.md", "# Speed", {"speed": "x"}, ledger(3, 1))
 
 
 @pytest.fixture(scope="module")

@@ -22,29 +22,29 @@ def code_hash(*modules: str) -> str:
     Modules imported by name at run time (the papers, through the registry) do not count: name
     them too where a rule uses them.
     """
-    found: set[str] = set()
+    found: dict[str, Path] = {}
     for module in modules:
         _follow(module, found)
     digest = hashlib.sha256()
     for library in NUMBERS_FROM:
         digest.update(f"{library}=={version(library)}\n".encode())
-    for module in sorted(found):
-        digest.update(f"{module}\n{_meaning(module)[0]}\n".encode())
+    for module, source in sorted(found.items()):
+        digest.update(f"{module}\n{_meaning(source)[0]}\n".encode())
     return digest.hexdigest()[:16]
 
 
 def imported_modules(module: str) -> frozenset[str]:
     """The modules of this package that `module` imports, directly or not, and itself."""
-    found: set[str] = set()
+    found: dict[str, Path] = {}
     _follow(module, found)
     return frozenset(found)
 
 
-def _follow(module: str, found: set[str]) -> None:
+def _follow(module: str, found: dict[str, Path]) -> None:
     source = _source(module)
     if module in found or source is None:
         return
-    found.add(module)
+    found[module] = source
     for imported in _meaning(source)[1]:
         _follow(imported, found)
 
