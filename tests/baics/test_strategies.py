@@ -14,19 +14,11 @@ from bestarm.baics.strategies import (
     STRATEGIES,
     Options,
     Reading,
-    Setting,
-    choose_ta_s,
-    choose_ta_scs,
-    choose_uniform,
-    done,
+    World,
     draw_group,
-    observe,
     prepare,
-    rules,
-    run_ta_s,
-    run_ta_scs,
-    run_two_stage,
-    start,
+    rules_of,
+    start_pairs,
     supergradient_step,
 )
 from bestarm.common.paper import Cell
@@ -43,17 +35,28 @@ EXAMPLE1 = Instance(
 NONE = Instance(name="none", means=[[0.8, -0.9], [-0.9, 0.5]], weights=[0.5, 0.5])
 
 
-def played(strategy, instance, chosen, seed):
+def rules(instance, delta, **options):
+    """As the paper has them, but for some options of T-a-SCS."""
+    n_arms = len(instance.standard_means)
+    return rules_of(n_arms, instance.problem, delta, Reading(), Options(**options))
+
+
+def last_state(strategy, instance, chosen, cap, seed):
+    """A whole run."""
+    streams, world = streams_of(99, seed), World(instance.standard_means)
+    return STRATEGIES[strategy].play(world, chosen, cap, streams.environment, streams.coins)[0]
+
+
+def played(strategy, instance, chosen, cap, seed):
     """A run step by step: its pairs, its rewards in units of sigma, and its last state."""
-    choose = {"T-a-SCS": choose_ta_scs, "T-a-S": choose_ta_s, "Uniform": choose_uniform}[strategy]
-    means, problem, streams = instance.standard_means, instance.problem, streams_of(99, seed)
-    state = start(*means.shape, means.size if strategy == "T-a-SCS" else means.shape[0])
+    steps, means, streams = STRATEGIES[strategy], instance.standard_means, streams_of(99, seed)
+    state = steps.start(chosen)
     pairs, rewards = [], []
-    while state.clock[0] < chosen.cap and not done(state, problem, chosen):
-        pair = choose(state, problem, chosen, streams.coins)
+    while state.clock[0] < cap and not steps.done(chosen, state):
+        pair = steps.choose(chosen, state, streams.coins)
         pairs.append(divmod(int(pair), means.shape[1]))
         rewards.append(means[pairs[-1]] + streams.environment.standard_normal())
-        observe(state, problem, pair, rewards[-1])
+        steps.observe(chosen, state, pair, rewards[-1])
     return pairs, rewards, state
 
 
@@ -75,12 +78,9 @@ def test_strategies_are_what_the_paper_tells(seed, instance, strategy, step, tie
     T-a-SCS with a step that keeps all weights positive, and with the paper's, which leaves most of
     them at 0 and many alternatives tied. Allocations of the retelling are cvxpy's, good to 1e-8.
     """
-    chosen = rules(Setting(delta=0.1, cap=220), Reading(), Options(step=step, tie_coins=tie_coins))
-    pairs, rewards, state = played(strategy, instance, chosen, seed)
-    loop = streams_of(99, seed)
-    run = STRATEGIES[strategy](
-        instance.standard_means, instance.problem, chosen, loop.environment, loop.coins
-    )
+    chosen = rules(instance, 0.1, step=step, tie_coins=tie_coins)
+    pairs, rewards, state = played(strategy, instance, chosen, 220, seed)
+    run = last_state(strategy, instance, chosen, 220, seed)
     np.testing.assert_array_equal(run.pulls, state.pulls)
     coins = streams_of(99, seed).coins if tie_coins else None
     told = reference.retell(
@@ -93,11 +93,7 @@ def test_strategies_are_what_the_paper_tells(seed, instance, strategy, step, tie
 
 def test_two_stage_settles_feasibility_before_it_compares():
     """Its first pulls go to open arms; then to feasible ones alone, in about the plain shares."""
-    chosen = rules(Setting(delta=0.1, cap=100_000), Reading(), Options())
-    streams = streams_of(99, 3)
-    state = run_two_stage(
-        EXAMPLE1.standard_means, EXAMPLE1.problem, chosen, streams.environment, streams.coins
-    )
+    state = last_state("Two-stage", EXAMPLE1, rules(EXAMPLE1, 0.1), 100_000, 3)
     assert state.decided.tolist() == [1, 1, -1]
     assert state.answer[0] == 0
     level = stylised_threshold(int(state.clock[0]), 0.05) / 0.5
@@ -117,11 +113,7 @@ def test_two_stage_wastes_pulls_on_an_arm_that_need_not_be_judged():
 def test_ta_s_tracks_the_plain_allocation():
     """After many pulls arms are pulled as bai_allocation says, subpopulations as q says."""
     cap = 200_000
-    chosen = rules(Setting(delta=1e-300, cap=cap), Reading(), Options())
-    streams = streams_of(99, 1)
-    state = run_ta_s(
-        EXAMPLE1.standard_means, EXAMPLE1.problem, chosen, streams.environment, streams.coins
-    )
+    state = last_state("T-a-S", EXAMPLE1, rules(EXAMPLE1, 1e-300), cap, 1)
     by_arm = state.pulls.sum(axis=1)
     w = np.empty(3)
     bai_allocation(state.means @ EXAMPLE1.problem.weights, w)
@@ -136,10 +128,8 @@ def test_ta_s_tracks_the_plain_allocation():
 @pytest.mark.parametrize("options", [{"step": 0.02}, {"inner_steps": 0}])
 def test_ta_scs_allocation_tends_to_an_optimal_one(options):
     """F_mu(N(t)/t) reaches max F_mu = 2/T*, to the few percent that forced exploration costs."""
-    chosen = rules(Setting(delta=1e-300, cap=300_000), Reading(), Options(**options))
     means, problem = EXAMPLE1.standard_means, EXAMPLE1.problem
-    streams = streams_of(99, 2)
-    state = run_ta_scs(means, problem, chosen, streams.environment, streams.coins)
+    state = last_state("T-a-SCS", EXAMPLE1, rules(EXAMPLE1, 1e-300, **options), 300_000, 2)
     value = nearest_alternative(state.pulls / state.pulls.sum(), means, problem, 0, state.shift)
     assert value * characteristic_time(EXAMPLE1) / 2 > 0.9
 
@@ -158,12 +148,12 @@ def test_ties_are_broken_fairly_or_by_order():
     means = np.array([[1.0, 1.0], [0.5, 0.5]])
 
     def gradient_after_step(tie_coins, coins):
-        state = start(2, 2, 4)
+        chosen = rules_of(2, problem, 0.1, Reading(), Options(tie_coins=tie_coins))
+        state = start_pairs(chosen)
         state.means[:] = means
         state.answer[0] = 0
         state.iterate[:] = [[0.0, 0.0], [1.0, 0.0]]
-        chosen = rules(Setting(), Reading(), Options(tie_coins=tie_coins))
-        supergradient_step(state, problem, chosen, coins)
+        supergradient_step(chosen, state, coins)
         return tuple(state.gradient.ravel() > 0)
 
     coins = np.random.default_rng(1)

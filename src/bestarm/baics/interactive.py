@@ -1,13 +1,19 @@
-"""The strategies as ask/tell objects, on the compiled steps of `strategies.py`."""
+"""The strategies as ask/tell objects, on the steps of `strategies.py`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bestarm.baics import strategies
 from bestarm.baics.alternatives import NO_ARM, Problem, nearest_alternative
-from bestarm.baics.strategies import Options, Setting, rules, start
+from bestarm.baics.strategies import (
+    READINGS,
+    STRATEGIES,
+    Options,
+    Setting,
+    rules_of,
+    two_stage_cost,
+)
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell
@@ -26,18 +32,15 @@ class _Baics(AskTell[Pair]):
             (README.md, figures/baics/segments).
         constrained: M, the first M subpopulations must have mean >= 0; all of them if left out.
         sigma: standard deviation of a reward, in the rewards' unit.
-        reading: of the paper, see `strategies.READINGS`.
+        reading: of the paper, see `READINGS`.
         seed: of the strategy's own coins; or a numpy Generator.
-        options: of T-a-SCS, see `strategies.Options`.
+        options: of T-a-SCS, see `Options`.
 
     Raises:
         InputError: an argument is out of range, naming it.
     """
 
-    _strategy = "Uniform"
-    _choose_pair: Callable[..., int] = staticmethod(strategies.choose_uniform)
-    _has_stopped = staticmethod(strategies.done)
-    _tracks_pairs = False
+    _name = "Uniform"
 
     def __init__(
         self,
@@ -51,7 +54,6 @@ class _Baics(AskTell[Pair]):
         seed: int | np.random.Generator = 0,
         **options: Any,
     ) -> None:
-        super().__init__()
         name = type(self).__name__
         q = np.array(weights, dtype=float)
         if q.ndim != 1 or not np.isfinite(q).all() or (q < 0).any() or not q.sum() > 0:
@@ -65,20 +67,15 @@ class _Baics(AskTell[Pair]):
             raise InputError(f"{name}: n_arms: must be at least 2, got {n_arms}")
         if not (np.isfinite(sigma) and sigma > 0):
             raise InputError(f"{name}: sigma: must be positive, got {sigma}")
-        if reading not in (readings := strategies.READINGS[self._strategy]):
+        if reading not in (readings := READINGS[self._name]):
             allowed = ", ".join(readings)
             raise InputError(f"{name}: reading: must be one of {allowed}, got {reading}")
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
-        self._problem = Problem(q / q.sum(), n_constrained)
-        self._rules = rules(setting, readings[reading], parse(Options, options, name))
+        problem = Problem(q / q.sum(), n_constrained)
+        chosen = parse(Options, options, name)
+        rules = rules_of(n_arms, problem, setting.delta, readings[reading], chosen)
+        super().__init__(STRATEGIES[self._name], rules, np.random.default_rng(seed))
         self._sigma = sigma
-        self._coins = np.random.default_rng(seed)
-        self._state = start(n_arms, q.size, n_arms * q.size if self._tracks_pairs else n_arms)
-
-    @property
-    def done(self) -> bool:
-        """Whether Z(t) > beta(t, delta)."""
-        return bool(self._has_stopped(self._state, self._problem, self._rules))
 
     @property
     def answer(self) -> int | None:
@@ -102,9 +99,8 @@ class _Baics(AskTell[Pair]):
         state = self._state
         if not state.pulls.all():
             return 0.0
-        cost = nearest_alternative(
-            state.pulls, state.means, self._problem, state.answer[0], state.shift
-        )
+        problem = self._rules.problem
+        cost = nearest_alternative(state.pulls, state.means, problem, state.answer[0], state.shift)
         return float(self._rules.half * cost)
 
     @property
@@ -116,19 +112,21 @@ class _Baics(AskTell[Pair]):
         """Record a reward. Raises ValueError for a pair there is not, or a reward not finite."""
         self._record(arm, reward)
 
-    def _choose(self) -> Pair:
-        pair = self._choose_pair(self._state, self._problem, self._rules, self._coins)
-        return divmod(int(pair), self._problem.weights.size)
+    def _arm(self, number: int) -> Pair:
+        return divmod(number, self._rules.problem.weights.size)
 
-    def _observe(self, arm: Pair, *observed: float) -> None:
-        (reward,) = observed
+    def _number(self, arm: Pair) -> int:
         k, l = arm
         n_arms, n_groups = self._state.pulls.shape
         if not (0 <= k < n_arms and 0 <= l < n_groups):
             raise ValueError(
                 f"arm must be (0 to {n_arms - 1}, 0 to {n_groups - 1}), got ({k}, {l})"
             )
-        strategies.observe(self._state, self._problem, k * n_groups + l, reward / self._sigma)
+        return k * n_groups + l
+
+    def _seen(self, *observed: float) -> float:
+        (reward,) = observed
+        return reward / self._sigma
 
 
 class TaSCS(_Baics):
@@ -137,16 +135,13 @@ class TaSCS(_Baics):
     `ask` returns (arm, subpopulation), both counted from 0.
     """
 
-    _strategy = "T-a-SCS"
-    _choose_pair: Callable[..., int] = staticmethod(strategies.choose_ta_scs)
-    _tracks_pairs = True
+    _name = "T-a-SCS"
 
 
 class TaS(_Baics):
     """Track-and-Stop for plain identification, with the constrained stopping rule (Section 5)."""
 
-    _strategy = "T-a-S"
-    _choose_pair: Callable[..., int] = staticmethod(strategies.choose_ta_s)
+    _name = "T-a-S"
 
 
 class Uniform(_Baics):
@@ -159,16 +154,14 @@ class TwoStage(_Baics):
     The naive strategy of Section 3.2.
     """
 
-    _strategy = "Two-stage"
-    _choose_pair: Callable[..., int] = staticmethod(strategies.choose_two_stage)
-    _has_stopped = staticmethod(strategies.done_two_stage)
+    _name = "Two-stage"
 
     @property
     def statistic(self) -> float:
         """What tells the best arm found feasible from the next; 0 while some arm is not settled."""
         if not self._state.decided.all():
             return 0.0
-        return float(self._rules.half * strategies.two_stage_cost(self._state, self._problem))
+        return float(self._rules.half * two_stage_cost(self._rules.problem, self._state))
 
     @property
     def threshold(self) -> float:

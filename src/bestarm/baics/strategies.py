@@ -1,8 +1,4 @@
-"""The strategies: a state, the steps on it, and the loop that runs a replication.
-
-A step is one small compiled function. The compiled loops below and the ask/tell objects of
-`interactive.py` call the same steps, so they make the same pulls.
-"""
+"""The strategies: steps on a state (core/strategy.py), and what a cell of an experiment tells them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -27,6 +23,7 @@ from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import Input, PositiveFloat, Probability, Pulls
 from bestarm.core.simplex import project_to_simplex
 from bestarm.core.status import Status
+from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams, streams_of
 from bestarm.core.tracking import track
 
@@ -37,11 +34,12 @@ FEASIBLE, INFEASIBLE = 1, -1
 
 
 class Rules(NamedTuple):
-    """When to stop, and how T-a-SCS moves its allocation."""
+    """What a strategy is told: the problem, when to stop, and how T-a-SCS moves its allocation."""
 
+    n_arms: int  # K
+    problem: Problem
     delta: float  # confidence level
     half: float  # factor of F in the stopping statistic: 1/2 in Eq. (10)
-    cap: int  # most pulls of a run
     step: float  # alpha, the size of a projected supergradient step
     inner_steps: int  # such steps a pull; 0 plays the exact maximiser
     tie_coins: bool  # among equally near alternatives: a fair coin, or the first
@@ -65,13 +63,14 @@ class State(NamedTuple):
 
 
 @jit
-def start(n_arms: int, n_groups: int, n_targets: int) -> State:
+def start_on(rules: Rules, n_targets: int) -> State:
     """A fresh state; the initial draws count as tracked, so tracking starts level.
 
     Args:
-        n_arms, n_groups: K and L.
+        rules: of the run.
         n_targets: K L for a strategy that tracks (arm, subpopulation) pairs, K for arms.
     """
+    n_arms, n_groups = rules.n_arms, rules.problem.weights.size
     pairs = (n_arms, n_groups)
     return State(
         clock=np.zeros(1, np.int64),
@@ -89,19 +88,31 @@ def start(n_arms: int, n_groups: int, n_targets: int) -> State:
     )
 
 
+@jit
+def start(rules: Rules) -> State:
+    """A state of a strategy that tracks arms, or nothing."""
+    return start_on(rules, rules.n_arms)
+
+
+@jit
+def start_pairs(rules: Rules) -> State:
+    """A state of a strategy that tracks (arm, subpopulation) pairs."""
+    return start_on(rules, rules.n_arms * rules.problem.weights.size)
+
+
 @inlined
-def observe(state: State, problem: Problem, pair: int, reward: float) -> None:
+def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     """Record a reward of the (arm, subpopulation) with flat index `pair`."""
-    k, l = divmod(pair, problem.weights.size)
+    k, l = divmod(pair, rules.problem.weights.size)
     state.clock[0] += 1
     state.pulls[k, l] += 1.0
     state.sums[k, l] += reward
     state.means[k, l] = state.sums[k, l] / state.pulls[k, l]
-    state.answer[0] = best_feasible_arm(state.means, problem)
+    state.answer[0] = best_feasible_arm(state.means, rules.problem)
 
 
 @inlined
-def done(state: State, problem: Problem, rules: Rules) -> bool:
+def done(rules: Rules, state: State) -> bool:
     """The stopping rule of every strategy: Z(t) > beta(t, delta), after the initial draws.
 
     Z(t) = half F_mu^(N(t)) with half = 1/2 in Eq. (10).
@@ -110,18 +121,18 @@ def done(state: State, problem: Problem, rules: Rules) -> bool:
         return False
     level = stylised_threshold(state.clock[0], rules.delta) / rules.half
     return all_alternatives_beyond(
-        level, state.pulls, state.means, problem, state.answer[0], state.shift
+        level, state.pulls, state.means, rules.problem, state.answer[0], state.shift
     )
 
 
 @inlined
-def supergradient_step(state: State, problem: Problem, rules: Rules, coins) -> None:
+def supergradient_step(rules: Rules, state: State, coins) -> None:
     """iterate <- P(iterate + alpha dF_mu^(iterate)), Section 4.1, P the projection on the simplex.
 
     Sparse iterates leave many alternatives at cost 0; which of them gives the supergradient is
     settled by a fair coin, or by their order (`Rules.tie_coins`).
     """
-    best = state.answer[0]
+    problem, best = rules.problem, state.answer[0]
     least = np.inf
     nearest = 0
     ties = 0
@@ -143,7 +154,7 @@ def supergradient_step(state: State, problem: Problem, rules: Rules, coins) -> N
 
 
 @inlined
-def choose_ta_scs(state: State, problem: Problem, rules: Rules, coins: np.random.Generator) -> int:
+def choose_ta_scs(rules: Rules, state: State, coins: np.random.Generator) -> int:
     """T-a-SCS: track the allocation that maximises F for the empirical means, Eq. (9).
 
     Without a feasible arm the maximiser is known in closed form and played, and the iterate
@@ -153,10 +164,10 @@ def choose_ta_scs(state: State, problem: Problem, rules: Rules, coins: np.random
         return state.clock[0] % state.pulls.size
     target = state.target.reshape(state.pulls.shape)
     if rules.inner_steps == 0 or state.answer[0] == NO_ARM:
-        optimal_allocation(state.means, problem, state.answer[0], target)
+        optimal_allocation(state.means, rules.problem, state.answer[0], target)
     else:
         for _ in range(rules.inner_steps):
-            supergradient_step(state, problem, rules, coins)
+            supergradient_step(rules, state, coins)
         target[:] = state.iterate
     return track(
         state.target, state.pulls.reshape(-1), state.clock[0], state.tracked, state.floored
@@ -175,7 +186,7 @@ def draw_group(weights: np.ndarray, coins) -> int:
 
 
 @inlined
-def choose_ta_s(state: State, problem: Problem, rules: Rules, coins: np.random.Generator) -> int:
+def choose_ta_s(rules: Rules, state: State, coins: np.random.Generator) -> int:
     """T-a-S: track the arms' optimal allocation for plain identification of the best quality.
 
     Garivier & Kaufmann (2016) on the K empirical qualities; the subpopulation is drawn from q.
@@ -187,26 +198,26 @@ def choose_ta_s(state: State, problem: Problem, rules: Rules, coins: np.random.G
     for k in range(n_arms):
         arms[k] = 0.0
         for l in range(n_groups):
-            arms[k] += problem.weights[l] * state.means[k, l]
+            arms[k] += rules.problem.weights[l] * state.means[k, l]
     bai_allocation(arms[:n_arms], state.target)
     for k in range(n_arms):
         arms[k] = state.pulls[k].sum()
     arm = track(state.target, arms[:n_arms], state.clock[0], state.tracked, state.floored)
-    return arm * n_groups + draw_group(problem.weights, coins)
+    return arm * n_groups + draw_group(rules.problem.weights, coins)
 
 
 @inlined
-def choose_uniform(state: State, problem: Problem, rules: Rules, coins: np.random.Generator) -> int:
+def choose_uniform(rules: Rules, state: State, coins: np.random.Generator) -> int:
     """Uniform: an arm with probability 1/K, and a subpopulation drawn from q."""
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return state.clock[0] % state.pulls.size
     n_arms, n_groups = state.pulls.shape
     arm = min(int(n_arms * coins.random()), n_arms - 1)
-    return arm * n_groups + draw_group(problem.weights, coins)
+    return arm * n_groups + draw_group(rules.problem.weights, coins)
 
 
 @inlined
-def decide(state: State, problem: Problem, rules: Rules) -> int:
+def decide(rules: Rules, state: State) -> int:
     """Stage one of Two-stage: settle what is sure of the arms' feasibility at level delta / 2.
 
     An arm is settled when the GLR statistic against the other case, half min_l N_l mu_l^2 over its
@@ -221,7 +232,7 @@ def decide(state: State, problem: Problem, rules: Rules) -> int:
     for k in range(state.decided.size):
         if state.decided[k] == 0:
             least, below = np.inf, 0.0
-            for l in range(problem.constrained):
+            for l in range(rules.problem.constrained):
                 cost = state.pulls[k, l] * state.means[k, l] ** 2
                 least = min(least, cost)
                 if state.means[k, l] < 0.0:
@@ -236,7 +247,7 @@ def decide(state: State, problem: Problem, rules: Rules) -> int:
 
 
 @inlined
-def quality(state: State, problem: Problem, arm: int) -> tuple[float, float]:
+def quality(problem: Problem, state: State, arm: int) -> tuple[float, float]:
     """The empirical quality of an arm, and its variance."""
     value, variance = 0.0, 0.0
     for l in range(problem.weights.size):
@@ -246,7 +257,7 @@ def quality(state: State, problem: Problem, arm: int) -> tuple[float, float]:
 
 
 @jit
-def two_stage_cost(state: State, problem: Problem) -> float:
+def two_stage_cost(problem: Problem, state: State) -> float:
     """min (m_b - m_k)^2 / (v_b + v_k) over the arms found feasible, of quality m and variance v.
 
     b is the best of them, and becomes the answer; with fewer than two of them nothing is left to
@@ -255,31 +266,29 @@ def two_stage_cost(state: State, problem: Problem) -> float:
     best, highest, spread = NO_ARM, -np.inf, 0.0
     for k in range(state.decided.size):
         if state.decided[k] == FEASIBLE:
-            value, variance = quality(state, problem, k)
+            value, variance = quality(problem, state, k)
             if value > highest:
                 best, highest, spread = k, value, variance
     state.answer[0] = best
     least = np.inf
     for k in range(state.decided.size):
         if state.decided[k] == FEASIBLE and k != best:
-            value, variance = quality(state, problem, k)
+            value, variance = quality(problem, state, k)
             least = min(least, (highest - value) ** 2 / (spread + variance))
     return least
 
 
 @inlined
-def done_two_stage(state: State, problem: Problem, rules: Rules) -> bool:
+def done_two_stage(rules: Rules, state: State) -> bool:
     """Two-stage stops when all arms are settled and the best feasible one is sure, at delta / 2."""
-    if state.clock[0] < INITIAL_DRAWS * state.pulls.size or decide(state, problem, rules) > 0:
+    if state.clock[0] < INITIAL_DRAWS * state.pulls.size or decide(rules, state) > 0:
         return False
     level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.half
-    return two_stage_cost(state, problem) > level
+    return two_stage_cost(rules.problem, state) > level
 
 
 @inlined
-def choose_two_stage(
-    state: State, problem: Problem, rules: Rules, coins: np.random.Generator
-) -> int:
+def choose_two_stage(rules: Rules, state: State, coins: np.random.Generator) -> int:
     """Two-stage: the least pulled pair of the arms that are open, then plain identification.
 
     The second stage pulls, of the arms found feasible, the one furthest behind its share in
@@ -301,7 +310,7 @@ def choose_two_stage(
     count = 0
     for k in range(n_arms):
         if state.decided[k] == FEASIBLE:
-            qualities[count] = quality(state, problem, k)[0]
+            qualities[count] = quality(rules.problem, state, k)[0]
             count += 1
     bai_allocation(qualities[:count], state.target[:count])
     arm, largest, place = 0, -np.inf, 0
@@ -311,47 +320,29 @@ def choose_two_stage(
             if lag > largest:
                 arm, largest = k, lag
             place += 1
-    return arm * n_groups + draw_group(problem.weights, coins)
+    return arm * n_groups + draw_group(rules.problem.weights, coins)
 
 
-@jit
-def run_ta_scs(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
-    """One replication of T-a-SCS on the means `truth`, (K, L), with unit variance."""
-    state = start(truth.shape[0], truth.shape[1], truth.size)
-    while state.clock[0] < rules.cap and not done(state, problem, rules):
-        pair = choose_ta_scs(state, problem, rules, coins)
-        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
-    return state
+class World(NamedTuple):
+    """What is pulled in simulations: unit variance."""
+
+    means: np.ndarray  # (K, L)
 
 
-@jit
-def run_ta_s(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
-    """One replication of T-a-S on the means `truth`, (K, L), with unit variance."""
-    state = start(truth.shape[0], truth.shape[1], truth.shape[0])
-    while state.clock[0] < rules.cap and not done(state, problem, rules):
-        pair = choose_ta_s(state, problem, rules, coins)
-        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
-    return state
+@inlined
+def pull(world: World, state: State, pair: int, environment: np.random.Generator) -> float:
+    """A reward of the (arm, subpopulation) with flat index `pair`."""
+    return world.means.flat[pair] + environment.standard_normal()
 
 
-@jit
-def run_uniform(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
-    """One replication of Uniform on the means `truth`, (K, L), with unit variance."""
-    state = start(truth.shape[0], truth.shape[1], truth.shape[0])
-    while state.clock[0] < rules.cap and not done(state, problem, rules):
-        pair = choose_uniform(state, problem, rules, coins)
-        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
-    return state
-
-
-@jit
-def run_two_stage(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> State:
-    """One replication of Two-stage on the means `truth`, (K, L), with unit variance."""
-    state = start(truth.shape[0], truth.shape[1], truth.shape[0])
-    while state.clock[0] < rules.cap and not done_two_stage(state, problem, rules):
-        pair = choose_two_stage(state, problem, rules, coins)
-        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
-    return state
+STRATEGIES = {
+    "T-a-SCS": Strategy("baics T-a-SCS", start_pairs, done, choose_ta_scs, observe, pull),
+    "T-a-S": Strategy("baics T-a-S", start, done, choose_ta_s, observe, pull),
+    "Uniform": Strategy("baics Uniform", start, done, choose_uniform, observe, pull),
+    "Two-stage": Strategy(
+        "baics Two-stage", start, done_two_stage, choose_two_stage, observe, pull
+    ),
+}
 
 
 class Outcome(NamedTuple):
@@ -361,15 +352,6 @@ class Outcome(NamedTuple):
     answer: int  # 1..K, or 0 for none
     status: int  # a `Status`
     pulls: np.ndarray  # (K L,) of each (arm, subpopulation), arm by arm
-
-
-#: The compiled loop of each strategy.
-STRATEGIES = {
-    "T-a-SCS": run_ta_scs,
-    "T-a-S": run_ta_s,
-    "Uniform": run_uniform,
-    "Two-stage": run_two_stage,
-}
 
 
 class Reading(NamedTuple):
@@ -397,7 +379,6 @@ READINGS = {
     "Uniform": Readings(WRITTEN | NO_HALF),
     "Two-stage": Readings(WRITTEN),
 }
-NO_CAP = np.iinfo(np.int64).max
 
 
 class Options(Input):
@@ -415,25 +396,35 @@ class Setting(Input):
     cap: Pulls | None = Field(15_000, description="most pulls of a run")
 
 
-def rules(setting: Setting, reading: Reading, options: Options) -> Rules:
-    """The rules of a run under a reading of the paper, which overrides the options."""
+def rules_of(
+    n_arms: int, problem: Problem, delta: float, reading: Reading, options: Options
+) -> Rules:
+    """What a strategy is told under a reading of the paper, which overrides the options."""
     given = {name: value for name, value in reading._asdict().items() if value is not None}
-    changed = options.model_dump() | given
-    return Rules(delta=setting.delta, cap=setting.cap or NO_CAP, **changed)
+    return Rules(n_arms, problem, delta, **(options.model_dump() | given))
+
+
+def steps(instance: Instance, cell: Cell) -> Steps:
+    """A cell as steps."""
+    setting, options = Setting(**cell.setting), Options(**cell.options)
+    reading = READINGS[cell.strategy][cell.reading]
+    world = World(instance.standard_means)
+    return Steps(
+        STRATEGIES[cell.strategy],
+        rules_of(len(world.means), instance.problem, setting.delta, reading, options),
+        world,
+        setting.cap or NO_CAP,
+    )
 
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    run = STRATEGIES[cell.strategy]
-    reading = READINGS[cell.strategy][cell.reading]
-    chosen = rules(Setting(**cell.setting), reading, Options(**cell.options))
-    has_stopped = done_two_stage if cell.strategy == "Two-stage" else done
+    strategy, rules, world, cap = steps(instance, cell)
+    play = strategy.play
 
     def replicate(streams: Streams) -> Outcome:
-        state = run(
-            instance.standard_means, instance.problem, chosen, streams.environment, streams.coins
-        )
-        stopped = has_stopped(state, instance.problem, chosen)
+        state, stopped = play(world, rules, cap, streams.environment, streams.coins)
+        stopped = stopped or strategy.done(rules, state)
         return Outcome(
             tau=int(state.clock[0]),
             answer=int(state.answer[0]) + 1,
@@ -455,5 +446,5 @@ def warm_up() -> None:
 
 
 SIMULATION = Simulation(
-    READINGS, Setting, prepare, warm_up, EASY, options={"T-a-SCS": Options}, code=STRATEGIES
+    READINGS, Setting, prepare, warm_up, EASY, steps=steps, options={"T-a-SCS": Options}
 )

@@ -2,17 +2,15 @@
 
 import numpy as np
 
-from bestarm.baics.alternatives import Problem
 from bestarm.baics.problem import Instance
 from bestarm.baics.strategies import (
     Options,
     Reading,
     Rules,
-    Setting,
     choose_ta_scs,
     observe,
-    rules,
-    start,
+    rules_of,
+    start_pairs,
 )
 from bestarm.core.compile import jit
 from bestarm.core.streams import stream_key, streams_of
@@ -22,22 +20,21 @@ TRACKED_RUNS, PULLS = 400, 5000
 
 
 @jit
-def follow(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins) -> float:
+def follow(truth: np.ndarray, rules: Rules, cap: int, environment, coins) -> float:
     """The largest max_kl |N_kl(t) - sum_{s<t} w_kl(s)| / (K L (1 + sqrt t)) of a run up to its cap.
 
     The initial draws count as the weights of their rounds, 1 / (K L) each.
     """
-    n_arms, n_groups = truth.shape
-    state = start(n_arms, n_groups, truth.size)
+    state = start_pairs(rules)
     weights = np.zeros(truth.size)
     worst = 0.0
-    while state.clock[0] < rules.cap:
-        pair = choose_ta_scs(state, problem, rules, coins)
+    while state.clock[0] < cap:
+        pair = choose_ta_scs(rules, state, coins)
         if state.target.sum() > 0.0:  # there is none in the initial draws
             weights += state.target
         else:
             weights += 1.0 / truth.size
-        observe(state, problem, pair, truth.flat[pair] + environment.standard_normal())
+        observe(rules, state, pair, truth.flat[pair] + environment.standard_normal())
         bound = truth.size * (1.0 + np.sqrt(state.clock[0]))
         for i in range(truth.size):
             worst = max(worst, abs(state.pulls.flat[i] - weights[i]) / bound)
@@ -46,11 +43,11 @@ def follow(truth: np.ndarray, problem: Problem, rules: Rules, environment, coins
 
 def tracking_errors(instance: Instance) -> np.ndarray:
     """(TRACKED_RUNS,) what `follow` gives, each run on a stream of its own."""
-    chosen = rules(Setting(delta=0.1, cap=PULLS), Reading(), Options())
+    means = instance.standard_means
+    rules = rules_of(len(means), instance.problem, 0.1, Reading(), Options())
     key = stream_key(0, "baics", "tracking", instance.name, "")
     found = []
     for run in range(TRACKED_RUNS):
         streams = streams_of(key, run)
-        parts = (instance.standard_means, instance.problem, chosen)
-        found.append(follow(*parts, streams.environment, streams.coins))
+        found.append(follow(means, rules, PULLS, streams.environment, streams.coins))
     return np.array(found)

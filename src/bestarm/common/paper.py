@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
 
     from bestarm.common.style import Look
     from bestarm.core.estimates import Estimate
+    from bestarm.core.strategy import Steps
 
 Reading = TypeVar("Reading")
 
@@ -167,7 +168,7 @@ class Simulation:
     options: Mapping[str, type[Input]] = field(
         default_factory=dict[str, type[Input]]
     )  # of a strategy alone
-    code: Mapping[str, Any] = field(default_factory=dict[str, Any])  # what a strategy is made of
+    steps: Callable[[Any, Cell], Steps] | None = None  # a cell as steps, where its pulls are rounds
     failures: tuple[str, ...] = ()  # columns that count the rounds in which some step failed
 
     def asked(self, cell: Cell) -> dict[str, Any]:

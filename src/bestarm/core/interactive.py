@@ -16,23 +16,49 @@ class Observation(NamedTuple, Generic[Arm]):
 
 
 class AskTell(Generic[Arm]):
-    """The ask/tell loop; a paper's strategy says how to choose, observe, stop and answer.
+    """A strategy for a person: the driver of `core/strategy.py` that asks instead of drawing.
 
     `ask` returns the same arm until an observation of it is told. Those of other arms may be told
-    too, in any order; they count, and leave the question open. A strategy's `tell` has the
-    arguments that suit it, and hands them to `_record`.
+    too, in any order; they count, and leave the question open. The stopping rule is looked at when
+    there is no open question.
+
+    A paper's object makes the rules from its arguments and has a `tell` with the arguments that suit
+    it, which hands them to `_record`; `_arm` and `_number` translate where its arms are not the
+    steps' numbers.
+
+    Args:
+        strategy: a `Strategy`, or an object with steps of the same names.
+        rules: what it is told.
+        coins: a generator, for a strategy that draws.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, strategy: Any, rules: Any, coins: Any = None) -> None:
         self.history: list[Observation[Arm]] = []
+        self._strategy, self._rules, self._coins = strategy, rules, coins
+        self._state = strategy.start(rules)
         self._asked: Arm | None = None
+        self._done: bool | None = None  # None: to be looked at
+
+    @property
+    def done(self) -> bool:
+        """Whether the stopping rule says that the answer is sure enough, or the budget is spent."""
+        if self._done is None:
+            self._done = bool(self._strategy.done(self._rules, self._state))
+        return self._done
+
+    @property
+    def answer(self) -> Any:
+        """The answer, sure only once `done`."""
+        raise NotImplementedError
 
     def ask(self) -> Arm:
         """The arm to pull next. Raises RuntimeError once `done`."""
-        if self.done:
-            raise RuntimeError("the strategy has stopped; its answer is in .answer")
         if self._asked is None:
-            self._asked = self._choose()
+            if self.done:
+                raise RuntimeError("the strategy has stopped; its answer is in .answer")
+            self._asked = self._arm(
+                int(self._strategy.choose(self._rules, self._state, self._coins))
+            )
         return self._asked
 
     def replay(self, history: Iterable[Observation[Arm]]) -> None:
@@ -46,30 +72,31 @@ class AskTell(Generic[Arm]):
                 raise ValueError(f"the history pulls {arm} where this strategy asks {self.ask()}")
             self._record(arm, *observed)
 
-    @property
-    def done(self) -> bool:
-        """Whether the stopping rule says that the answer is sure enough, or the budget is spent."""
-        raise NotImplementedError
-
-    @property
-    def answer(self) -> Any:
-        """The answer, sure only once `done`."""
-        raise NotImplementedError
-
     def _record(self, arm: Arm, *observed: float) -> None:
-        """Observe, and keep it in the history. Raises ValueError for what is not finite."""
+        """Observe, and keep it in the history.
+
+        Raises ValueError for an arm there is not, or what is not finite.
+        """
         observed = tuple(map(float, observed))
         for number in observed:
             if not math.isfinite(number):
                 raise ValueError(f"an observation must be a finite number, got {number}")
-        self._observe(arm, *observed)
+        self._strategy.observe(self._rules, self._state, self._number(arm), self._seen(*observed))
         self.history.append(Observation(arm, observed, arm == self._asked))
         if arm == self._asked:
             self._asked = None
+        if self._asked is None:
+            self._done = None
 
-    def _choose(self) -> Arm:
+    def _arm(self, number: int) -> Any:
+        """The arm that the steps call `number`."""
+        return number
+
+    def _number(self, arm: Arm) -> int:
+        """What the steps call an arm. Raises ValueError for one there is not."""
         raise NotImplementedError
 
-    def _observe(self, arm: Arm, *observed: float) -> None:
-        """Take an observation into the state. Raises ValueError for an arm there is not."""
-        raise NotImplementedError
+    def _seen(self, *observed: float) -> Any:
+        """What the steps observe where a person tells these numbers."""
+        (one,) = observed
+        return one

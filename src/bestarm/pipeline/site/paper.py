@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bestarm.common.paper import Experiment, Target
+from bestarm.common.paper import Cell, Experiment, Target
 from bestarm.common.tables import read_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import prose, registry
@@ -93,7 +93,11 @@ def experiment_view(paper: str, experiment: Experiment, scale: Scale, code: Code
 def _strategy_page(paper: str, name: str, code: Code) -> str | None:
     """Where a strategy is written, or where it is put together."""
     simulation = registry.PAPERS[paper].simulation
-    return code.of(simulation.code.get(name, simulation.prepare))
+    if simulation.steps is None:
+        return code.of(simulation.prepare)
+    reading = simulation.readings[name].default
+    cell = Cell(simulation.easy.name, name, {}, reading)
+    return code.of(simulation.steps(simulation.easy, cell).strategy.choose)
 
 
 def asked(judged: Judged) -> str:

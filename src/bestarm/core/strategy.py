@@ -1,0 +1,109 @@
+"""A strategy is five steps on a state; what runs it, a simulation or a person, is written once.
+
+    state = start(rules)                       before the first pull
+    done(rules, state) -> bool                 the stopping rule, looked at once before every choice
+    choose(rules, state, coins) -> arm         the arm to pull next
+    observe(rules, state, arm, observed)       take in what it gave
+    pull(world, state, arm, environment)       in simulations: what an arm gives
+
+`rules` and `world` are NamedTuples of numbers and arrays: what a strategy is told, and the truth that
+it is not told. A state's arrays are changed in place. `interactive.py` is the driver for people.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from types import FunctionType
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+
+from bestarm.core.compile import BARE, COUNTING
+
+Step = Callable[..., Any]
+#: More pulls than any run makes.
+NO_CAP = int(np.iinfo(np.int64).max)
+
+
+# The loops below are templates: `Strategy.play` compiles copies in which these names are its steps.
+start: Step
+done: Step
+choose: Step
+observe: Step
+pull: Step
+go_on: Step
+
+
+def _go_on(world: Any, rules: Any, state: Any, cap: int, environment: Any, coins: Any) -> bool:
+    for _ in range(cap):
+        if done(rules, state):
+            return True
+        arm = choose(rules, state, coins)
+        observe(rules, state, arm, pull(world, state, arm, environment))
+    return False
+
+
+def _play(world: Any, rules: Any, cap: int, environment: Any, coins: Any) -> tuple[Any, bool]:
+    state = start(rules)
+    return state, go_on(world, rules, state, cap, environment, coins)
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """The steps of a strategy, compiled or plain Python.
+
+    Args:
+        name: unlike that of any other strategy, such as "baics T-a-SCS"; compiled loops are kept by it.
+        start, done, choose, observe, pull: see the module. Short steps are best compiled with `inlined`.
+        lean: compile the loop with `lean`, where no step makes an array.
+    """
+
+    name: str
+    start: Step
+    done: Step
+    choose: Step
+    observe: Step
+    pull: Step
+    lean: bool = False
+
+    @cached_property
+    def play(self) -> Step:
+        """play(world, rules, cap, environment, coins) -> (state, stopped), a compiled run.
+
+        At most `cap` pulls; `stopped` is whether the stopping rule held before one of them. Numba keeps
+        compiled functions by file, name and first line, so each copy has a name of its own.
+        """
+        steps = {name: getattr(self, name) for name in ("start", *STEPS)}
+        loop = _copy(_go_on, f"{self.name} go on", steps)
+        go_on = numba.njit(**(BARE if self.lean else COUNTING))(loop)
+        return numba.njit(**COUNTING)(_copy(_play, f"{self.name} play", steps | {"go_on": go_on}))
+
+    def follow(
+        self, world: Any, rules: Any, state: Any, environment: Any, coins: Any
+    ) -> Iterator[int]:
+        """The same run step by step, in Python: yields every arm after its pull was observed."""
+        while not self.done(rules, state):
+            arm = int(self.choose(rules, state, coins))
+            self.observe(rules, state, arm, self.pull(world, state, arm, environment))
+            yield arm
+
+
+class Steps(NamedTuple):
+    """What a run is made of."""
+
+    strategy: Any  # a `Strategy`, or an object with steps of the same names
+    rules: Any
+    world: Any
+    cap: int  # most pulls
+
+
+STEPS = ("done", "choose", "observe", "pull")
+
+
+def _copy(template: Step, name: str, names: dict[str, Step]) -> FunctionType:
+    """A copy of a function with a name of its own, in which some global names mean something else."""
+    assert isinstance(template, FunctionType)
+    copy = FunctionType(template.__code__, names, name)
+    copy.__module__, copy.__qualname__ = template.__module__, name
+    return copy

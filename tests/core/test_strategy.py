@@ -1,0 +1,123 @@
+"""The generic driver, on a strategy of three lines."""
+
+import os
+import subprocess
+import sys
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.compile import inlined, jit
+from bestarm.core.interactive import AskTell
+from bestarm.core.strategy import Strategy
+
+
+class Rules(NamedTuple):
+    """Stop after so many pulls."""
+
+    wanted: int
+
+
+class State(NamedTuple):
+    """What happened, one digit a step: done 1, choose 2, observe 3."""
+
+    log: np.ndarray
+    used: np.ndarray
+
+
+@jit
+def start(rules):
+    return State(np.zeros(1000, np.int64), np.zeros(2, np.int64))
+
+
+@inlined
+def note(state, digit):
+    state.log[state.used[0]] = digit
+    state.used[0] += 1
+
+
+@inlined
+def done(rules, state):
+    note(state, 1)
+    return state.used[1] >= rules.wanted
+
+
+@inlined
+def choose(rules, state, coins):
+    note(state, 2)
+    return state.used[1] % 2
+
+
+@inlined
+def observe(rules, state, arm, observed):
+    note(state, 3)
+    state.used[1] += 1
+
+
+@inlined
+def pull(world, state, arm, environment):
+    return world[arm] + environment.standard_normal()
+
+
+TOY = Strategy("toy", start, done, choose, observe, pull)
+WORLD = np.array([0.0, 1.0])
+
+
+def log(state):
+    return state.log[: state.used[0]].tolist()
+
+
+def test_a_run_looks_chooses_and_observes_in_turn():
+    rng = np.random.default_rng(0)
+    state, stopped = TOY.play(WORLD, Rules(3), 10, rng, rng)
+    assert stopped
+    assert log(state) == [1, 2, 3] * 3 + [1]
+
+
+def test_a_run_ends_at_its_cap_before_another_look():
+    rng = np.random.default_rng(0)
+    state, stopped = TOY.play(WORLD, Rules(30), 2, rng, rng)
+    assert not stopped
+    assert log(state) == [1, 2, 3] * 2
+
+
+def test_a_run_step_by_step_is_the_same():
+    rng = np.random.default_rng(0)
+    state = TOY.start(Rules(3))
+    assert list(TOY.follow(WORLD, Rules(3), state, rng, rng)) == [0, 1, 0]
+    assert log(state) == [1, 2, 3] * 3 + [1]
+
+
+def test_a_person_is_asked_the_same():
+    class Toy(AskTell[int]):
+        def _number(self, arm):
+            return arm
+
+    toy = Toy(TOY, Rules(3))
+    while not toy.done:
+        assert toy.ask() == toy.ask()
+        toy._record(toy.ask(), 1.0)
+    assert log(toy._state) == [1, 2, 3] * 3 + [1]
+
+
+def hits(cache):
+    """How many functions of a second strategy's run were found compiled, in a process of its own."""
+    code = (
+        "from bestarm.baics.strategies import EASY, STRATEGIES, prepare\n"
+        "from bestarm.common.paper import Cell\n"
+        "from bestarm.core.streams import streams_of\n"
+        "for name in ('Uniform', 'T-a-S'):\n"
+        "    prepare(EASY, Cell('easy', name, {}, 'as-written'))(streams_of(0, 0))\n"
+        "    stats = STRATEGIES[name].play.stats\n"
+        "    print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+    )
+    return done.stdout.split()
+
+
+def test_compiled_loops_are_found_by_a_second_process(tmp_path):
+    assert hits(tmp_path) == ["0", "1", "0", "1"]
+    assert hits(tmp_path) == ["1", "0", "1", "0"]
