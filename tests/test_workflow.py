@@ -95,10 +95,8 @@ class TestWorkflow:
         figure.write_bytes(kept)
 
     def test_words_about_code_rerun_nothing(self, project):
-        edit(
-            project / "src/bestarm/baics/strategies.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  #"
-        )
-        edit(project / "src/bestarm/baics/strategies.py", '"""A fresh state;', '"""Fresh state;')
+        edit(project / "src/bestarm/baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  #")
+        edit(project / "src/bestarm/baics/steps.py", '"""A fresh state;', '"""Fresh state;')
         assert not jobs(snakemake(project, "-n", ALL))
 
     def test_an_edit_to_a_picture_simulates_nothing(self, project):
@@ -146,7 +144,7 @@ class TestWorkflow:
     def test_an_edit_to_a_strategy_reruns_its_paper_and_nothing_else(self, project):
         snakemake(project, ALL)
         toy_before = (project / "figures/smoke/toy/fig1.svg").stat().st_mtime_ns
-        edit(project / "src/bestarm/baics/strategies.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6")
+        edit(project / "src/bestarm/baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6")
         table = project / "figures/smoke/baics/table1.csv"
         before = table.read_bytes()
         done = jobs(snakemake(project, ALL))

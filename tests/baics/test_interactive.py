@@ -7,7 +7,8 @@ import pytest
 
 from bestarm.baics import TaS, TaSCS, TwoStage, Uniform
 from bestarm.baics.problem import Instance
-from bestarm.baics.strategies import INITIAL_DRAWS, READINGS, prepare
+from bestarm.baics.steps import INITIAL_DRAWS
+from bestarm.baics.strategies import READINGS, prepare
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of

@@ -7,19 +7,21 @@ from scipy import stats
 from bestarm.baics import reference
 from bestarm.baics.alternatives import Problem, nearest_alternative
 from bestarm.baics.problem import Instance, characteristic_time, epsilon_family
+from bestarm.baics.steps import (
+    INITIAL_DRAWS,
+    World,
+    draw_group,
+    start_pairs,
+    supergradient_step,
+)
 from bestarm.baics.strategies import (
     EASY,
-    INITIAL_DRAWS,
     READINGS,
     STRATEGIES,
     Options,
     Reading,
-    World,
-    draw_group,
     prepare,
     rules_of,
-    start_pairs,
-    supergradient_step,
 )
 from bestarm.common.paper import Cell
 from bestarm.core.gaussian_bai import bai_allocation

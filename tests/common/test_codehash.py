@@ -37,7 +37,7 @@ def test_it_is_stable(package):
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
-        ("baics/strategies.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6"),
+        ("baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6"),
         ("core/tracking.py", "0.5 / math.sqrt", "0.4 / math.sqrt"),
         ("core/streams.py", "spawn_key=(block,)", "spawn_key=(block + 1,)"),
         ("pipeline/shard.py", "first + plan.per_shard", "first + plan.per_shard + 1"),
@@ -52,8 +52,8 @@ def test_real_changes_are_seen(package, path, old, new):
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [
-        ("baics/strategies.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  # as the paper says"),
-        ("baics/strategies.py", "Uniform: an arm with", "Uniform: one arm with"),
+        ("baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  # as the paper says"),
+        ("baics/steps.py", "Uniform: an arm with", "Uniform: one arm with"),
         ("baics/plots.py", "import numpy as np", "import numpy as np\n\nOTHER = 1"),
         ("baics/statistics.py", "300", "300"),
         ("cli.py", "import sys", "import sys\n\nOTHER = 1"),

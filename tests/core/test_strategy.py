@@ -101,7 +101,7 @@ def test_a_person_is_asked_the_same():
 
 
 def hits(cache):
-    """How many functions of a second strategy's run were found compiled, in a process of its own."""
+    """Of two strategies, how often the loop was found compiled and how often not, in a process."""
     code = (
         "from bestarm.baics.strategies import EASY, STRATEGIES, prepare\n"
         "from bestarm.common.paper import Cell\n"

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, nearest_alternative
+from bestarm.baics.steps import two_stage_cost
 from bestarm.baics.strategies import (
     READINGS,
     STRATEGIES,
     Options,
     Setting,
     rules_of,
-    two_stage_cost,
 )
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse

@@ -3,15 +3,8 @@
 import numpy as np
 
 from bestarm.baics.problem import Instance
-from bestarm.baics.strategies import (
-    Options,
-    Reading,
-    Rules,
-    choose_ta_scs,
-    observe,
-    rules_of,
-    start_pairs,
-)
+from bestarm.baics.steps import Rules, choose_ta_scs, observe, start_pairs
+from bestarm.baics.strategies import Options, Reading, rules_of
 from bestarm.core.compile import jit
 from bestarm.core.streams import stream_key, streams_of
 

@@ -22,9 +22,9 @@ class AskTell(Generic[Arm]):
     too, in any order; they count, and leave the question open. The stopping rule is looked at when
     there is no open question.
 
-    A paper's object makes the rules from its arguments and has a `tell` with the arguments that suit
-    it, which hands them to `_record`; `_arm` and `_number` translate where its arms are not the
-    steps' numbers.
+    A paper's object makes the rules from its arguments and has a `tell` with the arguments that
+    suit it, which hands them to `_record`; `_arm` and `_number` translate where its arms are not
+    the steps' numbers.
 
     Args:
         strategy: a `Strategy`, or an object with steps of the same names.
@@ -53,13 +53,14 @@ class AskTell(Generic[Arm]):
 
     def ask(self) -> Arm:
         """The arm to pull next. Raises RuntimeError once `done`."""
-        if self._asked is None:
-            if self.done:
-                raise RuntimeError("the strategy has stopped; its answer is in .answer")
-            self._asked = self._arm(
-                int(self._strategy.choose(self._rules, self._state, self._coins))
-            )
-        return self._asked
+        if self._asked is not None:
+            return self._asked
+        if self.done:
+            raise RuntimeError("the strategy has stopped; its answer is in .answer")
+        number = int(self._strategy.choose(self._rules, self._state, self._coins))
+        arm: Arm = self._arm(number)
+        self._asked = arm
+        return arm
 
     def replay(self, history: Iterable[Observation[Arm]]) -> None:
         """Bring a new object, made with the same arguments, to where another one's history ends.

@@ -6,8 +6,8 @@
     observe(rules, state, arm, observed)       take in what it gave
     pull(world, state, arm, environment)       in simulations: what an arm gives
 
-`rules` and `world` are NamedTuples of numbers and arrays: what a strategy is told, and the truth that
-it is not told. A state's arrays are changed in place. `interactive.py` is the driver for people.
+`rules` and `world` are NamedTuples of numbers and arrays: what a strategy is told, and the truth
+that it is not told. A state's arrays are changed in place. `interactive.py` drives for people.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,13 +26,12 @@ Step = Callable[..., Any]
 NO_CAP = int(np.iinfo(np.int64).max)
 
 
+def _missing(*_: Any) -> Any:
+    raise NotImplementedError
+
+
 # The loops below are templates: `Strategy.play` compiles copies in which these names are its steps.
-start: Step
-done: Step
-choose: Step
-observe: Step
-pull: Step
-go_on: Step
+start = done = choose = observe = pull = go_on = _missing
 
 
 def _go_on(world: Any, rules: Any, state: Any, cap: int, environment: Any, coins: Any) -> bool:
@@ -54,8 +53,8 @@ class Strategy:
     """The steps of a strategy, compiled or plain Python.
 
     Args:
-        name: unlike that of any other strategy, such as "baics T-a-SCS"; compiled loops are kept by it.
-        start, done, choose, observe, pull: see the module. Short steps are best compiled with `inlined`.
+        name: unlike any other strategy's, such as "baics T-a-SCS"; compiled loops are kept by it.
+        start, done, choose, observe, pull: see the module. `inlined` is best for short ones.
         lean: compile the loop with `lean`, where no step makes an array.
     """
 
@@ -71,8 +70,8 @@ class Strategy:
     def play(self) -> Step:
         """play(world, rules, cap, environment, coins) -> (state, stopped), a compiled run.
 
-        At most `cap` pulls; `stopped` is whether the stopping rule held before one of them. Numba keeps
-        compiled functions by file, name and first line, so each copy has a name of its own.
+        At most `cap` pulls; `stopped` is whether the stopping rule held before one of them. Numba
+        keeps compiled functions by file, name and first line, so each copy has a name of its own.
         """
         steps = {name: getattr(self, name) for name in ("start", *STEPS)}
         loop = _copy(_go_on, f"{self.name} go on", steps)
@@ -102,7 +101,7 @@ STEPS = ("done", "choose", "observe", "pull")
 
 
 def _copy(template: Step, name: str, names: dict[str, Step]) -> FunctionType:
-    """A copy of a function with a name of its own, in which some global names mean something else."""
+    """A copy of a function with a name of its own, in which some global names are other things."""
     assert isinstance(template, FunctionType)
     copy = FunctionType(template.__code__, names, name)
     copy.__module__, copy.__qualname__ = template.__module__, name
