@@ -1,66 +1,144 @@
 """What every strategy of every paper must do; a new strategy adds rows, not code."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from bestarm.common.paper import Cell, Paper, Readings, facts_of
 from bestarm.common.tables import COLUMNS
+from bestarm.core.interactive import AskTell
 from bestarm.core.status import Status
+from bestarm.core.strategy import Strategy
 from bestarm.core.streams import streams_of
 from bestarm.pipeline import registry
 
+
+def components(readings: Readings) -> list[str]:
+    """The paper's text, the default, and of the others as many as show every part of any reading.
+
+    A reading is a NamedTuple of parts, and the readings of a strategy may be a grid of them.
+    """
+    shown, names = set(), []
+    for name in dict.fromkeys([readings.text, readings.default, *readings]):
+        reading = readings[name]
+        parts = {name} if reading is None else set(reading._asdict().items())
+        if not parts <= shown or name == readings.default:
+            names.append(name)
+            shown |= parts
+    return names
+
+
+SIMULATIONS = {paper: registry.PAPERS[paper].simulation for paper in registry.PAPERS}
 CASES = [
     (paper, strategy, reading)
-    for paper in registry.PAPERS
-    for strategy in registry.PAPERS[paper].simulation.readings
-    for reading in registry.PAPERS[paper].simulation.readings[strategy]
+    for paper, simulation in SIMULATIONS.items()
+    for strategy, readings in simulation.readings.items()
+    for reading in components(readings)
 ]
+STEPPED = [case for case in CASES if SIMULATIONS[case[0]].steps]
+
+
+@cache
+def prepared(paper, strategy, reading, **setting):
+    """Runs on the paper's own easy instance, by default under the default reading."""
+    simulation = SIMULATIONS[paper]
+    cell = Cell(
+        simulation.easy.name, strategy, setting, reading or simulation.readings[strategy].default
+    )
+    return simulation.prepare(simulation.easy, cell)
 
 
 def replicate(paper, strategy, reading, replication, **setting):
-    """One run on the paper's own easy instance, by default under the default reading."""
-    simulation = registry.PAPERS[paper].simulation
-    reading = reading or simulation.readings[strategy].default
-    cell = Cell(simulation.easy.name, strategy, setting, reading)
-    return simulation.prepare(simulation.easy, cell)(streams_of(17, replication))
+    """One run."""
+    return prepared(paper, strategy, reading, **setting)(streams_of(17, replication))
 
 
 @pytest.mark.parametrize(("paper", "strategy", "reading"), CASES)
-class TestStrategy:
-    def test_is_a_function_of_its_streams(self, paper, strategy, reading):
-        one, two = (replicate(paper, strategy, reading, 3) for _ in range(2))
-        for a, b in zip(one, two, strict=True):
-            np.testing.assert_array_equal(a, b)
+def test_runs(paper, strategy, reading):
+    """Runs stop, depend on their streams alone, count their pulls, and find the truth.
 
-    def test_another_replication_is_another_run(self, paper, strategy, reading):
-        assert len({repr(replicate(paper, strategy, reading, r)) for r in range(8)}) > 1
-
-    def test_pulls_add_up(self, paper, strategy, reading):
-        """By arm, to tau; in time steps where a pull takes several."""
-        run = replicate(paper, strategy, reading, 1)
+    The last in the truth's own terms, in seven of ten runs or more; delta is 0.1 or less. Pulls
+    add up to tau by arm, or time steps do where a pull takes several.
+    """
+    runs = [replicate(paper, strategy, reading, r) for r in range(10)]
+    for a, b in zip(runs[3], replicate(paper, strategy, reading, 3), strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert len({repr(run) for run in runs}) > 1
+    assert all(run.status == Status.STOPPED for run in runs)
+    for run in runs:
         by_arm = run.steps if "steps" in run._fields else run.pulls
         assert by_arm.sum() == run.tau
         assert (by_arm >= 0).all()
+    answer = registry.PAPERS[paper].problems.truth(SIMULATIONS[paper].easy).answer
+    assert sum(np.array_equal(run.answer, answer) for run in runs) >= 7
 
-    def test_stops_on_an_easy_instance(self, paper, strategy, reading):
-        for replication in range(5):
-            assert replicate(paper, strategy, reading, replication).status == Status.STOPPED
 
-    def test_respects_the_limit_on_pulls(self, paper, strategy, reading):
-        """A fixed budget is never exceeded; a run of fixed confidence ends at the cap."""
-        if "budget" in registry.PAPERS[paper].simulation.setting.model_fields:
-            assert replicate(paper, strategy, reading, 0, budget=30).tau <= 30
-        else:
-            run = replicate(paper, strategy, reading, 0, cap=30, delta=1e-6)
-            assert run.tau == 30
-            assert run.status == Status.CAPPED
+@pytest.mark.parametrize(("paper", "strategy", "reading"), CASES)
+def test_respects_the_limit_on_pulls(paper, strategy, reading):
+    """A fixed budget is never exceeded; a run of fixed confidence ends at the cap."""
+    if "budget" in SIMULATIONS[paper].setting.model_fields:
+        assert replicate(paper, strategy, reading, 0, budget=30).tau <= 30
+    else:
+        run = replicate(paper, strategy, reading, 0, cap=30, delta=1e-6)
+        assert run.tau == 30
+        assert run.status == Status.CAPPED
 
-    def test_finds_the_truth_of_an_easy_instance(self, paper, strategy, reading):
-        """In the truth's own terms, in seven of ten runs or more; delta is 0.1 or less."""
-        easy = registry.PAPERS[paper].simulation.easy
-        answer = registry.PAPERS[paper].problems.truth(easy).answer
-        found = [replicate(paper, strategy, reading, r).answer for r in range(10)]
-        assert sum(np.array_equal(each, answer) for each in found) >= 7
+
+class Told(AskTell[int]):
+    """A person who knows the arms by the numbers of the steps."""
+
+    def _number(self, arm):
+        return arm
+
+    def _seen(self, *observed):
+        return observed[0] if len(observed) == 1 else np.array(observed)
+
+
+@pytest.mark.parametrize(("paper", "strategy", "reading"), STEPPED)
+def test_both_drivers_make_the_same_pulls(paper, strategy, reading):
+    """A compiled run, its steps in Python and a person who is asked: the same arms, the same state.
+
+    Where simulations run these steps and no shorter way, their rows have these pulls as well.
+    """
+    simulation = SIMULATIONS[paper]
+    setting = {"budget": 300} if "budget" in simulation.setting.model_fields else {"cap": 300}
+    cell = Cell(simulation.easy.name, strategy, setting, reading)
+    steps, rules, world, cap = simulation.steps(simulation.easy, cell)
+
+    streams = streams_of(17, 2)
+    state, arms = steps.start(rules), []
+    for arm in steps.follow(world, rules, state, streams.environment, streams.coins):
+        arms.append(arm)
+        if len(arms) == cap:
+            break
+
+    streams = streams_of(17, 2)
+    person, asked = Told(steps, rules, streams.coins), []
+    while len(asked) < cap and not person.done:
+        asked.append(person.ask())
+        told = steps.pull(world, person._state, asked[-1], streams.environment)
+        person._record(asked[-1], *np.atleast_1d(told))
+    assert asked == arms
+    assert_same(person._state, state)
+
+    if isinstance(steps, Strategy):
+        streams = streams_of(17, 2)
+        played, _ = steps.play(world, rules, cap, streams.environment, streams.coins)
+        assert_same(played, state)
+
+
+def assert_same(one, other):
+    """All arrays of two states, which may be nested, or objects."""
+    if isinstance(one, np.ndarray):
+        np.testing.assert_array_equal(one, other)
+    elif isinstance(one, tuple):
+        for a, b in zip(one, other, strict=True):
+            assert_same(a, b)
+    elif hasattr(one, "__dict__"):
+        assert_same(tuple(vars(one).values()), tuple(vars(other).values()))
+    else:
+        assert one == other
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
@@ -68,7 +146,6 @@ def test_a_paper_has_all_its_rooms(paper, root):
     known = registry.PAPERS[paper]
     known.room("reference")
     assert list(known.plots.draw) == list(known.targets)
-    assert set(known.simulation.code) <= set(known.simulation.readings)
     used = {name for target in known.targets.values() for name in target.experiments}
     assert used == set(known.experiments)
     run = replicate(paper, next(iter(known.simulation.readings)), "", 0)
