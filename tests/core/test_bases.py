@@ -10,6 +10,7 @@ from bestarm.cbmai import reference
 from bestarm.core import bases
 from bestarm.core.bases import (
     basic_solution,
+    eliminate_row,
     load_program,
     make_workspace,
     reduced_values,
@@ -202,3 +203,12 @@ def test_basic_solution_solves_or_says_singular(program):
     assert regular == (abs(np.linalg.det(square)) > 1e-9)
     if regular:
         np.testing.assert_allclose(out, np.linalg.solve(square, rhs), **EXACT)
+
+
+def test_an_eliminated_column_is_exactly_a_unit_vector():
+    """Also where x * (1 / x) is not 1 in floating point, as for 49."""
+    tableau = np.array([[49.0, 1.0, 2.0], [3.0, 5.0, 7.0], [0.1, 0.2, 0.3]])
+    rest = tableau.copy()
+    eliminate_row(tableau, 2, 0, 0)
+    assert tableau[:, 0].tolist() == [1.0, 0.0, 0.0]
+    np.testing.assert_allclose(tableau[1, 1:], rest[1, 1:] - 3.0 / 49.0 * rest[0, 1:], rtol=1e-15)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import inlined, jit
 
 #: A pivot, or a negative coordinate, of this size is rounding; the entries of A and b are near 1.
 TOLERANCE = 1e-12
@@ -92,6 +92,25 @@ def score_bases(work: Workspace, n: int) -> float:
     return optimum
 
 
+@inlined
+def eliminate(
+    source: np.ndarray, target: np.ndarray, first: int, last: int, pivot: int, j: int
+) -> None:
+    """One step of Gauss and Jordan's: clear column j of all rows but `pivot`, where it becomes 1.
+
+    Writes columns `first` to `last` of the result into `target`, which may be `source`. What is left
+    of column j itself is rounding.
+    """
+    inverse = 1.0 / source[pivot, j]
+    for c in range(first, last + 1):
+        target[pivot, c] = source[pivot, c] * inverse
+    for r in range(source.shape[0]):
+        if r != pivot:
+            factor = source[r, j]
+            for c in range(first, last + 1):
+                target[r, c] = source[r, c] - factor * target[pivot, c]
+
+
 @jit
 def _eliminate(work: Workspace, n: int, depth: int) -> bool:
     """Eliminate column chosen[depth] into the next tableau; False if the prefix is dependent.
@@ -106,14 +125,7 @@ def _eliminate(work: Workspace, n: int, depth: int) -> bool:
     if abs(here[pivot, j]) <= TOLERANCE:
         return False
     pivot_row[depth] = pivot
-    inverse = 1.0 / here[pivot, j]
-    for c in range(j + 1, n + 1):
-        there[pivot, c] = here[pivot, c] * inverse
-    for r in range(n_rows + 1):
-        if r != pivot:
-            factor = here[r, j]
-            for c in range(j + 1, n + 1):
-                there[r, c] = here[r, c] - factor * there[pivot, c]
+    eliminate(here, there, j + 1, n, pivot, j)
     return True
 
 
@@ -204,15 +216,10 @@ def _pivot_on(work: Workspace, n: int, depth: int, j: int) -> bool:
 
 @jit
 def eliminate_row(tableau: np.ndarray, n: int, pivot: int, j: int) -> None:
-    """Make column j a unit vector with its 1 in row `pivot`, in place."""
-    inverse = 1.0 / tableau[pivot, j]
-    for c in range(n + 1):
-        tableau[pivot, c] *= inverse
+    """Make column j a unit vector with its 1 in row `pivot`, in place; columns 0 to n."""
+    eliminate(tableau, tableau, 0, n, pivot, j)
     for r in range(tableau.shape[0]):
-        if r != pivot:
-            factor = tableau[r, j]
-            for c in range(n + 1):
-                tableau[r, c] -= factor * tableau[pivot, c]
+        tableau[r, j] = 1.0 if r == pivot else 0.0
 
 
 @jit
