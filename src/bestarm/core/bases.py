@@ -98,8 +98,8 @@ def eliminate(
 ) -> None:
     """One step of Gauss and Jordan's: clear column j of all rows but `pivot`, where it becomes 1.
 
-    Writes columns `first` to `last` of the result into `target`, which may be `source`. What is left
-    of column j itself is rounding.
+    Writes columns `first` to `last` of the result into `target`, which may be `source`. What is
+    left of column j itself is rounding.
     """
     inverse = 1.0 / source[pivot, j]
     for c in range(first, last + 1):
@@ -119,7 +119,6 @@ def _eliminate(work: Workspace, n: int, depth: int) -> bool:
     """
     here, there = work.tableaus[depth], work.tableaus[depth + 1]
     pivot_row = work.pivot_row
-    n_rows = pivot_row.size
     j = work.chosen[depth]
     pivot = _free_row(here, pivot_row, depth, j)
     if abs(here[pivot, j]) <= TOLERANCE:
