@@ -86,7 +86,7 @@ def test_strategies_are_what_the_paper_tells(seed, instance, strategy, step, tie
     np.testing.assert_array_equal(run.pulls, state.pulls)
     coins = streams_of(99, seed).coins if tie_coins else None
     told = reference.retell(
-        strategy, pairs, rewards, state.pulls.shape, *instance.problem, 0.1, coins, step
+        strategy, pairs, rewards, state.pulls.shape, instance.problem, 0.1, coins, step
     )
     assert told.worst < (1e-9 if strategy == "T-a-SCS" else 1e-5)
     assert told.stopped == state.clock[0]

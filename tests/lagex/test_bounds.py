@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from bestarm.core.gaussian_bai import bai_allocation
-from bestarm.core.information import error_information
+from bestarm.core.information import needed_information
 from bestarm.lagex import reference
 from bestarm.lagex.allocation import PADDING
 from bestarm.lagex.bounds import (
@@ -313,6 +313,6 @@ def test_within_is_kl_and_says_nothing_of_small_shares():
     p, delta = 0.4, 0.1
     kl = p * math.log(p / delta) + (1.0 - p) * math.log((1.0 - p) / (1.0 - delta))
     assert within(3.0, 0.5, delta) == pytest.approx(3.0 * kl)
-    assert within(3.0, 1.0, delta) == pytest.approx(3.0 * error_information(delta))
+    assert within(3.0, 1.0, delta) == pytest.approx(3.0 * needed_information(delta))
     assert within(3.0, 0.2, delta) == 0.0
     assert within(math.inf, 0.5, delta) == math.inf

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import jit, lean
 
 NO_ARM = -1
 
@@ -100,26 +100,8 @@ def nearest_swap(
         best, k: the arm to be displaced and the one to displace it.
         shift: (2, L) overwritten with mu - lambda for arms `best` and `k`.
     """
-    q = problem.weights
-    n_groups = q.size
-    free = False
-    for l in range(n_groups):
-        free |= q[l] > 0.0 and (w[best, l] == 0.0 or w[k, l] == 0.0)
-    rate = 0.0
-    surplus = 0.0
-    pieces = 0
-    last_breakpoint = 0.0
-    for l in range(n_groups):
-        shift[0, l] = _speed(q[l], w[best, l], free)
-        shift[1, l] = _speed(q[l], w[k, l], free)
-        rate += q[l] * (shift[0, l] + shift[1, l])
-        raised = means[k, l]
-        if l < problem.constrained and raised < 0.0:
-            if shift[1, l] > 0.0:
-                pieces += 1
-                last_breakpoint = max(last_breakpoint, -raised / shift[1, l])
-            raised = 0.0
-        surplus += q[l] * (raised - means[best, l])
+    n_groups = problem.weights.size
+    rate, surplus, pieces, last_breakpoint = _start(w, means, problem, best, k, shift)
     theta = 0.0
     if surplus < 0.0:
         theta = last_breakpoint - surplus / rate  # to the right of the root: all move, h >= h(0)
@@ -145,6 +127,38 @@ def _speed(q_l: float, weight: float, free: bool) -> float:
     if free:
         return q_l if weight == 0.0 else 0.0
     return q_l / weight if q_l > 0.0 else 0.0
+
+
+@lean
+def _start(
+    w: np.ndarray, means: np.ndarray, problem: Problem, best: int, k: int, speed: np.ndarray
+) -> tuple[float, float, int, float]:
+    """The speeds of all coordinates, and h at its two ends (see `nearest_swap`).
+
+    Returns:
+        h' where all coordinates move; h(0); the number of breakpoints, and the last.
+    """
+    q = problem.weights
+    n_groups = q.size
+    free = False
+    for l in range(n_groups):
+        free |= q[l] > 0.0 and (w[best, l] == 0.0 or w[k, l] == 0.0)
+    rate = 0.0
+    surplus = 0.0
+    pieces = 0
+    last_breakpoint = 0.0
+    for l in range(n_groups):
+        speed[0, l] = _speed(q[l], w[best, l], free)
+        speed[1, l] = _speed(q[l], w[k, l], free)
+        rate += q[l] * (speed[0, l] + speed[1, l])
+        raised = means[k, l]
+        if l < problem.constrained and raised < 0.0:
+            if speed[1, l] > 0.0:
+                pieces += 1
+                last_breakpoint = max(last_breakpoint, -raised / speed[1, l])
+            raised = 0.0
+        surplus += q[l] * (raised - means[best, l])
+    return rate, surplus, pieces, last_breakpoint
 
 
 @jit

@@ -144,8 +144,7 @@ def retell(
     pairs: Sequence[tuple[int, int]],
     rewards: Sequence[float],
     shape: tuple[int, int],
-    q: np.ndarray,
-    constrained: int,
+    problem: tuple[np.ndarray, int],
     delta: float,
     coins: np.random.Generator | None,
     step: float = 1.0,
@@ -159,11 +158,12 @@ def retell(
         strategy: its name.
         pairs, rewards: what was pulled, (arm, subpopulation), and what it gave.
         shape: (K, L).
-        q, constrained, delta: the problem.
+        problem: q, and how many subpopulations are constrained.
+        delta: wanted probability of a wrong answer.
         coins: of the strategy; None lets the first of T-a-SCS's tied alternatives count.
         step: alpha of T-a-SCS.
     """
-    n_arms, n_groups = shape
+    (n_arms, n_groups), (q, constrained) = shape, problem
     seen: list[list[list[float]]] = [[[] for _ in range(n_groups)] for _ in range(n_arms)]
     order = list(np.ndindex(shape)) * 5
     by_pair = strategy == "T-a-SCS"

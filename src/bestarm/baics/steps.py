@@ -160,7 +160,8 @@ def choose_ta_scs(rules: Rules, state: State, coins: np.random.Generator) -> int
     else:
         for _ in range(rules.inner_steps):
             supergradient_step(rules, state, coins)
-        target[:] = state.iterate
+        for i in range(target.size):
+            target.flat[i] = state.iterate.flat[i]
     return track(
         state.target, state.pulls.reshape(-1), state.clock[0], state.tracked, state.floored
     )

@@ -29,11 +29,13 @@ from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams, streams_of
 
 STRATEGIES = {
-    "T-a-SCS": Strategy("baics T-a-SCS", start_pairs, done, choose_ta_scs, observe, pull),
-    "T-a-S": Strategy("baics T-a-S", start, done, choose_ta_s, observe, pull),
-    "Uniform": Strategy("baics Uniform", start, done, choose_uniform, observe, pull),
+    "T-a-SCS": Strategy(
+        "baics T-a-SCS", start_pairs, done, choose_ta_scs, observe, pull, lean=True
+    ),
+    "T-a-S": Strategy("baics T-a-S", start, done, choose_ta_s, observe, pull, lean=True),
+    "Uniform": Strategy("baics Uniform", start, done, choose_uniform, observe, pull, lean=True),
     "Two-stage": Strategy(
-        "baics Two-stage", start, done_two_stage, choose_two_stage, observe, pull
+        "baics Two-stage", start, done_two_stage, choose_two_stage, observe, pull, lean=True
     ),
 }
 

@@ -22,7 +22,7 @@ from bestarm.common.tables import (
     published_rows,
 )
 from bestarm.core.estimates import Estimate, exact, mean, proportion, ratio_of_independent_means
-from bestarm.core.information import error_information
+from bestarm.core.information import needed_information
 
 RUN_STATISTICS = (
     *("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75"),
@@ -36,7 +36,7 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
         name: math.inf if truth[name] is None else truth[name]
         for name in ("characteristic_time", "bai_characteristic_time")
     }
-    lower_bound = times["characteristic_time"] * error_information(setting["delta"])
+    lower_bound = times["characteristic_time"] * needed_information(setting["delta"])
     return [
         exact("best_arm", "index", truth["answer"]),
         *(exact(name, "pulls", time) for name, time in times.items()),

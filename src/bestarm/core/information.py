@@ -2,6 +2,8 @@
 
 import math
 
+from scipy.special import rel_entr
+
 from bestarm.core.compile import jit
 
 
@@ -14,12 +16,15 @@ def stylised_threshold(time: int, delta: float) -> float:
     return math.log((1.0 + math.log(time)) / delta)
 
 
-def error_information(delta: float) -> float:
+def binary_kl(p: float, q: float) -> float:
+    """kl(p, q) = p ln(p / q) + (1 - p) ln((1 - p) / (1 - q)) of two coins, in nats."""
+    return float(rel_entr(p, q) + rel_entr(1.0 - p, 1.0 - q))
+
+
+def needed_information(delta: float) -> float:
     """kl(delta, 1 - delta): what every delta-correct strategy must gather, in nats.
 
     E[tau] >= T* kl(delta, 1 - delta) (Kaufmann, Cappe & Garivier 2016). At 1/2 and beyond, where
     a coin is already delta-correct, the bound says nothing and this returns 0.
     """
-    if delta >= 0.5:
-        return 0.0
-    return (1.0 - 2.0 * delta) * math.log((1.0 - delta) / delta)
+    return binary_kl(delta, 1.0 - delta) if delta < 0.5 else 0.0

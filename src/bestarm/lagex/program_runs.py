@@ -17,12 +17,12 @@ from bestarm.common.arithmetic import same_bits
 from bestarm.common.files import replacing
 from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.lagex import program, program_solvers, slsqp
-from bestarm.lagex.problem import EASIER, setup1
+from bestarm.lagex.problem import EASIER, HARD, setup1
 
 SEED = 2024
 CAP = 100_000
 #: By instance: delta, and how many runs a program has, as many as their time allows.
-RUNS = {setup1(EASIER).name: (0.01, 22)}
+RUNS = {setup1(EASIER).name: (0.01, 40), setup1(HARD).name: (0.01, 4)}
 KEY = ["instance", "strategy", "replication"]
 
 

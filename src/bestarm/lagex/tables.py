@@ -18,7 +18,7 @@ from bestarm.common.tables import (
     with_instances,
 )
 from bestarm.core.estimates import Estimate, exact, undefined
-from bestarm.core.information import error_information
+from bestarm.core.information import needed_information
 from bestarm.lagex.bounds import lower_bound, within
 from bestarm.lagex.problem import EASIER, EPSILONS, HARD, SWEEP, TOLERANCE, setup1
 
@@ -79,7 +79,7 @@ def time_estimates(truth: dict) -> list[Estimate]:
 def learning_bounds(truth: dict, delta: float) -> list[Estimate]:
     """On the mean and the median of every delta-correct strategy that does not know A."""
     time = time_of(truth, "learning_time")
-    mean, median = time * error_information(delta), within(time, 0.5, delta)
+    mean, median = time * needed_information(delta), within(time, 0.5, delta)
     return [exact("lower_bound", "steps", mean), exact("median_lower_bound", "steps", median)]
 
 

@@ -16,7 +16,7 @@ from bestarm.common.tables import (
     published_rows,
 )
 from bestarm.core.estimates import Estimate, exact, ratio_of_independent_means
-from bestarm.core.information import error_information
+from bestarm.core.information import needed_information
 from bestarm.linear.complexity import pulls_until
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.designs import optimal_design
@@ -55,7 +55,7 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
     found = [
         exact("best_arm", "index", truth["answer"]),
         exact("oracle_complexity", "pulls", known["h_lb"]),
-        exact("lower_bound", "pulls", 2.0 * known["h_lb"] * error_information(delta)),
+        exact("lower_bound", "pulls", 2.0 * known["h_lb"] * needed_information(delta)),
         exact("lemma_2:lower", "pulls", known["lower"]),
         exact("lemma_2:lower as printed", "pulls", known["printed_lower"]),
         exact("lemma_2:upper", "pulls", known["upper"]),
@@ -179,7 +179,7 @@ def random_arms(sources: Sources) -> pd.DataFrame:
             name = f"random K={n_arms} seed={seed}"
             truth = sources.instances[name]["truth"]
             rows += exact_rows(name, truth, "K", n_arms)
-            least = 2.0 * truth["complexity"]["h_lb"] * error_information(DELTA)
+            least = 2.0 * truth["complexity"]["h_lb"] * needed_information(DELTA)
             times = kept[(kept.instance == name) & (kept.statistic == "mean_stopping_time")]
             for row in lines(times):
                 over.setdefault((n_arms, row.strategy, row.reading), []).append(row.value / least)
