@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.lagex import reference
 from bestarm.lagex.allocation import PADDING, SAMPLING, best_allocation, pad
-from bestarm.lagex.dual import make_solver, solve, start_from_nothing
+from bestarm.lagex.dual import Program, make_solver, solve, start_from_nothing
 from bestarm.lagex.problem import imdb, setup1, setup2, triangle
 from bestarm.lagex.vertices import alternatives, rows_of
 from lagex.polytopes import KINDS, drawn, polytopes, smooth_polytopes
@@ -120,7 +120,7 @@ def from_nothing(costs, rows, tolerance):
     solver, omega, padded = make_solver(count, k, len(rows)), np.zeros(k), np.zeros((count, k))
     start_from_nothing(solver, count)
     pad(costs, count, tolerance, padded)
-    residual = solve(padded, count, rows, tolerance, omega, solver)
+    residual = solve(Program(padded, count, rows), tolerance, omega, solver)
     return omega, residual, solver.y[:count], solver.y[count], solver.y[count + 1 :]
 
 

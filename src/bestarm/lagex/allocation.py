@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, lean
-from bestarm.lagex.dual import make_solver, solve, start_from_nothing
+from bestarm.lagex.dual import Program, make_solver, solve, start_from_nothing
 from bestarm.lagex.vertices import Others
 
 #: Relative accuracy of T while sampling.
@@ -151,7 +151,7 @@ def best_allocation(costs: np.ndarray, rows: np.ndarray, tolerance: float = 1e-7
         if not residual <= tolerance:
             start_from_nothing(solver, count)
             pad(costs, count, padding, padded)
-            residual = solve(padded, count, rows, tolerance, omega, solver)
+            residual = solve(Program(padded, count, rows), tolerance, omega, solver)
     if not residual <= 10.0 * max(tolerance, PADDING):
         raise ArithmeticError(f"the allocation is off by {residual:.1e}, asked was {tolerance:.0e}")
     return Allocation(omega, information(costs, count, omega), residual)

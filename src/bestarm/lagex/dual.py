@@ -41,6 +41,14 @@ STEEP, MOST_RAISE = 8.0, 0.1
 TINY = 1e-300
 
 
+class Program(NamedTuple):
+    """The alternatives and constraints of a round."""
+
+    costs: np.ndarray  # (V, K) c; the first `count` rows count, and are finite
+    count: int
+    rows: np.ndarray  # (d, K)
+
+
 class Solver(NamedTuple):
     """Scratch and warm start for V alternatives of K arms and d constraints."""
 
@@ -86,8 +94,9 @@ def start_from_nothing(solver: Solver, count: int) -> None:
 
 
 @lean
-def _value(y: np.ndarray, costs: np.ndarray, count: int, rows: np.ndarray, forms: np.ndarray):
+def _value(program: Program, y: np.ndarray, forms: np.ndarray) -> float:
     """The dual function at y, with q, z and sqrt(q z) left in `forms`; -inf outside its domain."""
+    costs, count, rows = program
     d, k = rows.shape
     total = y[count]
     for a in range(k):
@@ -112,58 +121,32 @@ def _value(y: np.ndarray, costs: np.ndarray, count: int, rows: np.ndarray, forms
 
 
 @lean
-def solve(
-    costs: np.ndarray,
-    count: int,
-    rows: np.ndarray,
-    tolerance: float,
-    omega: np.ndarray,
-    solver: Solver,
-) -> float:
+def solve(program: Program, tolerance: float, omega: np.ndarray, solver: Solver) -> float:
     """The allocation of the program; returns how far its conditions are from holding.
 
     Args:
-        costs: (V, K), the first `count` rows count; finite.
-        rows: (d, K).
+        program: of the round.
         tolerance: on the conditions, which is relative in T and absolute in rows omega.
         omega: (K,) the last allocation, or zero; overwritten.
         solver: scratch; its y is where to start, p, nu, l, and is overwritten with the solution.
     """
-    y, trial, slopes, moving, forms, shares, scores, alpha, hessian, factor, step, held = solver
-    d, k = rows.shape
-    n = count + 1 + d
-    _follow(costs, count, rows, omega, y, forms, moving, hessian, step)
-    value = _value(y, costs, count, rows, forms)
-    while value == -np.inf:  # multipliers of other rows: nu = 1, l = 0 is inside the domain
-        y[count] = 1.0
-        for i in range(d):
-            y[count + 1 + i] = SHRINK * y[count + 1 + i] if y[count + 1 + i] > TINY else 0.0
-        value = _value(y, costs, count, rows, forms)
+    n = program.count + 1 + program.rows.shape[0]
+    _follow(program, omega, solver)
+    value = _enter_domain(program, solver)
     residual, damping = np.inf, LEAST_DAMPING
     for _ in range(MOST_STEPS):
-        residual = _gradient(costs, count, rows, y, forms, shares, omega, slopes)
+        residual = _gradient(program, omega, solver)
         if residual <= tolerance:
             break
-        if _raise_weight(costs, count, slopes, omega, forms, y):
-            value = _value(y, costs, count, rows, forms)
+        if _raise_weight(program, omega, solver):
+            value = _value(program, solver.y, solver.forms)
             continue
-        size = _choose_moving(y, slopes, n, count, tolerance, moving)
-        _curvature(costs, count, rows, slopes, shares, moving, size, scores, alpha, hessian)
-        _newton_step(hessian, factor, damping, y, slopes, moving, size, count, step, held)
-        length = _longest_step(costs, count, rows, forms, moving, size, step)
-        moved, new_value = False, value
-        for i in range(n):
-            trial[i] = y[i]
-        for _ in range(HALVINGS):
-            for f in range(size):
-                trial[moving[f]] = _moved(y[moving[f]], length * step[f], moving[f] < count)  # pyright: ignore[reportArgumentType]
-            new_value = _value(trial, costs, count, rows, forms)
-            if new_value >= value - 1e-13 * (1.0 + abs(value)):
-                moved = True
-                break
-            length *= 0.5
-        if not moved:  # the Hessian is singular where alternatives depend on each other
-            _value(y, costs, count, rows, forms)
+        size = _choose_moving(n, program.count, tolerance, solver)
+        _curvature(program, size, solver)
+        _newton_step(size, program.count, damping, solver)
+        new_value = _search_line(program, size, value, solver)
+        if new_value == -np.inf:  # the Hessian is singular where alternatives depend on each other
+            _value(program, solver.y, solver.forms)
             if damping > MOST_DAMPING:
                 break
             damping *= 100.0
@@ -171,13 +154,53 @@ def solve(
         damping = max(0.1 * damping, LEAST_DAMPING)
         value = new_value
         for i in range(n):
-            y[i] = trial[i]
+            solver.y[i] = solver.trial[i]
     total = 0.0
-    for a in range(k):
+    for a in range(omega.size):
         total += omega[a]
-    for a in range(k):
+    for a in range(omega.size):
         omega[a] /= total
     return residual
+
+
+@lean
+def _enter_domain(program: Program, solver: Solver) -> float:
+    """The dual function at y, once multipliers of other rows are shrunk until it is finite.
+
+    nu = 1, l = 0 is inside the domain.
+    """
+    y, count = solver.y, program.count
+    value = _value(program, y, solver.forms)
+    while value == -np.inf:
+        y[count] = 1.0
+        for i in range(count + 1, count + 1 + program.rows.shape[0]):
+            y[i] = SHRINK * y[i] if y[i] > TINY else 0.0
+        value = _value(program, y, solver.forms)
+    return value
+
+
+@lean
+def _search_line(program: Program, size: int, value: float, solver: Solver) -> float:
+    """Halve the step until the dual function does not fall; its value there, -inf if it falls.
+
+    Args:
+        size: how many variables move.
+        value: of the dual function at y.
+        solver: y + step is left in its `trial`.
+    """
+    y, trial, moving, step = solver.y, solver.trial, solver.moving, solver.step
+    length = _longest_step(program, size, solver)
+    for i in range(program.count + 1 + program.rows.shape[0]):
+        trial[i] = y[i]
+    for _ in range(HALVINGS):
+        for f in range(size):
+            weight = moving[f] < program.count
+            trial[moving[f]] = _moved(y[moving[f]], length * step[f], weight)  # pyright: ignore[reportArgumentType]
+        found = _value(program, trial, solver.forms)
+        if found >= value - 1e-13 * (1.0 + abs(value)):
+            return found
+        length *= 0.5
+    return -np.inf
 
 
 @lean
@@ -193,17 +216,7 @@ def _moved(here: float, change: float, weight: bool) -> float:
 
 
 @lean
-def _follow(
-    costs: np.ndarray,
-    count: int,
-    rows: np.ndarray,
-    omega: np.ndarray,
-    y: np.ndarray,
-    forms: np.ndarray,
-    moving: np.ndarray,
-    matrix: np.ndarray,
-    vector: np.ndarray,
-) -> None:
+def _follow(program: Program, omega: np.ndarray, solver: Solver) -> None:
     """Move the multipliers in y to where the allocation stays nearest to `omega`, the last one.
 
     Where constraints force mass upon an arm that no alternative needs, q_a and z_a are both almost
@@ -217,33 +230,19 @@ def _follow(
     changes if they are near that already, or if one of them would be negative.
 
     Args:
+        program: of the round.
         omega: (K,) on the simplex; zero if there is none.
-        y: (n,) p, nu, l.
-        forms, moving, matrix, vector: scratch.
+        solver: its y is changed.
     """
+    count, rows, y, moving = program.count, program.rows, solver.y, solver.moving
+    wanted, matrix, vector = solver.forms[1], solver.hessian, solver.step
     d, k = rows.shape
     size = 1  # nu comes first
     for i in range(d):
         if y[count + 1 + i] > 0.0:
             moving[size] = i
             size += 1
-    if size == 1:
-        return
-    wanted, total = forms[1], 0.0
-    for a in range(k):
-        q = TINY
-        for v in range(count):
-            q += y[v] * costs[v, a]
-        wanted[a] = q / omega[a]
-        total += wanted[a]
-    drift = 0.0
-    for a in range(k):
-        wanted[a] /= total * omega[a]
-        z = y[count]
-        for i in range(d):
-            z += y[count + 1 + i] * rows[i, a]
-        drift = max(drift, abs(z - wanted[a]) / wanted[a])
-    if not DRIFT < drift < np.inf:
+    if size == 1 or not DRIFT < _wanted_forms(program, omega, y, wanted) < np.inf:
         return
     for f in range(size):
         vector[f] = 0.0
@@ -265,21 +264,36 @@ def _follow(
         y[count + 1 + moving[f]] = vector[f]
 
 
+@lean
+def _wanted_forms(program: Program, omega: np.ndarray, y: np.ndarray, wanted: np.ndarray) -> float:
+    """z* of `_follow`, into `wanted`; returns the largest relative distance of z from it."""
+    costs, count, rows = program
+    d, k = rows.shape
+    total = 0.0
+    for a in range(k):
+        q = TINY
+        for v in range(count):
+            q += y[v] * costs[v, a]
+        wanted[a] = q / omega[a]
+        total += wanted[a]
+    drift = 0.0
+    for a in range(k):
+        wanted[a] /= total * omega[a]
+        z = y[count]
+        for i in range(d):
+            z += y[count + 1 + i] * rows[i, a]
+        drift = max(drift, abs(z - wanted[a]) / wanted[a])
+    return drift
+
+
 @inlined
-def _gradient(
-    costs: np.ndarray,
-    count: int,
-    rows: np.ndarray,
-    y: np.ndarray,
-    forms: np.ndarray,
-    shares: np.ndarray,
-    omega: np.ndarray,
-    slopes: np.ndarray,
-) -> float:
+def _gradient(program: Program, omega: np.ndarray, solver: Solver) -> float:
     """The gradient, into `slopes`, with omega and shares; returns how far the conditions are off.
 
     They are slope_i <= 0, and = 0 where y_i > 0: y_i slope_i = 0 to the same accuracy in T.
     """
+    costs, count, rows = program
+    y, slopes, forms, shares = solver.y, solver.slopes, solver.forms, solver.shares
     d, k = rows.shape
     spread = 0.0
     for a in range(k):
@@ -313,13 +327,12 @@ def _gradient(
 
 
 @inlined
-def _choose_moving(
-    y: np.ndarray, slopes: np.ndarray, n: int, nu: int, tolerance: float, moving: np.ndarray
-) -> int:
+def _choose_moving(n: int, nu: int, tolerance: float, solver: Solver) -> int:
     """List the variables that move, and count them: positive ones, and a few that start to be.
 
     Of the variables at zero it takes the most promising, MOST_NEW of them.
     """
+    y, slopes, moving = solver.y, solver.slopes, solver.moving
     size = 0
     for i in range(n):
         if y[i] > 0.0 and (slopes[i] > 0.0 or y[i] > 1e-9 or i == nu):
@@ -342,19 +355,11 @@ def _choose_moving(
 
 
 @inlined
-def _curvature(
-    costs: np.ndarray,
-    count: int,
-    rows: np.ndarray,
-    slopes: np.ndarray,
-    shares: np.ndarray,
-    moving: np.ndarray,
-    size: int,
-    scores: np.ndarray,
-    alpha: np.ndarray,
-    hessian: np.ndarray,
-) -> None:
-    """The lower triangle of minus the Hessian over the moving variables."""
+def _curvature(program: Program, size: int, solver: Solver) -> None:
+    """The lower triangle of minus the Hessian over the `size` moving variables."""
+    costs, count, rows = program
+    slopes, shares, moving = solver.slopes, solver.shares, solver.moving
+    scores, alpha, hessian = solver.scores, solver.alpha, solver.hessian
     k = rows.shape[1]
     for f in range(size):
         i = moving[f]
@@ -378,16 +383,10 @@ def _curvature(
 
 
 @inlined
-def _longest_step(
-    costs: np.ndarray,
-    count: int,
-    rows: np.ndarray,
-    forms: np.ndarray,
-    moving: np.ndarray,
-    size: int,
-    step: np.ndarray,
-) -> float:
+def _longest_step(program: Program, size: int, solver: Solver) -> float:
     """The share of a step to take: less than 1 where most of some q_a or z_a would go."""
+    costs, count, rows = program
+    forms, moving, step = solver.forms, solver.moving, solver.step
     length = 1.0
     for a in range(rows.shape[1]):
         change_q, change_z = 0.0, 0.0
@@ -417,12 +416,13 @@ def _share_of_step(change: float) -> float:
 
 
 @lean
-def _raise_weight(costs, count: int, slopes, omega, forms, y) -> bool:
+def _raise_weight(program: Program, omega: np.ndarray, solver: Solver) -> bool:
     """Raise the weight of an alternative that starts far too low; False if there is none.
 
     Its slope + 1 is about c_va / omega_a of one arm, and falls as q_a^(-1/2): Newton steps would
     only triple the weight each.
     """
+    costs, count, slopes = program.costs, program.count, solver.slopes
     most = 0
     for v in range(1, count):
         if slopes[v] > slopes[most]:
@@ -433,24 +433,13 @@ def _raise_weight(costs, count: int, slopes, omega, forms, y) -> bool:
     for a in range(omega.size):
         if costs[most, a] * omega[scarce] > costs[most, scarce] * omega[a]:
             scarce = a
-    wanted = slopes[most] * slopes[most] * forms[0, scarce] / costs[most, scarce]
-    y[most] += min(wanted, MOST_RAISE)
+    wanted = slopes[most] * slopes[most] * solver.forms[0, scarce] / costs[most, scarce]
+    solver.y[most] += min(wanted, MOST_RAISE)
     return True
 
 
 @lean
-def _newton_step(
-    hessian: np.ndarray,
-    factor: np.ndarray,
-    damping: float,
-    y: np.ndarray,
-    slopes: np.ndarray,
-    moving: np.ndarray,
-    size: int,
-    nu: int,
-    step: np.ndarray,
-    held: np.ndarray,
-) -> None:
+def _newton_step(size: int, nu: int, damping: float, solver: Solver) -> None:
     """A step of the moving variables that raises slopes . d - d . H d / 2 and keeps y + d >= 0.
 
     From d = 0 to the maximum, or to where the first variable becomes zero; then on without that
@@ -458,11 +447,15 @@ def _newton_step(
     what is above the variable left out is kept.
 
     Args:
-        hessian: (n, n) H, minus the Hessian over the moving variables, its lower triangle.
-        factor: (n, n) scratch. damping: added to the diagonal.
+        size: how many variables move.
         nu: the variable that may have any sign.
-        step, held: (2 n,) overwritten, the first n of step with the result.
+        damping: added to the diagonal of H, minus the Hessian over the moving variables.
+        solver: the first n of its `step` are overwritten with the result.
     """
+    y, slopes, moving, step, held = (
+        solver.y, solver.slopes, solver.moving, solver.step, solver.held,
+    )  # fmt: skip
+    hessian, factor = solver.hessian, solver.factor
     for f in range(size):
         held[f] = 0
         step[f] = 0.0

@@ -12,7 +12,7 @@ from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.tracking import track
 from bestarm.lagex.allocation import SAMPLING, costs_of, told_apart
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
-from bestarm.lagex.dual import Solver, make_solver, solve
+from bestarm.lagex.dual import Program, Solver, make_solver, solve
 from bestarm.lagex.full_adagrad import full_step
 from bestarm.lagex.game import RATE, optimistic_gains
 from bestarm.lagex.projection import TOLERANCE as MISSED
@@ -216,7 +216,7 @@ def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_e
     remember(s.weights, s.scales, slots, s.roots, count, n_edges, y)
     for i in range(1 + d):
         y[count + i] = duals[i]
-    residual = solve(s.costs, count, rows, SAMPLING, omega, s.solver)
+    residual = solve(Program(s.costs, count, rows), SAMPLING, omega, s.solver)
     memorise(s.weights, s.scales, s.last, slots, s.roots, count, y)
     fine = True
     for i in range(1 + d):

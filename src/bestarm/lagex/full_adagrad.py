@@ -28,6 +28,31 @@ def root_of(outer: np.ndarray) -> np.ndarray:
 
 
 @jit
+def solve_among(
+    matrix: np.ndarray, target: np.ndarray, arms: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """The stationary point x of x^T matrix x / 2 - target . x on sum(x) = 1, x = 0 but for `arms`.
+
+    Args:
+        matrix: (K, K) positive definite. target: (K,). arms: those that may have weight.
+
+    Returns:
+        The arms' x, and the multiplier of the sum.
+    """
+    size = arms.size
+    block, first, second = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    for i in range(size):
+        first[i], second[i] = target[arms[i]], 1.0
+        for j in range(i + 1):
+            block[i, j] = matrix[arms[i], arms[j]]
+    factorise(block, 0, size)
+    substitute(block, first, size)
+    substitute(block, second, size)
+    nu = (first.sum() - 1.0) / second.sum()
+    return first - nu * second, nu
+
+
+@jit
 def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarray) -> bool:
     """omega <- argmax_x rate gains . x - (x - omega)^T H (x - omega) / 2 on the simplex.
 
@@ -47,29 +72,16 @@ def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarr
     matrix = root_of(outer)
     target = matrix @ omega + rate * gains
     inside = omega > 0.0
-    block, first, second = np.zeros((k, k)), np.zeros(k), np.zeros(k)
-    arms = np.zeros(k, np.int64)
     for _ in range(MOST_CHANGES):
-        size = 0
-        for a in range(k):
-            if inside[a]:
-                arms[size] = a
-                size += 1
-        for i in range(size):
-            first[i], second[i] = target[arms[i]], 1.0
-            for j in range(i + 1):
-                block[i, j] = matrix[arms[i], arms[j]]
-        factorise(block, 0, size)
-        substitute(block, first, size)
-        substitute(block, second, size)
-        nu = (first[:size].sum() - 1.0) / second[:size].sum()
+        arms = np.flatnonzero(inside)
+        wanted, nu = solve_among(matrix, target, arms)
         share, blocking = 1.0, -1
-        for i in range(size):
-            change = first[i] - nu * second[i] - omega[arms[i]]
+        for i in range(arms.size):
+            change = wanted[i] - omega[arms[i]]
             if omega[arms[i]] + share * change < 0.0:
                 share, blocking = omega[arms[i]] / -change, arms[i]
-        for i in range(size):
-            omega[arms[i]] += share * (first[i] - nu * second[i] - omega[arms[i]])
+        for i in range(arms.size):
+            omega[arms[i]] += share * (wanted[i] - omega[arms[i]])
         if blocking >= 0:
             omega[blocking] = 0.0
             inside[blocking] = False
@@ -77,8 +89,8 @@ def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarr
         pulls = target - matrix @ omega - nu
         entering = -1
         for a in range(k):
-            wanted = not inside[a] and pulls[a] > TOLERANCE * (1.0 + abs(nu))
-            if wanted and (entering < 0 or pulls[a] > pulls[entering]):
+            gains_weight = not inside[a] and pulls[a] > TOLERANCE * (1.0 + abs(nu))
+            if gains_weight and (entering < 0 or pulls[a] > pulls[entering]):
                 entering = a
         if entering < 0:
             reached = True

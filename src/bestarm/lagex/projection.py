@@ -60,6 +60,43 @@ def _point(
 
 
 @lean
+def _slopes(rows: np.ndarray, out: np.ndarray, scratch: Projection) -> float:
+    """The dual's gradient, into `slopes`; how far the sum and the rows are off at most."""
+    slopes, multipliers = scratch.slopes, scratch.multipliers
+    d, k = rows.shape
+    for i in range(1 + d):
+        slopes[i] = -1.0 if i == 0 else 0.0
+        for a in range(k):
+            slopes[i] += out[a] * (1.0 if i == 0 else rows[i - 1, a])
+    missed = abs(slopes[0])
+    for i in range(1, 1 + d):
+        missed = max(missed, slopes[i], -slopes[i] if multipliers[i] > 0.0 else 0.0)
+    return missed
+
+
+@lean
+def _newton_step(rows: np.ndarray, out: np.ndarray, scratch: Projection) -> None:
+    """Newton's step of the multipliers that are positive or want to be, into `step`."""
+    multipliers, _, slopes, step, hessian, inverse = scratch
+    d, k = rows.shape
+    for i in range(1 + d):
+        moves_i = i == 0 or multipliers[i] > 0.0 or slopes[i] > 0.0
+        step[i] = slopes[i] if moves_i else 0.0
+        for j in range(i + 1):
+            moves_j = j == 0 or multipliers[j] > 0.0 or slopes[j] > 0.0
+            hessian[i, j] = 0.0
+            if moves_i and moves_j:
+                for a in range(k):
+                    if out[a] > 0.0:
+                        first = 1.0 if i == 0 else rows[i - 1, a]
+                        second = 1.0 if j == 0 else rows[j - 1, a]
+                        hessian[i, j] += first * second * inverse[a]
+        for a in range(k):
+            hessian[i, i] += RIDGE * inverse[a]
+    solve_definite(hessian, step, 1 + d)
+
+
+@lean
 def project_into(
     point: np.ndarray,
     weights: np.ndarray,
@@ -82,37 +119,17 @@ def project_into(
     Returns:
         The largest amount by which the sum or a row misses.
     """
-    multipliers, trial, slopes, step, hessian, inverse = scratch
+    multipliers, trial, _, step, _, inverse = scratch
     d, k = rows.shape
     for a in range(k):
         inverse[a] = 1.0 / weights[a]
     value = _point(point, weights, inverse, rows, multipliers, out)
     missed = np.inf
     for _ in range(MOST_STEPS):
-        for i in range(1 + d):
-            slopes[i] = -1.0 if i == 0 else 0.0
-            for a in range(k):
-                slopes[i] += out[a] * (1.0 if i == 0 else rows[i - 1, a])
-        missed = abs(slopes[0])
-        for i in range(1, 1 + d):
-            missed = max(missed, slopes[i], -slopes[i] if multipliers[i] > 0.0 else 0.0)
+        missed = _slopes(rows, out, scratch)
         if missed <= TOLERANCE:
             break
-        for i in range(1 + d):
-            moves_i = i == 0 or multipliers[i] > 0.0 or slopes[i] > 0.0
-            step[i] = slopes[i] if moves_i else 0.0
-            for j in range(i + 1):
-                moves_j = j == 0 or multipliers[j] > 0.0 or slopes[j] > 0.0
-                hessian[i, j] = 0.0
-                if moves_i and moves_j:
-                    for a in range(k):
-                        if out[a] > 0.0:
-                            first = 1.0 if i == 0 else rows[i - 1, a]
-                            second = 1.0 if j == 0 else rows[j - 1, a]
-                            hessian[i, j] += first * second * inverse[a]
-            for a in range(k):
-                hessian[i, i] += RIDGE * inverse[a]
-        solve_definite(hessian, step, 1 + d)
+        _newton_step(rows, out, scratch)
         length, new_value = 1.0, value
         for _ in range(60):
             for i in range(1 + d):

@@ -281,23 +281,16 @@ def is_new(steps: np.ndarray, falls: np.ndarray, found: int, gap: float) -> bool
 
 @inlined
 def add_bases(
-    bases: np.ndarray,
-    masks: np.ndarray,
-    known: int,
-    visited: int,
-    tableau: np.ndarray,
-    j: int,
-    length: float,
-    cut: np.ndarray,
+    others: Others, known: int, visited: int, tableau: np.ndarray, j: int, length: float
 ) -> int:
     """List the bases at the end of the edge of column j that are not listed yet.
 
-    Args:
-        cut: (1,) set where there is no place for one.
+    `others.cut` is set where there is no place for one.
 
     Returns:
         How many are known now.
     """
+    bases, masks = others.bases, others.masks
     m, n = bases.shape[1], tableau.shape[1] - 1
     for row in range(m):
         if (
@@ -308,7 +301,7 @@ def add_bases(
             for seen in range(known):
                 new &= masks[seen] != mask
             if new and known == masks.size:
-                cut[0] = True
+                others.cut[0] = True
             elif new:
                 for c in range(m):
                     bases[known, c] = bases[visited, c]
@@ -319,6 +312,38 @@ def add_bases(
 
 
 @inlined
+def reduced_cost(tableau: np.ndarray, values: np.ndarray, basis: np.ndarray, j: int) -> float:
+    """What a unit of column j costs; minus infinity for a column of the basis."""
+    cost, inside = -values[j], False
+    for row in range(basis.size):
+        cost += values[basis[row]] * tableau[row, j]
+        inside |= basis[row] == j
+    return -np.inf if inside else cost
+
+
+@inlined
+def step_to(
+    tableau: np.ndarray,
+    basis: np.ndarray,
+    policy: np.ndarray,
+    main: bool,
+    j: int,
+    length: float,
+    step: np.ndarray,
+) -> None:
+    """The end of the edge of column j, `length` away, minus `policy`, the vertex of `main`."""
+    k, n = policy.size, tableau.shape[1] - 1
+    for a in range(k):
+        step[a] = 0.0 if main else -policy[a]
+    if j < k:
+        step[j] += length
+    for row in range(basis.size):
+        a = basis[row]
+        if a < k:
+            step[a] += (0.0 if main else tableau[row, n]) - length * tableau[row, j]
+
+
+@lean
 def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     """The vertices pi' that the best one, pi, has to be told apart from, after `find_best`.
 
@@ -336,44 +361,8 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     Returns:
         How many there are, each once. Some may be missing where `others.cut` is set.
     """
-    columns, values, rhs, basis, tableau, _, policy, _ = polytope
-    steps, falls, slots, bases, masks, other, cut = others
-    return follow_edges(
-        columns,
-        values,
-        rhs,
-        basis,
-        tableau,
-        policy,
-        reach,
-        steps,
-        falls,
-        slots,
-        bases,
-        masks,
-        other,
-        cut,
-    )
-
-
-@lean
-def follow_edges(
-    columns: np.ndarray,
-    values: np.ndarray,
-    rhs: np.ndarray,
-    basis: np.ndarray,
-    best_tableau: np.ndarray,
-    policy: np.ndarray,
-    reach: float,
-    steps: np.ndarray,
-    falls: np.ndarray,
-    slots: np.ndarray,
-    bases: np.ndarray,
-    masks: np.ndarray,
-    other_tableau: np.ndarray,
-    cut: np.ndarray,
-) -> int:
-    """`find_alternatives` on plain arrays, which are quicker to pass than tuples of them."""
+    columns, values, rhs, basis, best_tableau, _, policy, _ = polytope
+    steps, falls, slots, bases, masks, other_tableau, cut = others
     k, n, m = policy.size, values.size, basis.size
     for c in range(m):
         bases[0, c] = basis[c]
@@ -384,40 +373,28 @@ def follow_edges(
         best += values[a] * policy[a]
     found, known, visited = 0, 1, 0
     while visited < known:
-        main = visited == 0
+        main, here = visited == 0, bases[visited]
         tableau = best_tableau if main else other_tableau
-        if not main and not factorise(columns, rhs, bases[visited], tableau):
+        if not main and not factorise(columns, rhs, here, tableau):
             cut[0] = True
             visited += 1
             continue
         value = 0.0
         for row in range(m):
-            value += values[bases[visited, row]] * tableau[row, n]
+            value += values[here[row]] * tableau[row, n]
         for j in range(n):
-            cost, inside = -values[j], False
-            for row in range(m):
-                cost += values[bases[visited, row]] * tableau[row, j]
-                inside |= bases[visited, row] == j
-            if inside:
-                continue
-            length = longest_step(tableau, j)
+            cost = reduced_cost(tableau, values, here, j)
+            length = longest_step(tableau, j) if cost > -np.inf else np.inf
             if length == np.inf:
                 continue
-            for a in range(k):
-                steps[found, a] = 0.0 if main else -policy[a]
-            if j < k:
-                steps[found, j] += length
-            for row in range(m):
-                a = bases[visited, row]
-                if a < k:
-                    steps[found, a] += (0.0 if main else tableau[row, n]) - length * tableau[row, j]
+            step_to(tableau, here, policy, main, j, length, steps[found])
             gap = length * cost if main else best - value + length * cost
             if is_new(steps, falls, found, gap):
                 falls[found] = max(gap, 0.0)
                 slots[found] = visited * n + j
                 found += 1
             if gap <= reach + TOLERANCE:
-                known = add_bases(bases, masks, known, visited, tableau, j, length, cut)
+                known = add_bases(others, known, visited, tableau, j, length)
         visited += 1
     return found
 
