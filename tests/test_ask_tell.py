@@ -1,0 +1,234 @@
+"""The ask/tell objects of all papers: what any of them must do, and which arguments they refuse.
+
+What is a paper's own, such as sums of a round or limits, is in tests/PAPER/test_interactive.py.
+"""
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+
+from bestarm import baics, cbmai, delayed, lagex, linear
+from bestarm.core.inputs import InputError
+
+MATRIX = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 1.0]])
+LIMITS = [0.5, 0.6]
+ARMS = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]])
+THETA = np.array([4.0, 0.5])
+MEANS = np.array([3.0, 0.0, 1.5])
+
+
+def alike(*kinds, **options):
+    """Objects that take the same arguments."""
+    return {kind: options for kind in kinds}
+
+
+BAICS = alike(
+    baics.TaSCS, baics.TaS, baics.Uniform, baics.TwoStage, n_arms=3, weights=[0.2, 0.8], delta=0.1
+)
+CBMAI = alike(cbmai.SFSR, cbmai.SFSRL, cbmai.USLP, n_arms=3, bounds=1.0, budget=60)
+KNOWN = alike(lagex.CTnS, lagex.CGE, matrix=MATRIX, limits=LIMITS, r=0.1)
+LAGEX = KNOWN | alike(lagex.LAGEX, lagex.LATS, lagex.Uniform, n_arms=3, limits=LIMITS, r=0.1)
+LINEAR = {
+    **alike(linear.G, linear.XY, linear.XYAdaptive, linear.RAGE, linear.FullyAdaptive, arms=ARMS),
+    linear.XYOracle: {"arms": ARMS, "theta": THETA},
+    linear.LinGapE: {"arms": ARMS, "norm": 5.0},
+}
+OBJECTS = BAICS | CBMAI | LAGEX | LINEAR
+every = pytest.mark.parametrize(
+    "kind", OBJECTS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}"
+)
+
+
+def made(kind, **other):
+    return kind(**OBJECTS[kind] | other)
+
+
+def tell(s, arm, rng):
+    """What a pull of an arm gives: the first is best wherever that can be."""
+    kind = type(s)
+    if kind in BAICS:
+        s.tell(arm, 1.0 - 0.8 * arm[0] + 0.3 * rng.standard_normal())
+    elif kind in CBMAI:
+        s.tell(arm, MEANS[arm] + rng.standard_normal(), 0.5 * arm + rng.standard_normal())
+    elif kind in LINEAR:
+        s.tell(arm, ARMS[arm] @ THETA + rng.standard_normal())
+    elif kind in KNOWN:
+        s.tell(arm, MEANS[arm] + rng.standard_normal())
+    else:
+        s.tell(arm, MEANS[arm] + rng.standard_normal(), MATRIX[:, arm] + rng.standard_normal(2))
+
+
+def played(s, rng, most=10**5):
+    """Pulls that are asked for, told."""
+    while not s.done and len(s.history) < most:
+        tell(s, s.ask(), rng)
+    return s
+
+
+@every
+def test_asking_and_looking_change_nothing(kind):
+    one, other = made(kind), made(kind)
+    rng, same = np.random.default_rng(1), np.random.default_rng(1)
+    for _ in range(40):
+        if one.done:
+            break
+        asked = {one.ask() for _ in range(3)}
+        assert asked == {other.ask()}
+        assert not one.done
+        tell(one, one.ask(), rng)
+        tell(other, other.ask(), same)
+    assert one.history == other.history
+
+
+@every
+def test_it_ends_and_then_asks_nothing(kind):
+    s = played(made(kind), np.random.default_rng(2))
+    assert s.done
+    assert s.answer is not None
+    with pytest.raises(RuntimeError, match="stopped"):
+        s.ask()
+
+
+@every
+def test_a_saved_history_brings_a_new_object_to_the_same_place(kind):
+    """As JSON, which has lists for tuples; the arms of BAICS are pairs."""
+    one, rng = played(made(kind), np.random.default_rng(3), most=25), np.random.default_rng(4)
+    saved = json.loads(json.dumps(one.history))
+    pair = kind in BAICS
+    other = made(kind)
+    other.replay((tuple(arm) if pair else arm, observed, asked) for arm, observed, asked in saved)
+    assert other.history == one.history
+    same = np.random.default_rng(4)
+    for _ in range(20):
+        if one.done:
+            break
+        assert one.ask() == other.ask()
+        tell(one, one.ask(), rng)
+        tell(other, other.ask(), same)
+    assert one.done == other.done
+    np.testing.assert_array_equal(one.pulls, other.pulls)
+
+
+@every
+def test_a_foreign_history_is_refused(kind):
+    """It says that another arm was asked for than is."""
+    s = made(kind)
+    asked = s.ask()
+    arms = itertools.product(range(3), range(2)) if kind in BAICS else range(3)
+    other = next(arm for arm in arms if arm != asked)
+    with pytest.raises(ValueError, match="history pulls"):
+        s.replay([(other, (1.0,), True)])
+
+
+@every
+@pytest.mark.parametrize("reward", [math.nan, math.inf])
+def test_numbers_that_are_not_finite_change_nothing(kind, reward):
+    s = made(kind)
+    told = (reward, 1.0) if kind in CBMAI else (reward,)
+    if kind in LAGEX and kind not in KNOWN:
+        told = (reward, [1.0, 1.0])
+    with pytest.raises(ValueError, match="finite"):
+        s.tell(s.ask(), *told)
+    assert s.history == []
+
+
+@every
+def test_an_arm_there_is_not_changes_nothing(kind):
+    s = made(kind)
+    told = (1.0, 1.0) if kind in CBMAI else (1.0,)
+    if kind in LAGEX and kind not in KNOWN:
+        told = (1.0, [1.0, 1.0])
+    with pytest.raises(ValueError, match="arm"):
+        s.tell((3, 0) if kind in BAICS else 3, *told)
+    assert s.history == []
+
+
+LAG, CGE, ORACLE, FULL = lagex.LAGEX, lagex.CGE, linear.XYOracle, linear.FullyAdaptive
+PARTIAL = {"n_arms": 3, "sigma": 1.0, "sigma_p": 1.0}
+#: Kind, what is wrong, and how the message begins after "KIND: ".
+BAD = [
+    (baics.TaSCS, {"weights": [0.5, -1]}, "weights: must be nonnegative"),
+    (baics.TaSCS, {"delta": 1.0}, "delta: must be less than 1"),
+    (baics.TaSCS, {"constrained": 4}, "constrained: must be 0 to 2, got 4"),
+    (baics.TaSCS, {"n_arms": 1}, "n_arms: must be at least 2"),
+    (baics.TaSCS, {"sigma": 0}, "sigma: must be positive"),
+    (baics.TaSCS, {"reading": "mine"}, "reading: must be one of as-written"),
+    (baics.TaSCS, {"stepp": 2}, "stepp: unknown field"),
+    (baics.TaSCS, {"step": -1}, "step: "),
+    (cbmai.SFSR, {"n_arms": 1}, "n_arms: must be at least 2, got 1"),
+    (cbmai.SFSR, {"bounds": math.nan}, "bounds: must be finite"),
+    (cbmai.SFSR, {"bounds": []}, "bounds: "),
+    (cbmai.SFSR, {"budget": 3}, "budget: must be greater than 3, the number of unknown arms"),
+    (cbmai.SFSR, {"budget": 2, "known": {0: (1.0, 1.0)}}, "budget: must be greater than 2"),
+    (cbmai.SFSR, {"known": {5: (1.0, 1.0)}}, "known: must be arms 0 to 2, got 5"),
+    (cbmai.SFSR, {"known": dict.fromkeys(range(3), (1.0, 1.0))}, "known: must leave an arm"),
+    (cbmai.SFSR, {"known": {2: (math.nan, 1.0)}}, "known: "),
+    (cbmai.SFSR, {"known": {2: (1.0, math.inf)}}, "known: "),
+    (cbmai.SFSR, {"known": {2: (1.0, [1.0, 1.0])}}, "known: "),
+    *((kind, {"sigma": 0.0}, "sigma: must be positive") for kind in LAGEX),
+    (LAG, {"sigma": math.nan}, "sigma: must be finite numbers"),
+    (LAG, {"sigma": [1.0, 1.0]}, "sigma: must be positive, one number or 3"),
+    (LAG, {"sigma": "much"}, "sigma: must be numbers, got 'much'"),
+    (LAG, {"delta": 0.0}, "delta: must be greater than 0"),
+    (LAG, {"delta": math.nan}, "delta: "),
+    *((kind, {"delta": 1.0}, "delta: must be ") for kind in LAGEX),
+    (LAG, {"r": -0.1}, "r: must be at least 0, got -0.1"),
+    (LAG, {"r": math.inf}, "r: must be"),
+    *((kind, {"reading": "best"}, "reading: must be one of as-written") for kind in LAGEX),
+    *((LAG, {"limits": bad}, "limits: ") for bad in ([], [math.nan], [[1.0]], "no")),
+    *((CGE, {"limits": bad}, "limits: ") for bad in ([], [math.inf, 0.0], [[1.0]], "no")),
+    (LAG, {"n_arms": 0}, "n_arms: must be a whole number of at least 2, got 0"),
+    (LAG, {"n_arms": 1}, "n_arms: must be a whole number of at least 2, got 1"),
+    (LAG, {"n_arms": 2.5}, "n_arms: must be a whole number of at least 2, got 2.5"),
+    (CGE, {"matrix": [[1.0, math.nan, 0.0], [0.0] * 3]}, "matrix: must be finite"),
+    (CGE, {"matrix": [[1.0, 0.0, 0.0]]}, "limits: must be 1 numbers"),
+    (CGE, {"matrix": [[1.0], [2.0]]}, "n_arms: must be "),
+    (CGE, {"matrix": [[1.0, 0.0], [1.0]]}, "matrix: "),
+    (CGE, {"matrix": [["a", "b"], ["c", "d"]]}, "matrix: "),
+    (CGE, {"matrix": np.zeros((2, 2, 2))}, "matrix: "),
+    (CGE, {"matrix": [[1.0, 1.0], [-1.0, -1.0]], "limits": [0.5, -2.0]}, "limits: must leave"),
+    *((kind, {"sigma": 0.0}, "sigma: must be a positive number, got 0") for kind in LINEAR),
+    (linear.G, {"sigma": math.nan}, "sigma: must be a positive number, got nan"),
+    (linear.G, {"delta": 0.0}, "delta: must be greater than 0, got 0"),
+    *((kind, {"delta": 1.0}, "delta: must be less than 1, got 1") for kind in LINEAR),
+    *((kind, {"reading": "best"}, "reading: must be one of") for kind in LINEAR),
+    *((kind, {"arms": [["a"], ["b"]]}, "arms: ") for kind in LINEAR),
+    *((kind, {"arms": [[1.0], [1.0, 2.0]]}, "arms: ") for kind in LINEAR),
+    (linear.G, {"arms": [[1.0, 0.0]]}, "arms: must be at least 2 distinct"),
+    (linear.G, {"arms": [1.0, 0.0]}, "arms: must be vectors of equal length"),
+    (linear.G, {"arms": [[1.0, 0.0], [math.nan, 1.0]]}, "arms: must be vectors of equal length"),
+    (linear.G, {"arms": [[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]}, "arms: must be at least 2"),
+    (ORACLE, {"arms": [[1.0, 0.0]]}, "arms: must be at least 2"),
+    (ORACLE, {"arms": [1.0, 0.0]}, "arms: "),
+    (ORACLE, {"arms": [[1.0], [2.0]]}, "theta: must have as many entries"),
+    (ORACLE, {"theta": [1.0]}, "theta: must have as many entries"),
+    (ORACLE, {"theta": [0.0, 0.0]}, "theta: must make one arm the best"),
+    (ORACLE, {"theta": [math.nan, 1.0]}, "theta: must be a vector of finite numbers"),
+    (ORACLE, {"theta": ["a", 1.0]}, "theta: must be a vector of finite numbers"),
+    *((linear.LinGapE, {"norm": n}, "norm: must be ") for n in (0.0, -1.0, math.nan, math.inf)),
+    (FULL, {"norm": 0.0, "reading": "prop2+two-step"}, "norm: must be a positive"),
+    (FULL, {"reading": "prop2+argmin-max"}, "norm: must be a positive"),
+    (delayed.Partial, PARTIAL | {"n_arms": 0}, "n_arms"),
+    (delayed.Partial, PARTIAL | {"top": 4}, "top"),
+    (delayed.Partial, PARTIAL | {"sigma": 0.0}, "sigma"),
+    (delayed.Partial, PARTIAL | {"sigma_p": None}, "sigma_p"),
+    (delayed.Partial, PARTIAL | {"feedback": "noisy"}, "feedback"),
+    (delayed.Partial, PARTIAL | {"feedback": "incremental"}, "delay"),
+    (delayed.Partial, PARTIAL | {"delta": 1.0}, "delta"),
+    (delayed.Partial, PARTIAL | {"batch": 0}, "batch"),
+    (delayed.Partial, PARTIAL | {"reading": "honest"}, "reading"),
+]
+
+
+def label(value):
+    return value.__name__ if isinstance(value, type) else None
+
+
+@pytest.mark.parametrize(("kind", "wrong", "said"), BAD, ids=label)
+def test_bad_arguments_are_named(kind, wrong, said):
+    with pytest.raises(InputError) as error:
+        kind(**OBJECTS.get(kind, {}) | wrong)
+    assert str(error.value).startswith(f"{kind.__name__}: {said}")
