@@ -22,7 +22,7 @@ MEANS = np.array([3.0, 0.0, 1.5])
 
 def alike(*kinds, **options):
     """Objects that take the same arguments."""
-    return {kind: options for kind in kinds}
+    return dict.fromkeys(kinds, options)
 
 
 BAICS = alike(
