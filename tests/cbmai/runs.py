@@ -2,16 +2,17 @@
 
 import numpy as np
 
-from bestarm.cbmai.strategies import STRATEGIES, most_normals
+from bestarm.cbmai.steps import World, run
+from bestarm.cbmai.strategies import most_normals, rules_of
 
 
 def normals(strategy, problem, rng, runs=()):
     """What a run may use; or an array of it for several runs."""
-    size = most_normals(problem, STRATEGIES[strategy].schedule(problem, 10**6))
+    size = most_normals(problem, rules_of(strategy, problem, 10**6).goals)
     return rng.standard_normal((*np.atleast_1d(runs).astype(int), size))
 
 
 def simulate(strategy, problem, noise, budget, drawn):
     """One run of a strategy."""
-    loop, schedule = STRATEGIES[strategy]
-    return loop(problem, noise, schedule(problem, budget), drawn)
+    world = World(problem, noise, np.zeros(problem.bounds.size + 2))
+    return run(world, rules_of(strategy, problem, budget), drawn)

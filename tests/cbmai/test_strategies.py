@@ -10,16 +10,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bestarm.cbmai import rebuild, reference, strategies
+from bestarm.cbmai import rebuild, reference, steps
 from bestarm.cbmai.problem import Instance, Noise, Problem, instances, solve
 from bestarm.cbmai.problem import truth as truth_of
+from bestarm.cbmai.steps import INTERSECTION, Rules, reject_lowest, start
 from bestarm.cbmai.strategies import (
     EASY,
     STRATEGIES,
     prepare,
-    reject_lowest,
     rejection_schedule,
-    start,
+    rules_of,
 )
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
@@ -200,10 +200,11 @@ def test_permuting_the_arms_permutes_the_answer(strategy, seed):
 
 
 def test_of_equal_scores_the_lowest_index_is_rejected():
-    state = start(CASES["one cost"], np.ones(4))
+    rules = Rules(CASES["one cost"], np.ones(4), INTERSECTION)
+    state = start(rules)
     state.columns[:5] = [5, 3, 1, 4, 2]  # within the bound first, so not in order
     state.work.scores[:5] = [2.0, -np.inf, 0.0, -np.inf, -np.inf]
-    reject_lowest(state, 5)
+    reject_lowest(rules, state, 5)
     assert np.flatnonzero(~state.remaining).tolist() == [2]
 
 
@@ -283,14 +284,48 @@ def test_uslp_errs_less_with_budget_as_theorem_2_says(fields, budgets):
 
 def test_a_run_whose_scores_were_not_found_has_failed(monkeypatch):
     problem = CASES["one cost"]
-    state = start(problem, rejection_schedule(problem, BUDGET))
+    world = steps.World(problem, NOISE, np.zeros(3))
+    rules = rules_of("SFSR-L", problem, BUDGET)
+    state = start(rules)
     drawn = normals("SFSR-L", problem, np.random.default_rng(0))
-    strategies.pull_round(state, problem, NOISE, drawn)
-    monkeypatch.setattr(strategies, "reduced_values", lambda work, n: False)
-    strategies.end_round_sfsr_l.py_func(state, problem)
+    steps.pull_round(world, rules, state, drawn)
+    monkeypatch.setattr(steps, "reduced_values", lambda work, n: False)
+    steps.end_round.py_func(rules, state)
     monkeypatch.undo()
-    while state.clock[strategies.PHASE] == strategies.RUNNING:
-        strategies.pull_round(state, problem, NOISE, drawn)
-        strategies.end_round_sfsr_l(state, problem)
-    assert strategies.outcome(state, problem).status == Status.FAILED
+    while state.clock[steps.PHASE] == steps.RUNNING:
+        steps.pull_round(world, rules, state, drawn)
+        steps.end_round(rules, state)
+    assert steps.outcome(state, problem).status == Status.FAILED
     assert simulate("SFSR-L", problem, NOISE, BUDGET, drawn).status == Status.STOPPED
+
+
+@both
+@pytest.mark.parametrize("case", CASES)
+def test_a_round_as_one_sum_is_what_its_pulls_come_to(case, strategy):
+    """Told the sums of a run, one observation an arm and round, the steps end as the run does.
+
+    With single pulls the same sums come about up to rounding: the answer is the same.
+    """
+    problem = CASES[case]
+    drawn = normals(strategy, problem, np.random.default_rng(5))
+    fused = simulate(strategy, problem, NOISE, BUDGET, drawn)
+    rules, n_costs = rules_of(strategy, problem, BUDGET), problem.bounds.size
+    one, single, used = start(rules), start(rules), 0
+    while not steps.done(rules, one):
+        lacks = [int(steps.lacking(rules, one, a)) for a in range(problem.n_unknown)]
+        for arm, n in enumerate(lacks):
+            if n:
+                means = np.array([problem.rewards[arm], *problem.costs[:, arm]])
+                noise = np.array([NOISE.reward, *[NOISE.cost] * n_costs])
+                sums = n * means + np.sqrt(n) * noise * drawn[used : used + n_costs + 1]
+                used += n_costs + 1
+                steps.observe(rules, one, arm, np.append(sums, n))
+                for _ in range(n):
+                    steps.observe(rules, single, arm, np.append(sums / n, 1.0))
+    support, weights = steps.answer(one, problem)
+    np.testing.assert_array_equal(support + 1, fused.answer)
+    np.testing.assert_array_equal(weights, fused.weights)
+    np.testing.assert_array_equal(one.pulls, fused.pulls)
+    support, weights = steps.answer(single, problem)
+    np.testing.assert_array_equal(support + 1, fused.answer)
+    np.testing.assert_allclose(weights, fused.weights, rtol=1e-9, atol=1e-12)

@@ -1,20 +1,18 @@
-"""SFSR, SFSR-L and USLP as ask/tell objects, on the compiled steps of `strategies.py`."""
+"""SFSR, SFSR-L and USLP as ask/tell objects, on the steps of `steps.py`."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from bestarm.cbmai import strategies
 from bestarm.cbmai.problem import Problem
-from bestarm.cbmai.strategies import FOUND, PHASE, RUNNING, check_budget
+from bestarm.cbmai.steps import FOUND, PHASE, answer, lacking
+from bestarm.cbmai.strategies import STRATEGIES, check_budget, rules_of
 from bestarm.core.inputs import InputError
 from bestarm.core.interactive import AskTell
 
 
 class _Cbmai(AskTell[int]):
-    """What the three strategies share: the program, the rounds, the answer.
-
-    Arms are counted from 0; the slack of constraint l counts as arm K + l, as in the paper.
+    """Arms are counted from 0; the slack of constraint l counts as arm K + l, as in the paper.
 
     Args:
         n_arms: K, at least 2.
@@ -26,7 +24,7 @@ class _Cbmai(AskTell[int]):
         InputError: an argument is out of range, naming it.
     """
 
-    _schedule = staticmethod(strategies.rejection_schedule)
+    _name = ""
 
     def __init__(
         self,
@@ -36,7 +34,6 @@ class _Cbmai(AskTell[int]):
         *,
         known: Mapping[int, tuple[float, Sequence[float] | float]] | None = None,
     ) -> None:
-        super().__init__()
         name = type(self).__name__
         known = dict(known or {})
         self._bounds = np.atleast_1d(np.array(bounds, dtype=float))
@@ -62,8 +59,8 @@ class _Cbmai(AskTell[int]):
                     f"got {(reward, cost)} for arm {arm}"
                 )
             rewards[place], costs[:, place] = means[0], means[1:]
-        self._problem = Problem(rewards, costs, self._bounds, len(unknown))
-        self._state = strategies.start(self._problem, self._schedule(self._problem, budget))
+        problem = Problem(rewards, costs, self._bounds, len(unknown))
+        super().__init__(STRATEGIES[self._name], rules_of(self._name, problem, budget))
 
     def tell(self, arm: int, reward: float, costs: Sequence[float] | float, pulls: int = 1) -> None:
         """Record a pull's reward and costs; or of several pulls of an arm, the sums.
@@ -77,18 +74,13 @@ class _Cbmai(AskTell[int]):
     @property
     def wanted(self) -> dict[int, int]:
         """Pulls that each arm still needs in this round, for running them as a batch."""
-        lacking = self._lacking()
-        return {self._columns[a]: int(lacking[a]) for a in np.flatnonzero(lacking)}
+        lacks = [lacking(self._rules, self._state, a) for a in range(self._rules.problem.n_unknown)]
+        return {self._columns[a]: int(n) for a, n in enumerate(lacks) if n}
 
     @property
     def remaining(self) -> list[int]:
         """The arms and slacks not rejected so far."""
         return sorted(self._columns[c] for c in np.flatnonzero(self._state.remaining))
-
-    @property
-    def done(self) -> bool:
-        """Whether the last round is over, or the empirical program was infeasible."""
-        return bool(self._state.clock[PHASE] != RUNNING)
 
     @property
     def answer(self) -> list[int] | None:
@@ -108,7 +100,7 @@ class _Cbmai(AskTell[int]):
         self._need_the_end()
         if self._state.clock[PHASE] != FOUND:
             return None
-        support, weights = strategies.answer(self._state, self._problem)
+        support, weights = answer(self._state, self._rules.problem)
         arms: dict[int, float] = {
             self._columns[c]: float(w) for c, w in zip(support, weights, strict=True)
         }
@@ -129,32 +121,22 @@ class _Cbmai(AskTell[int]):
         """(L, K) mean costs, likewise."""
         return self._by_arm(self._state.costs)
 
-    def _end_round(self) -> None:
-        raise NotImplementedError
+    def _arm(self, number: int) -> int:
+        return self._columns[number]
 
-    def _choose(self) -> int:
-        return self._columns[int(np.argmax(self._lacking()))]
+    def _number(self, arm: int) -> int:
+        unknown = self._columns[: self._rules.problem.n_unknown]
+        if arm not in unknown:
+            raise ValueError(f"arm must be one of the unknown ones, {unknown}, got {arm}")
+        return unknown.index(arm)
 
-    def _observe(self, arm: int, *observed: float) -> None:
-        reward, *costs, pulls = observed
+    def _seen(self, *observed: float) -> np.ndarray:
+        _, *costs, pulls = observed
         if len(costs) != self._bounds.size:
             raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")
         if not (pulls >= 1 and int(pulls) == pulls):
             raise ValueError(f"pulls must be a positive integer, got {pulls}")
-        unknown = self._columns[: self._problem.n_unknown]
-        if arm not in unknown:
-            raise ValueError(f"arm must be one of the unknown ones, {unknown}, got {arm}")
-        strategies.observe(self._state, unknown.index(arm), pulls, reward, np.array(costs))
-        while not self.done and not self._lacking().any():
-            self._end_round()
-
-    def _lacking(self) -> np.ndarray:
-        """(K0,) pulls that remaining unknown arms lack, in the kernels' order; 0 when done."""
-        n = self._problem.n_unknown
-        if self.done:
-            return np.zeros(n)
-        lacking = strategies.goal(self._state) - self._state.pulls[:n]
-        return np.where(self._state.remaining[:n], lacking.clip(min=0.0), 0.0)
+        return np.array(observed)
 
     def _by_arm(self, values: np.ndarray) -> np.ndarray:
         """From the kernels' order of arms to the caller's, along the last axis."""
@@ -166,23 +148,15 @@ class _Cbmai(AskTell[int]):
 
 
 class SFSR(_Cbmai):
-    """Successive rejects by the intersection value, Algorithm 1."""
-
-    def _end_round(self) -> None:
-        strategies.end_round_sfsr(self._state, self._problem)
+    __doc__ = f"Successive rejects by the intersection value, Algorithm 1. {_Cbmai.__doc__}"
+    _name = "SFSR"
 
 
 class SFSRL(_Cbmai):
-    """Successive rejects by the Lagrangian score, Eq. (8)."""
-
-    def _end_round(self) -> None:
-        strategies.end_round_sfsr_l(self._state, self._problem)
+    __doc__ = f"Successive rejects by the Lagrangian score, Eq. (8). {_Cbmai.__doc__}"
+    _name = "SFSR-L"
 
 
 class USLP(_Cbmai):
-    """Equally many pulls of every unknown arm, then the empirical program."""
-
-    _schedule = staticmethod(strategies.uniform_schedule)
-
-    def _end_round(self) -> None:
-        strategies.end_round_uslp(self._state, self._problem)
+    __doc__ = f"Equally many pulls of every unknown arm, then the program. {_Cbmai.__doc__}"
+    _name = "USLP"

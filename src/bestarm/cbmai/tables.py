@@ -8,14 +8,8 @@ import pandas as pd
 from scipy import special
 
 from bestarm.cbmai.problem import Instance, solved
-from bestarm.cbmai.strategies import (
-    FIRST_REJECTED,
-    end_round_sfsr_l,
-    most_normals,
-    pull_round,
-    rejection_schedule,
-    start,
-)
+from bestarm.cbmai.steps import FIRST_REJECTED, World, end_round, pull_round, start
+from bestarm.cbmai.strategies import most_normals, rules_of
 from bestarm.common.paper import Cell, Sources
 from bestarm.common.tables import (
     assemble,
@@ -282,17 +276,18 @@ def misled_run(sources: Sources) -> pd.DataFrame:
     instance = Instance(**sources.instances["H2"]["instance"])
     problem, noise = instance.problem, instance.noise
     n_arms = problem.rewards.size
-    goals = rejection_schedule(problem, MISLED_BUDGET)
-    normals = np.empty(most_normals(problem, goals))
+    rules = rules_of("SFSR-L", problem, MISLED_BUDGET)
+    world = World(problem, noise, np.zeros(problem.bounds.size + 2))
+    normals = np.empty(most_normals(problem, rules.goals))
     key = stream_key(0, "cbmai", "fig4", "H2", f"budget={MISLED_BUDGET}")
     replication = -1
     while True:
         replication += 1
         streams_of(key, replication).environment.standard_normal(out=normals)
-        state = start(problem, goals)
-        pull_round(state, problem, noise, normals)
+        state = start(rules)
+        pull_round(world, rules, state, normals)
         no_worse = (state.rewards[0] >= problem.rewards[0]) & (state.costs[0] <= problem.costs[0])
-        end_round_sfsr_l(state, problem)
+        end_round(rules, state)
         scores = np.empty(state.remaining.size)
         scores[state.columns] = state.work.scores
         if no_worse[0] and state.clock[FIRST_REJECTED] == 0 and scores[n_arms] < 0.0:

@@ -1,0 +1,317 @@
+"""The steps of SFSR, SFSR-L and USLP on a state, and whole runs with a round's pulls as one sum.
+
+A round's pulls of an arm only ever enter through their sums, and the sum of T Gaussian rewards is
+one Gaussian; so a simulated run costs the same whatever the budget (docs/readings.md).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.cbmai.problem import Noise, Problem
+from bestarm.core.bases import (
+    Workspace,
+    basic_solution,
+    make_workspace,
+    reduced_values,
+    score_bases,
+)
+from bestarm.core.compile import inlined, jit
+from bestarm.core.status import Status
+
+RUNNING, FOUND, INFEASIBLE = 0, 1, 2
+STOPPED, FAILED = int(Status.STOPPED), int(Status.FAILED)
+#: How a round ends: by rejecting the lowest intersection value or Lagrangian score, or with an
+#: optimal basis.
+INTERSECTION, LAGRANGIAN, BASIS = range(3)
+#: What State.clock holds: rounds done; phase; the column rejected first, -1 for none; normals used;
+#: rounds whose scores were not found.
+ROUND, PHASE, FIRST_REJECTED, NORMALS, UNSCORED = range(5)
+
+
+class Rules(NamedTuple):
+    """What a strategy is told."""
+
+    problem: Problem  # bounds, and the means of known arms; those of unknown ones are not read
+    goals: np.ndarray  # (rounds,) pulls of every remaining unknown arm by the end of each round
+    score: int  # how a round ends
+
+
+class State(NamedTuple):
+    """What a run has seen; every array is changed in place."""
+
+    pulls: np.ndarray  # (K,)
+    rewards: np.ndarray  # (K,) empirical means; of known arms the true ones
+    costs: np.ndarray  # (L, K) likewise
+    remaining: np.ndarray  # (K + L,) bool
+    clock: np.ndarray  # (5,) from ROUND to UNSCORED
+    columns: np.ndarray  # (K + L,) scratch
+    work: Workspace  # scratch
+
+
+class Outcome(NamedTuple):
+    """One replication, a row of the shards. Columns are counted from 1, slacks after the arms."""
+
+    tau: int  # pulls
+    status: int  # STOPPED by itself, or FAILED if some round's scores were not found
+    answer: np.ndarray  # (L + 1,) columns of the support, ascending; zeros for "infeasible"
+    weights: np.ndarray  # (L + 1,) of the mixture they stand for, Remark 2; nan if infeasible
+    reward: float  # true mean reward of that mixture
+    violation: float  # its largest true excess over a bound, or 0
+    first_rejected: int  # column rejected in round 1; 0 for none
+    pulls: np.ndarray  # (K,)
+
+
+@inlined
+def start(rules: Rules) -> State:
+    """A fresh state."""
+    problem = rules.problem
+    n_costs, n_arms = problem.costs.shape
+    rewards, costs = problem.rewards.copy(), problem.costs.copy()
+    rewards[: problem.n_unknown] = 0.0
+    costs[:, : problem.n_unknown] = 0.0
+    return State(
+        pulls=np.zeros(n_arms),
+        rewards=rewards,
+        costs=costs,
+        remaining=np.ones(n_arms + n_costs, np.bool_),
+        clock=np.array([0, RUNNING, -1, 0, 0]),
+        columns=np.zeros(n_arms + n_costs, np.int64),
+        work=make_workspace(n_costs + 1, n_arms + n_costs),
+    )
+
+
+@inlined
+def done(rules: Rules, state: State) -> bool:
+    """Whether the last round is over, or the empirical program was infeasible."""
+    return state.clock[PHASE] != RUNNING
+
+
+@inlined
+def lacking(rules: Rules, state: State, arm: int) -> float:
+    """Pulls that an unknown arm lacks in this round; 0 if it is rejected, or the run over."""
+    if state.clock[PHASE] != RUNNING or not state.remaining[arm]:
+        return 0.0
+    return max(rules.goals[state.clock[ROUND]] - state.pulls[arm], 0.0)
+
+
+@inlined
+def choose(rules: Rules, state: State, coins: np.random.Generator) -> int:
+    """The arm that lacks most pulls in this round."""
+    most, arm = 0.0, 0
+    for a in range(rules.problem.n_unknown):
+        lacks = lacking(rules, state, a)
+        if lacks > most:
+            most, arm = lacks, a
+    return arm
+
+
+@inlined
+def observe(rules: Rules, state: State, arm: int, observed: np.ndarray) -> None:
+    """Record some pulls of an arm, and end the rounds in which no arm lacks any more.
+
+    Args:
+        rules, state: of the run.
+        arm: an unknown one.
+        observed: (L + 2,) the sums of rewards and of costs, and the number of pulls.
+    """
+    last = observed.size - 1
+    record(state, arm, observed[last], observed[0], observed[1:last])
+    while state.clock[PHASE] == RUNNING:
+        short = False
+        for a in range(rules.problem.n_unknown):
+            short |= lacking(rules, state, a) > 0.0
+        if short:
+            break
+        end_round(rules, state)
+
+
+@inlined
+def record(state: State, arm: int, pulls: float, reward: float, costs: np.ndarray) -> None:
+    """Record the sums of the reward and of the costs, (L,), of some pulls of an arm."""
+    state.pulls[arm] += pulls
+    share = 1.0 / state.pulls[arm]
+    state.rewards[arm] += share * (reward - pulls * state.rewards[arm])
+    for l in range(costs.size):
+        state.costs[l, arm] += share * (costs[l] - pulls * state.costs[l, arm])
+
+
+@inlined
+def load_estimates(state: State, problem: Problem) -> int:
+    """Write the empirical program of the remaining columns, Eqs. (3) to (5), into the workspace.
+
+        max r . p   s.t.   c p + s = cbar,  1 . p = 1,  p, s >= 0
+
+    Columns within the first bound come first, so that infeasible bases come in runs: processors
+    then guess right which way the enumeration branches.
+
+    Returns:
+        The number m of remaining columns; `state.columns[:m]` names them.
+    """
+    n_costs, n_arms = problem.costs.shape
+    rewards, costs, bounds = state.rewards, state.costs, problem.bounds
+    columns, program, remaining = state.columns, state.work.tableaus[0], state.remaining
+    m = 0
+    for l in range(n_costs):
+        if remaining[n_arms + l]:
+            columns[m] = n_arms + l
+            program[: n_costs + 2, m] = 0.0
+            program[l, m] = 1.0
+            m += 1
+    for within in (True, False):
+        for a in range(n_arms):
+            if remaining[a] and (costs[0, a] <= bounds[0]) == within:
+                columns[m] = a
+                for l in range(n_costs):
+                    program[l, m] = costs[l, a]
+                program[n_costs, m] = 1.0
+                program[n_costs + 1, m] = rewards[a]
+                m += 1
+    for l in range(n_costs):
+        program[l, m] = bounds[l]
+    program[n_costs, m] = 1.0
+    program[n_costs + 1, m] = 0.0
+    return m
+
+
+@inlined
+def reject_lowest(rules: Rules, state: State, m: int) -> None:
+    """End a round: reject the lowest score, of equals the lowest index; stop after the last."""
+    scores, columns = state.work.scores, state.columns
+    lowest = 0
+    for i in range(1, m):
+        tie = scores[i] == scores[lowest] and columns[i] < columns[lowest]
+        if scores[i] < scores[lowest] or tie:
+            lowest = i
+    state.remaining[columns[lowest]] = False
+    if state.clock[ROUND] == 0:
+        state.clock[FIRST_REJECTED] = columns[lowest]
+    state.clock[ROUND] += 1
+    if state.clock[ROUND] == rules.goals.size:
+        state.clock[PHASE] = FOUND
+
+
+@jit
+def end_round(rules: Rules, state: State) -> None:
+    """Reject a column by its score, or keep an optimal basis of the empirical program and stop.
+
+    The intersection value is the best value of a feasible basis with the column, Eq. (6); the
+    Lagrangian score is mu - A^T lambda with lambda dual optimal, Eq. (8).
+    """
+    m = load_estimates(state, rules.problem)
+    if score_bases(state.work, m) == -np.inf:
+        state.clock[PHASE] = INFEASIBLE
+    elif rules.score == BASIS:
+        state.remaining[:] = False
+        for i in state.work.basis:
+            state.remaining[state.columns[i]] = True
+        state.clock[PHASE] = FOUND
+    else:
+        if rules.score == LAGRANGIAN:
+            state.clock[UNSCORED] += not reduced_values(state.work, m)
+        reject_lowest(rules, state, m)
+
+
+class World(NamedTuple):
+    """What is pulled in simulations."""
+
+    truth: Problem
+    noise: Noise
+    observed: np.ndarray  # (L + 2,) scratch
+
+
+@inlined
+def pull(world: World, state: State, arm: int, environment: np.random.Generator) -> np.ndarray:
+    """The reward and the costs of one pull, and 1."""
+    truth, noise, observed = world
+    observed[0] = truth.rewards[arm] + noise.reward * environment.standard_normal()
+    for l in range(truth.bounds.size):
+        observed[1 + l] = truth.costs[l, arm] + noise.cost * environment.standard_normal()
+    observed[observed.size - 1] = 1.0
+    return observed
+
+
+@inlined
+def pull_round(world: World, rules: Rules, state: State, normals: np.ndarray) -> None:
+    """Draw the sums of all pulls that the current round wants, arm by arm, reward before costs."""
+    truth, noise, observed = world
+    drawn = observed[1 : 1 + truth.bounds.size]
+    used = state.clock[NORMALS]
+    for arm in range(truth.n_unknown):
+        n = lacking(rules, state, arm)
+        if n > 0.0:
+            spread = math.sqrt(n)
+            reward = n * truth.rewards[arm] + spread * noise.reward * normals[used]
+            used += 1
+            for l in range(drawn.size):
+                drawn[l] = n * truth.costs[l, arm] + spread * noise.cost * normals[used]
+                used += 1
+            record(state, arm, n, reward, drawn)
+    state.clock[NORMALS] = used
+
+
+@inlined
+def answer(state: State, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """The support of a run that is over, and its weights x = A^-1 b (Remark 2), both (L + 1,).
+
+    Columns are counted from 0 and ascend; -1 and nan where the answer is "infeasible", nan where
+    the support does not determine a mixture.
+    """
+    n_rows = problem.bounds.size + 1
+    support = np.full(n_rows, -1)
+    weights = np.full(n_rows, np.nan)
+    if state.clock[PHASE] == FOUND:
+        load_estimates(state, problem)
+        solution = np.empty(n_rows)
+        if not basic_solution(state.work, solution):
+            solution[:] = np.nan
+        columns = state.columns[:n_rows]
+        for i in range(n_rows):
+            place = (columns < columns[i]).sum()
+            support[place] = columns[i]
+            weights[place] = solution[i]
+    return support, weights
+
+
+@inlined
+def outcome(state: State, truth: Problem) -> Outcome:
+    """A run that is over, and what its mixture is truly worth."""
+    support, weights = answer(state, truth)
+    reward, violation = 0.0, 0.0
+    for l in range(-1, truth.bounds.size):
+        total = 0.0
+        for i in range(support.size):
+            if support[i] < truth.rewards.size:  # also for -1, whose weight is nan
+                value = truth.rewards[support[i]] if l < 0 else truth.costs[l, support[i]]
+                total += weights[i] * value
+        if l < 0:
+            reward = total
+        elif not total - truth.bounds[l] <= violation:
+            violation = total - truth.bounds[l]
+    return Outcome(
+        int(state.pulls.sum()),
+        FAILED if state.clock[UNSCORED] else STOPPED,
+        support + 1,
+        weights,
+        reward,
+        violation,
+        state.clock[FIRST_REJECTED] + 1,
+        state.pulls,
+    )
+
+
+@jit
+def run(world: World, rules: Rules, normals: np.ndarray) -> Outcome:
+    """One replication.
+
+    Args:
+        world: what is pulled; its problem is that of the rules.
+        rules: of the strategy.
+        normals: independent standard normals, as many as `most_normals` says.
+    """
+    state = start(rules)
+    while state.clock[PHASE] == RUNNING:
+        pull_round(world, rules, state, normals)
+        end_round(rules, state)
+    return outcome(state, world.truth)
