@@ -1,7 +1,5 @@
 """The ask/tell objects: the same pulls as the compiled loop, and a life of their own."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,6 @@ from bestarm.baics.problem import Instance
 from bestarm.baics.steps import INITIAL_DRAWS
 from bestarm.baics.strategies import READINGS, prepare
 from bestarm.common.paper import Cell
-from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
 
 EXAMPLE1 = Instance(
@@ -46,11 +43,6 @@ def told(s, rounds, seed=0):
     return s
 
 
-def test_asking_again_gives_the_same_arm():
-    s = told(TaSCS(3, [0.2, 0.3, 0.5]), 60)
-    assert s.ask() == s.ask()
-
-
 def test_first_every_pair_is_pulled_five_times():
     s = told(Uniform(3, [0.2, 0.3, 0.5]), INITIAL_DRAWS * 9)
     assert (s.pulls == INITIAL_DRAWS).all()
@@ -64,33 +56,6 @@ def test_rewards_of_other_arms_count_and_leave_the_question_open():
     s.tell(other, 0.3)
     assert s.pulls[other] == before + 1
     assert s.ask() == asked
-
-
-@pytest.mark.parametrize("make", OBJECTS.values())
-def test_a_saved_history_brings_a_new_object_to_the_same_place(make):
-    s = told(make(3, [0.2, 0.3, 0.5], seed=4), 100)
-    s.tell((0, 0), 0.1)
-    saved = json.loads(json.dumps(s.history))
-    again = make(3, [0.2, 0.3, 0.5], seed=4)
-    again.replay((tuple(arm), reward, asked) for arm, reward, asked in saved)
-    np.testing.assert_array_equal(again.means, s.means)
-    assert again.ask() == s.ask()
-
-
-def test_a_foreign_history_is_refused():
-    history = told(TaS(3, [0.2, 0.3, 0.5], seed=1), 100).history
-    with pytest.raises(ValueError, match="history pulls"):
-        TaS(3, [0.2, 0.3, 0.5], seed=2).replay(history)
-
-
-def test_no_question_after_the_end():
-    s = TaSCS(2, [1.0], delta=0.4)
-    while not s.done:
-        arm = s.ask()
-        s.tell(arm, [5.0, 1.0][arm[0]])
-    assert s.answer == 0
-    with pytest.raises(RuntimeError, match="stopped"):
-        s.ask()
 
 
 def test_none_is_an_answer():
@@ -124,33 +89,3 @@ def test_units_are_the_rewards_own():
         b.tell(arm, 10.0 * reward)
     np.testing.assert_allclose(b.means, 10.0 * a.means)
     assert b.statistic == pytest.approx(a.statistic)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"weights": [0.5, -1]}, "TaSCS: weights"),
-        ({"delta": 1.0}, "TaSCS: delta: must be less than 1"),
-        ({"constrained": 4}, "TaSCS: constrained"),
-        ({"n_arms": 1}, "TaSCS: n_arms"),
-        ({"sigma": 0}, "TaSCS: sigma"),
-        ({"reading": "mine"}, "TaSCS: reading: must be one of as-written"),
-        ({"stepp": 2}, "TaSCS: stepp: unknown field"),
-        ({"step": -1}, "TaSCS: step"),
-    ],
-)
-def test_bad_arguments(arguments, said):
-    with pytest.raises(InputError) as error:
-        TaSCS(**{"n_arms": 3, "weights": [0.5, 0.5]} | arguments)
-    assert str(error.value).startswith(said)
-
-
-@pytest.mark.parametrize("reward", [float("nan"), float("inf")])
-def test_bad_rewards_change_nothing(reward):
-    s = TaSCS(2, [1.0])
-    with pytest.raises(ValueError, match="finite"):
-        s.tell(s.ask(), reward)
-    with pytest.raises(ValueError, match="arm must be"):
-        s.tell((2, 0), 1.0)
-    assert s.pulls.sum() == 0
-    assert s.history == []

@@ -9,7 +9,6 @@ import pytest
 
 from bestarm.cbmai import SFSR, SFSRL, USLP
 from bestarm.cbmai.problem import Noise, Problem
-from bestarm.core.inputs import InputError
 from cbmai.runs import normals, simulate
 
 OBJECTS = {"SFSR": SFSR, "SFSR-L": SFSRL, "USLP": USLP}
@@ -174,15 +173,6 @@ def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy, known):
     assert again.ask() == s.ask()
 
 
-def test_a_foreign_history_is_refused():
-    s, _, _ = made("SFSR")
-    s.ask()
-    s.tell(0, 1.0, 1.0)
-    other, _, _ = made("SFSR", known=(0,))
-    with pytest.raises(ValueError, match="history pulls 0 where this strategy asks 1"):
-        other.replay(s.history)
-
-
 @pytest.mark.parametrize("observed", [(1.0, 1.0, 1.0), (1.0,) * 5, (1.0, 1.0, 1.0, -3.0)])
 def test_a_history_of_other_observations_is_refused(observed):
     """A cost too few, one too many, a negative number of pulls."""
@@ -234,27 +224,3 @@ def test_bad_observations_change_nothing(told, said):
         s.tell(*told)
     assert s.pulls.sum() == 0
     assert s.history == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"n_arms": 1}, "SFSR: n_arms: must be at least 2, got 1"),
-        ({"bounds": math.nan}, "SFSR: bounds: must be finite"),
-        ({"bounds": []}, "SFSR: bounds: "),
-        ({"budget": 5}, "SFSR: budget: must be greater than 5, the number of unknown arms, got 5"),
-        ({"budget": 4, "known": {0: (1.0, 1.0)}}, "SFSR: budget: must be greater than 4"),
-        ({"known": {5: (1.0, 1.0)}}, "SFSR: known: must be arms 0 to 4, got 5"),
-        ({"known": dict.fromkeys(range(5), (1.0, 1.0))}, "SFSR: known: must leave an arm unknown"),
-    ],
-)
-def test_bad_arguments(arguments, said):
-    with pytest.raises(InputError) as error:
-        SFSR(**{"n_arms": 5, "bounds": 1.0, "budget": 60} | arguments)
-    assert str(error.value).startswith(said)
-
-
-@pytest.mark.parametrize("means", [(math.nan, 1.0), (1.0, math.inf), (1.0, [1.0, 1.0])])
-def test_bad_means_of_known_arms(means):
-    with pytest.raises(InputError, match="SFSR: known: "):
-        SFSR(5, 1.0, 60, known={2: means})

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.lagex import reference
-from bestarm.lagex.allocation import PADDING, SAMPLING, best_allocation, pad
+from bestarm.lagex.allocation import ACCURACY, PADDING, best_allocation, pad
 from bestarm.lagex.dual import Program, make_solver, solve, start_from_nothing
 from bestarm.lagex.problem import imdb, setup1, setup2, triangle
 from bestarm.lagex.vertices import alternatives, rows_of
@@ -57,7 +57,7 @@ def assert_optimal(found, costs, rows, tolerance):
 
 
 @few
-@given(polytopes, st.sampled_from([SAMPLING, EXACT]))
+@given(polytopes, st.sampled_from([ACCURACY, EXACT]))
 def test_over_the_simplex(p, tolerance):
     costs, _ = problem(p)
     if costs is not None:
@@ -72,9 +72,9 @@ def test_inside_a_set_with_some_slack(p, shift):
     costs, _ = problem(p)
     if costs is not None:
         rows = p.rows - shift
-        found = best_allocation(costs, rows, SAMPLING)
-        assert found.residual <= SAMPLING
-        assert_optimal(found, costs, rows, 5.0 * SAMPLING)
+        found = best_allocation(costs, rows, ACCURACY)
+        assert found.residual <= ACCURACY
+        assert_optimal(found, costs, rows, 5.0 * ACCURACY)
 
 
 @few
@@ -124,7 +124,7 @@ def from_nothing(costs, rows, tolerance):
     return omega, residual, solver.y[:count], solver.y[count], solver.y[count + 1 :]
 
 
-@pytest.mark.parametrize("tolerance", [SAMPLING, DEGENERATE])
+@pytest.mark.parametrize("tolerance", [ACCURACY, DEGENERATE])
 @given(p=polytopes, shift=st.sampled_from([None, 0.3, 0.02]))
 def test_weights_and_multipliers_certify_the_value(tolerance, p, shift):
     """Weak duality, of the program without padding: ln T >= 2 - sum(p) - nu + 2 ln G.
@@ -151,7 +151,7 @@ def test_weights_and_multipliers_certify_the_value(tolerance, p, shift):
         assert multipliers.sum() * -(rows @ found.policy).max() <= 1.0 + 10.0 * missed
 
 
-@pytest.mark.parametrize(("tolerance", "most"), [(SAMPLING, 2e-3), (DEGENERATE, 5e-3)])
+@pytest.mark.parametrize(("tolerance", "most"), [(ACCURACY, 2e-3), (DEGENERATE, 5e-3)])
 @pytest.mark.parametrize("shift", [None, 0.3, 0.02, 0.0])
 def test_how_often_a_program_is_not_solved(tolerance, most, shift):
     """Of 570 random programs, from nothing: none, or one in a set with hardly an inside."""
@@ -318,7 +318,7 @@ def test_a_row_of_zeros_asks_for_nothing():
 def test_hard_constraints_that_forbid_a_needed_arm():
     """T is infinite. Padded, every arm has a price, and the value is next to nothing or refused."""
     try:
-        found = best_allocation(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]]), SAMPLING)
+        found = best_allocation(np.array([[1.0, 1.0]]), np.array([[1.0, 0.0]]), ACCURACY)
     except ArithmeticError as error:
         assert "off by" in str(error)
     else:
@@ -356,7 +356,7 @@ def test_an_arm_that_only_an_idle_alternative_and_a_constraint_ask_for():
     assert 1.0 / best.value == pytest.approx(5.0, rel=1e-4)
 
 
-@pytest.mark.parametrize("tolerance", [SAMPLING, DEGENERATE, EXACT])
+@pytest.mark.parametrize("tolerance", [ACCURACY, DEGENERATE, EXACT])
 def test_an_arm_that_two_limits_pin(tolerance):
     """Of arm 1, which no alternative needs, 48% to 50%: the others share the rest, D = 0.52 / 4."""
     rows = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]) + np.array([[-0.5], [0.48]])

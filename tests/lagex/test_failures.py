@@ -1,5 +1,9 @@
 """Steps of a run that fail: each is counted, and none makes a run stop."""
 
+from dataclasses import replace
+from itertools import islice
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,45 +13,60 @@ from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import exploration, full_adagrad, strategies
-from bestarm.lagex.exploration import (
+from bestarm.lagex.exploration import choose, done
+from bestarm.lagex.failures import counted
+from bestarm.lagex.interactive import LAGEX, CTnS, Uniform
+from bestarm.lagex.problem import Instance, Model, imdb, setup1
+from bestarm.lagex.state import (
     FAR_CUT,
     INEXACT,
     LOST_POLICY,
     NEAR_CUT,
+    NO_POLICY,
     TIME,
     UNSOLVED,
-    choose,
-    make_state,
-    run,
+    start,
 )
-from bestarm.lagex.failures import counted
-from bestarm.lagex.interactive import LAGEX, CTnS, Uniform
-from bestarm.lagex.problem import Instance, Model, imdb, setup1
-from bestarm.lagex.strategies import EASY, FAILURES, READINGS, Setting, prepare, rules_of
+from bestarm.lagex.strategies import (
+    EASY,
+    FAILURES,
+    READINGS,
+    STEPS,
+    Setting,
+    prepare,
+    rules_of,
+    steps,
+    world_of,
+)
 from bestarm.lagex.vertices import LOST, make_others
 
 HARD = setup1(0.5).model
 
 
-def rules(strategy, reading="as-written", **setting):
-    return rules_of(strategy, READINGS[strategy][reading], Setting(**setting))
+def rules(strategy, model, reading="as-written", **setting):
+    told = model.variances, model.limits, model.matrix
+    return rules_of(strategy, READINGS[strategy][reading], Setting(**setting), *told)
 
 
 def known_state(model, pulls):
     """A state that knows the means and the constraints after as many pulls of every arm."""
-    state, k = make_state(model.variances, model.limits), model.means.size
-    state.counts[TIME], state.log_determinant[0] = k * pulls, k * np.log(1.0 + pulls)
-    state.pulls[:], state.means[:] = pulls, model.means
-    state.rows[:] = model.matrix - model.limits[:, None]
+    state, k = start(rules("CTnS", model)), model.means.size
+    state.counts[TIME], state.seen.log_determinant[0] = k * pulls, k * np.log(1.0 + pulls)
+    state.seen.pulls[:], state.seen.means[:] = pulls, model.means
     return state
+
+
+def with_far(state, others):
+    """A state in which all vertices are listed elsewhere."""
+    return state._replace(policies=state.policies._replace(far=others))
 
 
 def test_a_run_does_not_stop_by_a_list_that_was_cut():
     state = known_state(HARD, 200_000)
-    assert choose(rules("CTnS"), state) < 0
+    assert done(rules("CTnS", HARD), state)
     d, k = HARD.matrix.shape
-    cut = state._replace(far=make_others(k, d, 1))
-    assert choose(rules("CTnS"), cut) >= 0
+    cut = with_far(state, make_others(k, d, 1))
+    assert not done(rules("CTnS", HARD), cut)
     assert cut.counts[FAR_CUT] == 1
     assert state.counts[FAR_CUT] == 1  # the same counters; nothing was counted before
 
@@ -55,7 +74,7 @@ def test_a_run_does_not_stop_by_a_list_that_was_cut():
 def test_a_person_is_told_why_a_run_goes_on():
     strategy = Uniform(3, [0.5], sigma=0.01, r=0.0)
     d, k = 1, 3
-    strategy._state = strategy._state._replace(far=make_others(k, d, 1))
+    strategy._state = with_far(strategy._state, make_others(k, d, 1))
     means, costs = [1.0, 0.5, 0.2], [1.0, 0.2, 0.1]
     with pytest.warns(RuntimeWarning, match="more than 512 bases"):
         for _ in range(3000):
@@ -70,16 +89,17 @@ def test_vertices_near_the_best_may_be_too_many():
     """All vertices of twelve arms are within a tolerance of nine."""
     model = imdb().model
     state = known_state(model, 5)
-    choose(rules("CTnS", r=9.0), state)
+    done(rules("CTnS", model, r=9.0), state)
     assert state.counts[NEAR_CUT] == 1
-    choose(rules("CTnS", r=0.01), state)
+    done(rules("CTnS", model, r=0.01), state)
     assert state.counts[NEAR_CUT] == 1
 
 
 def test_an_allocation_that_is_not_finite_is_counted():
     state = known_state(HARD, 5)
-    state.deviations[0] = np.nan
-    assert choose(rules("CTnS"), state) >= 0
+    state.seen.deviations[0] = np.nan
+    assert not done(rules("CTnS", HARD), state)
+    choose(rules("CTnS", HARD), state, None)
     assert state.counts[UNSOLVED] == 1
     np.testing.assert_array_equal(state.omega, 1.0 / HARD.means.size)
 
@@ -99,8 +119,9 @@ def test_allocations_off_by_more_than_their_tolerance_are_counted(strategy):
     """Where estimates leave hardly any policy."""
     found = 0
     for seed in range(400):
-        rng = np.random.default_rng(seed)
-        found += run(rules(strategy), 300, *random_model(seed), rng).counts[INEXACT]
+        rng, model = np.random.default_rng(seed), random_model(seed)
+        told = world_of(model), rules(strategy, model)
+        found += STEPS.play(*told, 300, rng, rng)[0].counts[INEXACT]
     assert found > 0
 
 
@@ -116,36 +137,39 @@ def test_a_step_on_the_simplex_that_gives_up_is_counted(monkeypatch):
 def test_a_lost_policy_is_no_empty_set(monkeypatch):
     state = known_state(HARD, 5)
     monkeypatch.setattr(exploration, "find_best", lambda polytope: LOST)
-    assert exploration.find_policy.py_func(rules("CTnS"), state, 0.0) == -1
+    assert exploration.find_policy.py_func(rules("CTnS", HARD), state) == LOST
+    assert state.policies.count[0] == exploration.NO_ALTERNATIVES
     assert state.counts[LOST_POLICY] == 1
-    assert state.counts[exploration.NO_POLICY] == 0
+    assert state.counts[NO_POLICY] == 0
 
 
-def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch):
-    cell = Cell(EASY.name, "CGE", {"cap": 5, "delta": 1e-9}, "as-written")
-    assert prepare(EASY, cell)(streams_of(0, 0)).status == Status.CAPPED
-    as_it_is = strategies.run
-    monkeypatch.setattr(strategies, "run", lambda *a: as_it_is(*a)._replace(stale=True))
-    assert prepare(EASY, cell)(streams_of(0, 0)).status == Status.FAILED
-
-
-@pytest.mark.parametrize("lost_at", [5, 6])
-def test_a_policy_is_stale_if_the_last_search_lost_it(monkeypatch, lost_at):
-    """The last look is after the last of five pulls."""
-    looks = iter(range(100))
-    as_it_is = exploration.find_best
+@pytest.mark.parametrize("lost_at", [4, 5, 6])
+def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
+    """The rule is looked at after three, after four, and for the last time after five pulls."""
+    looks = iter(range(4, 100))
 
     def find_best(polytope):
         found = as_it_is(polytope)
-        return LOST if next(looks) == lost_at - 3 else found
+        return LOST if next(looks) == lost_at else found
 
+    as_it_is = exploration.find_best
+    find_policy, look = exploration.find_policy.py_func, exploration.done.py_func
     monkeypatch.setattr(exploration, "find_best", find_best)
-    for name in ("choose", "find_policy", "explore"):
-        monkeypatch.setattr(exploration, name, getattr(exploration, name).py_func)
-    found = exploration.run.py_func(
-        rules("Uniform", delta=1e-9), 5, *EASY.model, np.random.default_rng(0)
-    )
-    assert found.stale == (lost_at == 5)
+    monkeypatch.setattr(exploration, "find_policy", find_policy)
+
+    def play(world, rules, cap, environment, coins):
+        state = start(rules)
+        steps = replace(STEPS, done=look)
+        arms = steps.follow(world, rules, state, environment, coins)
+        assert len(list(islice(arms, cap))) == cap
+        return state, False
+
+    cell = Cell(EASY.name, "Uniform", {"cap": 5, "delta": 1e-9}, "as-written")
+    known, slow = steps(EASY, cell), SimpleNamespace(play=play, done=look)
+    monkeypatch.setattr(strategies, "steps", lambda *_: known._replace(strategy=slow))
+    run = prepare(EASY, cell)(streams_of(0, 0))
+    assert run.status == (Status.FAILED if lost_at == 6 else Status.CAPPED)
+    assert run.lost == (lost_at < 6)
 
 
 def test_rounds_with_failures_are_counted_over_shards(tmp_path):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from bestarm.common.paper import Cell
-from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import CGE, LAGEX, LATS, CTnS, Uniform
@@ -176,11 +175,6 @@ def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy, looks):
         assert again.ask() == s.ask()
 
 
-def test_a_foreign_history_is_refused():
-    with pytest.raises(ValueError, match="history pulls 2 where this strategy asks 0"):
-        made("LATS").replay([(2, (1.0, 0.0, 0.0), True)])
-
-
 def test_observations_after_the_end_count():
     """And may open the question again."""
     s, rng = played(made("LATS"), np.random.default_rng(0)), np.random.default_rng(1)
@@ -232,69 +226,7 @@ def test_one_limit_may_be_a_number():
 
 
 @every
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"sigma": 0.0}, "sigma: must be positive"),
-        ({"sigma": math.nan}, "sigma: must be finite numbers"),
-        ({"sigma": [1.0, 1.0]}, "sigma: must be positive, one number or 3"),
-        ({"sigma": "much"}, "sigma: must be numbers, got 'much'"),
-        ({"delta": 0.0}, "delta: must be greater than 0"),
-        ({"delta": 1.0}, "delta: must be greater than 0 and less than 1, got 1"),
-        ({"delta": math.nan}, "delta: "),
-        ({"r": -0.1}, "r: must be at least 0, got -0.1"),
-        ({"r": math.inf}, "r: must be"),
-        ({"reading": "best"}, "reading: must be one of as-written"),
-    ],
-)
-def test_bad_arguments(strategy, options, said):
-    with pytest.raises(InputError, match=f"^{OBJECTS[strategy].__name__}: {said}"):
-        made(strategy, **options)
-
-
-@pytest.mark.parametrize("limits", [[], [math.nan], [math.inf, 0.0], [[1.0]], "no"])
-def test_bad_limits(limits):
-    for create in (lambda: LATS(3, limits), lambda: CTnS(MATRIX, limits)):
-        with pytest.raises(InputError, match=r"^(LATS|CTnS): limits: "):
-            create()
-
-
-@pytest.mark.parametrize(
-    ("first", "said"),
-    [
-        (1, "n_arms: must be a whole number of at least 2, got 1"),
-        (0, "n_arms: must be a whole number of at least 2, got 0"),
-        (2.5, "n_arms: must be a whole number of at least 2, got 2.5"),
-    ],
-)
-def test_bad_numbers_of_arms(first, said):
-    with pytest.raises(InputError, match=f"^LAGEX: {said}"):
-        LAGEX(first, [0.5])
-
-
-@pytest.mark.parametrize(
-    ("matrix", "said"),
-    [
-        pytest.param([[1.0, math.nan, 0.0], [0.0] * 3], "matrix: must be finite", id="nan"),
-        pytest.param([[1.0, 0.0, 0.0]], "limits: must be 1 numbers", id="rows"),
-        pytest.param([[1.0], [2.0]], "(n_arms|matrix): must ", id="one arm"),
-        pytest.param([[1.0, 0.0], [1.0]], "matrix: ", id="ragged"),
-        pytest.param([["a", "b"], ["c", "d"]], "matrix: ", id="words"),
-        pytest.param(np.zeros((2, 2, 2)), "matrix: ", id="cube"),
-    ],
-)
-def test_bad_matrices(matrix, said):
-    with pytest.raises(InputError, match=f"^CGE: {said}"):
-        CGE(matrix, [0.5, 0.5])
-
-
-def test_known_constraints_that_no_policy_keeps_are_refused():
-    with pytest.raises(InputError, match=r"^CGE: (matrix|limits): "):
-        CGE([[1.0, 1.0], [-1.0, -1.0]], [0.5, -2.0])
-
-
-@every
 def test_the_default_is_the_first_reading(strategy):
     one = made(strategy)
     other = made(strategy, reading=READINGS[strategy].default)
-    assert one._rules == other._rules
+    assert repr(one._rules) == repr(other._rules)

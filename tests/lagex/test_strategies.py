@@ -10,25 +10,15 @@ from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import reference
-from bestarm.lagex.allocation import SAMPLING
+from bestarm.lagex.allocation import ACCURACY
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
-from bestarm.lagex.exploration import (
-    BROKEN,
-    BROKEN_BY_SOLVER,
-    NO_POLICY,
-    PROJECTED,
-    SOLVED,
-    TIME,
-    UNIFORM,
-    choose,
-    make_state,
-    observe,
-)
+from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, choose, done
 from bestarm.lagex.problem import Instance, imdb, setup1
+from bestarm.lagex.state import NO_POLICY, PROJECTED, SOLVED, TIME, UNIFORM, observe, start
 from bestarm.lagex.strategies import (
     EASY,
+    KINDS,
     READINGS,
-    STRATEGIES,
     Setting,
     prepare,
     rules_of,
@@ -36,10 +26,19 @@ from bestarm.lagex.strategies import (
 from bestarm.lagex.vertices import every_alternative
 
 FALSE_ALARM = 1e-6
-CASES = [(strategy, reading) for strategy in STRATEGIES for reading in READINGS[strategy]]
-KNOWN = [name for name, entry in STRATEGIES.items() if entry.known]
-UNKNOWN = [name for name, entry in STRATEGIES.items() if not entry.known]
-every = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def rules_for(strategy, reading, model, **setting):
+    """What a strategy is told of an instance."""
+    asked = Setting(**setting)
+    told = model.variances, model.limits, model.matrix
+    return rules_of(strategy, READINGS[strategy][reading], asked, *told)
+
+
+CASES = [(strategy, reading) for strategy in KINDS for reading in READINGS[strategy]]
+KNOWN = [name for name, kind in KINDS.items() if kind.known]
+UNKNOWN = [name for name, kind in KINDS.items() if not kind.known]
+every = pytest.mark.parametrize("strategy", KINDS)
 
 
 def made(means, *rows, name="made", **fields):
@@ -111,24 +110,25 @@ def assert_allocation(slow, seen, step, omega):
 def follow(strategy, reading, instance, rounds, check, streams, **setting):
     """A strategy's steps beside those of `Run`; what they come to, as `Outcome` counts it."""
     model = instance.model
-    rules = rules_of(strategy, READINGS[strategy][reading], Setting(**setting))
+    rules = rules_for(strategy, reading, model, **setting)
     d, k = model.matrix.shape
-    state = make_state(model.variances, model.limits)
-    if rules.known:
-        state.rows[:] = model.matrix - model.limits[:, None]
-    slow = reference.Run(rules, model.variances, model.matrix, model.limits)
+    state = start(rules)
+    slow = reference.Run(rules)
     bad, empty = np.zeros(2, int), 0
     for t in range(rounds):
-        arm = choose(rules, state)
+        stop = done(rules, state)
         if t < k:
+            assert not stop
+            arm = choose(rules, state, None)
             assert arm == t
         else:
             seen = slow.look()
-            np.testing.assert_allclose(state.polytope.policy, slow.policy, atol=1e-7)
+            np.testing.assert_allclose(state.policies.polytope.policy, slow.policy, atol=1e-7)
             if seen is not None and abs(seen.lead) > 1e-9:
-                assert (arm < 0) == (seen.lead > 0.0)
-            if arm < 0:
+                assert stop == (seen.lead > 0.0)
+            if stop:
                 return t, True, bad, empty, slow
+            arm = choose(rules, state, None)
             empty += seen is None
             step = slow.step(seen) if seen is not None and slow.plays() else None
             if seen is not None and check(t):
@@ -137,12 +137,12 @@ def follow(strategy, reading, instance, rounds, check, streams, **setting):
                 np.testing.assert_allclose(state.omega, 1.0 / k)
             lags = slow.lags(state.omega)
             assert lags[arm] >= lags.max() - 1e-9
-            both = np.array([state.polytope.policy, state.omega])
+            both = np.array([state.policies.polytope.policy, state.omega])
             beyond = model.matrix @ both.T - model.limits[:, None]
             bad += beyond.max(axis=0) > (BROKEN, BROKEN_BY_SOLVER)
         reward = model.means[arm] + math.sqrt(model.variances[arm]) * streams.standard_normal()
         costs = model.matrix[:, arm] + model.cost_sigma * streams.standard_normal(d)
-        observe(rules, state, arm, reward, costs)
+        observe(rules, state, arm, np.array([reward, *costs]))
         slow.observe(arm, reward, costs)
     slow.look()
     return rounds, False, bad, empty, slow
@@ -171,7 +171,7 @@ def test_every_step_is_that_of_the_slow_run(strategy, reading):
         assert [run.policy_violations, run.allocation_violations] == bad.tolist()
         assert run.empty == empty
         seen_empty += empty
-    if not STRATEGIES[strategy].known and reading != "optimistic-policy":
+    if not KINDS[strategy].known and reading != "optimistic-policy":
         assert seen_empty > 0
 
 
@@ -213,28 +213,27 @@ def test_programs_are_solved_every_round(strategy, instance):
     """To the accuracy that sampling asks for, with multipliers in the set of Theorem 1."""
     model, rounds, missed, solved = instance.model, 400, [], 0
     d, k = model.matrix.shape
-    rules = rules_of(strategy, READINGS[strategy]["as-written"], Setting(delta=1e-300, r=0.01))
+    rules = rules_for(strategy, "as-written", model, delta=1e-300, r=0.01)
     for seed in range(2):
-        state = make_state(model.variances, model.limits)
-        if rules.known:
-            state.rows[:] = model.matrix - model.limits[:, None]
+        state = start(rules)
         rng = streams_of(77, seed).environment
         for t in range(rounds):
             empty = state.counts[NO_POLICY]
-            arm = choose(rules, state)
+            done(rules, state)
+            arm = choose(rules, state, None)
             if t >= k and state.counts[NO_POLICY] == empty:
-                count = state.last[0]
+                count = state.program.last[0]
                 assert count > 0  # else what came out was not finite
-                costs, rows = state.costs[:count], state.relaxed
-                y = state.solver.y
-                missed.append(residual_of(y, costs, rows, state.omega) > 1.01 * SAMPLING)
-                gamma = -(rows @ state.polytope.policy).max()
+                costs, rows = state.program.costs[:count], state.policies.relaxed
+                y = state.program.solver.y
+                missed.append(residual_of(y, costs, rows, state.omega) > 1.01 * ACCURACY)
+                gamma = -(rows @ state.policies.polytope.policy).max()
                 multipliers = y[count + 1 : count + 1 + d]
                 assert multipliers.sum() * gamma <= 1.0 + 1e-3
                 solved += 1
             reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
             costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
-            observe(rules, state, arm, reward, costs)
+            observe(rules, state, arm, np.array([reward, *costs]))
     assert solved > rounds
     assert sum(missed) == 0
 
@@ -244,18 +243,20 @@ def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
     """On the stopping rule's own estimates, with every vertex instead of those within reach."""
     model, delta, r = setup1(0.5).model, 0.01, 0.01
     d = len(model.limits)
-    rules = rules_of(strategy, READINGS[strategy]["as-written"], Setting(delta=delta, r=r))
-    state = make_state(model.variances, model.limits)
+    rules = rules_for(strategy, "as-written", model, delta=delta, r=r)
+    state = start(rules)
     rng = streams_of(7, 5).environment
-    while (arm := choose(rules, state)) >= 0:
+    while not done(rules, state):
+        arm = choose(rules, state, None)
         reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
         costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
-        observe(rules, state, arm, reward, costs)
+        observe(rules, state, arm, np.array([reward, *costs]))
         assert state.counts[TIME] < 20_000
-    found = every_alternative(state.means, state.rows + model.limits[:, None], model.limits)
+    seen = state.seen
+    found = every_alternative(seen.means, seen.rows + model.limits[:, None], model.limits)
     costs = reference.costs(found.steps, found.gaps, model.variances, r)
-    statistic = 1.0 / (costs @ (1.0 / state.pulls)).max()
-    assert statistic >= threshold(int(state.pulls.sum()), delta) * (1.0 - 1e-9)
+    statistic = 1.0 / (costs @ (1.0 / seen.pulls)).max()
+    assert statistic >= threshold(int(seen.pulls.sum()), delta) * (1.0 - 1e-9)
 
 
 @pytest.mark.parametrize("strategy", ["CTnS-WLag", "CGE-WLag", "PTnS", "Uniform"])
@@ -263,25 +264,27 @@ def test_the_released_rule_adds_the_slacks_of_lowered_constraints(strategy):
     """t D(N / t) + sum_i |b_i - (A_i - s) pi| > ln(2 (1 + ln t) / delta) + K s, and not before."""
     model, delta = PLAIN.model, 0.1
     k, d = model.means.size, len(model.limits)
-    rules = rules_of(strategy, READINGS[strategy]["released-stop"], Setting(delta=delta, r=0.01))
-    state = make_state(model.variances, model.limits)
+    rules = rules_for(strategy, "released-stop", model, delta=delta, r=0.01)
+    state = start(rules)
+    seen = state.seen
     rng = streams_of(11, 0).environment
     for t in range(20_000):
-        arm = choose(rules, state)
-        matrix = state.rows + model.limits[:, None]
-        found = every_alternative(state.means, matrix, model.limits)
+        stop = done(rules, state)
+        matrix = seen.rows + model.limits[:, None]
+        found = every_alternative(seen.means, matrix, model.limits)
         if t >= k and found is not None:
             pi = found.policy
-            s = radius(state.log_determinant[0], k, delta) * norm(pi, state.pulls)
+            s = radius(seen.log_determinant[0], k, delta) * norm(pi, seen.pulls)
             costs = reference.costs(found.steps, found.gaps, model.variances, 0.0)
-            statistic = 1.0 / (costs @ (1.0 / state.pulls)).max()
+            statistic = 1.0 / (costs @ (1.0 / seen.pulls)).max()
             statistic += np.abs(model.limits - (matrix - s) @ pi).sum()
-            assert (arm < 0) == (statistic > math.log(2.0 * (1.0 + math.log(t)) / delta) + k * s)
-        if arm < 0:
+            assert stop == (statistic > math.log(2.0 * (1.0 + math.log(t)) / delta) + k * s)
+        if stop:
             return
+        arm = choose(rules, state, None)
         reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
         costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
-        observe(rules, state, arm, reward, costs)
+        observe(rules, state, arm, np.array([reward, *costs]))
     raise AssertionError("never stopped")
 
 
@@ -458,12 +461,12 @@ def test_solved_allocations_are_tracked():
 def test_uniform_sampling_is_uniform():
     run = replicate("Uniform", PLAIN, 0, cap=100, delta=1e-9)
     assert run.pulls.tolist() == [34, 33, 33]
-    assert STRATEGIES["Uniform"].sampling == UNIFORM
+    assert KINDS["Uniform"].source == UNIFORM
 
 
 def test_a_row_that_no_policy_can_break_is_never_broken():
     instance = made([1.0, 0.0, 0.5], ([1.0, 1.0, 1.0], 1.5))
-    for strategy in STRATEGIES:
+    for strategy in KINDS:
         run = replicate(strategy, instance, 0, cap=200, delta=1e-9)
         assert run.policy_violations == run.allocation_violations == 0
 

@@ -247,7 +247,7 @@ def listed(means, matrix, limits, reach, places):
     assert find_best(polytope) == FOUND
     count = find_alternatives(polytope, reach, others)
     value = polytope.policy @ means
-    found = Alternatives(polytope.policy, value, others.steps[:count], others.falls[:count])
+    found = Alternatives(polytope.policy, value, others.steps[:count], others.gaps[:count])
     return found, others.cut[0]
 
 
@@ -307,12 +307,12 @@ def test_every_alternative_is_listed_once(p, r):
     load(polytope, p.means, p.rows)
     assert find_best(polytope) == FOUND
     count = find_alternatives(polytope, r, others)
-    steps, falls, slots = others.steps, others.falls, others.slots
+    steps, gaps, slots = others.steps, others.gaps, others.slots
     apart = np.abs(steps[:count, None] - steps[None, :count]).max(axis=2)
     assert (apart + np.eye(count) > SAME).all()
     assert (np.abs(steps[:count]).max(axis=1) > SAME).all()
     assert len(set(slots[:count])) == count
-    np.testing.assert_allclose(-steps[:count] @ p.means, falls[:count], atol=ROUNDING)
+    np.testing.assert_allclose(-steps[:count] @ p.means, gaps[:count], atol=ROUNDING)
 
 
 def test_random_sets_include_degenerate_and_nearly_degenerate_ones():

@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bestarm.lagex import dual, reference
-from bestarm.lagex.allocation import SAMPLING, costs_of, information, pad
+from bestarm.lagex.allocation import ACCURACY, costs_of, information, pad
 from bestarm.lagex.exploration import memorise, remember
 from bestarm.lagex.vertices import alternatives
 from lagex.polytopes import polytopes, smooth_polytopes
@@ -20,7 +20,7 @@ def problem(p, r=0.01):
     assume(len(found.gaps) > 0)
     costs = reference.costs(found.steps, found.gaps, p.variances, r)
     padded = np.zeros_like(costs)
-    pad(costs, len(costs), SAMPLING, padded)
+    pad(costs, len(costs), ACCURACY, padded)
     return padded, np.ascontiguousarray(p.rows - 0.1)
 
 
@@ -44,19 +44,19 @@ def test_from_the_last_programs_solution_and_from_nothing_is_the_same(p, seed, n
     for _ in range(20):
         costs *= np.exp(noise * rng.standard_normal((len(costs), 1)))
         rows += 0.1 * noise * rng.standard_normal(rows.shape)
-        warm, missed = solved(costs, rows, SAMPLING, omega, solver)
+        warm, missed = solved(costs, rows, ACCURACY, omega, solver)
         start, cold = fresh(costs, rows)
-        wanted, cold_missed = solved(costs, rows, SAMPLING, start, cold)
-        if max(missed, cold_missed) <= SAMPLING:
-            assert warm == pytest.approx(wanted, rel=20.0 * SAMPLING)
-            assert (rows @ omega).max(initial=-1.0) <= SAMPLING
+        wanted, cold_missed = solved(costs, rows, ACCURACY, start, cold)
+        if max(missed, cold_missed) <= ACCURACY:
+            assert warm == pytest.approx(wanted, rel=20.0 * ACCURACY)
+            assert (rows @ omega).max(initial=-1.0) <= ACCURACY
 
 
 @given(smooth_polytopes, seeds, st.sampled_from([0.02, 0.5]))
 def test_multipliers_follow_the_allocation_as_least_squares_say(p, seed, noise):
     costs, rows = problem(p)
     omega, solver = fresh(costs, rows)
-    solved(costs, rows, SAMPLING, omega, solver)
+    solved(costs, rows, ACCURACY, omega, solver)
     count, (d, k) = len(costs), rows.shape
     rows += noise * np.random.default_rng(seed).standard_normal(rows.shape)
     before = solver.y.copy()
@@ -83,9 +83,9 @@ def test_an_arm_that_only_a_constraint_asks_for_keeps_its_share():
     """q and z of the third arm are almost zero, so a change of its limit by 1% changes z many
     times over; multipliers that follow give an allocation near the last one."""
     costs, rows = np.zeros((1, 3)), np.array([[0.6, 0.6, -0.4]])
-    pad(np.array([[2.0, 2.0, 0.0]]), 1, SAMPLING, costs)
+    pad(np.array([[2.0, 2.0, 0.0]]), 1, ACCURACY, costs)
     omega, solver = fresh(costs, rows)
-    solved(costs, rows, SAMPLING, omega, solver)
+    solved(costs, rows, ACCURACY, omega, solver)
     assert omega == pytest.approx([0.2, 0.2, 0.6], abs=1e-3)
 
     def allocation(y):
@@ -130,7 +130,7 @@ def test_of_alternatives_that_are_mostly_new_those_of_the_best_vertex_start_alik
     assert weights.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
 
-@given(polytopes, st.sampled_from([0.0, SAMPLING, 1e-2]))
+@given(polytopes, st.sampled_from([0.0, ACCURACY, 1e-2]))
 def test_costs_of_alternatives(p, accuracy):
     found = alternatives(p.means, p.matrix, p.limits, 0.01)
     assume(len(found.gaps) > 0)

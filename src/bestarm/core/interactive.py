@@ -37,13 +37,11 @@ class AskTell(Generic[Arm]):
         self._strategy, self._rules, self._coins = strategy, rules, coins
         self._state = strategy.start(rules)
         self._asked: Arm | None = None
-        self._done: bool | None = None  # None: to be looked at
+        self._look()
 
     @property
     def done(self) -> bool:
         """Whether the stopping rule says that the answer is sure enough, or the budget is spent."""
-        if self._done is None:
-            self._done = bool(self._strategy.done(self._rules, self._state))
         return self._done
 
     @property
@@ -87,7 +85,11 @@ class AskTell(Generic[Arm]):
         if arm == self._asked:
             self._asked = None
         if self._asked is None:
-            self._done = None
+            self._look()
+
+    def _look(self) -> None:
+        """Look at the stopping rule; now, so that a replay looks at the same times."""
+        self._done = bool(self._strategy.done(self._rules, self._state))
 
     def _arm(self, number: int) -> Any:
         """The arm that the steps call `number`."""

@@ -67,16 +67,21 @@ class Strategy:
     lean: bool = False
 
     @cached_property
+    def go_on(self) -> Step:
+        """go_on(world, rules, state, cap, environment, coins) -> stopped: goes on from a state."""
+        steps = {name: getattr(self, name) for name in STEPS}
+        loop = _copy(_go_on, f"{self.name} go on", steps)
+        return numba.njit(**(BARE if self.lean else COUNTING))(loop)
+
+    @cached_property
     def play(self) -> Step:
         """play(world, rules, cap, environment, coins) -> (state, stopped), a compiled run.
 
         At most `cap` pulls; `stopped` is whether the stopping rule held before one of them. Numba
         keeps compiled functions by file, name and first line, so each copy has a name of its own.
         """
-        steps = {name: getattr(self, name) for name in ("start", *STEPS)}
-        loop = _copy(_go_on, f"{self.name} go on", steps)
-        go_on = numba.njit(**(BARE if self.lean else COUNTING))(loop)
-        return numba.njit(**COUNTING)(_copy(_play, f"{self.name} play", steps | {"go_on": go_on}))
+        run = _copy(_play, f"{self.name} play", {"start": self.start, "go_on": self.go_on})
+        return numba.njit(**COUNTING)(run)
 
     def follow(
         self, world: Any, rules: Any, state: Any, environment: Any, coins: Any

@@ -24,11 +24,11 @@ from bestarm.lagex.dual import Program, make_solver, solve, start_from_nothing
 from bestarm.lagex.vertices import Others
 
 #: Relative accuracy of T while sampling.
-SAMPLING = 1e-4
+ACCURACY = 1e-4
 #: Relative accuracy of T where an allocation is not unique; rounding allows no less.
 PADDING = 1e-5
 #: Least squared gap of an alternative in a program.
-LEAST_FALL = 1e-18
+LEAST_GAP = 1e-18
 
 
 @inlined
@@ -41,7 +41,7 @@ def padding_of(root: float, n_arms: int, accuracy: float) -> float:
 @lean
 def costs_of(
     steps: np.ndarray,
-    falls: np.ndarray,
+    gaps: np.ndarray,
     count: int,
     r: float,
     deviations: np.ndarray,
@@ -52,15 +52,15 @@ def costs_of(
     """c_va = 2 sigma_a^2 v_a^2 / (gap_v + r)^2 of the first `count` alternatives, padded (`pad`).
 
     Args:
-        steps: (V, K) pi' - pi. falls: (V,) gaps. deviations: (K,) sigma_a.
+        steps: (V, K) pi' - pi. gaps: (V,). deviations: (K,) sigma_a.
         accuracy: of the padding.
-        out: (V, K) overwritten. Where gap_v + r is zero, LEAST_FALL stands for its square.
+        out: (V, K) overwritten. Where gap_v + r is zero, LEAST_GAP stands for its square.
         roots: (V,) overwritten with sum_a sqrt(c_va).
     """
     k = deviations.size
     for v in range(count):
-        fall = falls[v] + r
-        scale = math.sqrt(2.0 / max(fall * fall, LEAST_FALL))
+        gap = gaps[v] + r
+        scale = math.sqrt(2.0 / max(gap * gap, LEAST_GAP))
         root = 0.0
         for a in range(k):
             out[v, a] = abs(scale * deviations[a] * steps[v, a])
@@ -105,11 +105,12 @@ def information(costs: np.ndarray, count: int, pulls: np.ndarray) -> float:
 
 
 @inlined
-def told_apart(
+def passes_glr(
     others: Others, count: int, r: float, variances: np.ndarray, pulls: np.ndarray, bar: float
 ) -> bool:
-    """Whether `information` at pull counts exceeds a threshold, `bar`; seldom looks at more than
-    the first alternative.
+    """The GLR test: whether `information` at pull counts exceeds a threshold, `bar`.
+
+    Seldom looks at more than the first alternative.
 
     Args:
         others: the alternatives, `count` of them. pulls: (K,) positive.
@@ -118,7 +119,7 @@ def told_apart(
         total = 0.0
         for a in range(pulls.size):
             total += variances[a] * others.steps[v, a] * others.steps[v, a] / pulls[a]
-        if not 2.0 * total * bar < (others.falls[v] + r) * (others.falls[v] + r):
+        if not 2.0 * total * bar < (others.gaps[v] + r) * (others.gaps[v] + r):
             return False
     return True
 

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from bestarm.core.compile import lean
+from bestarm.core.compile import inlined
+from bestarm.lagex.state import TIME, Rules, State
 
 #: Means of alternatives lie within this of the estimates (Assumption 1a: means are bounded).
 WIDEST = 10.0
@@ -12,37 +13,28 @@ WIDEST = 10.0
 RATE = math.sqrt(0.5)
 
 
-@lean
-def optimistic_gains(
-    steps: np.ndarray,
-    falls: np.ndarray,
-    count: int,
-    r: float,
-    variances: np.ndarray,
-    pulls: np.ndarray,
-    time: int,
-    floor: float,
-    omega: np.ndarray,
-    inverse: np.ndarray,
-    gains: np.ndarray,
-) -> float:
+@inlined
+def optimistic_gains(rules: Rules, s: State) -> float:
     """What a unit of each arm gains against the instance that is hardest to tell at omega.
 
     The alternative v with the largest sum_a c_va / omega_a has the closest confusing instance
         lambda_a = mu_a + (gap_v + r) (sigma_a^2 v_a / omega_a) / sum_b sigma_b^2 v_b^2 / omega_b,
     and with [alpha_a, beta_a] all means of N_a d(mu_a, .) <= g(t) = ln t,
         gains_a = max( g(t) / N_a, d(alpha_a, lambda_a), d(beta_a, lambda_a) ).
+    In the formula for lambda omega_a is at least 1 / (2 sqrt(K^2 + t)).
 
     Args:
-        steps, falls: of the alternatives, `count` of them, see `vertices.Others`.
-        r: what is added to a gap (its negative where the paper's sign is taken).
-        floor: least omega_a in the formula for lambda.
-        inverse: (K,) scratch. gains: (K,) overwritten.
+        rules: added to a gap is r, or its negative where the paper's sign is taken.
+        s: the alternatives are in its `near`; its `game.gains` are overwritten.
 
     Returns:
         D(omega), 0 where omega leaves out an arm that an alternative needs.
     """
+    steps, gaps, count = s.policies.near.steps, s.policies.near.gaps, s.policies.count[0]
+    omega, pulls, time, variances = s.omega, s.seen.pulls, s.counts[TIME], rules.variances
+    inverse, gains = s.game.scratch, s.game.gains
     k = omega.size
+    floor = 0.5 / math.sqrt(k * k + time)
     above = True
     for a in range(k):
         above &= omega[a] >= floor
@@ -52,19 +44,19 @@ def optimistic_gains(
         total = 0.0
         for a in range(k):
             total += steps[v, a] * steps[v, a] * inverse[a]
-        gap = falls[v] + r
+        gap = gaps[v] + rules.added
         if total > largest * (gap * gap):
             worst, largest, scale = v, total / (gap * gap), total
     least = 0.5 / largest
     if not above:  # D(omega) itself knows no floor
         least = np.inf
         for v in range(count):
-            total, gap = 0.0, falls[v] + r
+            total, gap = 0.0, gaps[v] + rules.added
             for a in range(k):
                 if steps[v, a] != 0.0:
                     total += variances[a] * steps[v, a] * steps[v, a] / omega[a]
             least = min(least, 0.5 * gap * gap / total)
-    growth, lead = math.log(time), (falls[worst] + r) / scale
+    growth, lead = math.log(time), (gaps[worst] + rules.added) / scale
     for a in range(k):
         shift = min(abs(lead * steps[worst, a] * inverse[a]), WIDEST)
         width = math.sqrt(2.0 * variances[a] * growth / pulls[a])

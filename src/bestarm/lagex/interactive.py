@@ -1,4 +1,4 @@
-"""The strategies as ask/tell objects, on the compiled rounds of `exploration.py`."""
+"""The strategies as ask/tell objects, on the rounds of `exploration.py`."""
 
 import warnings
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ import numpy as np
 
 from bestarm.core.inputs import InputError
 from bestarm.core.interactive import AskTell
-from bestarm.lagex.exploration import FAR_CUT, choose, make_state, observe
-from bestarm.lagex.strategies import FAILURES, READINGS, Setting, rules_of
+from bestarm.lagex.state import FAR_CUT
+from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 
 
@@ -26,37 +26,25 @@ def _numbers(value: Any, field: str) -> np.ndarray:
 
 
 class _Lagex(AskTell[int]):
-    """What the strategies share. The answer is a policy: a share of each arm, summing to one.
+    """The answer is a policy: a share of each arm, summing to one.
 
     Arms are counted from 0. Constraint i asks for a mean cost of at most limits[i]; to ask for at
     least a number, give its negative as the limit and tell negative costs.
-
-    Args:
-        n_arms: K, at least 2.
-        limits: (d,) upper limits on a policy's mean costs.
-        delta: wanted probability of an answer more than r below the best policy that keeps the
-            limits. Nothing promises that the answer keeps them (docs/usage.md).
-        r: what the answer may fall short by, in the reward's unit.
-        sigma: standard deviation of rewards, of all arms or (K,); costs are taken to have 1.
-        reading: see docs/readings.md.
-
-    Raises:
-        InputError: an argument is out of range, naming it.
     """
 
-    _strategy = ""
+    _name = ""
 
     def __init__(
         self,
         n_arms: int,
         limits: Sequence[float] | float,
+        matrix: np.ndarray | None,
         *,
         delta: float = 0.1,
         r: float = 0.01,
         sigma: Sequence[float] | float = 1.0,
         reading: str = "as-written",
     ) -> None:
-        super().__init__()
         name = type(self).__name__
         if not isinstance(n_arms, Integral) or n_arms < 2:
             raise InputError(f"{name}: n_arms: must be a whole number of at least 2, got {n_arms}")
@@ -78,29 +66,26 @@ class _Lagex(AskTell[int]):
                 f"{name}: sigma: must be positive, one number or {n_arms}, "
                 f"got {deviations.tolist()}"
             )
-        if reading not in (allowed := READINGS[self._strategy]):
+        if reading not in (allowed := READINGS[self._name]):
             raise InputError(f"{name}: reading: must be one of {', '.join(allowed)}, got {reading}")
-        self._rules = rules_of(self._strategy, allowed[reading], Setting(delta=delta, r=r))
-        self._state = make_state(np.broadcast_to(deviations**2, n_arms).copy(), at_most)
-        self._next: int | None = None
-
-    def tell(self, arm: int, reward: float, costs: Sequence[float] | float) -> None:
-        """Record a pull's reward and its d costs.
-
-        Raises:
-            ValueError: for an arm there is not, numbers that are not finite, or not d costs.
-        """
-        self._record(arm, reward, *np.atleast_1d(costs))
-
-    @property
-    def done(self) -> bool:
-        """Whether the stopping rule holds. It is looked at when there is no open question."""
-        return self._decide() < 0
+        if matrix is None:
+            matrix = np.zeros((at_most.size, n_arms))
+        elif len(matrix) != at_most.size:
+            raise InputError(
+                f"{name}: limits: must be {len(matrix)} numbers, a row of matrix "
+                f"each, got {at_most.size}"
+            )
+        elif alternatives(np.zeros(n_arms), matrix, at_most, -np.inf) is None:
+            raise InputError(f"{name}: limits: must leave some policy, here none keeps all of them")
+        variances = np.broadcast_to(deviations**2, n_arms).copy()
+        setting = Setting(delta=delta, r=r)
+        rules = rules_of(self._name, allowed[reading], setting, variances, at_most, matrix)
+        super().__init__(STRATEGIES[self._name], rules)
 
     @property
     def answer(self) -> np.ndarray:
         """(K,) the best policy by the estimates of the last `ask`, sure only once `done`."""
-        return self._state.polytope.policy.copy()
+        return self._state.policies.polytope.policy.copy()
 
     @property
     def allocation(self) -> np.ndarray:
@@ -110,40 +95,63 @@ class _Lagex(AskTell[int]):
     @property
     def pulls(self) -> np.ndarray:
         """(K,) pulls so far."""
-        return self._state.pulls.astype(np.int64)
+        return self._state.seen.pulls.astype(np.int64)
 
     @property
     def failures(self) -> dict[str, int]:
         """Rounds in which a step of the computation failed, by the names of `Outcome`."""
         return {name: int(self._state.counts[place]) for name, place in FAILURES.items()}
 
-    def _decide(self) -> int:
-        if self._next is None:
-            cut = self._state.counts[FAR_CUT]
-            self._next = int(choose(self._rules, self._state))
-            if self._state.counts[FAR_CUT] > cut:
-                warnings.warn(
-                    f"{type(self).__name__} would stop, but the policies have more than "
-                    f"{ALL_BASES} bases, too many to tell the answer apart from",
-                    RuntimeWarning,
-                    stacklevel=4,
-                )
-        return self._next
+    def _look(self) -> None:
+        cut = self._state.counts[FAR_CUT]
+        super()._look()
+        if self._state.counts[FAR_CUT] > cut:
+            warnings.warn(
+                f"{type(self).__name__} would stop, but the policies have more than "
+                f"{ALL_BASES} bases, too many to tell the answer apart from",
+                RuntimeWarning,
+                stacklevel=4,
+            )
 
-    def _choose(self) -> int:
-        return self._decide()
-
-    def _observe(self, arm: int, *observed: float) -> None:
-        n_arms, expected = self._state.pulls.size, self._state.limits.size
+    def _number(self, arm: int) -> int:
+        n_arms = self._rules.variances.size
         if arm not in range(n_arms):
             raise ValueError(f"arm must be 0 to {n_arms - 1}, got {arm}")
-        reward, costs = observed[0], np.array(observed[1:], dtype=float)
-        if costs.size != expected:
-            raise ValueError(f"costs must be {expected} numbers, got {costs.size}")
-        observe(self._rules, self._state, arm, reward, costs)
-        if self._next in (arm, -1):
-            self._next = None
-        self._decide()  # now, so that a replay decides at the same times
+        return arm
+
+    def _seen(self, *observed: float) -> np.ndarray:
+        expected = self._rules.limits.size
+        if len(observed) != 1 + expected:
+            raise ValueError(f"costs must be {expected} numbers, got {len(observed) - 1}")
+        return np.array(observed)
+
+
+class _Unknown(_Lagex):
+    """A strategy that learns the constraints.
+
+    Args:
+        n_arms: K, at least 2.
+        limits: (d,) upper limits on a policy's mean costs.
+        delta: wanted probability of an answer more than r below the best policy that keeps the
+            limits. Nothing promises that the answer keeps them (docs/usage.md).
+        r: what the answer may fall short by, in the reward's unit.
+        sigma: standard deviation of rewards, of all arms or (K,); costs are taken to have 1.
+        reading: see docs/readings.md.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
+    """
+
+    def __init__(self, n_arms: int, limits: Sequence[float] | float, **options: Any) -> None:
+        super().__init__(n_arms, limits, None, **options)
+
+    def tell(self, arm: int, reward: float, costs: Sequence[float] | float) -> None:
+        """Record a pull's reward and its d costs.
+
+        Raises:
+            ValueError: for an arm there is not, numbers that are not finite, or not d costs.
+        """
+        self._record(arm, reward, *np.atleast_1d(costs))
 
 
 class _Known(_Lagex):
@@ -152,53 +160,47 @@ class _Known(_Lagex):
     Args:
         matrix: (d, K) mean costs of the arms.
         limits, delta, r, sigma, reading: as for the others.
+
+    Raises:
+        InputError: an argument is out of range, naming it; or no policy keeps the limits.
     """
 
-    def __init__(self, matrix: Sequence[Sequence[float]], limits: Sequence[float], **options: Any):
+    def __init__(
+        self, matrix: Sequence[Sequence[float]], limits: Sequence[float], **options: Any
+    ) -> None:
         name = type(self).__name__
         costs = np.atleast_2d(_numbers(matrix, f"{name}: matrix"))
         if costs.ndim != 2:
             raise InputError(
                 f"{name}: matrix: must be rows of numbers, got {costs.ndim} dimensions"
             )
-        n_arms = int(costs.shape[1])
-        super().__init__(n_arms, limits, **options)
-        rows = self._state.rows
-        if rows.shape != costs.shape:
-            raise InputError(
-                f"{name}: limits: must be {len(costs)} numbers, a row of matrix "
-                f"each, got {len(rows)}"
-            )
-        nothing: np.ndarray = np.zeros(n_arms)
-        if alternatives(nothing, costs, self._state.limits, -np.inf) is None:
-            raise InputError(f"{name}: limits: must leave some policy, here none keeps all of them")
-        rows[:] = costs - self._state.limits[:, None]
+        super().__init__(int(costs.shape[1]), limits, costs, **options)
 
-    def tell(self, arm: int, reward: float) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def tell(self, arm: int, reward: float) -> None:
         """Record a pull's reward. Raises ValueError for no such arm or no finite number."""
-        self._record(arm, reward, *np.zeros(self._state.limits.size))
+        self._record(arm, reward, *np.zeros(self._rules.limits.size))
 
 
-class LAGEX(_Lagex):
-    __doc__ = f"Algorithm 3, an allocation player and a priced constraint. {_Lagex.__doc__}"
-    _strategy = "LAGEX"
+class LAGEX(_Unknown):
+    __doc__ = f"Algorithm 3, an allocation player and a priced constraint. {_Unknown.__doc__}"
+    _name = "LAGEX"
 
 
-class LATS(_Lagex):
-    __doc__ = f"Algorithm 2, tracking the Lagrangian lower bound. {_Lagex.__doc__}"
-    _strategy = "LATS"
+class LATS(_Unknown):
+    __doc__ = f"Algorithm 2, tracking the Lagrangian lower bound. {_Unknown.__doc__}"
+    _name = "LATS"
 
 
 class CTnS(_Known):
     __doc__ = f"Tracking the lower bound of known constraints (Carlsson et al.). {_Known.__doc__}"
-    _strategy = "CTnS"
+    _name = "CTnS"
 
 
 class CGE(_Known):
     __doc__ = f"The game for known constraints (Carlsson et al.). {_Known.__doc__}"
-    _strategy = "CGE"
+    _name = "CGE"
 
 
-class Uniform(_Lagex):
-    __doc__ = f"Every arm alike, with the same stopping rule. {_Lagex.__doc__}"
-    _strategy = "Uniform"
+class Uniform(_Unknown):
+    __doc__ = f"Every arm alike, with the same stopping rule. {_Unknown.__doc__}"
+    _name = "Uniform"

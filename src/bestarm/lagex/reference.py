@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 
-from bestarm.lagex.exploration import GAME, INSIDE, PRICED, Rules
+from bestarm.lagex.state import GAME, INSIDE, PRICED, Rules
 
 #: A constraint with less slack than this is tight; instances in tests have entries near 1.
 TIGHT = 1e-10
@@ -240,10 +240,10 @@ class Run:
     moves. `lags` takes the allocation that was chosen and tells which arm lags behind.
     """
 
-    def __init__(self, rules: Rules, variances: np.ndarray, matrix: np.ndarray, limits) -> None:
-        k = variances.size
-        self.rules, self.variances, self.limits = rules, variances, limits
-        self.known = matrix  # (d, K), used if the rules say so
+    def __init__(self, rules: Rules) -> None:
+        k = rules.variances.size
+        self.rules, self.variances, self.limits = rules, rules.variances, rules.limits
+        self.known = rules.matrix  # (d, K), used if the rules say so
         self.rewards: list[list[float]] = [[] for _ in range(k)]
         self.costs: list[list[np.ndarray]] = [[] for _ in range(k)]
         self.policy = self.omega = np.full(k, 1.0 / k)
@@ -292,8 +292,8 @@ class Run:
             lowered = rows - self.shift(found.policy)
             lead += np.abs(lowered @ found.policy).sum()
             lead -= means.size * self.shift(found.policy)
-        rows = rows - (0.0 if rules.limits == INSIDE else shift)
-        gamma = -(rows @ found.policy).max() if rules.limits == PRICED else 0.0
+        rows = rows - (0.0 if rules.region == INSIDE else shift)
+        gamma = -(rows @ found.policy).max() if rules.region == PRICED else 0.0
         return Round(found, lead, between, rows, gamma if gamma > NO_SLACK else 0.0)
 
     def threshold(self) -> float:
@@ -338,7 +338,7 @@ class Run:
 
     def plays(self) -> bool:
         """Whether the game moves: its first allocation is uniform."""
-        return self.rules.sampling == GAME and self.pulls.sum() > self.pulls.size
+        return self.rules.source == GAME and self.pulls.sum() > self.pulls.size
 
     def lags(self, omega: np.ndarray) -> np.ndarray:
         """(K,) sum of floored allocations, this one too, minus pulls: the largest is pulled."""

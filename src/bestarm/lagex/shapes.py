@@ -13,10 +13,9 @@ from bestarm.common.tables import assemble, cell_rows, groups
 from bestarm.core.estimates import Estimate, exact, mean, proportion
 from bestarm.core.streams import stream_key, streams_of
 from bestarm.lagex.confidence import norm, radius
-from bestarm.lagex.exploration import make_state
 from bestarm.lagex.problem import Instance, Model, perturbed
-from bestarm.lagex.replay import play
-from bestarm.lagex.strategies import READINGS, Setting, rules_of
+from bestarm.lagex.state import start
+from bestarm.lagex.strategies import READINGS, STEPS, Setting, rules_of, world_of
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, there
 
 #: Figure 2's rounds, and the delta of its optimistic sets.
@@ -46,15 +45,17 @@ def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
     """A run of LAGEX, at ROUNDS; on a stream of its own. Run 0 is the one that is drawn."""
     model = instance.model
     rng = streams_of(stream_key(0, "lagex", "fig2", instance.name, ""), run).environment
-    rules = rules_of("LAGEX", READINGS["LAGEX"]["as-written"], Setting(delta=NEVER_STOPS))
-    state = make_state(model.variances, model.limits)
+    reading, setting = READINGS["LAGEX"]["as-written"], Setting(delta=NEVER_STOPS)
+    rules = rules_of("LAGEX", reading, setting, model.variances, model.limits, model.matrix)
+    state, world = start(rules), world_of(model)
     done = 0
     for t in ROUNDS:
-        play(rules, state, model, t - done, rng)
+        STEPS.go_on(world, rules, state, t - done, rng, rng)
         done = t
-        shift = width_at(state.pulls) * norm(state.pulls / t, state.pulls)
-        matrix = state.rows + model.limits[:, None]
-        yield Snapshot(t, state.means.copy(), matrix, state.pulls.copy(), shift)
+        seen = state.seen
+        shift = width_at(seen.pulls) * norm(seen.pulls / t, seen.pulls)
+        matrix = seen.rows + model.limits[:, None]
+        yield Snapshot(t, seen.means.copy(), matrix, seen.pulls.copy(), shift)
 
 
 def width_at(pulls: np.ndarray) -> float:

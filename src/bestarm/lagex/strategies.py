@@ -9,8 +9,12 @@ from pydantic import Field
 from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.status import Status
+from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams, streams_of
-from bestarm.lagex.exploration import (
+from bestarm.lagex.exploration import World, choose, done, pull, support_of
+from bestarm.lagex.model import Model
+from bestarm.lagex.problem import Constraint, Instance
+from bestarm.lagex.state import (
     FAR_CUT,
     GAME,
     INEXACT,
@@ -22,33 +26,37 @@ from bestarm.lagex.exploration import (
     PRICED,
     PROJECTED,
     SOLVED,
+    TIME,
     UNIFORM,
     UNSOLVED,
     Rules,
-    run,
+    observe,
+    start,
 )
-from bestarm.lagex.problem import Constraint, Instance
 from bestarm.lagex.vertices import alternatives, there
 
 
-class Strategy(NamedTuple):
-    """Where allocations come from, and what they and the strategy know of the constraints."""
+class Kind(NamedTuple):
+    """Where a strategy's allocations come from, where they may lie, and what it knows."""
 
-    sampling: int
-    limits: int
-    known: bool = False
+    source: int
+    region: int
+    known: bool = False  # the constraints are
 
 
-STRATEGIES = {
-    "LAGEX": Strategy(GAME, PRICED),
-    "LATS": Strategy(SOLVED, PRICED),
-    "CTnS": Strategy(SOLVED, INSIDE, known=True),
-    "CGE": Strategy(GAME, INSIDE, known=True),
-    "CTnS-WLag": Strategy(SOLVED, INSIDE),
-    "CGE-WLag": Strategy(GAME, INSIDE),
-    "PTnS": Strategy(PROJECTED, INSIDE),
-    "Uniform": Strategy(UNIFORM, INSIDE),
+KINDS = {
+    "LAGEX": Kind(GAME, PRICED),
+    "LATS": Kind(SOLVED, PRICED),
+    "CTnS": Kind(SOLVED, INSIDE, known=True),
+    "CGE": Kind(GAME, INSIDE, known=True),
+    "CTnS-WLag": Kind(SOLVED, INSIDE),
+    "CGE-WLag": Kind(GAME, INSIDE),
+    "PTnS": Kind(PROJECTED, INSIDE),
+    "Uniform": Kind(UNIFORM, INSIDE),
 }
+#: All take the same steps, whose rules say the kind, so that one loop is compiled.
+STEPS = Strategy("lagex", start, done, choose, observe, pull, lean=True)
+STRATEGIES = dict.fromkeys(KINDS, STEPS)
 
 
 class Reading(NamedTuple):
@@ -75,18 +83,18 @@ EVERY = {
 
 def readings_of(strategy: str) -> Readings[Reading]:
     """The readings that can change a strategy's runs."""
-    entry = STRATEGIES[strategy]
+    kind = KINDS[strategy]
     without = set()
-    if entry.limits != PRICED:  # no optimistic set
+    if kind.region != PRICED:  # no optimistic set
         without.add("optimistic-policy")
-    if entry.limits != PRICED or entry.sampling != GAME:  # the price of a solved program is exact
+    if kind.region != PRICED or kind.source != GAME:  # the price of a solved program is exact
         without |= {"inside", "full-adagrad"}
-    if entry.known:  # no program of theirs was released with the paper
+    if kind.known:  # no program of theirs was released with the paper
         without.add("released-stop")
     return Readings({name: one for name, one in EVERY.items() if name not in without})
 
 
-READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
+READINGS = {strategy: readings_of(strategy) for strategy in KINDS}
 
 
 class Setting(Input):
@@ -127,50 +135,90 @@ FAILURES = {
 }
 
 
-def rules_of(strategy: str, reading: Reading, setting: Setting) -> Rules:
-    """What the kernels are told."""
-    entry = STRATEGIES[strategy]
-    limits = OPTIMISTIC if reading.inside and entry.limits == PRICED else entry.limits
+def rules_of(
+    strategy: str,
+    reading: Reading,
+    setting: Setting,
+    variances: np.ndarray,
+    limits: np.ndarray,
+    matrix: np.ndarray,
+) -> Rules:
+    """What a strategy is told.
+
+    Args:
+        strategy, reading, setting: which one, and what it is asked.
+        variances: (K,) of rewards.
+        limits: (d,) on costs.
+        matrix: (d, K) mean costs, of which only strategies that know the constraints take notice.
+    """
+    kind = KINDS[strategy]
     r = 0.0 if reading.released else setting.r
     return Rules(
-        sampling=entry.sampling,
-        limits=limits,
-        known=entry.known,
+        source=kind.source,
+        region=OPTIMISTIC if reading.inside and kind.region == PRICED else kind.region,
+        known=kind.known,
         ridge=reading.ridge,
-        optimistic_policy=reading.optimistic_policy and not entry.known,
+        optimistic_policy=reading.optimistic_policy and not kind.known,
         full_matrix=reading.full_matrix,
         released=reading.released,
-        extra=reading.released and entry.limits == INSIDE and not entry.known,
+        extra=reading.released and kind.region == INSIDE and not kind.known,
         delta=setting.delta,
         r=r,
         added=reading.sign * r,
+        variances=variances,
+        limits=limits,
+        matrix=matrix,
     )
+
+
+def world_of(model: Model) -> World:
+    """An instance as simulations pull it."""
+    return World(
+        model.means,
+        np.sqrt(model.variances),
+        model.matrix,
+        model.limits,
+        model.cost_sigma,
+        observed=np.zeros(1 + model.limits.size),
+        broken=np.zeros(2, np.int64),
+    )
+
+
+def steps(instance: Instance, cell: Cell) -> Steps:
+    """A cell as steps. However small the cap, every arm is pulled once."""
+    model, setting = instance.model, Setting(**cell.setting)
+    reading = READINGS[cell.strategy][cell.reading]
+    rules = rules_of(cell.strategy, reading, setting, model.variances, model.limits, model.matrix)
+    cap = max(setting.cap or NO_CAP, model.means.size)
+    return Steps(STEPS, rules, world_of(model), cap)
 
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    setting = Setting(**cell.setting)
-    rules = rules_of(cell.strategy, READINGS[cell.strategy][cell.reading], setting)
-    cap = setting.cap or np.iinfo(np.int64).max
-    model = instance.model
+    strategy, rules, world, cap = steps(instance, cell)
+    play, model = strategy.play, instance.model
     best = there(alternatives(model.means, model.matrix, model.limits, 0.0)).value
 
     def replicate(streams: Streams) -> Outcome:
-        found = run(rules, cap, *model, streams.environment)
-        status = Status.STOPPED if found.stopped else Status.CAPPED
-        counts = found.counts.tolist()
+        world.broken[:] = 0
+        state, stopped = play(world, rules, cap, streams.environment, streams.coins)
+        counts = state.counts.tolist()  # before a last look at the rule
+        stopped = stopped or strategy.done(rules, state)
+        lost = state.counts[LOST_POLICY] > counts[LOST_POLICY]
+        status = Status.STOPPED if stopped else Status.CAPPED
+        policy = state.policies.polytope.policy
         return Outcome(
-            tau=found.time,
-            status=int(Status.FAILED if found.stale else status),
-            answer=found.support,
-            policy=found.policy,
-            pulls=found.pulls.astype(np.int64),
-            policy_violations=found.policy_violations,
-            allocation_violations=found.allocation_violations,
+            tau=counts[TIME],
+            status=int(Status.FAILED if lost else status),
+            answer=support_of(state),
+            policy=policy,
+            pulls=state.seen.pulls.astype(np.int64),
+            policy_violations=int(world.broken[0]),
+            allocation_violations=int(world.broken[1]),
             empty=counts[NO_POLICY],
             **{name: counts[place] for name, place in FAILURES.items()},
-            regret=best - float(model.means @ found.policy),
-            excess=float((model.matrix @ found.policy - model.limits).max()),
+            regret=best - float(model.means @ policy),
+            excess=float((model.matrix @ policy - model.limits).max()),
         )
 
     return replicate
@@ -189,6 +237,11 @@ def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
         prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+    prepare(EASY, Cell(EASY.name, "LATS", {"cap": 3}, "as-written"))(
+        streams_of(0, 0)
+    )  # a last look
 
 
-SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, failures=tuple(FAILURES))
+SIMULATION = Simulation(
+    READINGS, Setting, prepare, warm_up, EASY, steps=steps, failures=tuple(FAILURES)
+)

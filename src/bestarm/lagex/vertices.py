@@ -49,7 +49,7 @@ class Polytope(NamedTuple):
     rhs: np.ndarray  # (d + 1,) 1, 0, ..., 0
     basis: np.ndarray  # (d + 1,) of the best vertex; -1 in its first place before any was found
     tableau: np.ndarray  # (d + 1, K + d + 1) of that basis
-    gaps: np.ndarray  # (K + d,) what a unit of each column costs there
+    reduced_costs: np.ndarray  # (K + d,) what a unit of each column costs there
     policy: np.ndarray  # (K,) the best vertex
     work: Workspace
 
@@ -58,7 +58,7 @@ class Others(NamedTuple):
     """Vertices to tell the best one apart from, found along the edges of n bases at most."""
 
     steps: np.ndarray  # (n (K + d), K) pi' - pi
-    falls: np.ndarray  # (n (K + d),) gaps mu . (pi - pi')
+    gaps: np.ndarray  # (n (K + d),) gaps mu . (pi - pi')
     slots: np.ndarray  # (n (K + d),) a name for each, the same as long as the bases are
     bases: np.ndarray  # (n, d + 1) scratch
     masks: np.ndarray  # (n,) the same as bits
@@ -78,7 +78,7 @@ def make_polytope(n_arms: int, n_constraints: int) -> Polytope:
         rhs=rhs,
         basis=np.full(m, -1),
         tableau=np.zeros((m, n + 1)),
-        gaps=np.zeros(n),
+        reduced_costs=np.zeros(n),
         policy=np.full(n_arms, 1.0 / n_arms),
         work=make_workspace(m, n),
     )
@@ -90,7 +90,7 @@ def make_others(n_arms: int, n_constraints: int, most_bases: int) -> Others:
     m, n = n_constraints + 1, n_arms + n_constraints
     return Others(
         steps=np.empty((most_bases * n, n_arms)),
-        falls=np.empty(most_bases * n),
+        gaps=np.empty(most_bases * n),
         slots=np.empty(most_bases * n, np.int64),
         bases=np.empty((most_bases, m), np.int64),
         masks=np.empty(most_bases, np.int64),
@@ -139,13 +139,13 @@ def factorise(columns: np.ndarray, rhs: np.ndarray, basis: np.ndarray, tableau: 
 
 
 @inlined
-def price(tableau: np.ndarray, values: np.ndarray, basis: np.ndarray, gaps: np.ndarray) -> None:
-    """gaps = values_B B^-1 columns - values: what a unit of each column costs."""
+def price(tableau: np.ndarray, values: np.ndarray, basis: np.ndarray, reduced: np.ndarray) -> None:
+    """reduced = values_B B^-1 columns - values: what a unit of each column costs."""
     m = basis.size
     for j in range(values.size):
-        gaps[j] = -values[j]
+        reduced[j] = -values[j]
         for k in range(m):
-            gaps[j] += values[basis[k]] * tableau[k, j]
+            reduced[j] += values[basis[k]] * tableau[k, j]
 
 
 @inlined
@@ -166,24 +166,24 @@ def repair(
     rhs: np.ndarray,
     basis: np.ndarray,
     tableau: np.ndarray,
-    gaps: np.ndarray,
+    reduced: np.ndarray,
 ) -> bool:
     """Bring the last basis to an optimal one by simplex steps; False where that fails.
 
-    Primal steps if the basis is feasible, dual steps if its gaps are nonnegative, with the lowest
+    Primal steps if the basis is feasible, dual steps if its costs are nonnegative, with the lowest
     index where several columns would do (Bland's rule).
     """
     m, n = columns.shape
     if basis[0] < 0 or not factorise(columns, rhs, basis, tableau):
         return False
     for _ in range(MOST_STEPS):
-        price(tableau, values, basis, gaps)
+        price(tableau, values, basis, reduced)
         leaving, entering = -1, -1
         for k in range(m):
             if tableau[k, n] < -TOLERANCE and (leaving < 0 or basis[k] < basis[leaving]):
                 leaving = k
         for j in range(n):
-            if gaps[j] < -TOLERANCE:
+            if reduced[j] < -TOLERANCE:
                 entering = j
                 break
         if leaving < 0 and entering < 0:
@@ -203,7 +203,7 @@ def repair(
             least = np.inf
             for j in range(n):
                 if tableau[leaving, j] < -TOLERANCE:
-                    ratio = max(gaps[j], 0.0) / -tableau[leaving, j]
+                    ratio = max(reduced[j], 0.0) / -tableau[leaving, j]
                     if ratio < least:
                         entering, least = j, ratio
         if leaving < 0 or entering < 0:
@@ -216,12 +216,12 @@ def repair(
 @jit
 def search(polytope: Polytope) -> int:
     """The same from nothing, by looking at all bases: FOUND, EMPTY or LOST."""
-    columns, values, rhs, basis, tableau, gaps, _, work = polytope
+    columns, values, rhs, basis, tableau, reduced, _, work = polytope
     load_program(work, columns, rhs, values)
     if score_bases(work, values.size) == -np.inf:
         return EMPTY
     basis[:] = work.basis
-    return FOUND if repair(columns, values, rhs, basis, tableau, gaps) else LOST
+    return FOUND if repair(columns, values, rhs, basis, tableau, reduced) else LOST
 
 
 @inlined
@@ -234,9 +234,9 @@ def find_best(polytope: Polytope) -> int:
         FOUND; EMPTY if there is no feasible policy; LOST if there is one, and the steps from the
         best of all bases to its vertex failed.
     """
-    columns, values, rhs, basis, tableau, gaps, policy, _ = polytope
+    columns, values, rhs, basis, tableau, reduced, policy, _ = polytope
     found = FOUND
-    if not repair(columns, values, rhs, basis, tableau, gaps):
+    if not repair(columns, values, rhs, basis, tableau, reduced):
         found = search(polytope)
     if found != FOUND:
         basis[0] = -1
@@ -261,7 +261,7 @@ def mask_of(basis: np.ndarray, without: int, entering: int) -> int:
 
 
 @inlined
-def is_new(steps: np.ndarray, falls: np.ndarray, found: int, gap: float) -> bool:
+def is_new(steps: np.ndarray, gaps: np.ndarray, found: int, gap: float) -> bool:
     """Whether the next step, with this gap, leads anywhere, and to another vertex than found."""
     k = steps.shape[1]
     moved = 0.0
@@ -270,7 +270,7 @@ def is_new(steps: np.ndarray, falls: np.ndarray, found: int, gap: float) -> bool
     if not moved > SAME:
         return False
     for v in range(found):
-        if abs(falls[v] - gap) <= SAME:
+        if abs(gaps[v] - gap) <= SAME:
             apart = 0.0
             for a in range(k):
                 apart = max(apart, abs(steps[v, a] - steps[found, a]))
@@ -362,7 +362,7 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
         How many there are, each once. Some may be missing where `others.cut` is set.
     """
     columns, values, rhs, basis, best_tableau, _, policy, _ = polytope
-    steps, falls, slots, bases, masks, other_tableau, cut = others
+    steps, gaps, slots, bases, masks, other_tableau, cut = others
     k, n, m = policy.size, values.size, basis.size
     for c in range(m):
         bases[0, c] = basis[c]
@@ -389,8 +389,8 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
                 continue
             step_to(tableau, here, policy, main, j, length, steps[found])
             gap = length * cost if main else best - value + length * cost
-            if is_new(steps, falls, found, gap):
-                falls[found] = max(gap, 0.0)
+            if is_new(steps, gaps, found, gap):
+                gaps[found] = max(gap, 0.0)
                 slots[found] = visited * n + j
                 found += 1
             if gap <= reach + TOLERANCE:
@@ -448,7 +448,7 @@ def alternatives(
         most_bases *= 2
     policy = polytope.policy
     return Alternatives(
-        policy, float(policy @ means), others.steps[:count].copy(), others.falls[:count].copy()
+        policy, float(policy @ means), others.steps[:count].copy(), others.gaps[:count].copy()
     )
 
 
