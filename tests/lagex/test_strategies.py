@@ -88,9 +88,9 @@ def assert_allocation(slow, seen, step, omega):
     """The kernel's allocation is the one that `Run` asks for."""
     assert omega.sum() == pytest.approx(1.0, abs=1e-9)
     assert omega.min() >= 0.0
-    if slow.rules.sampling == SOLVED:
+    if slow.rules.source == SOLVED:
         assert_optimal(omega, seen.costs, seen.rows, seen.gamma)
-    elif slow.rules.sampling == PROJECTED:
+    elif slow.rules.source == PROJECTED:
         means, rows = slow.estimates()
         costs = unconstrained(means, slow.variances, slow.rules.added)
         target, _ = reference.best_allocation(costs, rows[:0], 0.0)
