@@ -2,9 +2,7 @@
 
 import math
 import platform
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
-from multiprocessing import get_context
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -12,7 +10,6 @@ import pytest
 import scipy
 import yaml
 
-from bestarm.common.arithmetic import same_bits
 from bestarm.common.files import data_folder
 from bestarm.core.status import Status
 from bestarm.lagex import program_solvers
@@ -82,13 +79,6 @@ def recorded():
     """The recorded runs, by program, instance and seed."""
     table = pq.read_table(FOLDER / "traces.parquet").to_pandas()
     return dict(list(table.groupby(["program", "instance", "seed"], observed=True)))
-
-
-@pytest.fixture(scope="module")
-def apart():
-    """A process that computes as the one that recorded the runs."""
-    with same_bits(), ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        yield pool
 
 
 def started(name, rows):

@@ -1,4 +1,4 @@
-"""SLSQP driven directly against SciPy's minimize, bit for bit."""
+"""SLSQP driven directly against SciPy's minimize, bit for bit where both add in the same order."""
 
 import platform
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def test_a_multiplier_for_all_kinds_of_bounds_on_the_sum():
+def multipliers():
     """Positive, zero and negative."""
     rng = np.random.default_rng(0)
     for _ in range(300):
@@ -52,8 +52,7 @@ def test_a_multiplier_for_all_kinds_of_bounds_on_the_sum():
         np.testing.assert_array_equal(multiplier(value, slacks, price), theirs.x)
 
 
-@pytest.mark.parametrize("k", [6, 12])
-def test_a_projection(k):
+def projections(k):
     rng = np.random.default_rng(k)
     for _ in range(20):
         point, rows = rng.dirichlet(np.ones(k)), rng.normal(size=(2, k))
@@ -72,8 +71,7 @@ def test_a_projection(k):
             assert abs(theirs.x.sum() - 1.0) > 1e-5
 
 
-@pytest.mark.parametrize("k", [6, 12])
-def test_a_step_of_adagrad(k):
+def steps_of_adagrad(k):
     """The distance has a kink, and is flat where all entries of the move are negative."""
     rng = np.random.default_rng(k)
     region = simplex_rows(k)
@@ -93,10 +91,7 @@ def test_a_step_of_adagrad(k):
         assert ours.success == theirs.success
 
 
-@pytest.mark.parametrize("tolerance", [1e-6, 1e-16])
-@pytest.mark.parametrize("sums", [True, False])
-@pytest.mark.parametrize("k", [6, 12])
-def test_a_game_in_a_box(k, sums, tolerance):
+def games_in_a_box(k, sums, tolerance):
     rng = np.random.default_rng(k)
     for _ in range(10):
         (policy, *others), means = rng.dirichlet(np.ones(k), 5), rng.normal(size=k)
@@ -122,6 +117,27 @@ def test_a_game_in_a_box(k, sums, tolerance):
         )
         np.testing.assert_array_equal(ours.x, theirs.x)
         assert ours.success == theirs.success
+
+
+def test_a_multiplier_for_all_kinds_of_bounds_on_the_sum(apart):
+    apart.submit(multipliers).result()
+
+
+@pytest.mark.parametrize("k", [6, 12])
+def test_a_projection(apart, k):
+    apart.submit(projections, k).result()
+
+
+@pytest.mark.parametrize("k", [6, 12])
+def test_a_step_of_adagrad(apart, k):
+    apart.submit(steps_of_adagrad, k).result()
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-16])
+@pytest.mark.parametrize("sums", [True, False])
+@pytest.mark.parametrize("k", [6, 12])
+def test_a_game_in_a_box(apart, k, sums, tolerance):
+    apart.submit(games_in_a_box, k, sums, tolerance).result()
 
 
 def test_differences_stay_within_the_bounds():
