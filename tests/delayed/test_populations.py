@@ -6,9 +6,10 @@ import pytest
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import streams_of
-from bestarm.delayed import recorded, reference
+from bestarm.delayed import reference
 from bestarm.delayed.bounds import FULL, RECORDED, UNBIASED, Rules
-from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
+from bestarm.delayed.data import recorded
+from bestarm.delayed.data.forecast import Traces, forecasts, split_instances, train
 from bestarm.delayed.problem import SIGMAS_P, Instance, battery, mip, qualities, truth
 from bestarm.delayed.racing import run
 from bestarm.delayed.steps import ACCEPTED, REJECTED, Arms, Race, Records

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 from bestarm.common.files import data_folder
 from bestarm.core.inputs import InputError
-from bestarm.delayed.corridors import corridor, start_value
-from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
+from bestarm.delayed.data.corridors import corridor, start_value
+from bestarm.delayed.data.forecast import Traces, forecasts, split_instances, train
 from bestarm.delayed.steps import Records
 
 #: The tables, under data/; their provenance is beside them.

@@ -1,6 +1,6 @@
 """Make data/mip: SCIP's bounds while it solves corridor problems, with 32 choices of cuts.
 
-    python -m bestarm.delayed.cuts --out data/mip/traces.parquet
+    python -m bestarm.delayed.data.cuts --out data/mip/traces.parquet
 
 Time is counted in LP iterations, so that the table does not depend on the machine: a step is
 STEP of them, and a run ends when the problem is solved or after STEPS steps.
@@ -17,7 +17,14 @@ import pyarrow.parquet as pq
 from bestarm.common.files import replacing
 from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.core.inputs import InputError
-from bestarm.delayed.corridors import SEED, Corridor, corridor, neighbours, start_value, tree_flow
+from bestarm.delayed.data.corridors import (
+    SEED,
+    Corridor,
+    corridor,
+    neighbours,
+    start_value,
+    tree_flow,
+)
 
 INSTANCES = 200
 STEP, STEPS = 100, 20
@@ -220,7 +227,7 @@ def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ())
         pq.write_table(table_of(runs, names), temporary, compression="zstd", compression_level=19)
     finish(
         out,
-        "bestarm.delayed.cuts",
+        "bestarm.delayed.data.cuts",
         what=f"bounds of SCIP {scip().Model().version()} on {instances} corridor problems with "
         f"{len(names)} choices of cuts",
         seeds={"corridors": SEED, "SCIP": "its defaults, 0"},
@@ -229,4 +236,4 @@ def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ())
 
 
 if __name__ == "__main__":
-    command_line("bestarm.delayed.cuts", __doc__ or "")
+    command_line("bestarm.delayed.data.cuts", __doc__ or "")
