@@ -12,9 +12,9 @@ from bestarm.delayed.bounds import (
     NUMBER,
     RECORDED,
     Rules,
+    candidates,
     interval,
     make_tally,
-    sketch,
 )
 from bestarm.delayed.problem import alike
 from bestarm.delayed.strategies import prepare
@@ -90,8 +90,8 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
 @pytest.mark.parametrize("feedback", ["unbiased", "biased", "recorded"])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("pooled", [1, 6])
-def test_intervals_are_chosen_from_their_sketches(feedback, rule, pooled):
-    """One of two centres, the half-width as sketched or no less; also when more pulls end."""
+def test_intervals_are_chosen_from_their_candidates(feedback, rule, pooled):
+    """One of two centres, the half-width no less than its bound; also when more pulls end."""
     rng = np.random.default_rng(6)
     by_rewards, with_partial = 0, 0
     for _ in range(60):
@@ -102,7 +102,7 @@ def test_intervals_are_chosen_from_their_sketches(feedback, rule, pooled):
         scales, scale_p = np.array([rng.uniform(0.5, 2.0), 99.0]), 10.0 ** rng.uniform(-1.5, 0.7)
         rules = Rules(kind, scales, scale_p, 0.05, RULES[rule], False, pooled)
         for n in (12, 12, 7):
-            centre, width, other, least = sketch(rules, tally, 0, used, 0, n)
+            centre, width, other, least = candidates(rules, tally, 0, used, 0, n)
             found = interval(rules, tally, 0, used, 0, n)
             if found == pytest.approx((centre, width), rel=1e-12):
                 by_rewards += 1

@@ -12,8 +12,9 @@ from bestarm.delayed.data import recorded
 from bestarm.delayed.data.forecast import Traces, forecasts, split_instances, train
 from bestarm.delayed.problem import SIGMAS_P, Instance, battery, mip, qualities, truth
 from bestarm.delayed.racing import run
-from bestarm.delayed.steps import ACCEPTED, REJECTED, Arms, Race, Records
+from bestarm.delayed.steps import ACCEPTED, REJECTED, Race
 from bestarm.delayed.strategies import prepare, reordered
+from bestarm.delayed.world import Arms, Records
 from delayed.test_racing import RULES, counts, streams
 
 KINDS = {"full": FULL, "unbiased": UNBIASED, "recorded": RECORDED}

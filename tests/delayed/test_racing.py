@@ -20,11 +20,11 @@ from bestarm.delayed.steps import (
     ACCEPTED,
     REJECTED,
     SURVIVING,
-    Arms,
     Race,
-    feedback_of,
+    make_state,
     update_sets,
 )
+from bestarm.delayed.world import Arms, increment
 
 FEEDBACKS = {"full": FULL, "incremental": INCREMENTAL, "unbiased": UNBIASED, "biased": BIASED}
 RULES = {"optimal": OPTIMAL, "published": PUBLISHED, "guaranteed": GUARANTEED}
@@ -269,15 +269,24 @@ def test_top_k_at_the_ends(k, batch):
     assert right >= 19
 
 
+def updated(lower, upper, k):
+    """A race at which Algorithm 1 looks with these bounds."""
+    state = make_state(Race(k, 1, 1, BIG), np.zeros(len(lower), np.int64))
+    state.lower[:], state.upper[:] = lower, upper
+    update_sets(state)
+    return state
+
+
 def test_sets_by_hand():
     """Three arms apart, then one overlap; ranks as in Algorithm 1, ties decide nothing."""
 
     def after(lower, upper, k):
-        sets, alive = np.zeros(3, np.int64), np.arange(3)
-        left = update_sets(sets, alive, 3, np.array(lower), np.array(upper), k)
-        assert left == (sets == SURVIVING).sum()
-        assert alive[:left].tolist() == np.flatnonzero(sets == SURVIVING).tolist()
-        return sets.tolist()
+        state = updated(lower, upper, k)
+        left = state.surviving[0]
+        assert left == (state.sets == SURVIVING).sum()
+        assert state.places[0] == k - (state.sets == ACCEPTED).sum()
+        assert state.alive[:left].tolist() == np.flatnonzero(state.sets == SURVIVING).tolist()
+        return state.sets.tolist()
 
     assert after([3.0, 2.0, 0.0], [4.0, 2.5, 1.0], 1) == [ACCEPTED, REJECTED, REJECTED]
     assert after([3.0, 2.0, 0.0], [4.0, 3.5, 1.0], 1) == [SURVIVING, SURVIVING, REJECTED]
@@ -296,8 +305,7 @@ def test_sets_of_random_bounds_are_the_literal_ones():
         lower = rng.integers(-3, 6, n).astype(float)
         upper = lower + rng.integers(0, 4, n)
         lower[rng.random(n) < 0.1] = -np.inf
-        sets, alive = np.zeros(n, np.int64), np.arange(n)
-        update_sets(sets, alive, n, lower, upper, k)
+        sets = updated(lower, upper, k).sets
         a, r, s = reference.update_arm_sets(set(), set(), set(range(n)), k, lower, upper)
         for members, name in ((a, ACCEPTED), (r, REJECTED), (s, SURVIVING)):
             assert set(np.flatnonzero(sets == name)) == members
@@ -316,20 +324,18 @@ def test_ties_between_arms_within_the_top_are_harmless():
 
 
 @jit
-def increments(arms, reward, delay, coins):
+def increments(reward, delay, sigma, coins):
     seen = np.zeros(delay)
     for age in range(1, delay):
-        seen[age - 1] = feedback_of(INCREMENTAL, arms, 0, reward, seen.sum(), age, delay, coins)
+        seen[age - 1] = increment(reward - seen.sum(), delay - age + 1, delay, sigma, coins)
     seen[-1] = reward - seen.sum()
     return seen
 
 
 def test_increments_are_independent():
     """Given their normal sum they are drawn so that each has mean mu/D and variance sigma^2/D."""
-    one = np.ones(1)
-    arms = Arms(2.0 * one, 0.0 * one, np.full(1, 4), np.full(1, 4), 1.5 * one, 0.0)
     rng, n = np.random.default_rng(0), 20_000
-    seen = np.array([increments(arms, rng.normal(2.0, 1.5), 4, rng) for _ in range(n)])
+    seen = np.array([increments(rng.normal(2.0, 1.5), 4, 1.5, rng) for _ in range(n)])
     assert np.abs(seen.mean(axis=0) - 0.5).max() < 5.5 * 0.75 / np.sqrt(n)
     covariance = np.cov(seen.T)
     assert np.abs(covariance - 0.5625 * np.eye(4)).max() < 5.5 * 0.5625 * np.sqrt(2.0 / n)

@@ -12,7 +12,7 @@ from bestarm.common.files import data_folder
 from bestarm.core.inputs import InputError
 from bestarm.delayed.data.corridors import corridor, start_value
 from bestarm.delayed.data.forecast import Traces, forecasts, split_instances, train
-from bestarm.delayed.steps import Records
+from bestarm.delayed.world import Records
 
 #: The tables, under data/; their provenance is beside them.
 TABLES = {"battery": "battery/policies.csv", "mip": "mip/traces.parquet"}
