@@ -75,14 +75,11 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
         rules = Rules(FEEDBACKS[feedback], scales, scale_p, delta, RULES[rule], False, pooled)
         tally, used = tally_of(finished, running)
         found = interval(rules, tally, 0, used, 0, n)
-        expected = reference.interval(
-            finished, running, n, sigma=scale, sigma_p=scale_p, delta=delta,
-            feedback=feedback, rule=rule, pooled=pooled,
-        )  # fmt: skip
+        literal = reference.Rules(feedback, scale, scale_p, delta, rule, pooled=pooled)
+        expected = reference.interval(literal, finished, running, n)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        alone = reference.interval(
-            finished, [], n, sigma=scale, sigma_p=scale_p, delta=delta, feedback="full"
-        ) if finished else None  # fmt: skip
+        full = reference.Rules("full", scale, scale_p, delta)
+        alone = reference.interval(full, finished, [], n) if finished else None
         with_partial += alone is None or found[0] != pytest.approx(alone[0], abs=1e-12)
     assert with_partial > 5 if feedback != "full" else with_partial <= 5
 

@@ -66,21 +66,25 @@ def test_same_run_as_the_literal_algorithm(case):
         )
         fast = run(Race(2, batch, batch, 10**9), rules, arms, *streams(seed))
         environment, coins = streams(seed)
-        nature = reference.Nature(arms.means, None, None, None, environment, records)
-        slow = reference.race(
-            nature, coins, k=2, batch=batch, limit=batch, cap=10**9, feedback=feedback,
-            bias=np.zeros(N), true_sigma_p=0.4, sigma=1.2, sigma_p=scale_p, delta=0.05,
-            rule=rule, survivors=survivors, pooled=pooled,
-        )  # fmt: skip
-        assert fast.time == slow["time"]
-        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow["accepted"]
-        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow["rejected"]
-        np.testing.assert_array_equal(fast.finished, counts(slow["finished"], N))
-        np.testing.assert_array_equal(fast.cancelled, counts(slow["cancelled"], N))
-        last = {arm: centre for _, arm, centre, _ in slow["log"]}
+        nature = reference.Nature(arms.means, None, None, None, environment, records, sigma_p=0.4)
+        slow = reference.Race(
+            nature,
+            reference.Rules(feedback, 1.2, scale_p, 0.05, rule, survivors, pooled),
+            coins,
+            k=2,
+            batch=batch,
+            limit=batch,
+            cap=10**9,
+        ).run()
+        assert fast.time == slow.time
+        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow.accepted
+        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow.rejected
+        np.testing.assert_array_equal(fast.finished, counts(slow.finished, N))
+        np.testing.assert_array_equal(fast.cancelled, counts(slow.cancelled, N))
+        last = {arm: centre for _, arm, centre, _ in slow.log}
         for arm, centre in last.items():
             assert fast.centres[arm] == pytest.approx(centre, abs=1e-9)
-        off = any(abs(centre - arms.means[arm]) > width for _, arm, centre, width in slow["log"])
+        off = any(abs(centre - arms.means[arm]) > width for _, arm, centre, width in slow.log)
         assert fast.missed == off
 
 

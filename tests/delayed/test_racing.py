@@ -97,23 +97,21 @@ def literal(
 ):
     environment, coins = streams(seed)
     n = len(means)
-    nature = reference.Nature(means, [delay[0]] * n, [delay[1]] * n, sigma, environment)
-    race = reference.race_by_slot if by_slot else reference.race
+    nature = reference.Nature(
+        means, [delay[0]] * n, [delay[1]] * n, sigma, environment,
+        bias=BIAS if feedback == "biased" else None, sigma_p=sigma_p,
+    )  # fmt: skip
+    scales = {"sigma": multiplier * sigma, "sigma_p": multiplier * sigma_p}
+    race = reference.RaceBySlot if by_slot else reference.Race
     return race(
         nature,
+        reference.Rules(feedback, delta=delta, **scales, **rules),
         coins,
         k=k,
         batch=batch,
         limit=limit or batch,
         cap=cap,
-        feedback=feedback,
-        bias=BIAS if feedback == "biased" else np.zeros(n),
-        true_sigma_p=sigma_p,
-        sigma=multiplier * sigma,
-        sigma_p=multiplier * sigma_p,
-        delta=delta,
-        **rules,
-    )
+    ).run()
 
 
 def counts(pulls, n):
@@ -156,13 +154,13 @@ def test_same_run_as_the_literal_algorithm(case):
     """Same streams, same time, sets and pulls: two seeds of a hundred updates or more."""
     for seed in range(2):
         fast, slow = compiled(seed, **case), literal(seed, **case)
-        assert fast.time == slow["time"]
-        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow["accepted"]
-        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow["rejected"]
-        assert fast.stopped == (len(slow["accepted"]) + len(slow["rejected"]) == MEANS.size)
-        np.testing.assert_array_equal(fast.finished, counts(slow["finished"], MEANS.size))
-        np.testing.assert_array_equal(fast.cancelled, counts(slow["cancelled"], MEANS.size))
-        log = [(arm, centre, width) for *_, arm, centre, width in slow["log"]]
+        assert fast.time == slow.time
+        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow.accepted
+        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow.rejected
+        assert fast.stopped == (len(slow.accepted) + len(slow.rejected) == MEANS.size)
+        np.testing.assert_array_equal(fast.finished, counts(slow.finished, MEANS.size))
+        np.testing.assert_array_equal(fast.cancelled, counts(slow.cancelled, MEANS.size))
+        log = [(arm, centre, width) for *_, arm, centre, width in slow.log]
         last = {arm: centre for arm, centre, _ in log}
         for arm, centre in last.items():
             assert fast.centres[arm] == pytest.approx(centre, abs=1e-9)
@@ -187,7 +185,7 @@ def test_every_pull_ends_once(feedback, batch):
 
 def test_every_pull_of_the_literal_race_ends_once():
     end = literal(0, batch=4, limit=2, delay=(2, 9))
-    ended = [(p.arm, p.number) for p in [*end["finished"], *end["cancelled"]]]
+    ended = [(p.arm, p.number) for p in [*end.finished, *end.cancelled]]
     assert len(ended) == len(set(ended))
     for arm in range(MEANS.size):
         numbers = sorted(number for a, number in ended if a == arm)
@@ -199,12 +197,12 @@ def test_batch_limits(batch, limit):
     """At most b pulls run, and r of an arm; as many as these allow, while arms survive."""
     case = {"batch": batch, "limit": limit, "delay": (3, 9)}
     slow = literal(1, **case)
-    assert slow["most"] == min(batch, limit * MEANS.size)
-    assert slow["most_of_an_arm"] <= limit
+    assert slow.most == min(batch, limit * MEANS.size)
+    assert slow.most_of_an_arm <= limit
     fast = compiled(1, **case)  # the same run, arm by arm
     steps = np.bincount(
-        [p.arm for p in slow["finished"] + slow["cancelled"]],
-        [p.age for p in slow["finished"] + slow["cancelled"]],
+        [p.arm for p in slow.finished + slow.cancelled],
+        [p.age for p in slow.finished + slow.cancelled],
         minlength=MEANS.size,
     )
     np.testing.assert_array_equal(fast.steps, steps)
