@@ -9,9 +9,9 @@ import yaml
 from scipy.stats import spearmanr
 
 from bestarm.core.inputs import InputError
-from bestarm.delayed import battery
-from bestarm.delayed.battery import MINUTES, Policy, candidates, cells, life, minutes
-from bestarm.delayed.recorded import CYCLES_PER_STEP, digest, policies, records, table_path
+from bestarm.delayed.data import battery
+from bestarm.delayed.data.battery import MINUTES, Policy, candidates, cells, life, minutes
+from bestarm.delayed.data.recorded import CYCLES_PER_STEP, digest, policies, records, table_path
 
 GENTLE, HARSH = Policy(6.0, 6.0, 3.0, 2.4), Policy(3.0, 4.0, 6.0, 3.0)
 

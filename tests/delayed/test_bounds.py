@@ -12,9 +12,9 @@ from bestarm.delayed.bounds import (
     NUMBER,
     RECORDED,
     Rules,
+    candidates,
     interval,
     make_tally,
-    sketch,
 )
 from bestarm.delayed.problem import alike
 from bestarm.delayed.strategies import prepare
@@ -75,14 +75,11 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
         rules = Rules(FEEDBACKS[feedback], scales, scale_p, delta, RULES[rule], False, pooled)
         tally, used = tally_of(finished, running)
         found = interval(rules, tally, 0, used, 0, n)
-        expected = reference.interval(
-            finished, running, n, sigma=scale, sigma_p=scale_p, delta=delta,
-            feedback=feedback, rule=rule, pooled=pooled,
-        )  # fmt: skip
+        literal = reference.Rules(feedback, scale, scale_p, delta, rule, pooled=pooled)
+        expected = reference.interval(literal, finished, running, n)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        alone = reference.interval(
-            finished, [], n, sigma=scale, sigma_p=scale_p, delta=delta, feedback="full"
-        ) if finished else None  # fmt: skip
+        full = reference.Rules("full", scale, scale_p, delta)
+        alone = reference.interval(full, finished, [], n) if finished else None
         with_partial += alone is None or found[0] != pytest.approx(alone[0], abs=1e-12)
     assert with_partial > 5 if feedback != "full" else with_partial <= 5
 
@@ -90,8 +87,8 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
 @pytest.mark.parametrize("feedback", ["unbiased", "biased", "recorded"])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("pooled", [1, 6])
-def test_intervals_are_chosen_from_their_sketches(feedback, rule, pooled):
-    """One of two centres, the half-width as sketched or no less; also when more pulls end."""
+def test_intervals_are_chosen_from_their_candidates(feedback, rule, pooled):
+    """One of two centres, the half-width no less than its bound; also when more pulls end."""
     rng = np.random.default_rng(6)
     by_rewards, with_partial = 0, 0
     for _ in range(60):
@@ -102,7 +99,7 @@ def test_intervals_are_chosen_from_their_sketches(feedback, rule, pooled):
         scales, scale_p = np.array([rng.uniform(0.5, 2.0), 99.0]), 10.0 ** rng.uniform(-1.5, 0.7)
         rules = Rules(kind, scales, scale_p, 0.05, RULES[rule], False, pooled)
         for n in (12, 12, 7):
-            centre, width, other, least = sketch(rules, tally, 0, used, 0, n)
+            centre, width, other, least = candidates(rules, tally, 0, used, 0, n)
             found = interval(rules, tally, 0, used, 0, n)
             if found == pytest.approx((centre, width), rel=1e-12):
                 by_rewards += 1

@@ -51,8 +51,12 @@ class World:
         self.environment, self.coins = streams(seed)
         low, high = case.get("delay", (8, 8))
         n = MEANS.size
-        self.nature = reference.Nature(MEANS, [low] * n, [high] * n, 0.7, self.environment)
         self.feedback = case.get("feedback", "unbiased")
+        bias = BIAS if self.feedback == "biased" else None
+        delays = [low] * n, [high] * n
+        self.nature = reference.Nature(
+            MEANS, *delays, 0.7, self.environment, bias=bias, sigma_p=0.5
+        )
         self.started, self.pulls = [0] * n, {}
 
     def obey(self, actions):
@@ -71,16 +75,8 @@ class World:
                 s.final(number, pull.reward)
                 del self.pulls[number]
             elif self.feedback != "full":
-                z = self.coins.standard_normal()
-                if self.feedback == "incremental":
-                    left = pull.delay - pull.age + 1
-                    spread = 0.7 * np.sqrt((1.0 - 1.0 / left) / pull.delay)
-                    value = (pull.reward - sum(pull.partial)) / left + spread * z
-                else:
-                    bias = BIAS[pull.arm] if self.feedback == "biased" else 0.0
-                    value = pull.reward + bias + 0.5 * z
-                pull.partial.append(value)
-                s.partial(number, value)
+                self.nature.partial_feedback(pull, self.feedback, self.coins)
+                s.partial(number, pull.partial[-1])
 
 
 def play(seed, case):

@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from bestarm.delayed import corridors, cuts
-from bestarm.delayed.corridors import SIDE, corridor, joining_tree, neighbours, tree_flow
-from bestarm.delayed.forecast import split_instances
-from bestarm.delayed.recorded import TABLES, digest, table_path, traces
+from bestarm.delayed.data import corridors, cuts
+from bestarm.delayed.data.corridors import SIDE, corridor, joining_tree, neighbours, tree_flow
+from bestarm.delayed.data.forecast import split_instances
+from bestarm.delayed.data.recorded import TABLES, digest, table_path, traces
 
 NAMES = ("none", "gomory", "cmir+knapsack", "gomory+cmir+flow+zerohalf+knapsack")
 

@@ -6,13 +6,15 @@ import pytest
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import streams_of
-from bestarm.delayed import recorded, reference
+from bestarm.delayed import reference
 from bestarm.delayed.bounds import FULL, RECORDED, UNBIASED, Rules
-from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
+from bestarm.delayed.data import recorded
+from bestarm.delayed.data.forecast import Traces, forecasts, split_instances, train
 from bestarm.delayed.problem import SIGMAS_P, Instance, battery, mip, qualities, truth
 from bestarm.delayed.racing import run
-from bestarm.delayed.steps import ACCEPTED, REJECTED, Arms, Race, Records
+from bestarm.delayed.steps import ACCEPTED, REJECTED, Race
 from bestarm.delayed.strategies import prepare, reordered
+from bestarm.delayed.world import Arms, Records
 from delayed.test_racing import RULES, counts, streams
 
 KINDS = {"full": FULL, "unbiased": UNBIASED, "recorded": RECORDED}
@@ -64,21 +66,25 @@ def test_same_run_as_the_literal_algorithm(case):
         )
         fast = run(Race(2, batch, batch, 10**9), rules, arms, *streams(seed))
         environment, coins = streams(seed)
-        nature = reference.Nature(arms.means, None, None, None, environment, records)
-        slow = reference.race(
-            nature, coins, k=2, batch=batch, limit=batch, cap=10**9, feedback=feedback,
-            bias=np.zeros(N), true_sigma_p=0.4, sigma=1.2, sigma_p=scale_p, delta=0.05,
-            rule=rule, survivors=survivors, pooled=pooled,
-        )  # fmt: skip
-        assert fast.time == slow["time"]
-        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow["accepted"]
-        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow["rejected"]
-        np.testing.assert_array_equal(fast.finished, counts(slow["finished"], N))
-        np.testing.assert_array_equal(fast.cancelled, counts(slow["cancelled"], N))
-        last = {arm: centre for _, arm, centre, _ in slow["log"]}
+        nature = reference.Nature(arms.means, None, None, None, environment, records, sigma_p=0.4)
+        slow = reference.Race(
+            nature,
+            reference.Rules(feedback, 1.2, scale_p, 0.05, rule, survivors, pooled),
+            coins,
+            k=2,
+            batch=batch,
+            limit=batch,
+            cap=10**9,
+        ).run()
+        assert fast.time == slow.time
+        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow.accepted
+        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow.rejected
+        np.testing.assert_array_equal(fast.finished, counts(slow.finished, N))
+        np.testing.assert_array_equal(fast.cancelled, counts(slow.cancelled, N))
+        last = {arm: centre for _, arm, centre, _ in slow.log}
         for arm, centre in last.items():
             assert fast.centres[arm] == pytest.approx(centre, abs=1e-9)
-        off = any(abs(centre - arms.means[arm]) > width for _, arm, centre, width in slow["log"])
+        off = any(abs(centre - arms.means[arm]) > width for _, arm, centre, width in slow.log)
         assert fast.missed == off
 
 

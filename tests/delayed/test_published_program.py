@@ -83,7 +83,7 @@ def test_every_step_is_the_programs(run, strategy):
     case = case_of(*run, strategy)
     rules = {"find_split": as_the_program} if strategy == "Partial" else {}
     ours = pd.DataFrame(
-        literal(run[2], **case, **rules)["log"],
+        literal(run[2], **case, **rules).log,
         columns=["step", "slot", "sharing", "left", "arm", "centre", "half_width"],
     )
     for name in ("step", "slot", "sharing", "left", "arm"):

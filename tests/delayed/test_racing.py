@@ -20,11 +20,11 @@ from bestarm.delayed.steps import (
     ACCEPTED,
     REJECTED,
     SURVIVING,
-    Arms,
     Race,
-    feedback_of,
+    make_state,
     update_sets,
 )
+from bestarm.delayed.world import Arms, increment
 
 FEEDBACKS = {"full": FULL, "incremental": INCREMENTAL, "unbiased": UNBIASED, "biased": BIASED}
 RULES = {"optimal": OPTIMAL, "published": PUBLISHED, "guaranteed": GUARANTEED}
@@ -97,23 +97,21 @@ def literal(
 ):
     environment, coins = streams(seed)
     n = len(means)
-    nature = reference.Nature(means, [delay[0]] * n, [delay[1]] * n, sigma, environment)
-    race = reference.race_by_slot if by_slot else reference.race
+    nature = reference.Nature(
+        means, [delay[0]] * n, [delay[1]] * n, sigma, environment,
+        bias=BIAS if feedback == "biased" else None, sigma_p=sigma_p,
+    )  # fmt: skip
+    scales = {"sigma": multiplier * sigma, "sigma_p": multiplier * sigma_p}
+    race = reference.RaceBySlot if by_slot else reference.Race
     return race(
         nature,
+        reference.Rules(feedback, delta=delta, **scales, **rules),
         coins,
         k=k,
         batch=batch,
         limit=limit or batch,
         cap=cap,
-        feedback=feedback,
-        bias=BIAS if feedback == "biased" else np.zeros(n),
-        true_sigma_p=sigma_p,
-        sigma=multiplier * sigma,
-        sigma_p=multiplier * sigma_p,
-        delta=delta,
-        **rules,
-    )
+    ).run()
 
 
 def counts(pulls, n):
@@ -156,13 +154,13 @@ def test_same_run_as_the_literal_algorithm(case):
     """Same streams, same time, sets and pulls: two seeds of a hundred updates or more."""
     for seed in range(2):
         fast, slow = compiled(seed, **case), literal(seed, **case)
-        assert fast.time == slow["time"]
-        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow["accepted"]
-        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow["rejected"]
-        assert fast.stopped == (len(slow["accepted"]) + len(slow["rejected"]) == MEANS.size)
-        np.testing.assert_array_equal(fast.finished, counts(slow["finished"], MEANS.size))
-        np.testing.assert_array_equal(fast.cancelled, counts(slow["cancelled"], MEANS.size))
-        log = [(arm, centre, width) for *_, arm, centre, width in slow["log"]]
+        assert fast.time == slow.time
+        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow.accepted
+        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow.rejected
+        assert fast.stopped == (len(slow.accepted) + len(slow.rejected) == MEANS.size)
+        np.testing.assert_array_equal(fast.finished, counts(slow.finished, MEANS.size))
+        np.testing.assert_array_equal(fast.cancelled, counts(slow.cancelled, MEANS.size))
+        log = [(arm, centre, width) for *_, arm, centre, width in slow.log]
         last = {arm: centre for arm, centre, _ in log}
         for arm, centre in last.items():
             assert fast.centres[arm] == pytest.approx(centre, abs=1e-9)
@@ -187,7 +185,7 @@ def test_every_pull_ends_once(feedback, batch):
 
 def test_every_pull_of_the_literal_race_ends_once():
     end = literal(0, batch=4, limit=2, delay=(2, 9))
-    ended = [(p.arm, p.number) for p in [*end["finished"], *end["cancelled"]]]
+    ended = [(p.arm, p.number) for p in [*end.finished, *end.cancelled]]
     assert len(ended) == len(set(ended))
     for arm in range(MEANS.size):
         numbers = sorted(number for a, number in ended if a == arm)
@@ -199,12 +197,12 @@ def test_batch_limits(batch, limit):
     """At most b pulls run, and r of an arm; as many as these allow, while arms survive."""
     case = {"batch": batch, "limit": limit, "delay": (3, 9)}
     slow = literal(1, **case)
-    assert slow["most"] == min(batch, limit * MEANS.size)
-    assert slow["most_of_an_arm"] <= limit
+    assert slow.most == min(batch, limit * MEANS.size)
+    assert slow.most_of_an_arm <= limit
     fast = compiled(1, **case)  # the same run, arm by arm
     steps = np.bincount(
-        [p.arm for p in slow["finished"] + slow["cancelled"]],
-        [p.age for p in slow["finished"] + slow["cancelled"]],
+        [p.arm for p in slow.finished + slow.cancelled],
+        [p.age for p in slow.finished + slow.cancelled],
         minlength=MEANS.size,
     )
     np.testing.assert_array_equal(fast.steps, steps)
@@ -269,15 +267,24 @@ def test_top_k_at_the_ends(k, batch):
     assert right >= 19
 
 
+def updated(lower, upper, k):
+    """A race at which Algorithm 1 looks with these bounds."""
+    state = make_state(Race(k, 1, 1, BIG), np.zeros(len(lower), np.int64))
+    state.lower[:], state.upper[:] = lower, upper
+    update_sets(state)
+    return state
+
+
 def test_sets_by_hand():
     """Three arms apart, then one overlap; ranks as in Algorithm 1, ties decide nothing."""
 
     def after(lower, upper, k):
-        sets, alive = np.zeros(3, np.int64), np.arange(3)
-        left = update_sets(sets, alive, 3, np.array(lower), np.array(upper), k)
-        assert left == (sets == SURVIVING).sum()
-        assert alive[:left].tolist() == np.flatnonzero(sets == SURVIVING).tolist()
-        return sets.tolist()
+        state = updated(lower, upper, k)
+        left = state.surviving[0]
+        assert left == (state.sets == SURVIVING).sum()
+        assert state.places[0] == k - (state.sets == ACCEPTED).sum()
+        assert state.alive[:left].tolist() == np.flatnonzero(state.sets == SURVIVING).tolist()
+        return state.sets.tolist()
 
     assert after([3.0, 2.0, 0.0], [4.0, 2.5, 1.0], 1) == [ACCEPTED, REJECTED, REJECTED]
     assert after([3.0, 2.0, 0.0], [4.0, 3.5, 1.0], 1) == [SURVIVING, SURVIVING, REJECTED]
@@ -296,8 +303,7 @@ def test_sets_of_random_bounds_are_the_literal_ones():
         lower = rng.integers(-3, 6, n).astype(float)
         upper = lower + rng.integers(0, 4, n)
         lower[rng.random(n) < 0.1] = -np.inf
-        sets, alive = np.zeros(n, np.int64), np.arange(n)
-        update_sets(sets, alive, n, lower, upper, k)
+        sets = updated(lower, upper, k).sets
         a, r, s = reference.update_arm_sets(set(), set(), set(range(n)), k, lower, upper)
         for members, name in ((a, ACCEPTED), (r, REJECTED), (s, SURVIVING)):
             assert set(np.flatnonzero(sets == name)) == members
@@ -316,20 +322,18 @@ def test_ties_between_arms_within_the_top_are_harmless():
 
 
 @jit
-def increments(arms, reward, delay, coins):
+def increments(reward, delay, sigma, coins):
     seen = np.zeros(delay)
     for age in range(1, delay):
-        seen[age - 1] = feedback_of(INCREMENTAL, arms, 0, reward, seen.sum(), age, delay, coins)
+        seen[age - 1] = increment(reward - seen.sum(), delay - age + 1, delay, sigma, coins)
     seen[-1] = reward - seen.sum()
     return seen
 
 
 def test_increments_are_independent():
     """Given their normal sum they are drawn so that each has mean mu/D and variance sigma^2/D."""
-    one = np.ones(1)
-    arms = Arms(2.0 * one, 0.0 * one, np.full(1, 4), np.full(1, 4), 1.5 * one, 0.0)
     rng, n = np.random.default_rng(0), 20_000
-    seen = np.array([increments(arms, rng.normal(2.0, 1.5), 4, rng) for _ in range(n)])
+    seen = np.array([increments(rng.normal(2.0, 1.5), 4, 1.5, rng) for _ in range(n)])
     assert np.abs(seen.mean(axis=0) - 0.5).max() < 5.5 * 0.75 / np.sqrt(n)
     covariance = np.cov(seen.T)
     assert np.abs(covariance - 0.5625 * np.eye(4)).max() < 5.5 * 0.5625 * np.sqrt(2.0 / n)

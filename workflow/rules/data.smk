@@ -13,7 +13,7 @@ rule battery:
         mem_mb=each_attempt(3000),
         runtime=each_attempt(60),
     shell:
-        "python -m bestarm.delayed.battery --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.delayed.data.battery --out {output.table} --threads {threads} 2> {log}"
 
 
 rule mip:
@@ -27,7 +27,7 @@ rule mip:
         mem_mb=each_attempt(2000),
         runtime=each_attempt(60),
     shell:
-        "python -m bestarm.delayed.cuts --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.delayed.data.cuts --out {output.table} --threads {threads} 2> {log}"
 
 
 rule program_runs:

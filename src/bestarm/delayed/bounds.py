@@ -36,7 +36,7 @@ class Rules(NamedTuple):
     rule: int  # OPTIMAL, PUBLISHED or GUARANTEED
     survivors: bool  # whether delta is shared by the surviving arms, else by all
     pooled: int  # running pulls of an arm that enter its bound, oldest first
-    by_slot: bool = False  # whether slots are heard one by one, each moving arms; see `by_slot`
+    by_slot: bool = False  # whether slots are taken one by one, each moving arms; see `racing`
 
 
 class Tally(NamedTuple):
@@ -52,7 +52,7 @@ class Tally(NamedTuple):
     sums: np.ndarray  # (b,) sum of their partial feedback
     squares: np.ndarray  # (b,) sum of its squared scales, if RECORDED
     terms: np.ndarray  # (4, b + 2) scratch of `split`
-    known: np.ndarray  # (6, n) what `sketch` keeps between pulls that end
+    known: np.ndarray  # (6, n) what `candidates` keeps between pulls that end
 
 
 @jit
@@ -100,13 +100,26 @@ def interval(
     """
     if rules.feedback == INCREMENTAL:
         return _of_increments(rules, tally, first, last, arm, arms)
-    pulls, scale = tally.finished[arm], rules.scale[arm]
     if rules.feedback == FULL:
+        pulls = tally.finished[arm]
         centre = tally.totals[arm] / pulls if pulls > 0 else 0.0
-        return centre, radius(scale, pulls, rules.delta / arms)
-    centre, width, other, least = sketch(rules, tally, first, last, arm, arms)
+        return centre, radius(rules.scale[arm], pulls, rules.delta / arms)
+    centre, width, other, least = candidates(rules, tally, first, last, arm, arms)
     if least > width or least == math.inf:
         return centre, width
+    partial = _with_running(rules, tally, first, last, arm, arms)
+    if partial < width:
+        return other, partial
+    return centre, width
+
+
+@inlined
+def _with_running(rules: Rules, tally: Tally, first: int, last: int, arm: int, arms: int) -> float:
+    """The half-width that `interval` has with the running pulls, of which there is at least one.
+
+    Args:
+        rules, tally, first, last, arm, arms: as of `interval`.
+    """
     slots, terms, shifted = tally.slots, tally.terms, tally.shifted[arm]
     delta_f = largest_share(rules)
     m = 0
@@ -121,8 +134,8 @@ def interval(
             terms[GROWTH, m] = growth(age)
             share = math.sqrt(6.0) / (math.pi * (slots[NUMBER, s] + 1))
             terms[SHARE, m] = delta_f * share * share
-    count = pulls + m
-    terms[FACTOR, 0] = scale * math.sqrt(count)  # divided by count with the others below
+    count = tally.finished[arm] + m
+    terms[FACTOR, 0] = rules.scale[arm] * math.sqrt(count)  # divided by count with the others below
     terms[GROWTH, 0] = growth(count)
     terms[SHARE, 0] = delta_f
     radii = m + 1
@@ -136,10 +149,7 @@ def interval(
         split(terms, radii, log_constant, rules.delta)
         if rules.rule == PUBLISHED:
             terms[SHARE, 0] += 1.0 - rules.delta
-    partial = radii_sum(terms, radii, log_constant) / count
-    if partial < width:
-        return other, partial
-    return centre, width
+    return radii_sum(terms, radii, log_constant) / count
 
 
 @inlined
@@ -150,8 +160,26 @@ def largest_share(rules: Rules) -> float:
     return rules.delta / (3.0 if rules.feedback == BIASED else 2.0)
 
 
+@inlined
+def _bring_up_to_date(rules: Rules, tally: Tally, arm: int, arms: int) -> None:
+    """Compute the arm's column of `known` again if a pull of it ended or `arms` changed."""
+    known, pulls, shifted = tally.known, tally.finished[arm], tally.shifted[arm]
+    if known[OF_PULLS, arm] != pulls or known[OF_ARMS, arm] != arms:
+        delta_f = largest_share(rules)
+        largest = 1.0 if rules.rule == PUBLISHED else delta_f
+        log_constant = LOG_CONSTANT + math.log(arms)
+        level = HALF_C * (log_constant - math.log(delta_f))
+        h = growth(pulls + 1) + HALF_C * (log_constant - math.log(largest))
+        known[OF_PULLS, arm], known[OF_ARMS, arm] = pulls, arms
+        known[ALONE, arm] = radius(rules.scale[arm], pulls, delta_f / arms)
+        known[FIRST, arm] = rules.scale[arm] * math.sqrt((pulls + 1) * h)
+        known[LEVEL, arm] = level
+        if rules.feedback == BIASED and shifted > 0:
+            known[SHIFT, arm] = rules.scale_p * math.sqrt((growth(shifted) + level) / shifted)
+
+
 @lean
-def sketch(
+def candidates(
     rules: Rules, tally: Tally, first: int, last: int, arm: int, arms: int
 ) -> tuple[float, float, float, float]:
     """What `interval` chooses from, without the split of delta, which takes most of its time.
@@ -169,21 +197,9 @@ def sketch(
         Centre and half-width by the finished pulls alone; centre with the running ones, and a
         bound from below on the half-width with them, infinite where there are none.
     """
+    _bring_up_to_date(rules, tally, arm, arms)
     finished, totals, _, _, shifts, shifted, slots, sums, squares, _, known = tally
     pulls, biased = finished[arm], rules.feedback == BIASED
-    if known[OF_PULLS, arm] != pulls or known[OF_ARMS, arm] != arms:
-        delta_f = largest_share(rules)
-        largest = 1.0 if rules.rule == PUBLISHED else delta_f
-        log_constant = LOG_CONSTANT + math.log(arms)
-        level = HALF_C * (log_constant - math.log(delta_f))
-        h = growth(pulls + 1) + HALF_C * (log_constant - math.log(largest))
-        known[OF_PULLS, arm], known[OF_ARMS, arm] = pulls, arms
-        known[ALONE, arm] = radius(rules.scale[arm], pulls, delta_f / arms)
-        known[FIRST, arm] = rules.scale[arm] * math.sqrt((pulls + 1) * h)
-        known[LEVEL, arm] = level
-        if biased and shifted[arm] > 0:
-            h = growth(shifted[arm]) + level
-            known[SHIFT, arm] = rules.scale_p * math.sqrt(h / shifted[arm])
     centre = totals[arm] / pulls if pulls > 0 else 0.0
     width = known[ALONE, arm]
     if biased and shifted[arm] == 0:

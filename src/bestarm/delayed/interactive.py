@@ -5,11 +5,28 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import model_validator
 
-from bestarm.core.inputs import InputError, parse
-from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, interval, make_tally
+from bestarm.core.inputs import InputError, PositiveFloat, PositiveInt, parse
+from bestarm.core.strategy import NO_CAP
+from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, NUMBER
 from bestarm.delayed.problem import MODELS
-from bestarm.delayed.steps import ACCEPTED, REJECTED, SURVIVING, next_arm, update_sets
+from bestarm.delayed.steps import (
+    ACCEPTED,
+    REJECTED,
+    SURVIVING,
+    Race,
+    bound,
+    cancel,
+    close_gaps,
+    eliminate,
+    make_state,
+    next_arm,
+    observe_final,
+    observe_partial,
+    start_pull,
+    wait,
+)
 from bestarm.delayed.strategies import READINGS, Setting, answer_of, rules_of
 
 
@@ -33,6 +50,30 @@ class Event(NamedTuple):
     kind: str  # "ask", "partial" or "final"
     pull: int = -1  # its id
     value: float = 0.0
+
+
+class Question(Setting):
+    """What a person asks, see `Partial`."""
+
+    n_arms: PositiveInt
+    top: PositiveInt
+    sigma: PositiveFloat
+    sigma_p: float | None
+    feedback: str
+    delay: int | None
+
+    @model_validator(mode="after")
+    def _complete(self):
+        if self.top > self.n_arms:
+            raise ValueError(f"top: must be 1 to {self.n_arms}, got {self.top}")
+        if self.feedback not in MODELS:
+            raise ValueError(f"feedback: must be one of {', '.join(MODELS)}")
+        noisy = self.feedback in ("unbiased", "biased")
+        if noisy and not (self.sigma_p is not None and self.sigma_p > 0.0):
+            raise ValueError(f"sigma_p: must be a positive number, got {self.sigma_p}")
+        if self.feedback == "incremental" and not (self.delay is not None and self.delay > 0):
+            raise ValueError(f"delay: must be a positive integer, got {self.delay}")
+        return self
 
 
 class Partial:
@@ -76,46 +117,29 @@ class Partial:
         reading: str = "as-written",
     ) -> None:
         name = type(self).__name__
-        noisy = feedback in ("unbiased", "biased")
-        if n_arms < 1:
-            raise InputError(f"{name}: n_arms: must be at least 1, got {n_arms}")
-        if not 1 <= top <= n_arms:
-            raise InputError(f"{name}: top: must be 1 to {n_arms}, got {top}")
-        if feedback not in MODELS:
-            raise InputError(f"{name}: feedback: must be one of {', '.join(MODELS)}")
+        question = {"n_arms": n_arms, "top": top, "sigma": sigma, "sigma_p": sigma_p}
+        question |= {"feedback": feedback, "delay": delay}
+        question |= {"delta": delta, "batch": batch, "limit": limit}
+        asked = parse(Question, question, name)
         if reading not in (readings := READINGS[self._strategy]):
-            allowed = ", ".join(readings)
-            raise InputError(f"{name}: reading: must be one of {allowed}")
-        for field, value, needed in (("sigma", sigma, True), ("sigma_p", sigma_p, noisy)):
-            if needed and not (value is not None and 0.0 < value < math.inf):
-                raise InputError(f"{name}: {field}: must be a positive number, got {value}")
-        if feedback == "incremental" and not (delay is not None and delay >= 1):
-            raise InputError(f"{name}: delay: must be a positive integer, got {delay}")
-        asked = {"delta": delta, "batch": batch, "limit": limit}
-        self._setting = parse(Setting, asked, name)
+            raise InputError(f"{name}: reading: must be one of {', '.join(readings)}")
+        sigmas = np.full(asked.n_arms, asked.sigma)
+        self._race = Race(asked.top, asked.batch, asked.limit or asked.batch, NO_CAP)
         self._rules = rules_of(
-            readings[reading], feedback, np.full(n_arms, sigma), sigma_p or 0.0, self._setting
+            readings[reading], asked.feedback, sigmas, asked.sigma_p or 0.0, asked
         )
-        self._k = top
-        self._tally = make_tally(np.full(n_arms, delay or 0), batch)
-        self._ids: list[int | None] = [None] * batch  # of running pulls, as in the tally's slots
-        self._reports: dict[int, list[Event]] = {}  # not counted yet, by slot, if heard by slot
-        self._next_id = 0
-        self._heard: list[int] = []  # arms with news since the last `ask`
-        self._sets = np.zeros(n_arms, np.int64)
-        self._started = np.zeros(n_arms, np.int64)
-        self._centres = np.zeros(n_arms)
-        self._lower, self._upper = np.full(n_arms, -np.inf), np.full(n_arms, np.inf)
+        self._delay = asked.delay or 0
+        self._state = make_state(self._race, np.full(asked.n_arms, self._delay))
+        self._ids: dict[tuple[int, int], int] = {}  # of running pulls, by arm and number
+        self._fresh: list[int] = []  # arms with feedback since the last `ask`
+        self._reports: dict[int, list[Event]] = {}  # not observed yet, by slot, if taken by slot
         #: Everything that happened, for `replay`.
         self.history: list[Event] = []
 
     def ask(self) -> Actions:
         """The pulls to start now, and the running ones to cancel; both count as done."""
         self.history.append(Event("ask"))
-        if self._rules.by_slot:
-            cancelled = self._hear_slots()
-        else:
-            cancelled = self._update() if self._heard else []
+        cancelled = self._update_by_slot() if self._rules.by_slot else self._update()
         return Actions(self._start(), cancelled)
 
     def partial(self, pull: int, value: float) -> None:
@@ -125,10 +149,11 @@ class Partial:
             ValueError: no such pull is running, the number is not finite, or none is expected.
         """
         s = self._slot(pull, value)
-        if self._rules.feedback == INCREMENTAL and self._age(s) + 1 >= self._delay(s):
-            raise ValueError(f"pull {pull} has {self._delay(s)} steps; report its reward")
-        self._expects_partial()
-        self._hear(s, Event("partial", pull, value))
+        if self._rules.feedback == FULL:
+            raise ValueError("no partial feedback is expected: report the reward with `final`")
+        if self._rules.feedback == INCREMENTAL and self._age(s) + 1 >= self._delay:
+            raise ValueError(f"pull {pull} has {self._delay} steps; report its reward")
+        self._report(s, Event("partial", pull, value))
 
     def final(self, pull: int, reward: float) -> None:
         """Report the reward of a running pull, which ends it.
@@ -137,11 +162,9 @@ class Partial:
             ValueError: no such pull is running, the number is not finite, or increments lack.
         """
         s = self._slot(pull, reward)
-        if self._rules.feedback == INCREMENTAL and self._age(s) + 1 != self._delay(s):
-            raise ValueError(
-                f"pull {pull} has had {self._age(s)} of {self._delay(s) - 1} increments"
-            )
-        self._hear(s, Event("final", pull, reward))
+        if self._rules.feedback == INCREMENTAL and self._age(s) + 1 != self._delay:
+            raise ValueError(f"pull {pull} has had {self._age(s)} of {self._delay - 1} increments")
+        self._report(s, Event("final", pull, reward))
 
     def replay(self, history: Iterable[Sequence[Any]]) -> None:
         """Bring a new object, made with the same arguments, to where another one's history ends."""
@@ -154,165 +177,123 @@ class Partial:
 
     @property
     def running(self) -> list[Pull]:
-        """The pulls that run, oldest first."""
-        arms = self._tally.slots[ARM]
-        return [Pull(each, int(arms[s])) for s, each in enumerate(self._ids) if each is not None]
+        """The pulls that run, oldest first; under reading `as-published` in the order of slots."""
+        return [Pull(self._ids[key], key[0]) for key in self._keys() if key in self._ids]
 
     @property
     def done(self) -> bool:
         """Whether every arm is accepted or rejected, by what was reported before the last `ask`."""
-        return not (self._sets == SURVIVING).any()
+        return not self._state.surviving[0]
 
     @property
     def answer(self) -> list[int]:
         """The top k: accepted arms, filled up with the best estimates until `done`."""
-        return answer_of(self._sets, self._centres, self._k).tolist()
+        return answer_of(self._state.sets, self._state.centres, self._race.k).tolist()
 
     @property
     def accepted(self) -> list[int]:
         """Arms sure to be in the top k."""
-        return np.flatnonzero(self._sets == ACCEPTED).tolist()
+        return np.flatnonzero(self._state.sets == ACCEPTED).tolist()
 
     @property
     def rejected(self) -> list[int]:
         """Arms sure not to be."""
-        return np.flatnonzero(self._sets == REJECTED).tolist()
+        return np.flatnonzero(self._state.sets == REJECTED).tolist()
 
     @property
     def bounds(self) -> np.ndarray:
         """(n, 2) LCB and UCB of every arm's mean, as of the last `ask`."""
-        return np.column_stack([self._lower, self._upper])
+        return np.column_stack([self._state.lower, self._state.upper])
 
-    def _expects_partial(self) -> None:
-        if self._rules.feedback == FULL:
-            raise ValueError("no partial feedback is expected: report the reward with `final`")
+    def _key(self, s: int) -> tuple[int, int]:
+        """Arm and number of the pull in a slot, by which it is known; (FREE, any) if none."""
+        slots = self._state.tally.slots
+        return int(slots[ARM, s]), int(slots[NUMBER, s])
 
-    def _slot(self, pull: int | None, value: float) -> int:
-        if pull is None or pull not in self._ids:
+    def _keys(self) -> list[tuple[int, int]]:
+        """Those of all slots."""
+        return [self._key(s) for s in range(self._race.batch)]
+
+    def _slot(self, pull: int, value: float) -> int:
+        """The slot of a running pull, of which a number is reported. Raises ValueError."""
+        ids = [self._ids.get(key) for key in self._keys()]
+        if pull is None or pull not in ids:  # pyright: ignore[reportUnnecessaryComparison]
             running = [each.id for each in self.running]
             raise ValueError(f"pull must be one that runs, {running}, got {pull}")
         if not math.isfinite(value):
             raise ValueError(f"feedback must be a finite number, got {value}")
-        return self._ids.index(pull)
-
-    def _delay(self, s: int) -> int:
-        return int(self._tally.delay[self._tally.slots[ARM, s]])
+        return ids.index(pull)
 
     def _age(self, s: int) -> int:
-        return int(self._tally.slots[AGE, s]) + len(self._reports.get(s, ()))
+        return int(self._state.tally.slots[AGE, s]) + len(self._reports.get(s, ()))
 
-    def _hear(self, s: int, event: Event) -> None:
+    def _report(self, s: int, event: Event) -> None:
+        """Observe, at once or when the slot's turn comes; a reward ends its pull."""
         self.history.append(event)
+        key = self._key(s)
+        if event.kind == "final":
+            del self._ids[key]
         if self._rules.by_slot:
             self._reports.setdefault(s, []).append(event)
-            if event.kind == "final":
-                self._ids[s] = None
             return
-        arm = int(self._tally.slots[ARM, s])
-        if arm not in self._heard:
-            self._heard.append(arm)
-        self._count(s, event)
-        if event.kind == "final":
-            self._close_up([s])
+        self._observe(s, event)
+        close_gaps(self._state)
+        if key[0] not in self._fresh:
+            self._fresh.append(key[0])
 
-    def _count(self, s: int, event: Event) -> None:
-        """Add a report to the tally; a reward frees its slot."""
-        tally = self._tally
-        arm, seen = tally.slots[ARM, s], tally.slots[AGE, s]
-        tally.steps[arm] += 1
+    def _observe(self, s: int, event: Event) -> None:
+        wait(self._state, s, 1)
         if event.kind == "partial":
-            tally.slots[AGE, s] += 1
-            tally.sums[s] += event.value
-            return
-        tally.finished[arm] += 1
-        tally.totals[arm] += event.value
-        if seen > 0:
-            tally.shifts[arm] += tally.sums[s] / seen - event.value
-            tally.shifted[arm] += 1
-        self._free(s)
-
-    def _free(self, s: int) -> None:
-        self._ids[s] = None
-        self._tally.slots[ARM, s] = FREE
-
-    def _close_up(self, gone: list[int]) -> None:
-        """Free slots and leave no gap between the others, oldest first."""
-        for s in gone:
-            self._free(s)
-        kept = [s for s, each in enumerate(self._ids) if each is not None]
-        order = kept + [s for s in range(len(self._ids)) if s not in kept]
-        for array in (self._tally.slots, self._tally.sums):
-            array[...] = array[..., order]
-        self._ids = [self._ids[s] for s in order]
-
-    def _bound(self, arm: int, first: int, last: int, sharing: int) -> None:
-        """New bounds of an arm, its pulls in some slots counting."""
-        centre, width = interval(self._rules, self._tally, first, last, arm, sharing)
-        self._centres[arm] = centre
-        self._lower[arm], self._upper[arm] = centre - width, centre + width
-
-    def _move_arms(self) -> None:
-        """Algorithm 1."""
-        alive = np.flatnonzero(self._sets == SURVIVING)
-        update_sets(self._sets, alive, alive.size, self._lower, self._upper, self._k)
-
-    def _sharing(self) -> int:
-        """How many arms share delta."""
-        return int((self._sets == SURVIVING).sum()) if self._rules.survivors else self._sets.size
+            observe_partial(self._state, s, float(event.value), 0.0)
+        else:
+            observe_final(self._rules, self._state, s, float(event.value))
 
     def _update(self) -> list[Pull]:
-        """New bounds of the arms heard of, and Algorithm 1; the pulls to cancel."""
-        sharing = self._sharing()
-        for arm in self._heard:
-            self._bound(arm, 0, len(self._ids), sharing)
-        self._heard.clear()
-        self._move_arms()
-        cancelled = [pull for pull in self.running if self._sets[pull.arm] != SURVIVING]
-        self._close_up([self._ids.index(pull.id) for pull in cancelled])
+        """New bounds of the arms with feedback, and Algorithm 1; the pulls to cancel."""
+        for arm in self._fresh:
+            bound(self._rules, self._state, arm)
+        moved = bool(self._fresh) and eliminate(self._rules, self._state)
+        self._fresh.clear()
+        cancelled = self._cancel(range(self._race.batch)) if moved else []
+        close_gaps(self._state)
         return cancelled
 
-    def _hear_slots(self) -> list[Pull]:
-        """The same in the published program's order, see `by_slot.go_on_by_slot`."""
+    def _update_by_slot(self) -> list[Pull]:
+        """The same in the published program's order, see `racing.simulate_by_slot`."""
         cancelled: list[Pull] = []
-        for s in range(len(self._ids)):
-            arm, pull = int(self._tally.slots[ARM, s]), self._ids[s]
-            if arm == FREE:
-                continue
+        for s, (arm, _) in enumerate(self._keys()):
             reports = self._reports.pop(s, [])
             for event in reports:
-                self._count(s, event)
-            ended = bool(reports) and reports[-1].kind == "final"
-            if reports and self._sets[arm] == SURVIVING:
-                first, last = s, s if ended else s + 1
-                if self._rules.feedback == INCREMENTAL:
-                    first, last = 0, len(self._ids)
-                self._bound(arm, first, last, self._sharing())
-                self._move_arms()
-            if pull is not None and not ended and self._sets[arm] != SURVIVING:
-                cancelled.append(Pull(pull, arm))
-                self._free(s)
-        left = self.running if self.done else []
-        for each in left:
-            self._free(self._ids.index(each.id))
-        return cancelled + left
+                self._observe(s, event)
+            if reports and self._state.sets[arm] == SURVIVING:
+                self._state.origin[arm] = s
+                bound(self._rules, self._state, arm)
+                eliminate(self._rules, self._state)
+            cancelled += self._cancel([s])
+        return cancelled + (self._cancel(range(self._race.batch)) if self.done else [])
+
+    def _cancel(self, slots: Iterable[int]) -> list[Pull]:
+        """Cancel the pulls in some slots whose arms do not survive."""
+        cancelled: list[Pull] = []
+        for s in slots:
+            arm, number = self._key(s)
+            if arm != FREE and self._state.sets[arm] != SURVIVING:
+                cancel(self._state, s)
+                cancelled.append(Pull(self._ids.pop((arm, number)), arm))
+        return cancelled
 
     def _start(self) -> list[Pull]:
-        """GetBatchArms."""
+        """Start pulls until b run or no arm may start another."""
         started: list[Pull] = []
-        batch, slots = self._setting.batch, self._tally.slots
-        alive = np.flatnonzero(self._sets == SURVIVING)
-        for s in np.flatnonzero(slots[ARM] == FREE):
-            active = np.bincount(slots[ARM, slots[ARM] != FREE], minlength=self._sets.size)
-            limit = self._setting.limit or batch
-            arm = int(next_arm(alive, alive.size, self._started, active, limit))
-            if arm < 0:
-                break
-            slots[:, s] = arm, self._started[arm], 0, 0
-            self._tally.sums[s] = 0.0
-            self._started[arm] += 1
-            self._ids[s] = self._next_id
-            started.append(Pull(self._next_id, arm))
-            self._next_id += 1
+        for s, (occupied, _) in enumerate(self._keys()):
+            if occupied == FREE:
+                arm = int(next_arm(self._race, self._state))
+                if arm < 0:
+                    break
+                pull = Pull(int(self._state.started.sum()), arm)
+                self._ids[arm, int(self._state.started[arm])] = pull.id
+                start_pull(self._state, s, arm, 0)
+                started.append(pull)
         return started
 
 

@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, mo
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, PositiveInt, load
-from bestarm.delayed import recorded
-from bestarm.delayed.steps import NO_RECORDS, Arms, Records
+from bestarm.delayed.data import recorded
+from bestarm.delayed.world import NO_RECORDS, Arms, Records
 
 Feedback = Literal["full", "incremental", "unbiased", "biased", "recorded"]
 

@@ -9,28 +9,26 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
-from bestarm.delayed.bounds import AGE, ARM, DELAY, FREE, FULL, Rules, Tally, make_tally
-from bestarm.delayed.by_slot import go_on_by_slot
+from bestarm.delayed.bounds import AGE, ARM, DELAY, FREE, FULL, INCREMENTAL, NUMBER, Rules
 from bestarm.delayed.steps import (
     SURVIVING,
-    Arms,
-    Book,
-    Drawn,
-    Now,
     Race,
-    advance,
-    draw,
+    State,
+    bound,
+    bound_exactly,
+    bound_within,
+    cancel,
+    cancel_eliminated,
+    close_gaps,
     eliminate,
-    judge,
-    move,
+    make_state,
     next_arm,
-    places_left,
-    settle,
-    start,
+    observe_final,
+    observe_partial,
+    start_pull,
+    wait,
 )
-
-#: Rows of the table of rewards at first.
-ROWS = 64
+from bestarm.delayed.world import Arms, Drawn, draw, make_drawn, partial_feedback, with_more_room
 
 
 class Result(NamedTuple):
@@ -47,143 +45,176 @@ class Result(NamedTuple):
 
 
 @inlined
-def until_next(tally: Tally, running: int) -> int:
-    """Steps until the next pull ends."""
-    slots = tally.slots
-    least = slots[DELAY, 0] - slots[AGE, 0]
-    for s in range(1, running):
-        least = min(least, slots[DELAY, s] - slots[AGE, s])
-    return least
+def is_on(race: Race, state: State) -> bool:
+    """Whether arms survive and time is left."""
+    return state.surviving[0] > 0 and state.clock[0] < race.cap
+
+
+@inlined
+def start_pulls(
+    race: Race, arms: Arms, state: State, drawn: Drawn, environment: np.random.Generator
+) -> bool:
+    """Start pulls until b run or no arm may start another; whether `drawn` has room for them."""
+    for s in range(race.batch):
+        if state.tally.slots[ARM, s] == FREE:
+            arm = next_arm(race, state)
+            if arm < 0:
+                break
+            if state.started[arm] == drawn.rows[0]:
+                if drawn.rows[0] == drawn.rewards.shape[0]:
+                    return False
+                draw(drawn, arms, environment)
+            start_pull(state, s, arm, drawn.delays[state.started[arm], arm])
+    return True
+
+
+@inlined
+def next_event(race: Race, rules: Rules, state: State) -> int:
+    """Steps until feedback comes, or a pull is cancelled, or time is up."""
+    slots, elapsed = state.tally.slots, 1
+    if rules.feedback == FULL:
+        elapsed = race.cap - state.clock[0]
+        for s in range(state.running[0]):
+            arm = slots[ARM, s]
+            if arm != FREE:
+                left = slots[DELAY, s] - slots[AGE, s] if state.sets[arm] == SURVIVING else 1
+                elapsed = min(elapsed, left)
+    return elapsed
+
+
+@inlined
+def advance(
+    rules: Rules,
+    arms: Arms,
+    state: State,
+    drawn: Drawn,
+    s: int,
+    elapsed: int,
+    coins: np.random.Generator,
+) -> bool:
+    """Let time pass for the pull in slot s and observe what it gives; whether it gives anything."""
+    slots = state.tally.slots
+    wait(state, s, elapsed)
+    ends = slots[AGE, s] == slots[DELAY, s]
+    if ends:
+        reward = drawn.rewards[slots[NUMBER, s], slots[ARM, s]]
+        observe_final(rules, state, s, reward)  # pyright: ignore[reportArgumentType]
+    elif rules.feedback != FULL:
+        value, spread = partial_feedback(rules.feedback, arms, drawn, state.tally, s, coins)
+        observe_partial(state, s, value, spread)
+    return ends or rules.feedback != FULL
+
+
+@inlined
+def bound_if_needed(rules: Rules, arms: Arms, state: State, arm: int) -> None:
+    """New bounds of an arm, or of an interval within its own where these will do; see if it missed.
+
+    Full and incremental feedback have nothing to split, so that true bounds take no longer.
+    """
+    if rules.feedback != FULL and rules.feedback != INCREMENTAL:
+        state.inner[arm] = bound_within(rules, state, arm, arms.means[arm])
+    if not state.inner[arm]:
+        width = bound(rules, state, arm)
+        state.missed[0] |= abs(state.centres[arm] - arms.means[arm]) > width
 
 
 @lean
-def go_on(
+def simulate(
     race: Race,
     rules: Rules,
     arms: Arms,
-    tally: Tally,
-    book: Book,
+    state: State,
     drawn: Drawn,
-    random: bool,
-    now: Now,
-    environment,
-    coins,
-) -> Now:
+    environment: np.random.Generator,
+    coins: np.random.Generator,
+) -> None:
     """Race until it is over, or a pull starts that `drawn` has no room for."""
-    slots, sets, alive, heard, news = tally.slots, book.sets, book.alive, book.heard, book.news
-    n = arms.means.size
-    time, running, surviving, rows, missed = now
-    wanted = places_left(sets, race.k)
+    tally, latest, fresh = state.tally, state.latest, state.fresh
+    while is_on(race, state) and start_pulls(race, arms, state, drawn, environment):
+        elapsed = next_event(race, rules, state)
+        state.clock[0] += elapsed
+        n_fresh = 0
+        for s in range(state.running[0]):
+            arm = tally.slots[ARM, s]
+            informed = advance(rules, arms, state, drawn, s, elapsed, coins)
+            if informed and latest[arm] != state.clock[0]:
+                latest[arm] = state.clock[0]
+                fresh[n_fresh] = arm
+                n_fresh += 1
+        close_gaps(state)
+        for i in range(n_fresh):
+            bound_if_needed(rules, arms, state, fresh[i])
+        if eliminate(rules, state):
+            cancel_eliminated(state)
 
-    while surviving > 0 and time < race.cap:
-        while running < race.batch:
-            arm = next_arm(alive, surviving, book.started, book.active, race.limit)
-            if arm < 0:
-                break
-            if book.started[arm] == rows:
-                if rows == drawn.rewards.shape[0]:
-                    return Now(time, running, surviving, rows, missed)
-                draw(drawn, rows, arms, random, environment)
-                rows += 1
-            start(tally, book, running, arm, drawn.delays[book.started[arm], arm])
-            running += 1
 
-        elapsed = 1
-        if rules.feedback == FULL:
-            elapsed = min(until_next(tally, running), race.cap - time)
-        time += elapsed
+@lean
+def simulate_by_slot(
+    race: Race,
+    rules: Rules,
+    arms: Arms,
+    state: State,
+    drawn: Drawn,
+    environment: np.random.Generator,
+    coins: np.random.Generator,
+) -> None:
+    """`simulate` as the published program does it, slot by slot.
 
-        kept, n_news = 0, 0
-        for s in range(running):
+    In a step each slot in turn gives its feedback, its arm's bounds follow from that alone (a
+    partial feedback's from F finished pulls and this slot's, a reward's from finished pulls), and
+    Algorithm 1 moves arms at once; delta is shared by those that survive at that moment. A pull of
+    an arm that does not is cancelled when its own slot's turn comes next, so those in earlier slots
+    run for a step more. With one slot it is the same as `simulate`.
+    """
+    slots = state.tally.slots
+    while is_on(race, state) and start_pulls(race, arms, state, drawn, environment):
+        elapsed = next_event(race, rules, state)
+        state.clock[0] += elapsed
+        for s in range(state.running[0]):
             arm = slots[ARM, s]
-            ended = advance(rules, arms, tally, book, drawn, s, elapsed, coins)
-            if not ended:
-                move(tally, s, kept)
-                kept += 1
-            if (ended or rules.feedback != FULL) and heard[arm] != time:
-                heard[arm] = time
-                news[n_news] = arm
-                n_news += 1
-        running = kept
-
-        sharing = surviving if rules.survivors else n
-        for i in range(n_news):
-            missed = judge(rules, arms, tally, book, 0, running, news[i], sharing, missed)
-        left = eliminate(race, rules, tally, running, book, surviving, sharing, wanted)
-        if left < surviving:
-            surviving, wanted = left, places_left(sets, race.k)
-            kept = 0
-            for s in range(running):
-                arm = slots[ARM, s]
-                if sets[arm] == SURVIVING:
-                    move(tally, s, kept)
-                    kept += 1
-                else:
-                    book.cancelled[arm] += 1
-                    book.active[arm] -= 1
-            running = kept
-    return Now(time, running, surviving, rows, missed)
+            if arm != FREE:
+                informed = advance(rules, arms, state, drawn, s, elapsed, coins)
+                if informed and state.sets[arm] == SURVIVING:
+                    state.origin[arm] = s
+                    bound_if_needed(rules, arms, state, arm)
+                    eliminate(rules, state)
+                if state.sets[arm] != SURVIVING and slots[ARM, s] != FREE:
+                    cancel(state, s)
 
 
 @jit
-def run(race: Race, rules: Rules, arms: Arms, environment, coins) -> Result:
+def run(
+    race: Race,
+    rules: Rules,
+    arms: Arms,
+    environment: np.random.Generator,
+    coins: np.random.Generator,
+) -> Result:
     """One replication.
 
     Rewards, delays and which records pulls are come from `environment`; `coins` gives the partial
     feedback.
     """
-    n = arms.means.size
-    random = (arms.low != arms.high).any()
-    recorded = arms.records.rewards.size > 0
-    drawn = Drawn(
-        np.empty((ROWS, n)),
-        np.empty((ROWS, n), np.int64),
-        np.empty((ROWS if recorded else 0, n), np.int64),
-    )
-    tally = make_tally(np.where(arms.low == arms.high, arms.low, 0), race.batch)
-    book = Book(
-        started=np.zeros(n, np.int64),
-        active=np.zeros(n, np.int64),
-        cancelled=np.zeros(n, np.int64),
-        sets=np.zeros(n, np.int64),
-        alive=np.arange(n),
-        centres=np.zeros(n),
-        lower=np.full(n, -np.inf),
-        upper=np.full(n, np.inf),
-        rough=np.zeros(n, np.bool_),
-        origin=np.zeros(n, np.int64),
-        heard=np.full(n, -1),
-        news=np.zeros(race.batch, np.int64),
-    )
-    now = Now(0, 0, n, 0, False)
-    while now.surviving > 0 and now.time < race.cap:
-        if now.rows == drawn.rewards.shape[0]:
-            drawn = Drawn(_twice(drawn.rewards), _twice(drawn.delays), _twice(drawn.picks))
+    state = make_state(race, np.where(arms.low == arms.high, arms.low, 0))
+    drawn = make_drawn(arms)
+    while is_on(race, state):
+        if drawn.rows[0] == drawn.rewards.shape[0]:
+            drawn = with_more_room(drawn)
         if rules.by_slot:
-            now = go_on_by_slot(
-                race, rules, arms, tally, book, drawn, random, now, environment, coins
-            )
+            simulate_by_slot(race, rules, arms, state, drawn, environment, coins)
         else:
-            now = go_on(race, rules, arms, tally, book, drawn, random, now, environment, coins)
-    settle(rules, tally, now.running, book, now.surviving, now.surviving if rules.survivors else n)
-    for s in range(now.running):
-        if tally.slots[ARM, s] != FREE:
-            book.cancelled[tally.slots[ARM, s]] += 1
+            simulate(race, rules, arms, state, drawn, environment, coins)
+    bound_exactly(rules, state)
+    for s in range(state.running[0]):
+        if state.tally.slots[ARM, s] != FREE:
+            cancel(state, s)
     return Result(
-        now.time,
-        now.surviving == 0,
-        book.sets,
-        book.centres,
-        tally.finished,
-        book.cancelled,
-        tally.steps,
-        now.missed,
+        time=state.clock[0],
+        stopped=state.surviving[0] == 0,
+        sets=state.sets,
+        centres=state.centres,
+        finished=state.tally.finished,
+        cancelled=state.cancelled,
+        steps=state.tally.steps,
+        missed=state.missed[0],
     )
-
-
-@inlined
-def _twice(table: np.ndarray) -> np.ndarray:
-    """A table with room for twice as many rows."""
-    larger = np.empty((2 * table.shape[0], table.shape[1]), table.dtype)
-    larger[: table.shape[0]] = table
-    return larger

@@ -1,6 +1,8 @@
 """Slow and obvious versions of the kernels: oracles for tests, never used in sampling."""
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
@@ -68,12 +70,22 @@ class Pull:
 class Nature:
     """Rewards and delays of the f-th pull of every arm, drawn a row of all arms at a time.
 
-    With `records` (rewards, delays, forecasts, spreads) it is drawn which of them a pull is.
+    Args:
+        means: (n,)
+        low, high: (n,) delays are uniform on low, ..., high steps.
+        sigma: standard deviation of a reward.
+        environment: what rewards, delays and records are drawn from.
+        records: (rewards, delays, forecasts, spreads); if given it is drawn which a pull is.
+        bias: (n,) of partial feedback, by default 0.
+        sigma_p: standard deviation of a partial feedback given the reward.
     """
 
-    def __init__(self, means, low, high, sigma, environment, records=None) -> None:
+    def __init__(
+        self, means, low, high, sigma, environment, records=None, *, bias=None, sigma_p=0.0
+    ) -> None:
         self.means, self.low, self.high, self.sigma = means, low, high, sigma
         self.environment, self.records = environment, records
+        self.bias, self.sigma_p = [0.0] * len(means) if bias is None else bias, sigma_p
         self.rows: list[tuple[list[float], list[int]]] = []
         self.picks: list[list[int]] = []  # which record each arm's pull is, a row as above
 
@@ -96,6 +108,21 @@ class Nature:
         rewards, delays = self.rows[number]
         return Pull(arm, number, rewards[arm], delays[arm])
 
+    def partial_feedback(self, pull: Pull, feedback: str, coins) -> None:
+        """The partial feedback of a running pull at its age."""
+        if feedback == "incremental":
+            left = pull.delay - pull.age + 1
+            mean = (pull.reward - sum(pull.partial)) / left
+            spread = self.sigma * math.sqrt((1 - 1 / left) / pull.delay)
+            pull.partial.append(mean + spread * coins.standard_normal())
+        elif feedback == "recorded":
+            _, _, forecasts, spreads = self.records or ([], [], [], [])
+            pull.partial.append(forecasts[pull.arm][pull.record][pull.age - 1])
+            pull.spreads.append(spreads[pull.arm][pull.record][pull.age - 1])
+        else:
+            noise = self.sigma_p * coins.standard_normal()
+            pull.partial.append(pull.reward + self.bias[pull.arm] + noise)
+
 
 def update_arm_sets(accepted: set, rejected: set, surviving: set, k: int, lower, upper):
     """UpdateArmSets of Algorithm 1, with ranks that do not exist at -inf and inf."""
@@ -108,227 +135,213 @@ def update_arm_sets(accepted: set, rejected: set, surviving: set, k: int, lower,
     return accepted | accept, rejected | reject, surviving - accept - reject
 
 
-def interval(
-    history,
-    running,
-    n,
-    *,
-    sigma,
-    sigma_p,
-    delta,
-    feedback,
-    rule="optimal",
-    pooled=1,
-    find_split=best_split,
-):
+@dataclass(frozen=True)
+class Rules:
+    """What intervals depend on, besides observations."""
+
+    feedback: str
+    sigma: float  # scale of a reward in Lemma 1
+    sigma_p: float  # of a partial feedback; what multiplies it, if recorded
+    delta: float
+    rule: str = "optimal"
+    survivors: bool = False  # whether delta is shared by the surviving arms, else by all
+    pooled: int = 1  # running pulls of an arm that enter its interval
+    find_split: Callable = best_split  # what shares out delta where it is not fixed
+
+
+def interval(rules: Rules, history: list[Pull], running: list[Pull], n: int):
     """Centre and half-width of one arm's interval, from its own finished and running pulls.
 
     Args:
+        rules: of intervals.
         history: its finished `Pull`s, in order.
         running: those running, oldest first.
         n: arms in the union bound.
-        sigma, sigma_p: scales in Lemma 1.
-        find_split: what shares out delta where it is not fixed.
     """
     count = len(history)
     total = sum(pull.reward for pull in history)
-    kinds = {"biased": 3, "unbiased": 2, "recorded": 2}.get(feedback, 1)
-    level = delta / kinds if rule == "guaranteed" else delta
-    centre = total / count if count else 0.0
-    width = radius(sigma, count, level / n)
-    if feedback == "incremental":
+    if rules.feedback == "incremental":
         delay = (history or running)[0].delay
         seen = sum(p.age for p in [*history, *running])
         total += sum(sum(p.partial) for p in running)
-        return total * delay / seen, radius(sigma * math.sqrt(delay), seen, delta / n)
-    used = running[:pooled]
-    if feedback == "full" or not used:
+        scale = rules.sigma * math.sqrt(delay)
+        return total * delay / seen, radius(scale, seen, rules.delta / n)
+    centre = total / count if count else 0.0
+    width = radius(rules.sigma, count, largest_share(rules) / n)
+    used = running[: rules.pooled]
+    shifts = [sum(p.partial) / len(p.partial) - p.reward for p in history if p.partial]
+    if rules.feedback == "full" or not used or (rules.feedback == "biased" and not shifts):
+        return centre, width
+    narrower = with_running(rules, count, used, len(shifts), n)
+    if narrower >= width:
         return centre, width
     m = len(used)
-    pieces = [(sigma, count + m, 1.0)]
+    sums = total + sum(sum(pull.partial) / pull.age for pull in used)
+    if rules.feedback == "biased":
+        sums -= m * (sum(shifts) / len(shifts))
+    return sums / (count + m), narrower
+
+
+def largest_share(rules: Rules) -> float:
+    """What a radius gets of delta if that is fixed beforehand, else all of it."""
+    kinds = {"biased": 3, "unbiased": 2, "recorded": 2}.get(rules.feedback, 1)
+    return rules.delta / kinds if rules.rule == "guaranteed" else rules.delta
+
+
+def with_running(rules: Rules, count: int, used: list[Pull], n_shifts: int, n: int) -> float:
+    """Half-width of an interval from F finished and some running pulls.
+
+    Args:
+        rules: of intervals.
+        count: F.
+        used: the running pulls.
+        n_shifts: finished pulls behind the estimated bias, if feedback is biased.
+        n: arms in the union bound.
+    """
+    m = len(used)
+    pieces = [(rules.sigma, count + m, 1.0)]
     pieces += [
-        (sigma_p * np.sqrt(np.mean(np.square(p.spreads or 1.0))), p.age, 1.0 / (count + m))
+        (rules.sigma_p * np.sqrt(np.mean(np.square(p.spreads or 1.0))), p.age, 1.0 / (count + m))
         for p in used
     ]
     union = [1.0, *(6.0 / (math.pi * (pull.number + 1)) ** 2 for pull in used)]
-    sums = total + sum(sum(pull.partial) / pull.age for pull in used)
-    if feedback == "biased":
-        pairs = [(p.partial, p.reward) for p in history if p.delay > 1]
-        if not pairs:
-            return centre, width
-        pieces.append((sigma_p, len(pairs), m / (count + m)))
+    if rules.feedback == "biased":
+        pieces.append((rules.sigma_p, n_shifts, m / (count + m)))
         union.append(1.0)
-        z = sum(sum(partial) / len(partial) - reward for partial, reward in pairs) / len(pairs)
-        sums -= m * z
-    if rule == "guaranteed":
-        shares = [level * each for each in union]
+    if rules.rule == "guaranteed":
+        shares = [largest_share(rules) * each for each in union]
     else:
-        shares, _ = find_split(pieces, n, delta)
-        if rule == "published":
+        shares, _ = rules.find_split(pieces, n, rules.delta)
+        if rules.rule == "published":
             shares = [1.0 - sum(shares[1:]), *shares[1:]]
-    narrower = sum(
+    return sum(
         weight * radius(scale, tau, share / n)
         for (scale, tau, weight), share in zip(pieces, shares, strict=True)
     )
-    if narrower < width:
-        return sums / (count + m), narrower
-    return centre, width
 
 
-def hear(pull: Pull, nature: Nature, coins, feedback: str, bias, true_sigma_p: float) -> None:
-    """The partial feedback of a running pull at its age."""
-    if feedback == "incremental":
-        left = pull.delay - pull.age + 1
-        mean = (pull.reward - sum(pull.partial)) / left
-        spread = nature.sigma * math.sqrt((1 - 1 / left) / pull.delay)
-        pull.partial.append(mean + spread * coins.standard_normal())
-    elif feedback == "recorded":
-        _, _, forecasts, spreads = nature.records or ([], [], [], [])
-        pull.partial.append(forecasts[pull.arm][pull.record][pull.age - 1])
-        pull.spreads.append(spreads[pull.arm][pull.record][pull.age - 1])
-    else:
-        noise = true_sigma_p * coins.standard_normal()
-        pull.partial.append(pull.reward + bias[pull.arm] + noise)
-
-
-def race(
-    nature: Nature,
-    coins,
-    *,
-    k: int,
-    batch: int,
-    limit: int,
-    cap: int,
-    feedback: str,
-    bias,
-    true_sigma_p: float,
-    survivors: bool = False,
-    **rules,
-) -> dict:
+class Race:
     """Algorithm 3 with the intervals above, step by step; Algorithm 2 for a batch of one.
 
-    Returns:
-        The time, the sets of accepted and rejected arms, every finished and cancelled pull, the
-        most pulls that ran at once, in all and of an arm, and a log of (time, arm, centre,
-        half-width), one entry an update.
+    After `run` it holds the time, the sets of accepted and rejected arms, every finished and
+    cancelled pull, the most pulls that ran at once, in all and of an arm, and a log of (time, arm,
+    centre, half-width), one entry an update.
+
+    Args:
+        nature: what rewards and delays come from.
+        rules: of intervals.
+        coins: what partial feedback comes from.
+        k: arms to accept.
+        batch, limit: most pulls at a time, in all and of an arm.
+        cap: most time steps.
     """
-    n = len(nature.means)
-    surviving, accepted, rejected = set(range(n)), set(), set()
-    started, running, finished, cancelled, log = [0] * n, [], [], [], []
-    lower, upper = [-math.inf] * n, [math.inf] * n
-    t, most, most_of_an_arm = 0, 0, 0
-    while surviving and t < cap:
-        while len(running) < batch:
-            free = [i for i in surviving if sum(p.arm == i for p in running) < limit]
-            if not free:
-                break
-            arm = min(free, key=lambda i: (started[i], i))
-            running.append(nature.pull(arm, started[arm]))
-            started[arm] += 1
-        of_arms = [sum(p.arm == i for p in running) for i in range(n)]
-        most = max(most, len(running))
-        most_of_an_arm = max([most_of_an_arm, *of_arms])
-        t += 1
-        heard = []
-        for pull in running:
-            pull.age += 1
-            if pull.age == pull.delay:
-                finished.append(pull)
-                heard.append(pull.arm)
-            elif feedback != "full":
-                hear(pull, nature, coins, feedback, bias, true_sigma_p)
-                heard.append(pull.arm)
-        running = [p for p in running if p.age < p.delay]
-        sharing = len(surviving) if survivors else n
-        for arm in dict.fromkeys(heard):
-            history = [p for p in finished if p.arm == arm]
-            ours = [p for p in running if p.arm == arm]
-            centre, width = interval(history, ours, sharing, feedback=feedback, **rules)
-            lower[arm], upper[arm] = centre - width, centre + width
-            log.append((t, arm, centre, width))
-        if heard:
-            accepted, rejected, surviving = update_arm_sets(
-                accepted, rejected, surviving, k, lower, upper
-            )
-        cancelled += [p for p in running if p.arm not in surviving]
-        running = [p for p in running if p.arm in surviving]
-    return {
-        "time": t,
-        "accepted": accepted,
-        "rejected": rejected,
-        "finished": finished,
-        "cancelled": cancelled + running,
-        "most": most,
-        "most_of_an_arm": most_of_an_arm,
-        "log": log,
-    }
+
+    def __init__(
+        self, nature: Nature, rules: Rules, coins, *, k: int, batch: int, limit: int, cap: int
+    ) -> None:
+        self.nature, self.rules, self.coins = nature, rules, coins
+        self.k, self.batch, self.limit, self.cap = k, batch, limit, cap
+        n = len(nature.means)
+        self.surviving, self.accepted, self.rejected = set(range(n)), set(), set()
+        self.slots: list[Pull | None] = [None] * batch
+        self.started, self.lower, self.upper = [0] * n, [-math.inf] * n, [math.inf] * n
+        self.finished: list[Pull] = []
+        self.cancelled: list[Pull] = []
+        self.log: list[tuple] = []
+        self.time = self.most = self.most_of_an_arm = 0
+
+    def run(self) -> "Race":
+        """Race until no arm survives, or time is up; returns itself."""
+        while self.surviving and self.time < self.cap:
+            self.start_pulls()
+            self.time += 1
+            self.step()
+        self.cancelled += self.running
+        return self
+
+    @property
+    def running(self) -> list[Pull]:
+        """The running pulls, in the order of their slots."""
+        return [pull for pull in self.slots if pull]
+
+    def start_pulls(self) -> None:
+        """GetBatchArms."""
+        for s in range(self.batch):
+            of_arms = [pull.arm for pull in self.running]
+            free = [i for i in self.surviving if of_arms.count(i) < self.limit]
+            if self.slots[s] is None and free:
+                arm = min(free, key=lambda i: (self.started[i], i))
+                self.slots[s] = self.nature.pull(arm, self.started[arm])
+                self.started[arm] += 1
+        of_arms = [pull.arm for pull in self.running]
+        self.most = max(self.most, len(of_arms))
+        self.most_of_an_arm = max(self.most_of_an_arm, *map(of_arms.count, of_arms))
+
+    def step(self) -> None:
+        """All pulls give their feedback, then bounds follow, then arms move."""
+        informed = [pull.arm for pull in self.running if self.advance(pull)]
+        self.slots = [p if p and p.age < p.delay else None for p in self.slots]
+        n = self.sharing()
+        for arm in dict.fromkeys(informed):
+            ours = [p for p in self.running if p.arm == arm]
+            self.log.append((self.time, arm, *self.bound(arm, ours, n)))
+        if informed:
+            self.eliminate()
+        self.cancelled += [p for p in self.running if p.arm not in self.surviving]
+        kept = [p for p in self.running if p.arm in self.surviving]
+        self.slots = [*kept, *[None] * (self.batch - len(kept))]
+
+    def advance(self, pull: Pull) -> bool:
+        """A step passes for a pull; whether it gives anything."""
+        pull.age += 1
+        if pull.age == pull.delay:
+            self.finished.append(pull)
+        elif self.rules.feedback != "full":
+            self.nature.partial_feedback(pull, self.rules.feedback, self.coins)
+        return pull.age == pull.delay or self.rules.feedback != "full"
+
+    def sharing(self) -> int:
+        """Arms in the union bound."""
+        return len(self.surviving) if self.rules.survivors else len(self.started)
+
+    def bound(self, arm: int, running: list[Pull], n: int) -> tuple[float, float]:
+        """New bounds of an arm, some running pulls counting; centre and half-width."""
+        history = [p for p in self.finished if p.arm == arm]
+        centre, width = interval(self.rules, history, running, n)
+        self.lower[arm], self.upper[arm] = centre - width, centre + width
+        return centre, width
+
+    def eliminate(self) -> None:
+        """Algorithm 1."""
+        self.accepted, self.rejected, self.surviving = update_arm_sets(
+            self.accepted, self.rejected, self.surviving, self.k, self.lower, self.upper
+        )
 
 
-def race_by_slot(
-    nature: Nature,
-    coins,
-    *,
-    k: int,
-    batch: int,
-    limit: int,
-    cap: int,
-    feedback: str,
-    bias,
-    true_sigma_p: float,
-    survivors: bool = False,
-    **rules,
-) -> dict:
-    """`race` in the published program's order: slots are heard one by one, each moving arms.
+class RaceBySlot(Race):
+    """`Race` in the published program's order: slots are taken one by one, each moving arms.
 
-    Returns:
-        The same but for the most that ran; the log has (time, slot, arms that share delta, arms
-        that survive it, arm, centre, half-width), an entry a feedback of a surviving arm.
+    The log has (time, slot, arms that share delta, arms that survive it, arm, centre, half-width),
+    an entry a feedback of a surviving arm.
     """
-    n = len(nature.means)
-    surviving, accepted, rejected = set(range(n)), set(), set()
-    started, finished, cancelled, log = [0] * n, [], [], []
-    slots: list[Pull | None] = [None] * batch
-    lower, upper = [-math.inf] * n, [math.inf] * n
-    t = 0
-    while surviving and t < cap:
-        for s in range(batch):
-            arms = [pull.arm for pull in slots if pull]
-            free = [i for i in surviving if arms.count(i) < limit]
-            if slots[s] is None and free:
-                arm = min(free, key=lambda i: (started[i], i))
-                slots[s] = nature.pull(arm, started[arm])
-                started[arm] += 1
-        t += 1
-        for s, pull in enumerate(slots):
+
+    def step(self) -> None:
+        """Each pull gives its feedback, its arm's bounds follow, and arms move."""
+        for s, pull in enumerate(self.slots):
             if pull is None:
                 continue
-            pull.age += 1
+            informed = self.advance(pull)
             ended = pull.age == pull.delay
             if ended:
-                finished.append(pull)
-                slots[s] = None
-            elif feedback != "full":
-                hear(pull, nature, coins, feedback, bias, true_sigma_p)
-            if pull.arm in surviving and (ended or feedback != "full"):
-                history = [p for p in finished if p.arm == pull.arm]
+                self.slots[s] = None
+            if pull.arm in self.surviving and informed:
                 ours = [] if ended else [pull]
-                if feedback == "incremental":  # one sequence, whatever the slots
-                    ours = [p for p in slots if p and p.arm == pull.arm]
-                sharing = len(surviving) if survivors else n
-                centre, width = interval(history, ours, sharing, feedback=feedback, **rules)
-                lower[pull.arm], upper[pull.arm] = centre - width, centre + width
-                accepted, rejected, surviving = update_arm_sets(
-                    accepted, rejected, surviving, k, lower, upper
-                )
-                log.append((t, s, sharing, len(surviving), pull.arm, centre, width))
-            if not ended and pull.arm not in surviving:
-                cancelled.append(pull)
-                slots[s] = None
-    return {
-        "time": t,
-        "accepted": accepted,
-        "rejected": rejected,
-        "finished": finished,
-        "cancelled": cancelled + [p for p in slots if p],
-        "log": log,
-    }
+                if self.rules.feedback == "incremental":  # one sequence, whatever the slots
+                    ours = [p for p in self.running if p.arm == pull.arm]
+                n = self.sharing()
+                found = self.bound(pull.arm, ours, n)
+                self.eliminate()
+                self.log.append((self.time, s, n, len(self.surviving), pull.arm, *found))
+            if not ended and pull.arm not in self.surviving:
+                self.cancelled.append(pull)
+                self.slots[s] = None

@@ -16,7 +16,8 @@ from bestarm.delayed import bounds
 from bestarm.delayed.bounds import GUARANTEED, OPTIMAL, PUBLISHED, Rules
 from bestarm.delayed.problem import Instance, Spread
 from bestarm.delayed.racing import Result, run
-from bestarm.delayed.steps import ACCEPTED, SURVIVING, Arms, Race, Records
+from bestarm.delayed.steps import ACCEPTED, SURVIVING, Race
+from bestarm.delayed.world import Arms, Records
 
 
 class Reading(NamedTuple):
@@ -25,7 +26,7 @@ class Reading(NamedTuple):
     split: int = OPTIMAL  # of delta between rewards and partial feedback
     survivors: bool = False  # delta / |surviving arms| in place of delta / n
     pooled: bool = False  # all running pulls of an arm enter its bound, else the oldest
-    by_slot: bool = False  # slots are heard one by one, each moving arms, else all at once
+    by_slot: bool = False  # slots are taken one by one, each moving arms, else all at once
     multiplier: float = 2.0  # of standard deviations, for the scale in Lemma 1
     alone: str = "as-written"  # the reading of racing on rewards alone that it is compared with
 

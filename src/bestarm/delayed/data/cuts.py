@@ -1,6 +1,6 @@
 """Make data/mip: SCIP's bounds while it solves corridor problems, with 32 choices of cuts.
 
-    python -m bestarm.delayed.cuts --out data/mip/traces.parquet
+    python -m bestarm.delayed.data.cuts --out data/mip/traces.parquet
 
 Time is counted in LP iterations, so that the table does not depend on the machine: a step is
 STEP of them, and a run ends when the problem is solved or after STEPS steps.
@@ -17,7 +17,14 @@ import pyarrow.parquet as pq
 from bestarm.common.files import replacing
 from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.core.inputs import InputError
-from bestarm.delayed.corridors import SEED, Corridor, corridor, neighbours, start_value, tree_flow
+from bestarm.delayed.data.corridors import (
+    SEED,
+    Corridor,
+    corridor,
+    neighbours,
+    start_value,
+    tree_flow,
+)
 
 INSTANCES = 200
 STEP, STEPS = 100, 20
@@ -114,73 +121,88 @@ def _switch(model, chosen: tuple[str, ...]) -> None:
     model.setParam("parallel/maxnthreads", 1)
 
 
-def solve(problem: Corridor, chosen: tuple[str, ...]) -> tuple[list[int], list[float]]:
-    """Lower and upper bounds at the end of every step, the last one being that of the run.
+class Recorder:
+    """What keeps the bounds of a run, step by step; `solve` makes it a handler of SCIP's events.
 
     At the end of a step they are those of the last event before it: an LP solved, a cut found or a
     node done. SCIP brings its upper bound up to date only when a node is done, so at the root,
     where every LP bounds the problem, that of the LP counts as well. Lower bounds are sums of
     suitabilities, hence integers; upper ones are rounded up to 1e-6, and before the first LP is
     solved all parcels together bound the problem.
+
+    Args:
+        problem: that is solved.
+        x: its variables, see `build`.
     """
-    events, optimal = scip().SCIP_EVENTTYPE, scip().SCIP_LPSOLSTAT.OPTIMAL
+
+    model: Any  # the one that it is included in, set by PySCIPOpt
+
+    def __init__(self, problem: Corridor, x: list) -> None:
+        self.suitability, self.x = problem.suitability, x
+        self.low, self.high = start_value(problem), float(problem.suitability.sum())  # bounds now
+        self.lower: list[int] = []  # bounds at the ends of steps
+        self.upper: list[float] = []
+        self.seen = -1  # LP iterations at the last event
+        self.over = False  # whether all steps are over
+
+    def eventinit(self) -> None:
+        """Ask for the events; SCIP calls it before the run."""
+        events = scip().SCIP_EVENTTYPE
+        for event in ("FIRSTLPSOLVED", "LPSOLVED", "ROWADDEDSEPA", "NODESOLVED"):
+            self.model.catchEvent(getattr(events, event), self)
+
+    def eventexec(self, event: Any) -> None:
+        """End the steps that are over, and look at the bounds; SCIP calls it at every event."""
+        iterations = self.model.getNLPIterations()
+        added = event.getType() == scip().SCIP_EVENTTYPE.ROWADDEDSEPA
+        if self.over or (added and iterations == self.seen):
+            return
+        while len(self.lower) < STEPS - 1 and STEP * (len(self.lower) + 1) < iterations:
+            self.end_step()
+        self.seen = iterations
+        self.look()
+        if iterations >= STEP * STEPS:
+            self.over = True
+            self.model.interruptSolve()
+
+    def end_step(self) -> None:
+        """The bounds that are known are those at the end of a step."""
+        self.lower.append(self.low)
+        self.upper.append(self.high)
+
+    def look(self) -> None:
+        """Bring the bounds up to date."""
+        high = self.model.getDualbound()
+        if self.at_root():
+            pairs = zip(self.suitability, self.x, strict=True)
+            high = min(high, sum(int(u) * self.model.getSolVal(None, v) for u, v in pairs))
+        self.low = round(self.model.getPrimalbound())
+        self.high = max(min(self.high, math.ceil(high * 1e6) / 1e6), float(self.low))
+
+    def at_root(self) -> bool:
+        """Whether the current LP bounds the problem."""
+        return (
+            self.model.getStage() == scip().SCIP_STAGE.SOLVING
+            and self.model.getDepth() == 0
+            and not self.model.inProbing()
+            and self.model.getLPSolstat() == scip().SCIP_LPSOLSTAT.OPTIMAL
+        )
+
+
+def solve(problem: Corridor, chosen: tuple[str, ...]) -> tuple[list[int], list[float]]:
+    """Lower and upper bounds at the end of every step, the last one being that of the run."""
+
+    class Handler(Recorder, scip().Eventhdlr):
+        """PySCIPOpt is loaded where it is needed."""
+
     model, x = build(problem, chosen)
-    lower: list[int] = []
-    upper: list[float] = []
-
-    class Recorder(scip().Eventhdlr):
-        def eventinit(self):
-            for event in (
-                events.FIRSTLPSOLVED,
-                events.LPSOLVED,
-                events.ROWADDEDSEPA,
-                events.NODESOLVED,
-            ):
-                self.model.catchEvent(event, self)
-            self.low = start_value(problem)
-            self.high = float(problem.suitability.sum())
-            self.seen, self.over = -1, False
-
-        def look(self):
-            """Bring the bounds up to date."""
-            high = self.model.getDualbound()
-            if self.at_root():
-                lp = sum(
-                    int(u) * self.model.getSolVal(None, v)
-                    for u, v in zip(problem.suitability, x, strict=True)
-                )
-                high = min(high, lp)
-            self.low = round(self.model.getPrimalbound())
-            self.high = max(min(self.high, math.ceil(high * 1e6) / 1e6), float(self.low))
-
-        def at_root(self):
-            """Whether the current LP bounds the problem."""
-            return (
-                self.model.getStage() == scip().SCIP_STAGE.SOLVING
-                and self.model.getDepth() == 0
-                and not self.model.inProbing()
-                and self.model.getLPSolstat() == optimal
-            )
-
-        def eventexec(self, event):
-            iterations = self.model.getNLPIterations()
-            if self.over or (event.getType() == events.ROWADDEDSEPA and iterations == self.seen):
-                return
-            while len(lower) < STEPS - 1 and STEP * (len(lower) + 1) < iterations:
-                lower.append(self.low)
-                upper.append(self.high)
-            self.seen = iterations
-            self.look()
-            if iterations >= STEP * STEPS:
-                self.over = True
-                self.model.interruptSolve()
-
-    recorder = Recorder()
+    recorder = Handler(problem, x)
     model.includeEventhdlr(recorder, "recorder", "bounds by LP iterations")
     model.optimize()
     if not recorder.over:
         recorder.look()
-    return [*lower, recorder.low], [*upper, recorder.high]
+    recorder.end_step()
+    return recorder.lower, recorder.upper
 
 
 def solve_instance(number: int, names: tuple[str, ...]) -> list:
@@ -220,7 +242,7 @@ def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ())
         pq.write_table(table_of(runs, names), temporary, compression="zstd", compression_level=19)
     finish(
         out,
-        "bestarm.delayed.cuts",
+        "bestarm.delayed.data.cuts",
         what=f"bounds of SCIP {scip().Model().version()} on {instances} corridor problems with "
         f"{len(names)} choices of cuts",
         seeds={"corridors": SEED, "SCIP": "its defaults, 0"},
@@ -229,4 +251,4 @@ def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ())
 
 
 if __name__ == "__main__":
-    command_line("bestarm.delayed.cuts", __doc__ or "")
+    command_line("bestarm.delayed.data.cuts", __doc__ or "")

@@ -1,6 +1,6 @@
 """Make data/battery: how many cycles cells live under forty fast-charging policies, by PyBaMM.
 
-    python -m bestarm.delayed.battery --out data/battery/policies.csv
+    python -m bestarm.delayed.data.battery --out data/battery/policies.csv
 
 A policy charges from empty to 80% in four steps of 20% each, at rates C1, ..., C4; all policies
 take equally long. docs/applied-studies.md says what is modelled, and what is tuned.
@@ -226,7 +226,7 @@ def make(out: Path, threads: int) -> None:
     write_text(out, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     finish(
         out,
-        "bestarm.delayed.battery",
+        "bestarm.delayed.data.battery",
         what=f"lives in cycles of a nominal cell and of {CELLS} others on {POLICIES} policies",
         seeds={"policies": SEED, "cells": [SEED, 1]},
         packages=("pybamm", "pybammsolvers", "numpy"),
@@ -234,4 +234,4 @@ def make(out: Path, threads: int) -> None:
 
 
 if __name__ == "__main__":
-    command_line("bestarm.delayed.battery", __doc__ or "")
+    command_line("bestarm.delayed.data.battery", __doc__ or "")

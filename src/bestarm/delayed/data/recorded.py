@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 
 from bestarm.common.files import data_folder
 from bestarm.core.inputs import InputError
-from bestarm.delayed.corridors import corridor, start_value
-from bestarm.delayed.forecast import Traces, forecasts, split_instances, train
-from bestarm.delayed.steps import Records
+from bestarm.delayed.data.corridors import corridor, start_value
+from bestarm.delayed.data.forecast import Traces, forecasts, split_instances, train
+from bestarm.delayed.world import Records
 
 #: The tables, under data/; their provenance is beside them.
 TABLES = {"battery": "battery/policies.csv", "mip": "mip/traces.parquet"}

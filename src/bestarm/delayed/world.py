@@ -1,0 +1,146 @@
+"""What races are simulated from: the truth of the arms, and what it draws."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.compile import inlined, jit
+from bestarm.delayed.bounds import AGE, ARM, DELAY, INCREMENTAL, NUMBER, RECORDED, Tally
+
+#: Rows of the table of rewards at first.
+ROWS = 64
+
+
+class Records(NamedTuple):
+    """Recorded pulls: m of every arm, of at most d steps. One that starts is any of its arm's."""
+
+    rewards: np.ndarray  # (n, m)
+    delays: np.ndarray  # (n, m) steps
+    forecasts: np.ndarray  # (n, m, d) of the reward at every step before the last; d = 0: none
+    spreads: np.ndarray  # (n, m, d) their standard deviations given the reward
+
+
+#: Rewards and delays are drawn instead.
+NO_RECORDS = Records(
+    np.empty((0, 0)), np.empty((0, 0), np.int64), np.empty((0, 0, 0)), np.empty((0, 0, 0))
+)
+
+
+class Arms(NamedTuple):
+    """The truth that a run is simulated from."""
+
+    means: np.ndarray  # (n,)
+    bias: np.ndarray  # (n,) of partial feedback
+    low: np.ndarray  # (n,) a pull's delay is uniform on low, ..., high steps, if not recorded
+    high: np.ndarray  # (n,)
+    sigma: np.ndarray  # (n,) standard deviation of a reward
+    sigma_p: float  # of a partial feedback given the reward
+    records: Records = NO_RECORDS
+
+
+class Drawn(NamedTuple):
+    """Rewards and delays of the f-th pull of every arm, row by row, as far as they are drawn.
+
+    They do not depend on the strategy.
+    """
+
+    rows: np.ndarray  # (1,) rows that are drawn; the tables have room for more
+    rewards: np.ndarray  # (rows, n)
+    delays: np.ndarray  # (rows, n)
+    picks: np.ndarray  # (rows, n) which of its arm's records a pull is; no rows if not recorded
+
+
+@jit
+def make_drawn(arms: Arms) -> Drawn:
+    """Nothing drawn yet."""
+    n, recorded = arms.means.size, arms.records.rewards.size > 0
+    return Drawn(
+        rows=np.zeros(1, np.int64),
+        rewards=np.empty((ROWS, n)),
+        delays=np.empty((ROWS, n), np.int64),
+        picks=np.empty((ROWS if recorded else 0, n), np.int64),
+    )
+
+
+@jit
+def with_more_room(drawn: Drawn) -> Drawn:
+    """The same with twice the room."""
+    return Drawn(drawn.rows, _twice(drawn.rewards), _twice(drawn.delays), _twice(drawn.picks))
+
+
+@inlined
+def _twice(table: np.ndarray) -> np.ndarray:
+    """A table with room for twice as many rows."""
+    larger = np.empty((2 * table.shape[0], table.shape[1]), table.dtype)
+    larger[: table.shape[0]] = table
+    return larger
+
+
+@jit
+def draw(drawn: Drawn, arms: Arms, environment: np.random.Generator) -> None:
+    """Draw the next row: rewards, then delays if those of some arm vary; or which records."""
+    rows, rewards, delays, picks = drawn
+    row, n, records = rows[0], rewards.shape[1], arms.records
+    rows[0] += 1
+    if picks.size > 0:
+        for a in range(n):
+            pick = environment.integers(0, records.rewards.shape[1])
+            picks[row, a] = pick
+            rewards[row, a] = records.rewards[a, pick]
+            delays[row, a] = records.delays[a, pick]
+        return
+    for a in range(n):
+        rewards[row, a] = arms.means[a] + arms.sigma[a] * environment.standard_normal()
+    delays[row] = arms.low
+    if (arms.low != arms.high).any():
+        for a in range(n):
+            delays[row, a] = environment.integers(arms.low[a], arms.high[a] + 1)
+
+
+@inlined
+def increment(
+    total: float, left: int, delay: int, sigma: float, coins: np.random.Generator
+) -> float:
+    """The next increment of a reward, given the sum of those that are left.
+
+    Of m it is normal with mean R / m and variance (1 - 1/m) sigma^2 / D, R being their sum.
+
+    Args:
+        total: R.
+        left: m, at least 1.
+        delay: D, steps of the pull.
+        sigma: standard deviation of the reward.
+        coins: what it is drawn from.
+    """
+    spread = sigma * math.sqrt((1.0 - 1.0 / left) / delay)
+    return total / left + spread * coins.standard_normal()
+
+
+@inlined
+def partial_feedback(
+    feedback: int, arms: Arms, drawn: Drawn, tally: Tally, s: int, coins: np.random.Generator
+) -> tuple[float, float]:
+    """What the pull in slot s gives at its age, less than its delay: a value, and its scale.
+
+    The scale is 0 where it is the same for all pulls.
+
+    Args:
+        feedback: INCREMENTAL, UNBIASED, BIASED or RECORDED.
+        arms, drawn, tally: as named.
+        s: the slot.
+        coins: what noise is drawn from.
+    """
+    arm, number = tally.slots[ARM, s], tally.slots[NUMBER, s]
+    age, delay = tally.slots[AGE, s], tally.slots[DELAY, s]
+    reward, sigma, spread = drawn.rewards[number, arm], arms.sigma[arm], 0.0
+    if feedback == RECORDED:
+        pick = drawn.picks[number, arm]
+        value = arms.records.forecasts[arm, pick, age - 1]
+        spread = arms.records.spreads[arm, pick, age - 1]
+    elif feedback == INCREMENTAL:
+        rest = reward - tally.sums[s]
+        value = increment(rest, delay - age + 1, delay, sigma, coins)  # pyright: ignore[reportArgumentType]
+    else:
+        value = reward + arms.bias[arm] + arms.sigma_p * coins.standard_normal()
+    return value, spread  # pyright: ignore[reportReturnType]
