@@ -138,7 +138,7 @@ def test_a_lost_policy_is_no_empty_set(monkeypatch):
     state = known_state(HARD, 5)
     monkeypatch.setattr(exploration, "find_best", lambda polytope: LOST)
     assert exploration.find_policy.py_func(rules("CTnS", HARD), state) == LOST
-    assert state.policies.count[0] == exploration.NO_ALTERNATIVES
+    assert state.policies.found[0] == exploration.NO_ALTERNATIVES
     assert state.counts[LOST_POLICY] == 1
     assert state.counts[NO_POLICY] == 0
 

@@ -49,7 +49,7 @@ def uniform_schedule(problem: Problem, budget: int) -> np.ndarray:
 
 
 STEPS = Strategy("cbmai", start, done, choose, observe, pull)
-STRATEGIES = dict.fromkeys(("SFSR", "SFSR-L", "USLP"), STEPS)
+STRATEGIES: dict[str, Strategy] = dict.fromkeys(("SFSR", "SFSR-L", "USLP"), STEPS)
 #: How they differ: the pulls that they plan for each round, and how a round ends.
 PLANS = {
     "SFSR": (rejection_schedule, INTERSECTION),

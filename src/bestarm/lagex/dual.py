@@ -44,8 +44,8 @@ TINY = 1e-300
 class Program(NamedTuple):
     """The alternatives and constraints of a round."""
 
-    costs: np.ndarray  # (V, K) c; the first `count` rows count, and are finite
-    count: int
+    costs: np.ndarray  # (V, K) c; the first `size` rows count, and are finite
+    size: int
     rows: np.ndarray  # (d, K)
 
 
@@ -130,7 +130,7 @@ def solve(program: Program, tolerance: float, omega: np.ndarray, solver: Solver)
         omega: (K,) the last allocation, or zero; overwritten.
         solver: scratch; its y is where to start, p, nu, l, and is overwritten with the solution.
     """
-    n = program.count + 1 + program.rows.shape[0]
+    n = program.size + 1 + program.rows.shape[0]
     _follow(program, omega, solver)
     value = _enter_domain(program, solver)
     residual, damping = np.inf, LEAST_DAMPING
@@ -141,9 +141,9 @@ def solve(program: Program, tolerance: float, omega: np.ndarray, solver: Solver)
         if _raise_weight(program, omega, solver):
             value = _value(program, solver.y, solver.forms)
             continue
-        size = _choose_moving(n, program.count, tolerance, solver)
+        size = _choose_moving(n, program.size, tolerance, solver)
         _curvature(program, size, solver)
-        _newton_step(size, program.count, damping, solver)
+        _newton_step(size, program.size, damping, solver)
         new_value = _search_line(program, size, value, solver)
         if new_value == -np.inf:  # the Hessian is singular where alternatives depend on each other
             _value(program, solver.y, solver.forms)
@@ -169,7 +169,7 @@ def _enter_domain(program: Program, solver: Solver) -> float:
 
     nu = 1, l = 0 is inside the domain.
     """
-    y, count = solver.y, program.count
+    y, count = solver.y, program.size
     value = _value(program, y, solver.forms)
     while value == -np.inf:
         y[count] = 1.0
@@ -190,11 +190,11 @@ def _search_line(program: Program, size: int, value: float, solver: Solver) -> f
     """
     y, trial, moving, step = solver.y, solver.trial, solver.moving, solver.step
     length = _longest_step(program, size, solver)
-    for i in range(program.count + 1 + program.rows.shape[0]):
+    for i in range(program.size + 1 + program.rows.shape[0]):
         trial[i] = y[i]
     for _ in range(HALVINGS):
         for f in range(size):
-            weight = moving[f] < program.count
+            weight = moving[f] < program.size
             trial[moving[f]] = _moved(y[moving[f]], length * step[f], weight)  # pyright: ignore[reportArgumentType]
         found = _value(program, trial, solver.forms)
         if found >= value - 1e-13 * (1.0 + abs(value)):
@@ -234,7 +234,7 @@ def _follow(program: Program, omega: np.ndarray, solver: Solver) -> None:
         omega: (K,) on the simplex; zero if there is none.
         solver: its y is changed.
     """
-    count, rows, y, moving = program.count, program.rows, solver.y, solver.moving
+    count, rows, y, moving = program.size, program.rows, solver.y, solver.moving
     wanted, matrix, vector = solver.forms[1], solver.hessian, solver.step
     d, k = rows.shape
     size = 1  # nu comes first
@@ -422,7 +422,7 @@ def _raise_weight(program: Program, omega: np.ndarray, solver: Solver) -> bool:
     Its slope + 1 is about c_va / omega_a of one arm, and falls as q_a^(-1/2): Newton steps would
     only triple the weight each.
     """
-    costs, count, slopes = program.costs, program.count, solver.slopes
+    costs, count, slopes = program.costs, program.size, solver.slopes
     most = 0
     for v in range(1, count):
         if slopes[v] > slopes[most]:

@@ -39,7 +39,7 @@ from bestarm.lagex.vertices import EMPTY, FOUND, find_alternatives, find_best, l
 
 #: A constraint is broken by more than rounding, or by more than the sampling program's accuracy.
 BROKEN, BROKEN_BY_SOLVER = 1e-9, 1e-3
-#: `Geometry.count` where there is no policy to allocate for.
+#: `Geometry.found` where there is no policy to allocate for.
 NO_ALTERNATIVES = -1
 
 
@@ -150,10 +150,10 @@ def find_policy(rules: Rules, s: State) -> int:
     load(policies.polytope, s.seen.means, rows)
     found = find_best(policies.polytope)
     if found == FOUND:
-        policies.count[0] = find_alternatives(policies.polytope, rules.r, policies.near)
+        policies.found[0] = find_alternatives(policies.polytope, rules.r, policies.near)
         s.counts[NEAR_CUT] += policies.near.cut[0]
     else:
-        policies.count[0] = NO_ALTERNATIVES
+        policies.found[0] = NO_ALTERNATIVES
         s.counts[NO_POLICY if found == EMPTY else LOST_POLICY] += 1
     return found
 
@@ -186,7 +186,7 @@ def stops(rules: Rules, s: State, bar: float) -> bool:
     run must not stop before that one is told apart too, nor while one may be missing.
     """
     pulls, policies, stop = s.seen.pulls, s.policies, False
-    if passes_glr(policies.near, policies.count[0], rules.added, rules.variances, pulls, bar):
+    if passes_glr(policies.near, policies.found[0], rules.added, rules.variances, pulls, bar):
         every = find_alternatives(policies.polytope, np.inf, policies.far)
         if passes_glr(policies.far, every, rules.added, rules.variances, pulls, bar):
             stop = not policies.far.cut[0]
@@ -285,7 +285,7 @@ def play_game(rules: Rules, s: State) -> None:
 @inlined
 def allocate(rules: Rules, s: State) -> None:
     """This round's allocation: uniform in the first, and where there is no policy."""
-    k, count = s.omega.size, s.policies.count[0]
+    k, count = s.omega.size, s.policies.found[0]
     if count == NO_ALTERNATIVES or rules.source == UNIFORM:
         for a in range(k):
             s.omega[a] = 1.0 / k

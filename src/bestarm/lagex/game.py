@@ -30,7 +30,7 @@ def optimistic_gains(rules: Rules, s: State) -> float:
     Returns:
         D(omega), 0 where omega leaves out an arm that an alternative needs.
     """
-    steps, gaps, count = s.policies.near.steps, s.policies.near.gaps, s.policies.count[0]
+    steps, gaps, count = s.policies.near.steps, s.policies.near.gaps, s.policies.found[0]
     omega, pulls, time, variances = s.omega, s.seen.pulls, s.counts[TIME], rules.variances
     inverse, gains = s.game.scratch, s.game.gains
     k = omega.size

@@ -69,7 +69,7 @@ class Geometry(NamedTuple):
     polytope: Polytope  # the estimated policies; the best one is the answer
     near: Others  # vertices to tell it apart from, within reach
     far: Others  # all vertices
-    count: np.ndarray  # (1,) how many there are in `near`; -1 where there is no policy
+    found: np.ndarray  # (1,) how many there are in `near`; -1 where there is no policy
     shift: np.ndarray  # (1,) of this round
 
 
@@ -138,7 +138,7 @@ def make_geometry(k: int, d: int) -> Geometry:
         polytope=make_polytope(k, d),
         near=make_others(k, d, MOST_BASES),
         far=make_others(k, d, ALL_BASES),
-        count=np.zeros(1, np.int64),
+        found=np.zeros(1, np.int64),
         shift=np.zeros(1),
     )
 
