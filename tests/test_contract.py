@@ -12,22 +12,7 @@ from bestarm.core.status import Status
 from bestarm.core.strategy import Strategy
 from bestarm.core.streams import streams_of
 from bestarm.pipeline import registry
-
-
-def components(readings: Readings) -> list[str]:
-    """The paper's text, the default, and of the others as many as show every part of any reading.
-
-    A reading is a NamedTuple of parts, and the readings of a strategy may be a grid of them.
-    """
-    shown, names = set(), []
-    for name in dict.fromkeys([readings.text, readings.default, *readings]):
-        reading = readings[name]
-        parts = {name} if reading is None else set(reading._asdict().items())
-        if not parts <= shown or name == readings.default:
-            names.append(name)
-            shown |= parts
-    return names
-
+from components import components
 
 SIMULATIONS = {paper: registry.PAPERS[paper].simulation for paper in registry.PAPERS}
 CASES = [

@@ -24,9 +24,9 @@ CAP = 1200
 def fully_adaptive(seed, size, width, rule, ridge, cap=CAP, strength=0.6):
     arms, _, means = drawn(seed, *size, strength=strength)
     fit = make_fit(arms, ridge)
-    pairs, everyone = all_pairs(size[1]), np.arange(size[1])
+    pairs = all_pairs(size[1])
     rng = np.random.default_rng(seed)
-    return fit, run_fully_adaptive(fit, means, width, pairs, rule, everyone, cap, rng)
+    return fit, run_fully_adaptive(fit, means, width, pairs, rule, cap, rng)
 
 
 @pytest.mark.parametrize("ridge", [0.0, 1.0])

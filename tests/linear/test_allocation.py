@@ -22,9 +22,9 @@ from bestarm.linear.allocation import (
     measure,
     oracle_pairs,
     overlap,
+    repeats,
     shrink,
     spanning_arms,
-    streak,
 )
 from bestarm.linear.least_squares import REFACTOR, make_fit, refit
 from bestarm.linear.problem import paper_instance
@@ -170,12 +170,12 @@ def in_a_row(directions, uncertainty, counts, rule, arm, most):
 @settings(max_examples=150)
 @given(fit=states(), kept=st.sampled_from([1, 2, 4, 15]))
 def test_a_streak_is_what_the_rule_takes_in_a_row(rule, fit, kept):
-    """Of few and of many directions; a streak's doubling stops short of the last pull by half."""
+    """Of few and of many directions; a repeats's doubling stops short of the last pull by half."""
     pairs = all_pairs(len(fit.arms))
     directions = Directions(*(part[:kept].copy() for part in pairs))
     uncertainty = measured(fit, directions)
     arm = CHOICES[rule](directions, uncertainty, fit.counts)
-    found = streak(directions, uncertainty, arm, rule, 5000)
+    found = repeats(directions, uncertainty, arm, rule, 5000)
     assert 1 <= found <= in_a_row(directions, uncertainty, fit.counts, rule, arm, found)
 
 
@@ -192,7 +192,7 @@ def test_streaks_of_arms_with_few_pulls():
         directions = Directions(*(part[:1].copy() for part in all_pairs(n_arms)))
         uncertainty = measured(fit, directions)
         arm = choose_two_step(directions, uncertainty, fit.counts)
-        found = streak(directions, uncertainty, arm, TWO_STEP, 5000)
+        found = repeats(directions, uncertainty, arm, TWO_STEP, 5000)
         assert found <= in_a_row(directions, uncertainty, fit.counts, TWO_STEP, arm, found)
         longest = max(longest, found)
     assert longest > 1000
@@ -210,7 +210,7 @@ def test_a_streak_ends_where_arms_tie(rule):
             directions = Directions(np.array([0]), np.array([-1]), np.ones(1))
             uncertainty = measured(fit, directions)
             arm = CHOICES[rule](directions, uncertainty, fit.counts)
-            found = streak(directions, uncertainty, arm, rule, 5000)
+            found = repeats(directions, uncertainty, arm, rule, 5000)
             assert arm == 0
             assert found <= in_a_row(directions, uncertainty, fit.counts, rule, arm, found)
 
@@ -225,7 +225,7 @@ def test_streaks_are_found_where_one_direction_is_left(rule):
     refit(fit)
     directions = Directions(np.array([0]), np.array([5]), np.ones(1))
     uncertainty = measured(fit, directions)
-    found = streak(directions, uncertainty, 1, rule, 10**6)
+    found = repeats(directions, uncertainty, 1, rule, 10**6)
     true = in_a_row(directions, uncertainty, fit.counts, rule, 1, 10**6)
     assert true > 10_000
     assert true / 4 <= found <= true

@@ -1,4 +1,4 @@
-"""Runs of fixed sequences: lulls stop exactly where a test at every pull does."""
+"""Runs of fixed sequences: skip intervals stop exactly where a test at every pull does."""
 
 import math
 

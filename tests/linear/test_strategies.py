@@ -27,6 +27,7 @@ from bestarm.linear.strategies import (
     grid,
     outcome,
     prepare,
+    rules_of,
     sequence_of,
     static_width,
 )
@@ -211,7 +212,8 @@ def test_a_mixture_bound_is_not_exceeded_without_the_factor_d():
 def test_deterministic_budget_is_the_first_place_where_eq_4_holds():
     problem = EASY.problem
     for strategy in ("G", "XY", "XY-Oracle"):
-        found = deterministic_budget(strategy, problem, HONEST, 0.05, NO_CAP)
+        rules = rules_of(strategy, problem, HONEST, 0.05)
+        found = deterministic_budget(rules, problem.means, NO_CAP)
         width = static_width(HONEST, 3, 0.05)
         shared = sequence_of(strategy, problem, TWO_STEP)
         wanted = reference.true_gaps_hold(
@@ -222,7 +224,7 @@ def test_deterministic_budget_is_the_first_place_where_eq_4_holds():
             shared.least,
         )
         assert found == wanted
-        assert deterministic_budget(strategy, problem, HONEST, 0.05, found - 1) == 0
+        assert deterministic_budget(rules, problem.means, found - 1) == 0
 
 
 def test_an_outcome_is_the_best_estimate_and_its_lead():
@@ -241,7 +243,9 @@ def test_oracle_stops_after_the_same_pulls_whatever_the_rewards():
     cell = Cell("near", "XY-Oracle", {}, "honest")
     replicate = prepare(near_pair(0.3), cell)
     runs = [replicate(streams_of(1, r)) for r in range(10)]
-    budget = deterministic_budget("XY-Oracle", near_pair(0.3).problem, HONEST, 0.05, NO_CAP)
+    problem = near_pair(0.3).problem
+    rules = rules_of("XY-Oracle", problem, HONEST, 0.05)
+    budget = deterministic_budget(rules, problem.means, NO_CAP)
     assert {run.tau for run in runs} == {budget}
     assert len({run.lead for run in runs}) == 10
 

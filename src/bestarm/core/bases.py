@@ -215,10 +215,8 @@ def _pivot_on(work: Workspace, n: int, depth: int, j: int) -> bool:
 
 @jit
 def eliminate_row(tableau: np.ndarray, n: int, pivot: int, j: int) -> None:
-    """Make column j a unit vector with its 1 in row `pivot`, in place; columns 0 to n."""
+    """Make column j a unit vector up to rounding, its 1 in row `pivot`, in place; columns 0 to n."""
     eliminate(tableau, tableau, 0, n, pivot, j)
-    for r in range(tableau.shape[0]):
-        tableau[r, j] = 1.0 if r == pivot else 0.0
 
 
 @jit

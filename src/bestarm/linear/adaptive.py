@@ -1,6 +1,7 @@
 """Runs in which every reward may change the next arm: Fully-Adaptive and LinGapE."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,15 +13,26 @@ from bestarm.linear.allocation import (
     choose,
     make_uncertainty,
     measure,
+    repeats,
     shrink,
-    streak,
 )
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import REFACTOR, Fit, refit
-from bestarm.linear.static import allowed_growth, best_arm
+from bestarm.linear.static import Leeway, allowed_growth, best_arm
 
-#: A lull of n / LONGEST_LULL pulls ends by itself; that bounds drift and how far C(n) rises.
-LONGEST_LULL = 64
+#: A skip interval ends by itself after n / LONGEST_SKIP pulls; that bounds drift and the rise of
+#: C(n).
+LONGEST_SKIP = 64
+
+
+@inlined
+def pull_each(fit: Fit, means: np.ndarray, cap: int, environment) -> int:
+    """Pull every arm once, in order, at most `cap` of them; how many. The fit waits."""
+    n = min(cap, means.size)
+    for a in range(n):
+        fit.counts[a] += 1.0
+        fit.sums[a] += means[a] + environment.standard_normal()
+    return n
 
 
 @inlined
@@ -48,14 +60,14 @@ def dominated(
 
 
 @inlined
-def patience(
+def find_leeway(
     fit: Fit, pairs: Directions, far: np.ndarray, now: float, later: float, beaten: np.ndarray
-) -> tuple[float, float]:
-    """How far estimates and design may move, as D and g of `run_static`, with `beaten` unchanged.
+) -> Leeway:
+    """How far estimates and design may move with `beaten` unchanged.
 
     An arm that is not beaten stays so while every arm above it, and every one that comes to lie
     above, keeps within the radius `now`. A beaten arm stays so while its clearest superior keeps
-    beyond the radius `later` of the lull's end.
+    beyond the radius `later` of the skip interval's end.
     """
     slack, growth = now, 1.0
     clearest = np.zeros(beaten.size)
@@ -70,7 +82,7 @@ def patience(
     for a in range(beaten.size):
         if beaten[a]:
             slack = min(slack, clearest[a] - later)
-    return slack, growth
+    return Leeway(slack, growth)
 
 
 @inlined
@@ -82,23 +94,37 @@ def recall(fit: Fit, table: np.ndarray) -> None:
             fit.values[a] += table[a, x] * fit.sums[x]
 
 
+class Greedy(NamedTuple):
+    """A greedy rule at work."""
+
+    directions: Directions  # whose uncertainty is to shrink
+    uncertainty: Uncertainty
+    rule: int  # TWO_STEP or ARGMIN_MAX
+
+
+@inlined
+def measure_anew(fit: Fit, greedy: Greedy) -> None:
+    """The estimates, and what the rule looks at, from counts and sums."""
+    refit(fit)
+    measure(fit, greedy.directions, greedy.uncertainty)
+
+
 @lean
-def lull(
+def skip_looks(
     fit: Fit,
     means: np.ndarray,
-    directions: Directions,
-    uncertainty: Uncertainty,
+    greedy: Greedy,
     length: np.ndarray,
-    rule: int,
-    slack: float,
-    growth: float,
+    leeway: Leeway,
     most: int,
     environment,
 ) -> int:
-    """Pull by the greedy rule while D < slack and g < growth, at most `most` arms; how many.
+    """Pull by the greedy rule till the leeway ends, at most `most` arms; how many.
 
-    Pulls of one arm in a row, as far as they are sure to be, are one update of the design matrix.
+    Only the design matrix is followed. Pulls of one arm in a row, as far as they are sure to be,
+    are one update of it. (K,) `length` is scratch.
     """
+    directions, uncertainty, rule = greedy
     values, counts, sums = fit.values, fit.counts, fit.sums
     for a in range(length.size):
         length[a] = math.sqrt(uncertainty.table[a, a])
@@ -108,14 +134,14 @@ def lull(
         arm = choose(directions, uncertainty, counts, rule)
         longest = 1
         if arm == before:
-            longest = streak(directions, uncertainty, arm, rule, most - n)
+            longest = repeats(directions, uncertainty, arm, rule, most - n)
         pulls = 0
         while not over and pulls < longest:
             reward = means[arm] + environment.standard_normal()
             sums[arm] += reward
             moved += length[arm] * abs(reward - values[arm])
             grown += length[arm] * length[arm]
-            over = not (moved < slack and grown < growth)
+            over = not (moved < leeway.slack and grown < leeway.growth)
             pulls += 1
         counts[arm] += pulls
         shrink(directions, uncertainty, arm, pulls)
@@ -130,16 +156,15 @@ def run_fully_adaptive(
     width: Width,
     pairs: Directions,
     rule: int,
-    sequence: np.ndarray,
     cap: int,
     environment,
 ) -> tuple[int, bool]:
     """Fully-Adaptive: at every pull the arms that no other dominates, and the greedy rule on them.
 
-    Section 6: "the fully-adaptive version of XY where X_hat is updated at each round". It stops
-    when one arm is left. X_hat is rebuilt from all arms. As in `run_static`, in a lull no arm's
-    dominance can change, so only the design matrix is followed; at its end the estimates are
-    made from what was followed, and anew every REFACTOR pulls and at the run's end.
+    Section 6: "the fully-adaptive version of XY where X_hat is updated at each round". First every
+    arm is pulled once; it stops when one is left. X_hat is rebuilt from all arms. In a skip
+    interval no arm's dominance can change; at its end the estimates are made from the design matrix
+    that was followed, and anew every REFACTOR pulls and at the run's end.
 
     Args:
         fit: without pulls.
@@ -147,60 +172,39 @@ def run_fully_adaptive(
         width: of the confidence intervals.
         pairs: of all arms.
         rule: TWO_STEP or ARGMIN_MAX.
-        sequence: arms to pull first, spanning R^d.
         cap: most pulls.
         environment: numpy Generator of the rewards.
 
     Returns:
         Pulls, and whether one arm was left.
     """
-    counts, sums = fit.counts, fit.sums
     n_arms = means.size
     beaten, before = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
     far, length = np.empty(pairs.first.size), np.empty(n_arms)
-    directions = pairs
-    uncertainty = make_uncertainty(n_arms, pairs.first.size)
-    n = 0
-    while n < min(cap, sequence.size):
-        arm = sequence[n]
-        counts[arm] += 1.0
-        sums[arm] += means[arm] + environment.standard_normal()
-        n += 1
+    greedy = Greedy(pairs, make_uncertainty(n_arms, far.size), rule)
+    n = pull_each(fit, means, cap, environment)
     since = REFACTOR
     while True:
         if since >= REFACTOR:
-            refit(fit)
-            measure(fit, directions, uncertainty)
+            measure_anew(fit, greedy)
             since = 0
         else:
-            recall(fit, uncertainty.table)
-        last = n + n // LONGEST_LULL + 1
-        distances(fit, pairs, uncertainty.table, far)
+            recall(fit, greedy.uncertainty.table)
+        last = n + n // LONGEST_SKIP + 1
+        distances(fit, pairs, greedy.uncertainty.table, far)
         dominated(fit, pairs, far, radius(width, n), beaten)
         alone = beaten.sum() == n_arms - 1
         if alone or n >= cap:
             refit(fit)
             return n, alone
-        slack, growth = patience(fit, pairs, far, radius(width, n), radius(width, last), beaten)
+        leeway = find_leeway(fit, pairs, far, radius(width, n), radius(width, last), beaten)
         if (beaten != before).any():
-            directions = among(pairs, ~beaten)
-            uncertainty = make_uncertainty(n_arms, directions.first.size)
-            refit(fit)
-            measure(fit, directions, uncertainty)
+            left = among(pairs, ~beaten)
+            greedy = Greedy(left, make_uncertainty(n_arms, left.first.size), rule)
+            measure_anew(fit, greedy)
             before[:] = beaten
             since = 0
-        pulls = lull(
-            fit,
-            means,
-            directions,
-            uncertainty,
-            length,
-            rule,
-            slack,
-            growth,
-            min(cap, last) - n,
-            environment,
-        )
+        pulls = skip_looks(fit, means, greedy, length, leeway, min(cap, last) - n, environment)
         n += pulls
         since += pulls
 
@@ -285,11 +289,7 @@ def run_lingape(
     n_arms = means.size
     uncertainty = make_uncertainty(n_arms, 0)
     none = Directions(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    n = 0
-    while n < min(cap, n_arms):
-        counts[n] += 1.0
-        sums[n] += means[n] + environment.standard_normal()
-        n += 1
+    n = pull_each(fit, means, cap, environment)
     log_det = 0.0
     since = REFACTOR
     while True:

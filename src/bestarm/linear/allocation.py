@@ -203,7 +203,9 @@ def keeps(directions: Directions, uncertainty: Uncertainty, arm: int, rule: int,
 
 
 @inlined
-def streak(directions: Directions, uncertainty: Uncertainty, arm: int, rule: int, most: int) -> int:
+def repeats(
+    directions: Directions, uncertainty: Uncertainty, arm: int, rule: int, most: int
+) -> int:
     """How often in a row at least, from 1 to `most`, a greedy rule takes the arm it takes now.
 
     Always 1 for ARGMIN_MAX of more directions than one.

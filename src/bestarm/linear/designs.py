@@ -22,6 +22,17 @@ class Design(NamedTuple):
     bound: float  # no design has a smaller value
 
 
+class _Point(NamedTuple):
+    """Where the interior-point method stands."""
+
+    weights: np.ndarray  # (K,) lambda
+    t: float
+    u: np.ndarray  # (m,) multipliers of the directions
+    v: np.ndarray  # (K,) multipliers of the arms
+    values: np.ndarray  # (m,) s_y = y^T Lambda^-1 y
+    cross: np.ndarray  # (m, K) y^T Lambda^-1 x
+
+
 def optimal_design(arms: np.ndarray, directions: np.ndarray, tolerance: float = 1e-8) -> Design:
     """min over designs lambda of max over y of y^T Lambda^-1 y.
 
@@ -54,37 +65,53 @@ def optimal_design(arms: np.ndarray, directions: np.ndarray, tolerance: float = 
     """
     scale = np.sqrt((directions**2).sum(axis=1).max())
     directions = directions / scale
+    point, size = _centre(arms, directions), 1.0
+    value, bound = math.inf, 0.0
+    for _ in range(MOST_STEPS):
+        shares = point.u / point.u.sum()
+        value = point.values.max()
+        bound = (shares @ point.values) ** 2 / (shares @ point.cross**2).max()
+        if value - bound <= tolerance * value:
+            kept = _without_dust(arms, directions, point.weights, value)
+            return Design(kept, value * scale**2, bound * scale**2)
+        point, size = _next(arms, directions, point, size)
+    raise ArithmeticError(
+        f"no design with a relative gap of {tolerance:g} was found, "
+        f"only one of value {value:g} and bound {bound:g}"
+    )
+
+
+def _centre(arms, directions) -> _Point:
+    """Equal weights; multipliers that make all u_y (t - s_y), and all v_x lambda_x, equal."""
     weights = np.full(len(arms), 1.0 / len(arms))
     values, cross = _values(arms, directions, weights)
     t = 1.5 * values.max()
     u = 1.0 / (t - values)
     u /= u.sum()
     v = u @ (t - values) / len(directions) / weights
-    size, value, bound = 1.0, math.inf, 0.0
-    for _ in range(MOST_STEPS):
-        shares = u / u.sum()
-        value, bound = values.max(), (shares @ values) ** 2 / (shares @ cross**2).max()
-        if value - bound <= tolerance * value:
-            kept = _without_dust(arms, directions, weights, value)
-            return Design(kept, value * scale**2, bound * scale**2)
-        room = t - values
-        mu = (u @ room + v @ weights) / (u.size + v.size)
-        mu *= 0.1 if size > 0.7 else 0.3 if size > 0.3 else 0.8
-        step, rise = _newton(arms, cross, weights, u, v, room, mu)
-        du = mu / room - u - u / room * (rise + cross**2 @ step)
-        dv = mu / weights - v - v / weights * step
-        size = min(1.0, *(_reach(x, dx) for x, dx in ((weights, step), (u, du), (v, dv))))
-        while True:  # values are not linear in the step
-            values, cross = _values(arms, directions, weights + size * step)
-            if (t + size * rise - values > (1.0 - TO_BOUNDARY) * room).all():
-                break
-            size *= 0.7
-        weights, t = weights + size * step, t + size * rise
-        u, v = u + size * du, v + size * dv
-    raise ArithmeticError(
-        f"no design with a relative gap of {tolerance:g} was found, "
-        f"only one of value {value:g} and bound {bound:g}"
-    )
+    return _Point(weights, t, u, v, values, cross)
+
+
+def _next(arms, directions, point: _Point, last: float) -> tuple[_Point, float]:
+    """A Newton step towards a smaller mu, cut short where it would leave the inside.
+
+    `last` is the share of the last step that was taken. Returns that of this one too.
+    """
+    weights, t, u, v, values, cross = point
+    room = t - values
+    mu = (u @ room + v @ weights) / (u.size + v.size)
+    mu *= 0.1 if last > 0.7 else 0.3 if last > 0.3 else 0.8
+    step, rise = _newton(arms, cross, weights, u, v, room, mu)
+    du = mu / room - u - u / room * (rise + cross**2 @ step)
+    dv = mu / weights - v - v / weights * step
+    size = min(1.0, *(_reach(x, dx) for x, dx in ((weights, step), (u, du), (v, dv))))
+    while True:  # values are not linear in the step
+        values, cross = _values(arms, directions, weights + size * step)
+        if (t + size * rise - values > (1.0 - TO_BOUNDARY) * room).all():
+            break
+        size *= 0.7
+    weights, t, u, v = weights + size * step, t + size * rise, u + size * du, v + size * dv
+    return _Point(weights, t, u, v, values, cross), size
 
 
 def _without_dust(arms, directions, weights, value) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Runs of a fixed sequence of arms, stopped by the rewards or by the true gaps."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,12 +40,59 @@ def done(fit: Fit, width: Width, n: float) -> bool:
     return closeness(fit, best_arm(fit)) >= radius(width, n)
 
 
+class Leeway(NamedTuple):
+    """How far a skip interval may go: nothing is decided while D < slack and g < growth.
+
+    After n pulls let
+
+        D = sum of ||x_s||_n |r_s - x_s . theta_hat_n|,   g = sum of ||x_s||_n^2
+
+    over pulls s made since, ||.||_n in the norm of A_n^-1. By the inequality of Cauchy and
+    Schwarz, and A_n <= A_t <= (1 + g) A_n, at every later t
+
+        |y . theta_hat_t| <= ||y||_t (sqrt(1 + g) |y . theta_hat_n| / ||y||_n + D).
+
+    So in a skip interval a pull costs a random number and a few additions.
+    """
+
+    slack: float
+    growth: float
+
+
 @inlined
 def allowed_growth(near: float, slack: float) -> float:
     """The g with near sqrt(1 + g) = near + slack, or 1 if that is less."""
     if near <= 0.0:
         return 1.0
     return min((1.0 + slack / near) ** 2 - 1.0, 1.0)
+
+
+@inlined
+def follow(
+    fit: Fit,
+    means: np.ndarray,
+    sequence: np.ndarray,
+    n: int,
+    length: np.ndarray,
+    leeway: Leeway,
+    environment,
+) -> int:
+    """Pull along a sequence from its n-th place on, once at least, till it or the leeway ends.
+
+    (K,) `length` holds the ||x||_n. Returns the pulls so far.
+    """
+    moved, grown = 0.0, 0.0
+    while n < sequence.size:
+        arm = sequence[n]
+        reward = means[arm] + environment.standard_normal()
+        n += 1
+        fit.counts[arm] += 1.0
+        fit.sums[arm] += reward
+        moved += length[arm] * abs(reward - fit.values[arm])
+        grown += length[arm] * length[arm]
+        if not (moved < leeway.slack and grown < leeway.growth):
+            break
+    return n
 
 
 @jit
@@ -60,18 +108,10 @@ def run_static(
     """Pull along a sequence from its n-th place on until Eq. (11) holds or the sequence ends.
 
     The rule is tested at every pull, but looked at only where it could hold. Let z be the
-    `closeness` of the best arm a to its rival b after n pulls, and
-
-        D = sum of ||x_s||_n |r_s - x_s . theta_hat_n|,   g = sum of ||x_s||_n^2
-
-    over pulls s made since, ||.||_n in the norm of A_n^-1. By the inequality of Cauchy and
-    Schwarz, and A_n <= A_t <= (1 + g) A_n, at every later t
-
-        |y . theta_hat_t| <= ||y||_t (sqrt(1 + g) |y . theta_hat_n| / ||y||_n + D).
-
-    So while z sqrt(1 + g) + D < C(n) <= C(t), neither of a and b dominates the other, and no third
-    arm, which was below a after n pulls, dominates a: nothing stops. In such a lull a pull costs a
-    random number and a few additions. Half of C(n) - z is left to each of the two terms.
+    `closeness` of the best arm a to its rival b after n pulls. While z sqrt(1 + g) + D < C(n) <=
+    C(t), with D and g of `Leeway`, neither of a and b dominates the other, and no third arm, which
+    was below a after n pulls, dominates a: nothing stops. Half of C(n) - z is left to each of the
+    two terms.
 
     Args:
         fit: with the pulls so far.
@@ -85,31 +125,19 @@ def run_static(
     Returns:
         Pulls, and whether the rule held; if not, go on with a longer sequence.
     """
-    n_arms = means.size
-    counts, sums, values = fit.counts, fit.sums, fit.values
-    length = np.empty(n_arms)  # ||x||_n
+    length = np.empty(means.size)
     while n < sequence.size:
-        slack, growth = 0.0, 0.0
+        leeway = Leeway(0.0, 0.0)
         if n >= least:
             refit(fit)
             near, wide = closeness(fit, best_arm(fit)), radius(width, n)
             if near >= wide:
                 return n, True
             slack = 0.5 * (wide - near)
-            growth = allowed_growth(near, slack)
-            for a in range(n_arms):
+            leeway = Leeway(slack, allowed_growth(near, slack))
+            for a in range(means.size):
                 length[a] = math.sqrt(spread(fit.arms, fit.predictors, a, -1))
-        moved, grown = 0.0, 0.0
-        while n < sequence.size:
-            arm = sequence[n]
-            reward = means[arm] + environment.standard_normal()
-            n += 1
-            counts[arm] += 1.0
-            sums[arm] += reward
-            moved += length[arm] * abs(reward - values[arm])
-            grown += length[arm] * length[arm]
-            if not (moved < slack and grown < growth):
-                break
+        n = follow(fit, means, sequence, n, length, leeway, environment)
     refit(fit)
     return n, n >= least and done(fit, width, n)
 
@@ -142,7 +170,7 @@ def true_gaps_hold(
 
     Eq. (4): C(n) ||y|| <= Delta(y) for every y = x* - x. ||y|| falls and C(n) rises with n, so the
     rule is looked at again only when C(n) ||y|| / Delta(y) of the y for which it failed most could
-    have come down to 1: ||y||_t^2 >= ||y||_n^2 / (1 + g), see `run_static`.
+    have come down to 1: ||y||_t^2 >= ||y||_n^2 / (1 + g), see `Leeway`.
     """
     n_arms = means.size
     length = np.empty(n_arms)

@@ -1,11 +1,16 @@
-"""The seven strategies, the readings of the paper, and how a cell becomes runs."""
+"""The seven strategies, the readings of the paper, and how a cell becomes runs.
+
+A strategy is written twice: as steps (steps.py), which is how people are asked, and as a run that
+skips what changes nothing (static.py, adaptive.py, phased.py), which is how it is simulated. A test
+compares them.
+"""
 
 import math
 import threading
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -13,6 +18,7 @@ from pydantic import Field
 from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.status import Status
+from bestarm.core.strategy import NO_CAP, Steps
 from bestarm.core.streams import Streams, streams_of
 from bestarm.linear.adaptive import run_fully_adaptive, run_lingape
 from bestarm.linear.allocation import (
@@ -29,6 +35,28 @@ from bestarm.linear.least_squares import Fit, make_fit
 from bestarm.linear.phased import EQ_18, FIGURE_3, RagePhases, XYAdaptivePhases, run_phased
 from bestarm.linear.problem import Instance, Problem
 from bestarm.linear.static import draw_sums, run_static, true_gaps_hold
+from bestarm.linear.steps import (
+    AdaptiveRules,
+    FullyAdaptive,
+    LinGapE,
+    LinGapERules,
+    Phased,
+    PhasedRules,
+    Rules,
+    Static,
+    StaticRules,
+)
+
+#: Objects with the steps of core/strategy.py.
+STRATEGIES: dict[str, Any] = {
+    "G": Static(),
+    "XY": Static(),
+    "XY-Adaptive": Phased(),
+    "XY-Oracle": Static(),
+    "Fully-Adaptive": FullyAdaptive(),
+    "RAGE": Phased(),
+    "LinGapE": LinGapE(),
+}
 
 #: Section 6: by how much the uncertainty of XY-Adaptive shrinks every phase.
 ALPHA = 0.1
@@ -36,7 +64,6 @@ ALPHA = 0.1
 RIDGE = 1.0
 #: c' of Proposition 1.
 C_PRIME = 6.0 / math.pi**2
-NO_CAP = np.iinfo(np.int64).max
 
 
 class Reading(NamedTuple):
@@ -142,6 +169,9 @@ def readings_of(strategy: str) -> Readings[Reading]:
     return Readings({"honest": HONEST, "closest": every[CLOSEST[strategy]], **every})
 
 
+READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
+
+
 class Setting(Input):
     """What a run is asked, the same for every strategy."""
 
@@ -216,41 +246,71 @@ def sequence_of(kind: str, problem: Problem, rule: int) -> StaticSequence:
         return _sequence(kind, _Array(problem.arms), means, rule)
 
 
+def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) -> Rules:
+    """What a strategy is told.
+
+    Args:
+        strategy: its name.
+        problem: the arms. Of the truth XY-Oracle alone is told the means; LinGapE, and
+            Fully-Adaptive with Proposition 2's width, the norm.
+        reading: of the paper.
+        delta: wanted probability of a wrong answer.
+    """
+    arms = problem.arms
+    width = static_width(reading, len(arms), delta)
+    if strategy == "LinGapE":
+        return LinGapERules(arms, delta, problem.norm, RIDGE)
+    if strategy == "RAGE":
+        return PhasedRules(arms, RagePhases(arms, delta))
+    if strategy == "XY-Adaptive":
+        phases = XYAdaptivePhases(
+            arms,
+            width,
+            alpha=ALPHA,
+            rule=reading.greedy,
+            phase_test=reading.phase_test,
+            rebuild=reading.rebuild,
+        )
+        return PhasedRules(arms, phases)
+    if strategy == "Fully-Adaptive":
+        width = adaptive_width(reading, problem, delta)
+        ridge = RIDGE if reading.proposition_2 else 0.0
+        return AdaptiveRules(arms, width, all_pairs(len(arms)), reading.greedy, ridge)
+    by_true_gaps = strategy == "XY-Oracle" and reading.true_gaps
+    sequence = sequence_of(strategy, problem, reading.greedy)
+    return StaticRules(arms, width, sequence, problem.means if by_true_gaps else None)
+
+
 Replicate = Callable[[Streams], Outcome]
 
 
-def prepare_static(
-    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
-) -> Replicate:
+def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
     """G and XY, and XY-Oracle under the empirical rule: a fixed sequence, tested at every pull."""
-    sequence = sequence_of(strategy, problem, reading.greedy)
-    width = static_width(reading, len(problem.arms), delta)
+    sequence = rules.sequence
 
     def replicate(streams: Streams) -> Outcome:
-        fit = make_fit(problem.arms, 0.0)
+        fit = make_fit(rules.arms, 0.0)
         n, stopped = 0, False
         while not stopped and n < cap:
             pulls = sequence.first(min(n + 1, cap))[:cap]
             n, stopped = run_static(
-                fit, problem.means, width, pulls, sequence.least, n, streams.environment
+                fit, problem.means, rules.width, pulls, sequence.least, n, streams.environment
             )
         return outcome(fit, fit.counts, stopped)
 
     return replicate
 
 
-def prepare_oracle(
-    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
-) -> Replicate:
+def prepare_oracle(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
     """XY-Oracle; under Eq. (4) it stops after a number of pulls that no reward changes."""
-    if not reading.true_gaps:
-        return prepare_static(strategy, problem, reading, delta, cap)
-    n = deterministic_budget(strategy, problem, reading, delta, cap)
-    pulled = sequence_of(strategy, problem, reading.greedy).first(n or cap)[: n or cap]
-    counts = np.bincount(pulled, minlength=len(problem.arms)).astype(float)
+    if rules.means is None:
+        return prepare_static(rules, problem, cap)
+    n = deterministic_budget(rules, problem.means, cap)
+    pulled = rules.sequence.first(n or cap)[: n or cap]
+    counts = np.bincount(pulled, minlength=len(rules.arms)).astype(float)
 
     def replicate(streams: Streams) -> Outcome:
-        fit = make_fit(problem.arms, 0.0)
+        fit = make_fit(rules.arms, 0.0)
         fit.counts[:] = counts
         draw_sums(fit, problem.means, streams.environment.standard_normal(counts.size))
         return outcome(fit, counts, n > 0)
@@ -258,114 +318,86 @@ def prepare_oracle(
     return replicate
 
 
-def deterministic_budget(
-    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
-) -> int:
-    """The pulls after which Eq. (4) holds along a strategy's static sequence; 0 beyond the cap.
+def deterministic_budget(rules: Any, means: np.ndarray, cap: int) -> int:
+    """The pulls after which Eq. (4) holds along a static strategy's sequence; 0 beyond the cap.
 
-    The budget of a run whose estimates are exact: of XY-Oracle its own, of G and XY about what
-    they need.
+    The rules are `StaticRules`. The budget of a run whose estimates are exact: of XY-Oracle its
+    own, of G and XY about what they need.
     """
-    sequence = sequence_of(strategy, problem, reading.greedy)
-    width = static_width(reading, len(problem.arms), delta)
-    fit = make_fit(problem.arms, 0.0)
+    fit = make_fit(rules.arms, 0.0)
     known = 0
     while known < cap:
-        pulls = sequence.first(min(known + 1, cap))[:cap]
-        n = true_gaps_hold(fit, problem.means, width, pulls, sequence.least, known)
+        pulls = rules.sequence.first(min(known + 1, cap))[:cap]
+        n = true_gaps_hold(fit, means, rules.width, pulls, rules.sequence.least, known)
         if n:
             return n
         known = pulls.size
     return 0
 
 
-def prepare_adaptive(
-    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
-) -> Replicate:
+def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replicate:
     """Fully-Adaptive."""
-    width = adaptive_width(reading, problem, delta)
-    n_arms = len(problem.arms)
-    pairs, everyone = all_pairs(n_arms), np.arange(n_arms)
+    _, width, pairs, greedy, ridge = rules
 
     def replicate(streams: Streams) -> Outcome:
-        fit = make_fit(problem.arms, RIDGE if reading.proposition_2 else 0.0)
-        rule, environment = reading.greedy, streams.environment
+        fit = make_fit(rules.arms, ridge)
         _, stopped = run_fully_adaptive(
-            fit, problem.means, width, pairs, rule, everyone, cap, environment
+            fit, problem.means, width, pairs, greedy, cap, streams.environment
         )
         return outcome(fit, fit.counts, stopped)
 
     return replicate
 
 
-def prepare_lingape(
-    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
-) -> Replicate:
-    """LinGapE, which knows ||theta*||."""
+def prepare_lingape(rules: LinGapERules, problem: Problem, cap: int) -> Replicate:
+    """LinGapE."""
 
     def replicate(streams: Streams) -> Outcome:
-        fit = make_fit(problem.arms, RIDGE)
-        _, stopped = run_lingape(fit, problem.means, delta, problem.norm, cap, streams.environment)
+        fit = make_fit(rules.arms, rules.ridge)
+        _, stopped = run_lingape(
+            fit, problem.means, rules.delta, rules.norm, cap, streams.environment
+        )
         return outcome(fit, fit.counts, stopped)
 
     return replicate
 
 
-def prepare_xy_adaptive(
-    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
-) -> Replicate:
-    """XY-Adaptive."""
-    return _prepare_phased(xy_adaptive_phases(problem.arms, reading, delta), problem, cap)
+def prepare_phased(rules: PhasedRules, problem: Problem, cap: int) -> Replicate:
+    """XY-Adaptive and RAGE: the rewards of a phase are one sum an arm."""
 
-
-def xy_adaptive_phases(arms: np.ndarray, reading: Reading, delta: float) -> XYAdaptivePhases:
-    """The phases of XY-Adaptive under a reading."""
-    return XYAdaptivePhases(
-        arms,
-        static_width(reading, len(arms), delta),
-        alpha=ALPHA,
-        rule=reading.greedy,
-        phase_test=reading.phase_test,
-        rebuild=reading.rebuild,
-    )
-
-
-def prepare_rage(
-    strategy: str, problem: Problem, reading: Reading, delta: float, cap: int
-) -> Replicate:
-    """RAGE."""
-    return _prepare_phased(RagePhases(problem.arms, delta), problem, cap)
-
-
-def _prepare_phased(phases, problem: Problem, cap: int) -> Replicate:
     def replicate(streams: Streams) -> Outcome:
-        environment = streams.environment
         fit, left, pulls, stopped = run_phased(
-            phases, problem.arms, problem.means, cap, environment
+            rules.phases, rules.arms, problem.means, cap, streams.environment
         )
         return outcome(fit, pulls, stopped, left)
 
     return replicate
 
 
-STRATEGIES: dict[str, Callable[[str, Problem, Reading, float, int], Replicate]] = {
+#: How a strategy is simulated: from its rules, what is true, and the most pulls.
+RUNS: dict[str, Callable[[Any, Problem, int], Replicate]] = {
     "G": prepare_static,
     "XY": prepare_static,
-    "XY-Adaptive": prepare_xy_adaptive,
+    "XY-Adaptive": prepare_phased,
     "XY-Oracle": prepare_oracle,
     "Fully-Adaptive": prepare_adaptive,
-    "RAGE": prepare_rage,
+    "RAGE": prepare_phased,
     "LinGapE": prepare_lingape,
 }
-READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
+
+
+def steps(instance: Instance, cell: Cell) -> Steps:
+    """A cell as steps."""
+    setting, problem = Setting(**cell.setting), instance.problem
+    reading = READINGS[cell.strategy][cell.reading]
+    rules = rules_of(cell.strategy, problem, reading, setting.delta)
+    return Steps(STRATEGIES[cell.strategy], rules, problem, setting.cap or NO_CAP)
 
 
 def prepare(instance: Instance, cell: Cell) -> Replicate:
     """A function that runs one replication of a cell on its streams."""
-    setting = Setting(**cell.setting)
-    reading = READINGS[cell.strategy][cell.reading]
-    cap = setting.cap or NO_CAP
-    return STRATEGIES[cell.strategy](cell.strategy, instance.problem, reading, setting.delta, cap)
+    _, rules, problem, cap = steps(instance, cell)
+    return RUNS[cell.strategy](rules, problem, cap)
 
 
 #: Small and quick to solve, for compiling and for tests.
@@ -382,4 +414,4 @@ def warm_up() -> None:
     prepare(EASY, oracle)(streams_of(0, 0))
 
 
-SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, code=STRATEGIES)
+SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, steps=steps)

@@ -27,6 +27,7 @@ from bestarm.linear.strategies import (
     Reading,
     deterministic_budget,
     grid,
+    rules_of,
     static_width,
 )
 
@@ -161,7 +162,8 @@ def readings(sources: Sources) -> pd.DataFrame:
     problem = paper_instance(5).problem
     for strategy in ("G", "XY", "XY-Oracle"):
         for name, reading in grid(strategy).items():
-            n = deterministic_budget(strategy, problem, reading, DELTA, LONGEST)
+            rules = rules_of(strategy, problem, reading, DELTA)
+            n = deterministic_budget(rules, problem.means, LONGEST)
             cell = Cell("d=5", strategy, {"delta": DELTA}, name)
             rows += cell_rows(cell, [exact("exact_budget", "pulls", n if n else math.inf)])
     by_arm = summary.statistic.str.startswith("mean_pulls")

@@ -1,0 +1,252 @@
+"""The strategies one pull at a time: steps on a state, see core/strategy.py, in plain Python.
+
+Simulations take shorter ways to the same pulls (`RUNS` of strategies.py): they skip the looks
+that cannot stop a run or change the next arm, and draw the rewards of a phase as one sum an arm.
+The steps and these runs share the compiled pieces that decide.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestarm.core.strategy import NO_CAP, Strategy
+from bestarm.linear.adaptive import distances, dominated, ellipsoid, log_growth, most_telling, rival
+from bestarm.linear.allocation import (
+    Directions,
+    StaticSequence,
+    among,
+    choose,
+    make_uncertainty,
+    measure,
+    products,
+)
+from bestarm.linear.confidence import Width, radius
+from bestarm.linear.least_squares import Fit, make_fit, refit
+from bestarm.linear.phased import Phases, Plan
+from bestarm.linear.problem import Problem
+from bestarm.linear.static import best_arm, done, true_gaps
+
+#: The arm of a static sequence whose pull is awaited, if none is.
+NO_ARM = -1
+
+
+@dataclass
+class State:
+    """What a run has seen; the fit's arrays are changed in place."""
+
+    fit: Fit  # to the rewards, in units of the noise
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K,) pulls so far."""
+        return self.fit.counts
+
+    @property
+    def answer(self) -> int:
+        """The arm of highest estimated value."""
+        return int(best_arm(self.fit))
+
+    @property
+    def table(self) -> np.ndarray:
+        """(K, K) x^T A^-1 x' of the arms."""
+        table = np.empty((self.fit.counts.size, self.fit.counts.size))
+        products(self.fit, table)
+        return table
+
+
+class Linear:
+    """The steps that all share: rewards of Gaussian noise, fitted by least squares."""
+
+    follow = Strategy.follow
+
+    def observe(self, rules: Any, state: Any, arm: int, observed: float) -> None:
+        """Count a reward, in units of the noise; fit again once the pulls determine theta."""
+        fit: Fit = state.fit
+        fit.counts[arm] += 1.0
+        fit.sums[arm] += observed
+        pulled = fit.arms[fit.counts > 0.0]
+        if fit.ridge > 0.0 or np.linalg.matrix_rank(pulled) == fit.theta.size:
+            refit(fit)
+
+    def pull(
+        self, world: Problem, state: State, arm: int, environment: np.random.Generator
+    ) -> float:
+        """A reward in units of the noise."""
+        return world.means[arm] + environment.standard_normal()
+
+
+class StaticRules(NamedTuple):
+    """What G, XY and XY-Oracle are told."""
+
+    arms: np.ndarray  # (K, d)
+    width: Width
+    sequence: StaticSequence
+    means: np.ndarray | None  # (K,) where they stop by the true gaps, in units of the noise
+
+
+@dataclass
+class StaticState(State):
+    """How far along the sequence a run is."""
+
+    place: int = 0
+    awaited: int = NO_ARM  # the arm of this place, once it is chosen
+
+
+class Static(Linear):
+    """A fixed sequence of arms, until one arm's lead is clear: Eq. (11), or by true gaps Eq. (4).
+
+    Pulls of other arms than the chosen one count and do not move the sequence.
+    """
+
+    def start(self, rules: StaticRules) -> StaticState:
+        return StaticState(make_fit(rules.arms, 0.0))
+
+    def done(self, rules: StaticRules, state: StaticState) -> bool:
+        if state.place < rules.sequence.least:
+            return False
+        n = state.pulls.sum()
+        if rules.means is None:
+            return bool(done(state.fit, rules.width, n))
+        return bool(true_gaps(state.fit, rules.means) >= radius(rules.width, n))
+
+    def choose(self, rules: StaticRules, state: StaticState, coins: Any) -> int:
+        state.awaited = int(rules.sequence.first(state.place + 1)[state.place])
+        return state.awaited
+
+    def observe(self, rules: StaticRules, state: StaticState, arm: int, observed: float) -> None:
+        super().observe(rules, state, arm, observed)
+        if arm == state.awaited:
+            state.place, state.awaited = state.place + 1, NO_ARM
+
+
+class PhasedRules(NamedTuple):
+    """What XY-Adaptive and RAGE are told."""
+
+    arms: np.ndarray  # (K, d)
+    phases: Phases
+
+
+@dataclass
+class PhasedState(State):
+    """Where in its phases a run is; its fit is to the rewards of the last one."""
+
+    left: np.ndarray  # (K,) whether an arm may still be the best
+    plan: Plan  # of this phase
+    spent: np.ndarray  # (K,) pulls of the phases before
+    phase: int = 1
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K,) pulls so far."""
+        return self.spent + self.fit.counts
+
+    @property
+    def answer(self) -> int:
+        """Of the arms left, that of highest estimated value."""
+        return int(np.argmax(np.where(self.left, self.fit.values, -np.inf)))
+
+
+class Phased(Linear):
+    """Phases of pulls, after each of which dominated arms are left out, until one arm is left."""
+
+    def start(self, rules: PhasedRules) -> PhasedState:
+        everyone, nothing = np.ones(len(rules.arms), np.bool_), np.zeros(len(rules.arms))
+        plan = rules.phases.plan(1, everyone, rules.phases.start, NO_CAP)
+        return PhasedState(make_fit(rules.arms, 0.0), everyone, plan, nothing)
+
+    def done(self, rules: PhasedRules, state: PhasedState) -> bool:
+        return bool(state.left.sum() == 1)
+
+    def choose(self, rules: PhasedRules, state: PhasedState, coins: Any) -> int:
+        return int(np.argmax(state.plan.counts - state.fit.counts))
+
+    def observe(self, rules: PhasedRules, state: PhasedState, arm: int, observed: float) -> None:
+        super().observe(rules, state, arm, observed)
+        if self.done(rules, state) or (state.fit.counts < state.plan.counts).any():
+            return
+        n = int(state.pulls.sum())
+        state.left = rules.phases.survivors(state.fit, state.phase, state.left, n)
+        if not self.done(rules, state):
+            state.spent += state.fit.counts
+            state.phase += 1
+            state.plan = rules.phases.plan(state.phase, state.left, state.plan.reached, NO_CAP)
+            state.fit = make_fit(rules.arms, 0.0)
+
+
+class AdaptiveRules(NamedTuple):
+    """What Fully-Adaptive is told."""
+
+    arms: np.ndarray  # (K, d)
+    width: Width
+    pairs: Directions  # of all arms
+    greedy: int  # TWO_STEP or ARGMIN_MAX
+    ridge: float
+
+
+@dataclass
+class AdaptiveState(State):
+    """Which arms are left."""
+
+    left: np.ndarray  # (K,) whether no arm dominates an arm
+
+
+class FullyAdaptive(Linear):
+    """Every arm once; then XY-allocation on the arms that no other dominates, until one is left."""
+
+    def start(self, rules: AdaptiveRules) -> AdaptiveState:
+        return AdaptiveState(make_fit(rules.arms, rules.ridge), np.ones(len(rules.arms), np.bool_))
+
+    def done(self, rules: AdaptiveRules, state: AdaptiveState) -> bool:
+        return bool(state.left.sum() == 1)
+
+    def choose(self, rules: AdaptiveRules, state: AdaptiveState, coins: Any) -> int:
+        if (state.pulls == 0.0).any():
+            return int(np.argmin(state.pulls))
+        directions = among(rules.pairs, state.left)
+        uncertainty = make_uncertainty(state.pulls.size, directions.first.size)
+        measure(state.fit, directions, uncertainty)
+        return int(choose(directions, uncertainty, state.pulls, rules.greedy))
+
+    def observe(
+        self, rules: AdaptiveRules, state: AdaptiveState, arm: int, observed: float
+    ) -> None:
+        super().observe(rules, state, arm, observed)
+        if (state.pulls > 0.0).all():
+            far, beaten = np.empty(rules.pairs.first.size), np.empty_like(state.left)
+            distances(state.fit, rules.pairs, state.table, far)
+            wide = radius(rules.width, state.pulls.sum())
+            dominated(state.fit, rules.pairs, far, wide, beaten)
+            state.left[:] = ~beaten
+
+
+class LinGapERules(NamedTuple):
+    """What LinGapE is told."""
+
+    arms: np.ndarray  # (K, d)
+    delta: float  # wanted probability of a wrong answer
+    norm: float  # bound on ||theta*||, in units of the noise
+    ridge: float
+
+
+class LinGapE(Linear):
+    """Every arm once; then the arm that tells most about the two hardest to tell apart."""
+
+    def start(self, rules: LinGapERules) -> State:
+        return State(make_fit(rules.arms, rules.ridge))
+
+    def done(self, rules: LinGapERules, state: State) -> bool:
+        return bool((state.pulls > 0.0).all() and self._rival(rules, state)[1] <= 0.0)
+
+    def choose(self, rules: LinGapERules, state: State, coins: Any) -> int:
+        if (state.pulls == 0.0).any():
+            return int(np.argmin(state.pulls))
+        return int(most_telling(state.table, state.answer, self._rival(rules, state)[0]))
+
+    def _rival(self, rules: LinGapERules, state: State) -> tuple[int, float]:
+        """The arm hardest to tell from the best looking, and by how much it may be better."""
+        wide = ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
+        return rival(state.table, state.fit.values, state.answer, wide)
+
+
+Rules = StaticRules | PhasedRules | AdaptiveRules | LinGapERules
