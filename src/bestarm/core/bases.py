@@ -215,7 +215,7 @@ def _pivot_on(work: Workspace, n: int, depth: int, j: int) -> bool:
 
 @jit
 def eliminate_row(tableau: np.ndarray, n: int, pivot: int, j: int) -> None:
-    """Make column j a unit vector up to rounding, its 1 in row `pivot`, in place; columns 0 to n."""
+    """Make column j a unit vector, up to rounding, with its 1 in row `pivot`; in place."""
     eliminate(tableau, tableau, 0, n, pivot, j)
 
 
