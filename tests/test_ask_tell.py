@@ -210,7 +210,7 @@ BAD = [
     (ORACLE, {"theta": ["a", 1.0]}, "theta: must be a vector of finite numbers"),
     *((linear.LinGapE, {"norm": n}, "norm: must be ") for n in (0.0, -1.0, math.nan, math.inf)),
     (FULL, {"norm": 0.0, "reading": "prop2+two-step"}, "norm: must be a positive"),
-    (FULL, {"reading": "prop2+argmin-max"}, "norm: must be a positive"),
+    (FULL, {"reading": "prop2+argmin-max"}, "norm: must be given"),
     (delayed.Partial, PARTIAL | {"n_arms": 0}, "n_arms"),
     (delayed.Partial, PARTIAL | {"top": 4}, "top"),
     (delayed.Partial, PARTIAL | {"sigma": 0.0}, "sigma"),

@@ -89,12 +89,12 @@ def make_others(n_arms: int, n_constraints: int, most_bases: int) -> Others:
     """Space for the vertices along the edges of so many bases."""
     m, n = n_constraints + 1, n_arms + n_constraints
     return Others(
-        steps=np.empty((most_bases * n, n_arms)),
-        gaps=np.empty(most_bases * n),
-        slots=np.empty(most_bases * n, np.int64),
-        bases=np.empty((most_bases, m), np.int64),
-        masks=np.empty(most_bases, np.int64),
-        tableau=np.empty((m, n + 1)),
+        steps=np.zeros((most_bases * n, n_arms)),
+        gaps=np.zeros(most_bases * n),
+        slots=np.zeros(most_bases * n, np.int64),
+        bases=np.zeros((most_bases, m), np.int64),
+        masks=np.zeros(most_bases, np.int64),
+        tableau=np.zeros((m, n + 1)),
         cut=np.zeros(1, np.bool_),
     )
 
