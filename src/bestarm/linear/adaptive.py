@@ -102,13 +102,6 @@ class Greedy(NamedTuple):
     rule: int  # TWO_STEP or ARGMIN_MAX
 
 
-@inlined
-def measure_anew(fit: Fit, greedy: Greedy) -> None:
-    """The estimates, and what the rule looks at, from counts and sums."""
-    refit(fit)
-    measure(fit, greedy.directions, greedy.uncertainty)
-
-
 @lean
 def skip_looks(
     fit: Fit,
@@ -181,17 +174,18 @@ def run_fully_adaptive(
     n_arms = means.size
     beaten, before = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
     far, length = np.empty(pairs.first.size), np.empty(n_arms)
-    greedy = Greedy(pairs, make_uncertainty(n_arms, far.size), rule)
+    directions, uncertainty = pairs, make_uncertainty(n_arms, far.size)
     n = pull_each(fit, means, cap, environment)
     since = REFACTOR
     while True:
         if since >= REFACTOR:
-            measure_anew(fit, greedy)
+            refit(fit)
+            measure(fit, directions, uncertainty)
             since = 0
         else:
-            recall(fit, greedy.uncertainty.table)
+            recall(fit, uncertainty.table)
         last = n + n // LONGEST_SKIP + 1
-        distances(fit, pairs, greedy.uncertainty.table, far)
+        distances(fit, pairs, uncertainty.table, far)
         dominated(fit, pairs, far, radius(width, n), beaten)
         alone = beaten.sum() == n_arms - 1
         if alone or n >= cap:
@@ -199,11 +193,13 @@ def run_fully_adaptive(
             return n, alone
         leeway = find_leeway(fit, pairs, far, radius(width, n), radius(width, last), beaten)
         if (beaten != before).any():
-            left = among(pairs, ~beaten)
-            greedy = Greedy(left, make_uncertainty(n_arms, left.first.size), rule)
-            measure_anew(fit, greedy)
+            directions = among(pairs, ~beaten)
+            uncertainty = make_uncertainty(n_arms, directions.first.size)
+            refit(fit)
+            measure(fit, directions, uncertainty)
             before[:] = beaten
             since = 0
+        greedy = Greedy(directions, uncertainty, rule)
         pulls = skip_looks(fit, means, greedy, length, leeway, min(cap, last) - n, environment)
         n += pulls
         since += pulls

@@ -38,6 +38,7 @@ from bestarm.linear.static import draw_sums, run_static, true_gaps_hold
 from bestarm.linear.steps import (
     AdaptiveRules,
     FullyAdaptive,
+    Linear,
     LinGapE,
     LinGapERules,
     Phased,
@@ -47,8 +48,7 @@ from bestarm.linear.steps import (
     StaticRules,
 )
 
-#: Objects with the steps of core/strategy.py.
-STRATEGIES: dict[str, Any] = {
+STRATEGIES: dict[str, Linear] = {
     "G": Static(),
     "XY": Static(),
     "XY-Adaptive": Phased(),
@@ -257,7 +257,6 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
         delta: wanted probability of a wrong answer.
     """
     arms = problem.arms
-    width = static_width(reading, len(arms), delta)
     if strategy == "LinGapE":
         return LinGapERules(arms, delta, problem.norm, RIDGE)
     if strategy == "RAGE":
@@ -265,7 +264,7 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
     if strategy == "XY-Adaptive":
         phases = XYAdaptivePhases(
             arms,
-            width,
+            static_width(reading, len(arms), delta),
             alpha=ALPHA,
             rule=reading.greedy,
             phase_test=reading.phase_test,
@@ -276,9 +275,18 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
         width = adaptive_width(reading, problem, delta)
         ridge = RIDGE if reading.proposition_2 else 0.0
         return AdaptiveRules(arms, width, all_pairs(len(arms)), reading.greedy, ridge)
+    return static_rules(strategy, problem, reading, delta)
+
+
+def static_rules(strategy: str, problem: Problem, reading: Reading, delta: float) -> StaticRules:
+    """What G, XY or XY-Oracle is told; arguments as of `rules_of`."""
     by_true_gaps = strategy == "XY-Oracle" and reading.true_gaps
-    sequence = sequence_of(strategy, problem, reading.greedy)
-    return StaticRules(arms, width, sequence, problem.means if by_true_gaps else None)
+    return StaticRules(
+        problem.arms,
+        static_width(reading, len(problem.arms), delta),
+        sequence_of(strategy, problem, reading.greedy),
+        problem.means if by_true_gaps else None,
+    )
 
 
 Replicate = Callable[[Streams], Outcome]
@@ -318,11 +326,11 @@ def prepare_oracle(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
     return replicate
 
 
-def deterministic_budget(rules: Any, means: np.ndarray, cap: int) -> int:
+def deterministic_budget(rules: StaticRules, means: np.ndarray, cap: int) -> int:
     """The pulls after which Eq. (4) holds along a static strategy's sequence; 0 beyond the cap.
 
-    The rules are `StaticRules`. The budget of a run whose estimates are exact: of XY-Oracle its
-    own, of G and XY about what they need.
+    The budget of a run whose estimates are exact: of XY-Oracle its own, of G and XY about what
+    they need.
     """
     fit = make_fit(rules.arms, 0.0)
     known = 0

@@ -27,7 +27,7 @@ from bestarm.linear.strategies import (
     Reading,
     deterministic_budget,
     grid,
-    rules_of,
+    static_rules,
     static_width,
 )
 
@@ -162,7 +162,7 @@ def readings(sources: Sources) -> pd.DataFrame:
     problem = paper_instance(5).problem
     for strategy in ("G", "XY", "XY-Oracle"):
         for name, reading in grid(strategy).items():
-            rules = rules_of(strategy, problem, reading, DELTA)
+            rules = static_rules(strategy, problem, reading, DELTA)
             n = deterministic_budget(rules, problem.means, LONGEST)
             cell = Cell("d=5", strategy, {"delta": DELTA}, name)
             rows += cell_rows(cell, [exact("exact_budget", "pulls", n if n else math.inf)])

@@ -1,0 +1,116 @@
+"""The steps against the runs that simulations take: the same pulls, and the same answer."""
+
+import numpy as np
+import pytest
+
+from bestarm.common.paper import Cell
+from bestarm.core.status import Status
+from bestarm.core.streams import streams_of
+from bestarm.linear.problem import Instance
+from bestarm.linear.steps import NO_ARM, Phased, StaticState
+from bestarm.linear.strategies import EASY, READINGS, STRATEGIES, prepare, steps
+from components import components
+from linear.instances import drawn
+
+SHOWN = {strategy: components(readings) for strategy, readings in READINGS.items()}
+CASES = [(strategy, reading) for strategy in STRATEGIES for reading in SHOWN[strategy]]
+INSTANCES = {"easy": EASY}
+for seed, size in enumerate([(2, 4), (3, 4)]):
+    arms, theta, _ = drawn(seed, *size, strength=3.0)
+    name = f"drawn {seed}"
+    INSTANCES[name] = Instance(name=name, arms=arms.tolist(), theta=theta.tolist())
+SETTING = {"delta": 0.1, "cap": 4000}
+
+
+class Told:
+    """In place of a generator: the normals that make a sum of rewards what a run draws at once.
+
+    A run draws z of a Gaussian for the sum of c rewards of an arm, c mean + sqrt(c) z. Here every
+    one of the c rewards is mean + z / sqrt(c).
+
+    Args:
+        environment: of the run.
+        phase: () -> the number of a phase, and the (K,) pulls in it whose rewards are summed.
+    """
+
+    def __init__(self, environment, phase):
+        self._environment, self._phase = environment, phase
+        self._number, self._shares = 0, np.zeros(0)
+        self.arm = 0
+
+    def standard_normal(self):
+        number, counts = self._phase()
+        if number != self._number:
+            normals = self._environment.standard_normal(counts.size)
+            self._number, self._shares = number, normals / np.sqrt(np.maximum(counts, 1.0))
+        return self._shares[self.arm]
+
+
+def stepped(instance, cell, environment_of):
+    """A run step by step: its last state, and whether it stopped."""
+    strategy, rules, world, cap = steps(instance, cell)
+    state = strategy.start(rules)
+    environment = environment_of(strategy, rules, state)
+    for _ in range(cap):
+        if strategy.done(rules, state):
+            return state, True
+        arm = strategy.choose(rules, state, None)
+        if isinstance(environment, Told):
+            environment.arm = arm
+        strategy.observe(rules, state, arm, strategy.pull(world, state, arm, environment))
+    return state, strategy.done(rules, state)
+
+
+@pytest.mark.parametrize("instance", INSTANCES)
+@pytest.mark.parametrize(("strategy", "reading"), CASES)
+def test_steps_make_the_pulls_of_the_run(strategy, reading, instance):
+    """Told the same normals; where the run draws sums of rewards, normals with the same sums.
+
+    The sums then agree but for rounding. Runs in phases do not order the pulls of a phase, so if
+    the cap cuts one its pulls may differ.
+    """
+    cell = Cell(instance, strategy, SETTING, reading)
+    wanted = prepare(INSTANCES[instance], cell)(streams_of(5, 1))
+    environment = streams_of(5, 1).environment
+
+    def told(step, rules, state):
+        if isinstance(step, Phased):
+            return Told(environment, lambda: (state.phase, state.plan.counts))
+        if getattr(rules, "means", None) is not None:
+            return Told(environment, lambda: (1, wanted.pulls))
+        return environment
+
+    state, stopped = stepped(INSTANCES[instance], cell, told)
+    assert stopped == (wanted.status == Status.STOPPED)
+    assert state.pulls.sum() == wanted.tau
+    if stopped or not isinstance(STRATEGIES[strategy], Phased):
+        assert state.answer + 1 == wanted.answer
+        np.testing.assert_array_equal(state.pulls, wanted.pulls)
+
+
+def test_these_runs_are_long_enough_to_tell():
+    """Of every strategy some stop within the cap, after many pulls."""
+    for strategy in STRATEGIES:
+        runs = []
+        for name, instance in INSTANCES.items():
+            for reading in SHOWN[strategy]:
+                cell = Cell(name, strategy, SETTING, reading)
+                runs.append(prepare(instance, cell)(streams_of(5, 1)))
+        stops = [run.tau for run in runs if run.status == Status.STOPPED]
+        assert stops, strategy
+        assert max(stops) > 100, strategy
+
+
+def test_a_sequence_moves_only_by_the_pull_it_waits_for():
+    strategy, rules, _, _ = steps(EASY, Cell("easy", "G", {}, "honest"))
+    state = strategy.start(rules)
+    assert (state.place, state.awaited) == (0, NO_ARM)
+    strategy.observe(rules, state, 0, 1.0)
+    assert isinstance(state, StaticState)
+    assert state.place == 0
+    arm = strategy.choose(rules, state, None)
+    strategy.observe(rules, state, (arm + 1) % 3, 1.0)
+    assert (state.place, state.awaited) == (0, arm)
+    strategy.observe(rules, state, arm, 1.0)
+    assert (state.place, state.awaited) == (1, NO_ARM)
+    assert state.pulls.sum() == 3
