@@ -425,10 +425,10 @@ def test_sections_and_bullets_of_a_text():
 
 
 def test_code_is_found_and_shown_only_if_the_project_has_it(root):
-    from bestarm.cbmai.strategies import run_sfsr
+    from bestarm.cbmai.steps import run
 
     code = Code(root, sources(root))
-    assert code.of(run_sfsr).startswith("code/src/bestarm/cbmai/strategies.py.html#L-")
+    assert code.of(run).startswith("code/src/bestarm/cbmai/steps.py.html#L-")
     assert code.of(json.dumps) is None
     assert code.of(3) is None
     assert code.page("results/x.json") is None
