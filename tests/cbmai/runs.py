@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bestarm.cbmai.steps import World, run
+from bestarm.cbmai.steps import run
 from bestarm.cbmai.strategies import most_normals, rules_of
 
 
@@ -14,5 +14,5 @@ def normals(strategy, problem, rng, runs=()):
 
 def simulate(strategy, problem, noise, budget, drawn):
     """One run of a strategy."""
-    world = World(problem, noise, np.zeros(problem.bounds.size + 2))
-    return run(world, rules_of(strategy, problem, budget), drawn)
+    _, goals, score = rules_of(strategy, problem, budget)
+    return run(problem, noise, goals, score, drawn)

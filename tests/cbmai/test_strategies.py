@@ -301,6 +301,24 @@ def test_a_run_whose_scores_were_not_found_has_failed(monkeypatch):
 
 @both
 @pytest.mark.parametrize("case", CASES)
+def test_a_run_pull_by_pull_is_the_run_by_sums(case, strategy):
+    """Without noise both see the same but for rounding, and so end the same."""
+    problem, rng = CASES[case], np.random.default_rng(0)
+    exact = Noise(0.0, 0.0)
+    fused = simulate(strategy, problem, exact, BUDGET, normals(strategy, problem, rng))
+    world = steps.World(problem, exact, np.zeros(problem.bounds.size + 2))
+    rules, play = rules_of(strategy, problem, BUDGET), STRATEGIES[strategy].play
+    state, _ = play(world, rules, fused.tau, rng, rng)
+    assert steps.done(rules, state)
+    support, weights = steps.answer(state, problem)
+    np.testing.assert_array_equal(state.pulls, fused.pulls)
+    np.testing.assert_array_equal(support + 1, fused.answer)
+    np.testing.assert_allclose(weights, fused.weights, rtol=1e-9)
+    assert fused.answer.all()
+
+
+@both
+@pytest.mark.parametrize("case", CASES)
 def test_a_round_as_one_sum_is_what_its_pulls_come_to(case, strategy):
     """Told the sums of a run, one observation an arm and round, the steps end as the run does.
 

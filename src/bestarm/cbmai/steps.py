@@ -17,7 +17,7 @@ from bestarm.core.bases import (
     reduced_values,
     score_bases,
 )
-from bestarm.core.compile import inlined, jit
+from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.status import Status
 
 RUNNING, FOUND, INFEASIBLE = 0, 1, 2
@@ -192,7 +192,7 @@ def reject_lowest(rules: Rules, state: State, m: int) -> None:
         state.clock[PHASE] = FOUND
 
 
-@jit
+@inlined
 def end_round(rules: Rules, state: State) -> None:
     """Reject a column by its score, or keep an optimal basis of the empirical program and stop.
 
@@ -301,17 +301,27 @@ def outcome(state: State, truth: Problem) -> Outcome:
     )
 
 
-@jit
-def run(world: World, rules: Rules, normals: np.ndarray) -> Outcome:
-    """One replication.
-
-    Args:
-        world: what is pulled; its problem is that of the rules.
-        rules: of the strategy.
-        normals: independent standard normals, as many as `most_normals` says.
-    """
-    state = start(rules)
-    while state.clock[PHASE] == RUNNING:
+@lean
+def play_rounds(world: World, rules: Rules, state: State, normals: np.ndarray) -> None:
+    """Every round to the end; lean, since counting references would take most of the time."""
+    while not done(rules, state):
         pull_round(world, rules, state, normals)
         end_round(rules, state)
-    return outcome(state, world.truth)
+
+
+@jit
+def run(
+    truth: Problem, noise: Noise, goals: np.ndarray, score: int, normals: np.ndarray
+) -> Outcome:
+    """One replication; the parts of `Rules` one by one, since a nested tuple is slow to hand over.
+
+    Args:
+        truth: what is pulled; of unknown arms the strategy reads nothing in it.
+        noise: of a pull.
+        goals, score: see `Rules`.
+        normals: independent standard normals, as many as `most_normals` says.
+    """
+    rules = Rules(truth, goals, score)
+    state = start(rules)
+    play_rounds(World(truth, noise, np.empty(truth.bounds.size + 2)), rules, state, normals)
+    return outcome(state, truth)

@@ -48,7 +48,7 @@ def uniform_schedule(problem: Problem, budget: int) -> np.ndarray:
     return np.array([budget // problem.n_unknown], dtype=float)
 
 
-STEPS = Strategy("cbmai", start, done, choose, observe, pull)
+STEPS = Strategy("cbmai", start, done, choose, observe, pull, lean=True)
 STRATEGIES: dict[str, Strategy] = dict.fromkeys(("SFSR", "SFSR-L", "USLP"), STEPS)
 #: How they differ: the pulls that they plan for each round, and how a round ends.
 PLANS = {
@@ -100,12 +100,12 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    _, rules, world, _ = steps(instance, cell)
-    normals = np.empty(most_normals(rules.problem, rules.goals))
+    (problem, goals, score), noise = steps(instance, cell).rules, instance.noise
+    normals = np.empty(most_normals(problem, goals))
 
     def replicate(streams: Streams) -> Outcome:
         streams.environment.standard_normal(out=normals)
-        return run(world, rules, normals)
+        return run(problem, noise, goals, score, normals)
 
     return replicate
 
