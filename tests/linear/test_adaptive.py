@@ -8,6 +8,7 @@ from bestarm.linear.adaptive import (
     distances,
     dominated,
     ellipsoid,
+    find_leeway,
     log_growth,
     run_fully_adaptive,
     run_lingape,
@@ -49,6 +50,18 @@ def test_these_runs_are_long_enough_to_tell():
     stops = [n for n, stopped in runs if stopped]
     assert len(stops) >= 3
     assert np.median(stops) >= 50
+
+
+def test_a_dominated_arm_must_stay_so_at_the_radius_of_the_end():
+    """The radius grows from 0.9 to 0.95 of the arms' distance; 0.05 of it is left for a move."""
+    fit, pairs = make_fit(np.eye(2), 0.0), all_pairs(2)
+    fit.counts[:], fit.sums[:] = 4.0, [12.0, 0.0]
+    refit(fit)
+    far, beaten = np.array([3.0 / np.sqrt(0.5)]), np.zeros(2, bool)
+    dominated(fit, pairs, far, 0.9 * far[0], beaten)
+    assert beaten.tolist() == [False, True]
+    leeway = find_leeway(fit, pairs, far, 0.9 * far[0], 0.95 * far[0], beaten)
+    assert leeway.slack == pytest.approx(0.05 * far[0])
 
 
 @pytest.mark.parametrize("cap", [1, 2, 3, 4, 5, 50])
