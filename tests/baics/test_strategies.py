@@ -8,8 +8,11 @@ from bestarm.baics import reference
 from bestarm.baics.alternatives import Problem, nearest_alternative
 from bestarm.baics.problem import Instance, characteristic_time, epsilon_family
 from bestarm.baics.steps import (
+    FEASIBLE,
+    INFEASIBLE,
     INITIAL_DRAWS,
     World,
+    decide,
     draw_group,
     start_pairs,
     supergradient_step,
@@ -100,6 +103,18 @@ def test_two_stage_settles_feasibility_before_it_compares():
     assert state.answer[0] == 0
     level = stylised_threshold(int(state.clock[0]), 0.05) / 0.5
     assert state.pulls[2, 0] * state.means[2, 0] ** 2 > 0.8 * level  # the bar grew meanwhile
+
+
+def test_two_stage_settles_feasibility_at_half_of_delta():
+    """Arms just below and just beyond the threshold at delta / 2, feasible and infeasible."""
+    instance = Instance(name="four", means=[[1.0]] * 4, weights=[1.0])
+    chosen = rules(instance, 0.1)
+    state = STRATEGIES["Two-stage"].start(chosen)
+    state.clock[0], state.pulls[:] = 400, 100.0
+    bar = np.sqrt(stylised_threshold(400, 0.05) / 0.5 / 100.0)
+    state.means[:, 0] = bar * np.array([0.999, 1.001, -0.999, -1.001])
+    assert decide(chosen, state) == 2
+    assert state.decided.tolist() == [0, FEASIBLE, 0, INFEASIBLE]
 
 
 def test_two_stage_wastes_pulls_on_an_arm_that_need_not_be_judged():
