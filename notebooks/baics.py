@@ -30,7 +30,7 @@ from bestarm.baics.strategies import prepare
 from bestarm.common.paper import Cell
 from bestarm.common.style import BLACK, BLUE, GREEN, GREY, VERMILION, new_figure
 from bestarm.core.estimates import mean
-from bestarm.core.information import error_information
+from bestarm.core.information import needed_information
 from bestarm.core.streams import replication_streams
 from bestarm.notebook import kept_table, kept_verdicts, picture
 
@@ -58,7 +58,7 @@ means
 # %%
 delta = 0.1
 known = truth(instance)
-lower_bound = known.characteristic_time * error_information(delta)
+lower_bound = known.characteristic_time * needed_information(delta)
 print(f"best fair arm:          arm {known.answer}")
 print(f"T*:                     {known.characteristic_time:.0f} pulls per nat of information")
 print(f"T* without constraints: {known.bai_characteristic_time:.0f}")

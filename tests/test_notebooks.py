@@ -77,6 +77,19 @@ def test_every_paper_has_a_short_notebook_on_the_public_interface(root, paper):
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
+def test_everything_that_a_notebook_imports_is_there(root, paper):
+    """Seconds here, half an hour into the build of the site otherwise."""
+    for cell in notebook_of(root, paper).cells:
+        if cell.cell_type == "code":
+            imports = [
+                node
+                for node in ast.parse(cell.source).body
+                if isinstance(node, ast.ImportFrom | ast.Import)
+            ]
+            exec(compile(ast.Module(imports, []), f"notebooks/{paper}.py", "exec"), {})
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
 def test_a_notebook_ends_with_verdicts_that_the_ledger_has(root, paper):
     asked = [
         [argument.value for argument in node.args]
