@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import islice
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +22,7 @@ from bestarm.lagex.state import (
     LOST_POLICY,
     NEAR_CUT,
     NO_POLICY,
+    PULLED,
     TIME,
     UNSOLVED,
     start,
@@ -35,7 +35,6 @@ from bestarm.lagex.strategies import (
     Setting,
     prepare,
     rules_of,
-    steps,
     world_of,
 )
 from bestarm.lagex.vertices import LOST, make_others
@@ -51,7 +50,8 @@ def rules(strategy, model, reading="as-written", **setting):
 def known_state(model, pulls):
     """A state that knows the means and the constraints after as many pulls of every arm."""
     state, k = start(rules("CTnS", model)), model.means.size
-    state.counts[TIME], state.seen.log_determinant[0] = k * pulls, k * np.log(1.0 + pulls)
+    state.counts[TIME], state.counts[PULLED] = k * pulls, k
+    state.seen.log_determinant[0] = k * np.log(1.0 + pulls)
     state.seen.pulls[:], state.seen.means[:] = pulls, model.means
     return state
 
@@ -164,9 +164,10 @@ def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
         assert len(list(islice(arms, cap))) == cap
         return state, False
 
+    monkeypatch.setattr(exploration, "PLAY", play)
+    monkeypatch.setattr(exploration, "done", look)
+    monkeypatch.setattr(strategies, "run", exploration.run.py_func)
     cell = Cell(EASY.name, "Uniform", {"cap": 5, "delta": 1e-9}, "as-written")
-    known, slow = steps(EASY, cell), SimpleNamespace(play=play, done=look)
-    monkeypatch.setattr(strategies, "steps", lambda *_: known._replace(strategy=slow))
     run = prepare(EASY, cell)(streams_of(0, 0))
     assert run.status == (Status.FAILED if lost_at == 6 else Status.CAPPED)
     assert run.lost == (lost_at < 6)

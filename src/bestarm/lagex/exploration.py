@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import inlined, lean
+from bestarm.core.compile import inlined, jit, lean
+from bestarm.core.strategy import Strategy
 from bestarm.core.tracking import track
 from bestarm.lagex.allocation import ACCURACY, costs_of, passes_glr
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
@@ -28,12 +29,15 @@ from bestarm.lagex.state import (
     NO_POLICY,
     PRICED,
     PROJECTED,
+    PULLED,
     SOLVED,
     TIME,
     UNIFORM,
     UNSOLVED,
     Rules,
     State,
+    observe,
+    start,
 )
 from bestarm.lagex.vertices import EMPTY, FOUND, find_alternatives, find_best, load
 
@@ -197,11 +201,8 @@ def stops(rules: Rules, s: State, bar: float) -> bool:
 @inlined
 def done(rules: Rules, s: State) -> bool:
     """Find this round's policy, and look at the stopping rule; not before every arm was pulled."""
-    begun = True
-    for a in range(s.omega.size):
-        begun &= s.seen.pulls[a] > 0.0
     stop = False
-    if begun:
+    if s.counts[PULLED] == s.omega.size:
         confidence = 0.0
         if rules.region != INSIDE or rules.extra:
             confidence = radius(s.seen.log_determinant[0], s.omega.size, rules.delta)
@@ -301,14 +302,14 @@ def allocate(rules: Rules, s: State) -> None:
 @inlined
 def choose(rules: Rules, s: State, coins: np.random.Generator) -> int:
     """The arm to pull next: one that was not pulled yet, or the one that lags most."""
-    first = -1
-    for a in range(s.omega.size - 1, -1, -1):
-        if s.seen.pulls[a] == 0.0:
-            first = a
-    if first < 0:
+    if s.counts[PULLED] == s.omega.size:
         allocate(rules, s)
-        first = track(s.omega, s.seen.pulls, s.counts[TIME], s.tracked, s.floored)
-    return first
+        arm = track(s.omega, s.seen.pulls, s.counts[TIME], s.tracked, s.floored)
+    else:
+        arm = 0
+        while s.seen.pulls[arm] > 0.0:
+            arm += 1
+    return arm
 
 
 @inlined
@@ -341,20 +342,47 @@ def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> 
     matrix, observed = world.matrix, world.observed
     if s.counts[TIME] >= s.omega.size:
         policy = s.policies.polytope.policy
-        world.broken[0] += breaks(matrix, world.limits, policy, BROKEN)
-        world.broken[1] += breaks(matrix, world.limits, s.omega, BROKEN_BY_SOLVER)
+        if breaks(matrix, world.limits, policy, BROKEN):
+            world.broken[0] += 1
+        if breaks(matrix, world.limits, s.omega, BROKEN_BY_SOLVER):
+            world.broken[1] += 1
     observed[0] = world.means[arm] + world.deviations[arm] * environment.standard_normal()
     for i in range(world.limits.size):
         observed[1 + i] = matrix[i, arm] + world.cost_sigma * environment.standard_normal()
     return observed
 
 
-def support_of(s: State) -> np.ndarray:
-    """(K + d,) 1 for arms with weight in the policy, then for constraints with slack."""
-    polytope = s.policies.polytope
-    n = polytope.tableau.shape[1] - 1
-    support = np.zeros(n, np.int64)
-    for row, column in enumerate(polytope.basis):
-        if column >= 0 and polytope.tableau[row, n] > BROKEN:
-            support[column] = 1
-    return support
+#: All strategies take the same steps, whose rules say the kind, so that one loop is compiled.
+STEPS = Strategy("lagex", start, done, choose, observe, pull, lean=True)
+PLAY = STEPS.play
+
+
+class Result(NamedTuple):
+    """What a run's row needs of its last state."""
+
+    counts: np.ndarray  # (8,) before a last look at the rule
+    stopped: bool  # by the rule, at the last look if not before
+    lost: bool  # whether the policy was lost in that look
+    policy: np.ndarray  # (K,)
+    support: np.ndarray  # (K + d,) 1 for arms with weight in it, then for constraints with slack
+    pulls: np.ndarray  # (K,)
+
+
+@jit
+def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> Result:
+    """A run, and a last look at the rule.
+
+    It costs less than `PLAY` itself, to which a short run's rounds are no more than what passes
+    between it and Python: a whole state, and coins that no strategy here tosses.
+    """
+    state, stopped = PLAY(world, rules, cap, environment, environment)
+    counts = state.counts.copy()
+    if not stopped:
+        stopped = done(rules, state)
+    lost = state.counts[LOST_POLICY] > counts[LOST_POLICY]
+    polytope = state.policies.polytope
+    support = np.zeros(polytope.tableau.shape[1] - 1, np.int64)
+    for row in range(polytope.basis.size):
+        if polytope.basis[row] >= 0 and polytope.tableau[row, support.size] > BROKEN:
+            support[polytope.basis[row]] = 1
+    return Result(counts, stopped, lost, polytope.policy, support, state.seen.pulls)

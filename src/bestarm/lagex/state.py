@@ -24,10 +24,11 @@ SOLVED, GAME, PROJECTED, UNIFORM = range(4)
 #: the constraints as they are. A price is exact where a program is solved (allocation.py), and
 #: infinite where the policy leaves no slack.
 PRICED, OPTIMISTIC, INSIDE = range(3)
-#: What a state counts: pulls, and rounds in which there was no policy; it was lost; the program of
-#: the allocation had no finite solution, or one off by more than its tolerance; vertices near the
-#: best may be missing from a list; the rule would hold but for vertices that may be missing.
-TIME, NO_POLICY, LOST_POLICY, UNSOLVED, INEXACT, NEAR_CUT, FAR_CUT = range(7)
+#: What a state counts: pulls, and arms that were pulled; then rounds in which there was no policy;
+#: it was lost; the program of the allocation had no finite solution, or one off by more than its
+#: tolerance; vertices near the best may be missing from a list; the rule would hold but for
+#: vertices that may be missing.
+TIME, PULLED, NO_POLICY, LOST_POLICY, UNSOLVED, INEXACT, NEAR_CUT, FAR_CUT = range(8)
 
 
 class Rules(NamedTuple):
@@ -99,7 +100,7 @@ class Game(NamedTuple):
 class State(NamedTuple):
     """Everything a strategy remembers, and scratch; K arms, d constraints."""
 
-    counts: np.ndarray  # (7,) from TIME to FAR_CUT
+    counts: np.ndarray  # (8,) from TIME to FAR_CUT
     omega: np.ndarray  # (K,) allocation
     tracked: np.ndarray  # (K,) sums of allocations
     floored: np.ndarray  # (K,) scratch of tracking
@@ -178,7 +179,7 @@ def start(rules: Rules) -> State:
     """A strategy's memory before the first pull."""
     d, k = rules.matrix.shape
     return State(
-        counts=np.zeros(7, np.int64),
+        counts=np.zeros(8, np.int64),
         omega=np.full(k, 1.0 / k),
         tracked=np.zeros(k),
         floored=np.zeros(k),
@@ -195,6 +196,7 @@ def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
     seen = s.seen
     before = seen.pulls[arm]
     s.counts[TIME] += 1
+    s.counts[PULLED] += before == 0.0
     seen.log_determinant[0] += math.log((2.0 + before) / (1.0 + before))
     seen.pulls[arm] = before + 1.0
     seen.reward_sums[arm] += observed[0]

@@ -9,9 +9,9 @@ from pydantic import Field
 from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.status import Status
-from bestarm.core.strategy import NO_CAP, Steps, Strategy
+from bestarm.core.strategy import NO_CAP, Steps
 from bestarm.core.streams import Streams, streams_of
-from bestarm.lagex.exploration import World, choose, done, pull, support_of
+from bestarm.lagex.exploration import STEPS, World, run
 from bestarm.lagex.model import Model
 from bestarm.lagex.problem import Constraint, Instance
 from bestarm.lagex.state import (
@@ -30,8 +30,6 @@ from bestarm.lagex.state import (
     UNIFORM,
     UNSOLVED,
     Rules,
-    observe,
-    start,
 )
 from bestarm.lagex.vertices import alternatives, there
 
@@ -54,8 +52,6 @@ KINDS = {
     "PTnS": Kind(PROJECTED, INSIDE),
     "Uniform": Kind(UNIFORM, INSIDE),
 }
-#: All take the same steps, whose rules say the kind, so that one loop is compiled.
-STEPS = Strategy("lagex", start, done, choose, observe, pull, lean=True)
 STRATEGIES = dict.fromkeys(KINDS, STEPS)
 
 
@@ -195,24 +191,21 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    strategy, rules, world, cap = steps(instance, cell)
-    play, model = strategy.play, instance.model
+    _, rules, world, cap = steps(instance, cell)
+    model = instance.model
     best = there(alternatives(model.means, model.matrix, model.limits, 0.0)).value
 
     def replicate(streams: Streams) -> Outcome:
         world.broken[:] = 0
-        state, stopped = play(world, rules, cap, streams.environment, streams.coins)
-        counts = state.counts.tolist()  # before a last look at the rule
-        stopped = stopped or strategy.done(rules, state)
-        lost = state.counts[LOST_POLICY] > counts[LOST_POLICY]
-        status = Status.STOPPED if stopped else Status.CAPPED
-        policy = state.policies.polytope.policy
+        found = run(world, rules, cap, streams.environment)
+        status = Status.STOPPED if found.stopped else Status.CAPPED
+        counts, policy = found.counts.tolist(), found.policy
         return Outcome(
             tau=counts[TIME],
-            status=int(Status.FAILED if lost else status),
-            answer=support_of(state),
+            status=int(Status.FAILED if found.lost else status),
+            answer=found.support,
             policy=policy,
-            pulls=state.seen.pulls.astype(np.int64),
+            pulls=found.pulls.astype(np.int64),
             policy_violations=int(world.broken[0]),
             allocation_violations=int(world.broken[1]),
             empty=counts[NO_POLICY],
