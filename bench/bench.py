@@ -221,12 +221,11 @@ def more(papers: list[str]) -> Iterator[Row]:
                     f"snakemake {file} --config {config} on {CORES} cores",
                 )
                 (experiment,) = registry.PAPERS[name].targets[target].experiments
-                plan = f"results/paper/{name}/{experiment}/plan.json"
-                shards = str(len(list((folder / plan).parent.glob("shard-*.parquet"))))
-                command = ["-m", "bestarm", "workflow", "summary", plan, shards, "--out", "x.csv"]
+                results = folder / f"results/paper/{name}/{experiment}"
+                shards = len(list(results.glob("shard-*.parquet")))
                 yield row(
                     f"{name}: peak memory of the summary of {experiment}, {runs:,} runs a point",
-                    peak(folder, [sys.executable, *command]),
+                    peak(folder, job("summary", name, experiment, shards, "x.csv")),
                     "MB",
                     f"{shards} shards",
                 )
@@ -252,11 +251,7 @@ def cores(papers: list[str]) -> Iterator[Row]:
     """What simulation gains by a second core."""
     with copy(papers) as folder:
         for name in papers:
-            plans = [
-                f"results/paper/{name}/{experiment}/plan.json"
-                for experiment in registry.PAPERS[name].experiments
-            ]
-            run(folder, *plans)
+            run(folder, f"results/paper/{name}/instances.json")
             sizes = read_scale(folder / "workflow/scales/paper.yaml").papers[name]
             shards = [
                 f"results/paper/{name}/{experiment}/shard-{index}.parquet"
@@ -277,15 +272,23 @@ def memory(papers: list[str]) -> Iterator[Row]:
     """Peak resident memory of the largest shard job of each paper, as the kernel counts it."""
     with copy(papers) as folder:
         for paper in papers:
-            peaks = []
-            for experiment in registry.PAPERS[paper].experiments:
-                plan = f"results/paper/{paper}/{experiment}/plan.json"
-                run(folder, plan)
-                command = ["-m", "bestarm", "workflow", "shard", plan, "0", "--out", "x.parquet"]
-                peaks.append(peak(folder, [sys.executable, *command]))
+            run(folder, f"results/paper/{paper}/instances.json")
+            peaks = [
+                peak(folder, job("shard", paper, experiment, 0, "x.parquet"))
+                for experiment in registry.PAPERS[paper].experiments
+            ]
             yield row(
                 f"{paper}: peak memory of a shard", max(peaks), "MB", "largest of its experiments"
             )
+
+
+def job(step: str, paper: str, experiment: str, number: int, out: str) -> list[str]:
+    """The command of a job of scale paper: shard `number`, or the summary of as many."""
+    scale = read_scale(ROOT / "workflow/scales/paper.yaml")
+    sizes = ["--seed", scale.seed, "--per-shard", scale.papers[paper][experiment].per_shard]
+    instances = f"results/paper/{paper}/instances.json"
+    command = [sys.executable, "-m", "bestarm", "workflow", step]
+    return [*map(str, [*command, paper, experiment, number, instances, *sizes, "--out", out])]
 
 
 def peak(folder: Path, command: list[str]) -> float:

@@ -244,11 +244,11 @@ def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):
     out = ("--out", tmp_path / "x")
     bad = tmp_path / "instances.json"
     bad.write_text("{")
-    plan = ("workflow", "plan", "baics")
-    seeds = ("--seed", 1, "--per-shard", 1)
-    refused(bestarm(*plan, "none", bad, *seeds, *out), "none: baics has none of that name")
-    refused(bestarm(*plan, "example1", bad, *seeds, *out), bad, "is not JSON")
-    refused(bestarm(*plan, "example1", tmp_path / "no", *seeds, *out), "no: No such file")
+    shard = ("workflow", "shard", "baics")
+    rest = ("--seed", 1, "--per-shard", 1, *out)
+    refused(bestarm(*shard, "none", 0, bad, *rest), "none: baics has none of that name")
+    refused(bestarm(*shard, "example1", 0, bad, *rest), bad, "is not a file of baics's instances")
+    refused(bestarm(*shard, "example1", 0, tmp_path / "no", *rest), "no: No such file")
     files = ("--figures", "x", "--headline", "y", "--scorecard", "z", *out)
     refused(bestarm("workflow", "claims", bad, *files), "one of baics")
     assert list(tmp_path.iterdir()) == [bad]

@@ -209,7 +209,7 @@ def test_two_workflows_at_once(project, undisturbed):
     """The second says why it does not start, and the first ends as if it had been alone."""
     project.forget("results", TABLE)
     first = project.start("snakemake", TABLE)
-    wait_for(first, (project.folder / ERRORS / "plan.json").exists)
+    wait_for(first, (project.folder / "results/smoke/toy/instances.json").exists)
     output = project.run("snakemake", PAPER, fails=True)
     assert "make sure that no other Snakemake process is trying to create the same files" in output
     assert "Traceback" not in output

@@ -44,12 +44,9 @@ COMMANDS = st.sampled_from(
     [
         *(["list"], ["show"], ["run"], ["bound"], ["verify"], ["workflow"], []),
         *(["run", "mine.yaml", "--reps", "2", "--cap", "20"], ["bound", "mine.yaml"]),
-        *(
-            ["workflow", name]
-            for name in ("instances", "plan", "shard", "summary", "table", "plot")
-        ),
+        *(["workflow", name] for name in ("instances", "shard", "summary", "table", "plot")),
         *(["workflow", name] for name in ("claims", "overview", "manifest", "report", "compile")),
-        *(["workflow", name, "baics"] for name in ("plan", "table", "plot")),
+        *(["workflow", name, "baics"] for name in ("shard", "summary", "table", "plot")),
     ]
 )
 
@@ -66,7 +63,8 @@ def folder(tmp_path_factory):
 @example(["run", "mine.yaml"], ["--reps", str(10**12)])
 @example(["run", "mine.yaml"], ["--batch", "5"])
 @example(
-    ["workflow", "plan", "nopaper", "x", "y"], ["--seed", "1", "--per-shard", "1", "--out", "z"]
+    ["workflow", "shard", "nopaper", "x", "0", "y"],
+    ["--seed", "1", "--per-shard", "1", "--out", "z"],
 )
 @example(["workflow", "claims"], ["x", "--figures", "f", "--out", "z"])
 def test_arguments(folder, command, more):

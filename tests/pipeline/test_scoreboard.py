@@ -5,6 +5,7 @@ import pytest
 
 from bestarm.common.tables import read_table
 from bestarm.pipeline import overview, registry, verdicts
+from bestarm.pipeline.claims import Tables, read_published
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.scoreboard import MARGINS, expected_false_alarms, headline, scorecard
 from bestarm.pipeline.verdicts import AS_WRITTEN, NOT_TESTABLE, OTHER_READING, VERDICTS
@@ -50,22 +51,22 @@ def test_a_scorecard_by_hand():
     assert found.loc["text", "ordering"].tolist() == [0, 0, 0, 1, 1]
 
 
-def judge_at(root, margins):
-    parts = []
+def judge_at(root):
+    """The ledgers of all papers, by their factor on margins."""
+    parts = {margins: [] for margins in MARGINS}
     for paper in registry.PAPERS:
-        names = [t.name for t in registry.PAPERS[paper].targets.values()]
+        names = list(registry.PAPERS[paper].targets)
         tables = {n: read_table(root / f"figures/{paper}/{n}.csv") for n in names}
-        data = root / "data"
-        published = data / f"published/{paper}.csv"
-        parts.append(
-            verdicts.judge_paper(data / f"claims/{paper}.yaml", published, tables, margins)
-        )
-    return pd.concat(parts)
+        known = Tables(tables, read_published(root / f"data/published/{paper}.csv"))
+        for margins, found in parts.items():
+            ledger = root / f"data/claims/{paper}.yaml"
+            found.append(verdicts.judge_paper(ledger, known, margins))
+    return {margins: pd.concat(found) for margins, found in parts.items()}
 
 
 def test_what_is_committed_is_what_the_committed_tables_say(root, tmp_path):
     """figures/claims.csv, headline.csv and scorecard.csv are computed, never typed."""
-    found = {margins: judge_at(root, margins) for margins in MARGINS}
+    found = judge_at(root)
     verdicts.write_ledger(found[1.0], tmp_path / "claims.csv")
     from bestarm.pipeline import scoreboard
 

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bestarm.common.files import write_json
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.tables import read_table, write_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry, summary
 from bestarm.pipeline import shard as shard_module
-from bestarm.pipeline.plan import Plan, describe_instances, make_plan, read_plan
+from bestarm.pipeline.plan import Plan, describe_instances, make_plan, plan_from
 from bestarm.pipeline.shard import open_shard, write_shard
 from bestarm.pipeline.summary import summarise
 
@@ -157,9 +158,11 @@ def test_the_plan_hash_names_what_matters(instances):
     assert one.hash != plan(changed, 5).hash
 
 
-def test_a_plan_survives_its_file(instances, tmp_path):
-    (tmp_path / "plan.json").write_text(json.dumps(plan(instances, 5).model_dump()))
-    assert read_plan(tmp_path / "plan.json").hash == plan(instances, 5).hash
+def test_a_plan_is_the_same_from_the_file_of_instances(instances, tmp_path):
+    write_json(tmp_path / "instances.json", instances)
+    known = registry.PAPERS["baics"].experiments["example1"]
+    found = plan_from("baics", "example1", 7, 5, tmp_path / "instances.json")
+    assert found.hash == make_plan("baics", known, 7, 5, instances).hash
 
 
 def test_shards_of_another_plan_are_refused(instances, tmp_path):
@@ -191,9 +194,9 @@ def test_damaged_and_misplaced_shards_are_refused(instances, tmp_path):
         summarise(cut, [tmp_path / "none.parquet"])
 
 
-@pytest.mark.parametrize("content", [None, "{", "[]", '{"paper": "baics"}'])
-def test_a_bad_plan_is_named(tmp_path, content):
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"paper": "baics"}', "\0"])
+def test_a_bad_file_of_instances_is_named(tmp_path, content):
     if content is not None:
-        (tmp_path / "plan.json").write_text(content)
-    with pytest.raises(InputError, match=r"plan\.json"):
-        read_plan(tmp_path / "plan.json")
+        (tmp_path / "instances.json").write_text(content)
+    with pytest.raises(InputError, match=r"instances\.json: (No such file|is not a file of baics)"):
+        plan_from("baics", "example1", 7, 5, tmp_path / "instances.json")

@@ -11,7 +11,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([SOURCE, *filter(None, [os.environ.ge
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
+from bestarm.pipeline import registry, served
 from bestarm.common.arithmetic import same_kernels
 from bestarm.common.codehash import code_hash
 from bestarm.pipeline.scales import SCALES, read_scale
@@ -54,6 +54,13 @@ def size_of(scale, paper, experiment):
     return size
 
 
+def shards_of(scale, paper, experiment):
+    """What every shard of an experiment depends on, as options. Not the scale's file: it also has
+    the number of replications, and more of them keep the shards that there are."""
+    per_shard = SIZES[rows_of(scale)].papers[paper][experiment].per_shard
+    return f"--seed {SIZES[rows_of(scale)].seed} --per-shard {per_shard}"
+
+
 wildcard_constraints:
     scale="|".join(SCALES),
     figures="|".join(SCALE_OF),
@@ -68,9 +75,8 @@ def targets(paper):
 
 
 def cells_of(paper, experiment):
-    """A hash of the cells of an experiment. A plan follows changes by it and not by the code that
-    lists them: whatever makes a plan anew makes Snakemake simulate, even if the plan is the same.
-    """
+    """A hash of the cells of an experiment. Shards follow changes by it and not by the code that
+    lists them, so that a change to one experiment simulates no other."""
     return sha256(repr(registry.PAPERS[paper].experiments[experiment].cells).encode()).hexdigest()[
         :16
     ]
@@ -115,7 +121,6 @@ def each_attempt(amount):
 # On a cluster, rules of seconds run where Snakemake does. A submitted job costs more: it starts
 # Snakemake anew, up to three times around one another, each some seconds and 210 MB of memory.
 localrules:
-    plan,
     summary,
     table,
     geometry,
@@ -145,3 +150,5 @@ onstart:
     # There is no rate of starting jobs to keep to. Snakemake 9 watches it by a timer that sets itself
     # again and again, one more for each job that ends: after hundreds they fill a core.
     workflow.scheduler.job_rate_limiter = None
+    # Ends when nothing refers to it any more, that is, with Snakemake.
+    workflow.served = served.start()

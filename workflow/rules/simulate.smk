@@ -1,31 +1,9 @@
-# Plan an experiment, simulate its shards, summarise them.
-
-
-rule plan:
-    input:
-        "results/{scale}/{paper}/instances.json",
-    output:
-        "results/{scale}/{paper}/{experiment}/plan.json",
-    log:
-        "results/logs/{scale}/{paper}/{experiment}/plan.log",
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        code=code_hash("bestarm.pipeline.plan"),
-        cells=lambda w: cells_of(w.paper, w.experiment),
-        # Not the scale's file: it also holds the replications, and more of them keep the plan.
-        seed=lambda w: SIZES[w.scale].seed,
-        per_shard=lambda w: SIZES[w.scale].papers[w.paper][w.experiment].per_shard,
-    shell:
-        "python -m bestarm workflow plan {wildcards.paper} {wildcards.experiment} {input}"
-        " --seed {params.seed} --per-shard {params.per_shard} --out {output} 2> {log}"
+# Simulate the shards of an experiment, and summarise them.
 
 
 rule shard:
     input:
-        "results/{scale}/{paper}/{experiment}/plan.json",
+        "results/{scale}/{paper}/instances.json",
     output:
         "results/{scale}/{paper}/{experiment}/shard-{index}.parquet",
     log:
@@ -41,13 +19,16 @@ rule shard:
         runtime=each_attempt(60),
     params:
         code=lambda w: code_hash("bestarm.pipeline.shard", f"bestarm.{w.paper}.strategies"),
+        cells=lambda w: cells_of(w.paper, w.experiment),
+        size=lambda w: shards_of(w.scale, w.paper, w.experiment),
     shell:
-        "python -m bestarm workflow shard {input} {wildcards.index} --out {output} 2> {log}"
+        "python -m bestarm workflow shard {wildcards.paper} {wildcards.experiment}"
+        " {wildcards.index} {input} {params.size} --out {output} 2> {log}"
 
 
 rule summary:
     input:
-        plan=lambda w: f"results/{rows_of(w.scale)}/{w.paper}/{w.experiment}/plan.json",
+        instances=lambda w: f"results/{rows_of(w.scale)}/{w.paper}/instances.json",
         shards=lambda w: [
             f"results/{rows_of(w.scale)}/{w.paper}/{w.experiment}/shard-{index}.parquet"
             for index in range(size_of(w.scale, w.paper, w.experiment).shards)
@@ -64,7 +45,9 @@ rule summary:
         runtime=10,
     params:
         code=lambda w: code_hash("bestarm.pipeline.summary", f"bestarm.{w.paper}.statistics"),
+        size=lambda w: shards_of(w.scale, w.paper, w.experiment),
         # Not the files' names: a shell takes no command of 3000 of them.
         shards=lambda w, input: len(input.shards),
     shell:
-        "python -m bestarm workflow summary {input.plan} {params.shards} --out {output} 2> {log}"
+        "python -m bestarm workflow summary {wildcards.paper} {wildcards.experiment}"
+        " {params.shards} {input.instances} {params.size} --out {output} 2> {log}"

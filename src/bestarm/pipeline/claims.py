@@ -14,9 +14,9 @@ docs/analysis-plan.md says how claims are decided, verdicts.py decides them.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -200,14 +200,30 @@ def read_published(path: Path | str) -> pd.DataFrame:
 
 
 class Tables:
-    """The targets' tables of one paper at one scale, and what it published."""
+    """The targets' tables of one paper at one scale, and what it published.
+
+    Claims ask for the same rows again and again, under other readings and margins.
+    """
 
     def __init__(self, tables: Mapping[str, pd.DataFrame], published: pd.DataFrame | None = None):
         self.tables = tables
         self._published = pd.DataFrame() if published is None else published
+        self._found: dict[str, Any] = {}
 
     def find(self, row: RowOf, reading: str) -> pd.Series:
         """The one row meant, under a reading. Raises InputError when there is none, or several."""
+        return self._once(f"{reading} {row!r}", lambda: self._find(row, reading))
+
+    def published(self, row: RowOf) -> Published:
+        """The published number of a row. Raises InputError when there is none, or several."""
+        return self._once(repr(row), lambda: self._find_published(row))
+
+    def _once(self, name: str, look_up: Callable[[], Any]) -> Any:
+        if name not in self._found:
+            self._found[name] = look_up()
+        return self._found[name]
+
+    def _find(self, row: RowOf, reading: str) -> pd.Series:
         if row.target is None or row.target not in self.tables:
             raise InputError(f"claims name target {row.target}, which has no table")
         table = self.tables[row.target]
@@ -220,8 +236,7 @@ class Tables:
             )
         return found.iloc[0]
 
-    def published(self, row: RowOf) -> Published:
-        """The published number of a row. Raises InputError when there is none, or several."""
+    def _find_published(self, row: RowOf) -> Published:
         names = ("target", "instance", "strategy", "statistic")
         wanted = {k: v for k, v in row.model_dump(exclude_none=True).items() if k in names}
         found = matching(self._published, wanted)

@@ -1,6 +1,5 @@
 """`bestarm workflow ...`: one command a rule of the workflow. People use the other commands."""
 
-import json
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import partial
@@ -21,21 +20,16 @@ if TYPE_CHECKING:
 else:
     Paper = StrEnum("Paper", {name: name for name in registry.PAPERS})
 Out = Annotated[Path, typer.Option(help="File to write.")]
+Seed = Annotated[int, typer.Option(help="Root seed of the scale.")]
+PerShard = Annotated[int, typer.Option(help="Replications of a shard.")]
 
 
 def _named(things: Mapping[str, Any], paper: str, name: str) -> Any:
-    """An experiment or a target by name. Raises InputError if the paper has none of that name."""
+    """A target by name. Raises InputError if the paper has none of that name."""
     try:
         return things[name]
     except KeyError:
         raise InputError(f"{name}: {paper} has none of that name") from None
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
-        raise InputError(f"{path}: is not JSON") from None
 
 
 @command("compile")
@@ -54,41 +48,40 @@ def instances(paper: Paper, out: Out) -> None:
 
 
 @command()
-def plan(
+def shard(
     paper: Paper,
     experiment: str,
+    index: int,
     instances: Path,
-    seed: Annotated[int, typer.Option()],
-    per_shard: Annotated[int, typer.Option()],
+    seed: Seed,
+    per_shard: PerShard,
     out: Out,
 ) -> None:
-    """Plan an experiment."""
-    from bestarm.common.files import write_json
-    from bestarm.pipeline.plan import make_plan
-
-    wanted = _named(registry.PAPERS[paper].experiments, paper, experiment)
-    made = make_plan(paper, wanted, seed, per_shard, _read_json(instances))
-    write_json(out, made.model_dump())
-
-
-@command()
-def shard(plan: Path, index: int, out: Out) -> None:
-    """Simulate one shard of a plan."""
-    from bestarm.pipeline.plan import read_plan
+    """Simulate one shard of an experiment."""
+    from bestarm.pipeline.plan import plan_from
     from bestarm.pipeline.shard import write_shard
 
-    write_shard(read_plan(plan), index, out)
+    write_shard(plan_from(paper, experiment, seed, per_shard, instances), index, out)
 
 
 @command()
-def summary(plan: Path, shards: int, out: Out) -> None:
-    """Summarise the first shards beside a plan, as many as said: there may be too many to name."""
+def summary(
+    paper: Paper,
+    experiment: str,
+    shards: int,
+    instances: Path,
+    seed: Seed,
+    per_shard: PerShard,
+    out: Out,
+) -> None:
+    """Summarise the first shards of an experiment, as many as said: there may be too many to name.
+    They lie in its folder beside the instances."""
     from bestarm.common.tables import write_table
-    from bestarm.pipeline.plan import read_plan
+    from bestarm.pipeline.plan import plan_from
     from bestarm.pipeline.summary import summarise
 
-    paths = [plan.parent / f"shard-{index}.parquet" for index in range(shards)]
-    write_table(summarise(read_plan(plan), paths), out)
+    paths = [instances.parent / experiment / f"shard-{index}.parquet" for index in range(shards)]
+    write_table(summarise(plan_from(paper, experiment, seed, per_shard, instances), paths), out)
 
 
 @command()
@@ -143,6 +136,7 @@ def claims(
 
     from bestarm.common.tables import read_table
     from bestarm.pipeline import scoreboard
+    from bestarm.pipeline.claims import Tables, read_published
     from bestarm.pipeline.verdicts import judge_paper, write_ledger
 
     parts = {margins: [] for margins in scoreboard.MARGINS}
@@ -151,11 +145,13 @@ def claims(
         if paper not in registry.PAPERS:
             papers = ", ".join(registry.PAPERS)
             raise InputError(f"{ledger}: must be named after a paper, one of {papers}")
-        published = ledger.parent.parent / "published" / f"{paper}.csv"
         names = list(registry.PAPERS[paper].targets)
-        tables = {name: read_table(figures / paper / f"{name}.csv") for name in names}
+        tables = Tables(
+            {name: read_table(figures / paper / f"{name}.csv") for name in names},
+            read_published(ledger.parent.parent / "published" / f"{paper}.csv"),
+        )
         for margins, found in parts.items():
-            found.append(judge_paper(ledger, published, tables, margins))
+            found.append(judge_paper(ledger, tables, margins))
     judged = {margins: pd.concat(found) for margins, found in parts.items()}
     scoreboard.write(scoreboard.headline(judged), headline)
     scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)

@@ -23,7 +23,7 @@ from bestarm.common.files import write_text
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
-from bestarm.pipeline.plan import read_plan
+from bestarm.pipeline.plan import Plan, plan_from
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import open_shard
 from bestarm.pipeline.summary import outcomes_of
@@ -85,22 +85,22 @@ def write_hashes(results: Path, scales: Path, out: Path) -> None:
     """Hash the shards of scale quick under a folder of results, into the file of kept hashes.
 
     Raises:
-        InputError: a plan or a shard is missing, damaged, or of another plan or code.
+        InputError: instances or a shard are missing, damaged, or of another plan or code.
     """
-    sizes = read_scale(scales / f"{SCALE}.yaml").papers
-    lines = [
-        line
-        for paper in registry.PAPERS
-        for experiment, size in sizes[paper].items()
-        for line in hash_experiment(results / SCALE / paper / experiment, size.shards)
-    ]
+    scale = read_scale(scales / f"{SCALE}.yaml")
+    lines = []
+    for paper in registry.PAPERS:
+        folder = results / SCALE / paper
+        for name, size in scale.papers[paper].items():
+            instances = folder / "instances.json"
+            plan = plan_from(paper, name, scale.seed, size.per_shard, instances)
+            lines += hash_experiment(plan, folder / name, size.shards)
     table = pd.DataFrame(lines, columns=[*KEY, "sha256"]).drop_duplicates()
     write_text(out, table.to_csv(index=False, lineterminator="\n"))
 
 
-def hash_experiment(folder: Path, shards: int) -> Iterator[tuple]:
-    """Key and hash of every cell of an experiment, from its folder of results."""
-    plan = read_plan(folder / "plan.json")
+def hash_experiment(plan: Plan, folder: Path, shards: int) -> Iterator[tuple]:
+    """Key and hash of every cell of an experiment, from the folder of its shards."""
     files = [open_shard(folder / f"shard-{index}.parquet", plan) for index in range(shards)]
     for position, cell in enumerate(plan.cell_objects()):
         groups = [file.read_row_group(position) for file in files]

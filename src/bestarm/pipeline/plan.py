@@ -1,6 +1,7 @@
 """The plan of an experiment: all a shard needs to know, and a hash that names it."""
 
 import hashlib
+import json
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -83,11 +84,17 @@ def describe_instances(paper: str, instances: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_plan(path: Path) -> Plan:
-    """Read plan.json. Raises InputError if it is missing or is no plan."""
+def plan_from(paper: str, experiment: str, seed: int, per_shard: int, instances: Path) -> Plan:
+    """Plan an experiment by name, on the instances of a file that `describe_instances` is in.
+
+    Raises InputError if the paper has none of that name, or the file is missing or damaged.
+    """
+    if experiment not in (known := registry.PAPERS[paper].experiments):
+        raise InputError(f"{experiment}: {paper} has none of that name")
     try:
-        return Plan.model_validate_json(Path(path).read_bytes())
+        described = json.loads(instances.read_bytes())
+        return make_plan(paper, known[experiment], seed, per_shard, described)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from None
-    except ValueError:
-        raise InputError(f"{path}: is not a plan") from None
+        raise InputError(f"{instances}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{instances}: is not a file of {paper}'s instances") from None

@@ -6,7 +6,6 @@ corrected over all of them; claims get a verdict from the outcomes, from the val
 """
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from bestarm.common import evidence
 from bestarm.common.evidence import NO_INTERVAL, UNDEFINED, Evidence
 from bestarm.common.files import write_text
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger, read_published
+from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger
 from bestarm.pipeline.comparison import Comparison, compare
 from bestarm.pipeline.prose import printed
 from bestarm.pipeline.validity import REFUTED, holm, validities
@@ -309,9 +308,7 @@ def _plainly(claim: Claim, size: float) -> float:
     return math.expm1(size) if logarithmic else size
 
 
-def judge_paper(
-    path: Path, published: Path, tables: Mapping[str, pd.DataFrame], margins: float = 1.0
-) -> pd.DataFrame:
+def judge_paper(path: Path, tables: Tables, margins: float = 1.0) -> pd.DataFrame:
     """The ledger of the paper that a file is named after.
 
     Raises:
@@ -319,7 +316,7 @@ def judge_paper(
     """
     ledger = read_ledger(path)
     try:
-        judged, known = judge(ledger, Tables(tables, read_published(published)), margins)
+        judged, known = judge(ledger, tables, margins)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     return lines_of(path.stem, judged, known)

@@ -1,0 +1,184 @@
+"""Jobs of a build as forks of one process that has imported and loaded what they need.
+
+Importing pandas and Matplotlib takes a processor about a second, and so does loading a paper's
+kernels; a table or a small shard takes a fraction of that, and a build makes hundreds. So a build
+starts one server beside it, and `python -m bestarm workflow table ...` hands its arguments, folder,
+environment and open files to it (`ask`); the server forks, the fork does the job as the command
+would have, and the command ends with the fork's exit code. Where there is no server (a node of a
+cluster, another system than Linux, the command typed by hand) the command does the job itself: the
+files are the same.
+
+A fork is killed when its command is, and the server ends with the build.
+"""
+
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+#: Where the environment names the server's socket.
+SOCKET = "BESTARM_JOBS"
+#: The commands that it does.
+SHORT = ("shard", "summary", "table", "plot", "claims", "overview", "manifest")
+MOST_BYTES = 1 << 20
+
+
+def ask(arguments: list[str]) -> int | None:
+    """Let the server do a command; its exit code, or None if there is no server for it."""
+    path = os.environ.get(SOCKET)
+    if not path or arguments[:1] != ["workflow"] or arguments[1:2] not in [[n] for n in SHORT]:
+        return None
+    request = {"arguments": arguments, "folder": str(Path.cwd()), "environment": {**os.environ}}
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+        try:
+            server.connect(path)
+            socket.send_fds(server, [json.dumps(request).encode()], [0, 1, 2])
+        except OSError:
+            return None
+        try:
+            reply = server.recv(64)
+        except KeyboardInterrupt:  # the fork is told too, by the terminal
+            server.settimeout(2)
+            reply = server.recv(64)
+    return int(reply) if reply else None
+
+
+def start() -> subprocess.Popen[bytes] | None:
+    """Start a server that lives as long as this process, for the commands that it starts."""
+    if sys.platform != "linux":
+        return None
+    os.environ[SOCKET] = str(Path(tempfile.mkdtemp(prefix="bestarm-")) / "jobs")
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__, os.environ[SOCKET]],
+        stdin=subprocess.PIPE,  # closed by the system when this process ends
+        env={**os.environ, **one_thread},
+    )
+
+
+class Server:
+    """Forks for whoever connects to a socket, until standard input is closed.
+
+    Args:
+        path: of the socket, alone in its folder; both are removed at the end.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.selector = selectors.DefaultSelector()
+        self.open = True
+
+    def run(self) -> None:
+        """Serve."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's to answer
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(str(self.path))
+            listener.listen(256)
+            _import()
+            self._when_ready(listener, lambda: self._fork(listener.accept()[0]))
+            self._when_ready(sys.stdin, self._end)
+            while self.open:
+                for key, _ in self.selector.select():
+                    key.data()
+        self.path.unlink(missing_ok=True)
+        self.path.parent.rmdir()
+
+    def _when_ready(self, file: Any, action: Callable[[], None]) -> None:
+        self.selector.register(file, selectors.EVENT_READ, action)
+
+    def _end(self) -> None:
+        self.open = False
+
+    def _fork(self, client: socket.socket) -> None:
+        """Fork for a client, and watch both until one of them ends."""
+        message, files, _, _ = socket.recv_fds(client, MOST_BYTES, 3)
+        if not message:  # it left before it asked
+            client.close()
+            return
+        request = json.loads(message)
+        _import(*request["arguments"][1:3])
+        child = os.fork()
+        if child == 0:
+            self.selector.close()
+            _do(request, files)
+        for file in files:
+            os.close(file)
+        watched = os.pidfd_open(child)
+
+        def ended() -> None:
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            with suppress(OSError):  # nobody waits for it any more
+                client.send(str(code if code >= 0 else 128 - code).encode())
+            self.selector.unregister(watched)
+            os.close(watched)
+            if client in self.selector.get_map():
+                self.selector.unregister(client)
+            client.close()
+
+        def left() -> None:
+            if client in self.selector.get_map():
+                self.selector.unregister(client)
+                signal.pidfd_send_signal(watched, signal.SIGTERM)
+
+        self._when_ready(watched, ended)
+        self._when_ready(client, left)
+
+
+def _import(command: str = "", paper: str = "") -> None:
+    """Import what commands need: all of them, or one on a paper. What fails is left to the command,
+    which says why."""
+    from bestarm.common import style, tables  # noqa: F401
+    from bestarm.pipeline import registry, scoreboard, shard, summary  # noqa: F401
+
+    rooms = {"summary": "statistics", "table": "targets", "plot": "plots"}
+    with suppress(Exception):
+        if command in rooms:
+            registry.PAPERS[paper].room(rooms[command])
+        elif command == "shard":
+            _load_kernels(paper)
+
+
+@cache
+def _load_kernels(paper: str) -> None:
+    from bestarm.pipeline import registry
+
+    registry.PAPERS[paper].simulation.warm_up()
+
+
+def _do(request: dict[str, Any], files: list[int]) -> None:
+    """Become the command of a request."""
+    code = 1
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for place, file in enumerate(files):
+            os.dup2(file, place)
+        os.chdir(request["folder"])
+        os.environ.clear()
+        os.environ.update(request["environment"])
+        sys.argv = ["bestarm", *request["arguments"]]
+        from bestarm.cli import main
+
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    Server(Path(sys.argv[1])).run()
