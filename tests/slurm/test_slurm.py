@@ -163,12 +163,18 @@ class TestSlurm:
         assert "Submitted array job" in output
 
     def test_a_job_without_enough_memory_gets_more(self, project, slurm):
+        """No Snakemake fits into 64 MB; the accounting says so, and ends the job."""
         rules = project / "workflow/rules/simulate.smk"
-        edit(rules, "mem_mb=each_attempt(1500)", "mem_mb=each_attempt(250)")
+        few = "mem_mb=lambda w, attempt: 64 if attempt == 1 else 1500"
+        edit(rules, "mem_mb=each_attempt(1500)", few)
         output = snakemake(project, slurm, "results/smoke/baics/no-feasible-arm/summary.csv")
+        edit(rules, few, "mem_mb=each_attempt(1500)")
         assert "Trying to restart job" in output
-        assert "mem_mb=500" in output
-        edit(rules, "mem_mb=each_attempt(250)", "mem_mb=each_attempt(1500)")
+        assert "mem_mb=64" in output
+        assert "mem_mb=1500" in output
+        kept = project.glob(".snakemake/slurm_logs/**/*.log")
+        told = "".join(log.read_text() for log in kept if log.is_file())
+        assert "exceeded memory limit" in told, told
 
     def test_tables_are_those_of_a_local_run(self, root, project, slurm):
         snakemake(project, slurm, TARGET)

@@ -16,6 +16,11 @@ from bestarm.common.arithmetic import same_kernels
 from bestarm.common.codehash import code_hash
 from bestarm.pipeline.scales import SCALES, read_scale
 
+# A job on a node of a cluster stays within what it was given: no server of another machine, or of
+# this one outside the job, does it.
+if not workflow.is_main_process:
+    os.environ.pop(served.SOCKET, None)
+
 # Before any job starts; Snakemake itself gives each one thread.
 os.environ.update(same_kernels())
 
