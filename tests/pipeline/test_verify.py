@@ -268,6 +268,6 @@ def test_rows_do_not_depend_on_threads_or_processor(root, monkeypatch):
     one = Experiment(name, (cell,))
     plan = make_plan(paper, one, 2023, 2, describe_instances(paper, {instance: made}))
     with worker_pool(1) as pool:
-        found = pool.submit(simulate, Job(plan, 0, 2, 0.95)).result()
+        found = pool.submit(simulate, Job(plan, 2, 0.95)).result()
     assert found.hash == read_hashes(root / "data/verify/hashes.csv")[found.key]
     assert os.environ["OMP_NUM_THREADS"] == "2"

@@ -18,10 +18,16 @@ from pathlib import Path
 
 import pandas as pd
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from bestarm.common.arithmetic import same_bits
-from bestarm.common.paper import Cell, Target
+from bestarm.common.paper import Cell, Experiment, Target
 from bestarm.common.tables import KEY, assemble, cell_rows, lines, read_table, sources_of, table_of
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
@@ -55,14 +61,13 @@ MOST_SHOWN = 3
 class Job:
     """One cell to simulate."""
 
-    plan: Plan
-    position: int
+    plan: Plan  # of this cell alone
     replications: int
     level: float  # of the intervals of its summary
 
     @property
     def cell(self) -> Cell:
-        return self.plan.cell_objects()[self.position]
+        return self.plan.cell_objects()[0]
 
     @property
     def key(self) -> tuple:
@@ -144,12 +149,11 @@ class Verification:
         self._say_what()
         wrong = 0
         with worker_pool(self.cores) as pool, self._progress() as progress:
-            bar = progress.add_task("cells", total=None)
+            bar = progress.add_task("cells", total=self._n_cells())
             for paper in self.targets:
                 progress.update(bar, description=f"compiling {paper}")
                 self._submit(paper, pool, lambda: progress.advance(bar))
-            jobs = sum(map(len, self.futures.values()))
-            progress.update(bar, description="cells", total=jobs)
+            progress.update(bar, description="cells")
             for paper, targets in self.targets.items():
                 for target in targets:
                     troubles, checked = self.check(paper, target)
@@ -158,7 +162,8 @@ class Verification:
         total = sum(map(len, self.targets.values()))
         runs = sum(f.result().key[-1] for each in self.futures.values() for f in each)
         word = "agree" if self.independent else "are the same"
-        print(f"{total - wrong} of {total} targets {word} ({runs} runs of {jobs} cells)")
+        cells = self._n_cells()
+        print(f"{total - wrong} of {total} targets {word} ({runs:,} runs of {cells:,} cells)")
         return wrong == 0
 
     def check(self, paper: str, target: Target) -> tuple[list[str], str]:
@@ -189,18 +194,30 @@ class Verification:
         registry.PAPERS[paper].simulation.warm_up()
         described = describe_instances(paper, registry.PAPERS[paper].problems.instances())
         self.instances[paper] = json.loads(json.dumps(described))
-        for name in dict.fromkeys(e for t in self.targets[paper] for e in t.experiments):
+        for name in self._experiments(paper):
             size = self.scale.papers[paper][name].replications
             seed = self.scale.seed
             if self.independent:
                 size, seed = max(size, self.fewest), seed + OTHER_SEED
             experiment = registry.PAPERS[paper].experiments[name]
-            plan = make_plan(paper, experiment, seed, size, self.instances[paper])
             level = fresh_level(self.alpha) if self.independent else 0.95
-            jobs = [Job(plan, i, size, level) for i in range(len(experiment.cells))]
+            alone = [Experiment(name, (cell,)) for cell in experiment.cells]
+            plans = [make_plan(paper, one, seed, size, self.instances[paper]) for one in alone]
+            jobs = [Job(plan, size, level) for plan in plans]
             self.futures[paper, name] = [pool.submit(simulate, job) for job in jobs]
             for future in self.futures[paper, name]:
                 future.add_done_callback(lambda _: done())
+
+    def _experiments(self, paper: str) -> Iterable[str]:
+        """Those of the targets, each once."""
+        return dict.fromkeys(e for t in self.targets[paper] for e in t.experiments)
+
+    def _n_cells(self) -> int:
+        return sum(
+            len(registry.PAPERS[paper].experiments[name].cells)
+            for paper in self.targets
+            for name in self._experiments(paper)
+        )
 
     def _kept(self, paper: str, target: Target) -> pd.DataFrame:
         return read_table(self.root / f"figures/{paper}/{target.name}.csv")
@@ -211,16 +228,18 @@ class Verification:
                 yield self._kept(paper, target)
 
     def _say_what(self) -> None:
+        on = "in this process" if self.cores is None else f"on {self.cores} cores"
         if self.independent:
             print(
-                f"Simulating other seeds, at least {self.fewest} runs a cell "
+                f"Simulating other seeds {on}, at least {self.fewest} runs a cell "
                 f"({'; '.join(self.reasons)}).\nTables must agree with those under figures/; "
                 f"at most {self.tests} tests, together one false alarm in {1 / FALSE_ALARMS:,.0f}."
             )
         else:
             print(
-                f"Simulating the replications of scale {SCALE} again. Every row must be the same\n"
-                "(Linux x86-64, Python 3.11, the locked packages; --independent tries other seeds)."
+                f"Simulating the replications of scale {SCALE} again, {on}. Every row must be "
+                "the same\n(Linux x86-64, Python 3.11, the locked packages; --independent tries "
+                "other seeds)."
             )
 
     def _say_cell(self, key: tuple) -> str:
@@ -229,7 +248,8 @@ class Verification:
         return f"{experiment}: {strategy} on {instance}, {setting}, {reading}: {what}"
 
     def _progress(self) -> Progress:
-        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        times = (TimeElapsedColumn(), "left", TimeRemainingColumn())
+        columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), *times)
         return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
 
 
