@@ -25,7 +25,7 @@ from rich.table import Table
 from timed import of as timed_of
 
 from bestarm.core.streams import replication_streams, streams_of
-from bestarm.pipeline import registry
+from bestarm.pipeline import registry, served
 from bestarm.pipeline.scales import read_scale
 
 ROOT = Path(__file__).parents[1]
@@ -149,14 +149,47 @@ def timed(work: Callable) -> tuple[float, object]:
 
 
 def quick(papers: list[str]) -> Iterator[Row]:
-    """Wall time of everything at quick scale, in a copy of the project."""
+    """Wall time of everything at the small scales, in a copy of the project."""
     with copy(registry.PAPERS) as folder:
-        yield row(
-            "quick scale from nothing, warm compile cache",
-            run(folder, "figures/quick/all"),
-            "s",
-            f"snakemake figures/quick/all on {CORES} cores",
-        )
+        for scale in ("smoke", "quick"):
+            yield row(
+                f"{scale} scale from nothing, warm compile cache",
+                run(folder, f"figures/{scale}/all"),
+                "s",
+                f"snakemake figures/{scale}/all on {CORES} cores",
+            )
+
+
+def starts(papers: list[str]) -> Iterator[Row]:
+    """What a job of each kind costs by itself, and as a fork of a build's server."""
+    with copy(["baics"]) as folder:
+        run(folder, "figures/smoke/baics/all")
+        results, table = "results/smoke/baics", "figures/smoke/baics/table1.csv"
+        files = [f"{results}/instances.json", "data/published/baics.csv"]
+        files += [f"{results}/example1/summary.csv"]
+        for of, command in {
+            "shard of example1": job("shard", "baics", "example1", 0, "x.parquet", "smoke"),
+            "summary of example1": job("summary", "baics", "example1", 1, "x.csv", "smoke"),
+            "table of table1": step("table", "baics", "table1", *files, "--out", "x.csv"),
+            "picture of table1": step(
+                *("plot", "baics", "table1", table, "--svg", "x.svg", "--png", "x.png")
+            ),
+        }.items():
+
+            def once(command: list[str] = command) -> None:
+                subprocess.run(command, cwd=folder, env=environment(folder), check=True)
+
+            by_itself = statistics.median(timed(once)[0] for _ in range(REPEATS))
+            server = served.start()
+            once()  # the server imports and loads
+            forked = statistics.median(timed(once)[0] for _ in range(REPEATS))
+            del os.environ[served.SOCKET]
+            if server is not None and server.stdin is not None:
+                server.stdin.close()
+                server.wait()
+            how = f"smoke scale, median of {REPEATS}"
+            yield row(f"job: {of}, by itself", by_itself, "s", how)
+            yield row(f"job: {of}, in a build", forked, "s", f"{how}; a fork (served.py)")
 
 
 def paper(papers: list[str]) -> Iterator[Row]:
@@ -282,13 +315,19 @@ def memory(papers: list[str]) -> Iterator[Row]:
             )
 
 
-def job(step: str, paper: str, experiment: str, number: int, out: str) -> list[str]:
-    """The command of a job of scale paper: shard `number`, or the summary of as many."""
-    scale = read_scale(ROOT / "workflow/scales/paper.yaml")
-    sizes = ["--seed", scale.seed, "--per-shard", scale.papers[paper][experiment].per_shard]
-    instances = f"results/paper/{paper}/instances.json"
-    command = [sys.executable, "-m", "bestarm", "workflow", step]
-    return [*map(str, [*command, paper, experiment, number, instances, *sizes, "--out", out])]
+def step(*arguments: object) -> list[str]:
+    """A command of the workflow."""
+    return [sys.executable, "-m", "bestarm", "workflow", *map(str, arguments)]
+
+
+def job(
+    name: str, paper: str, experiment: str, number: int, out: str, scale: str = "paper"
+) -> list[str]:
+    """The command of a job: shard `number`, or the summary of as many."""
+    known = read_scale(ROOT / f"workflow/scales/{scale}.yaml")
+    sizes = ["--seed", known.seed, "--per-shard", known.papers[paper][experiment].per_shard]
+    instances = f"results/{scale}/{paper}/instances.json"
+    return step(name, paper, experiment, number, instances, *sizes, "--out", out)
 
 
 def peak(folder: Path, command: list[str]) -> float:
@@ -345,6 +384,7 @@ STAGES = {
     "kernels": kernels,
     "memory": memory,
     "quick": quick,
+    "starts": starts,
     "paper": paper,
     "more": more,
     "data": data,

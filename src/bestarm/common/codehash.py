@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[1]
 NUMBERS_FROM = ("numpy", "numba", "scipy", "pandas")
 
 
+@cache
 def code_hash(*modules: str) -> str:
     """The hash of the named modules and all they import from this package.
 

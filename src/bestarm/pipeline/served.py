@@ -151,7 +151,9 @@ def _import(command: str = "", paper: str = "") -> None:
 @cache
 def _load_kernels(paper: str) -> None:
     from bestarm.pipeline import registry
+    from bestarm.pipeline.shard import simulation_code
 
+    simulation_code(paper)  # is remembered, too
     registry.PAPERS[paper].simulation.warm_up()
 
 
