@@ -87,29 +87,32 @@ def test_other_commands_are_not_asked_for(server):
     assert served.ask(["workflow", "compile", "baics"]) is None
 
 
-@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-def test_a_fork_ends_with_its_command(tmp_path, server, sent):
-    """Which waits here to read what nobody writes."""
+@pytest.fixture
+def waiting(tmp_path, server):
+    """A command whose fork reads what nobody writes."""
     os.mkfifo(tmp_path / "instances.json")
     job = ("workflow", "shard", "baics", "example1", 0, tmp_path / "instances.json")
     rest = ("--seed", 1, "--per-shard", 1, "--out", tmp_path / "x")
     command = [sys.executable, "-m", "bestarm", *map(str, (*job, *rest))]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    wait_for(lambda: children(server.pid))
-    process.send_signal(sent)
-    process.communicate(timeout=60)
-    assert process.returncode != 0
+    # a shell's background jobs ignore Ctrl-C, and so would all that they start
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+        signal.signal(signal.SIGINT, before)
+        wait_for(lambda: children(server.pid))
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_fork_ends_with_its_command(tmp_path, server, waiting, sent):
+    waiting.send_signal(sent)
+    waiting.communicate(timeout=60)
+    assert waiting.returncode != 0
     wait_for(lambda: not children(server.pid))
     assert bestarm("workflow", "manifest", __file__, "--out", tmp_path / "y").returncode == 0
 
 
-def test_a_killed_fork_fails_its_command(tmp_path, server):
-    os.mkfifo(tmp_path / "instances.json")
-    job = ("workflow", "shard", "baics", "example1", 0, tmp_path / "instances.json")
-    rest = ("--seed", 1, "--per-shard", 1, "--out", tmp_path / "x")
-    command = [sys.executable, "-m", "bestarm", *map(str, (*job, *rest))]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE)
-    wait_for(lambda: children(server.pid))
+def test_a_killed_fork_fails_its_command(server, waiting):
     os.kill(children(server.pid)[0], signal.SIGKILL)
-    process.communicate(timeout=60)
-    assert process.returncode == 128 + signal.SIGKILL
+    waiting.communicate(timeout=60)
+    assert waiting.returncode == 128 + signal.SIGKILL
