@@ -125,14 +125,16 @@ def test_the_whole_decision_has_the_stated_rates():
     rng = np.random.default_rng(1)
     trials = 1000
     rates = {}
+    table = table_of(as_written=[mean(TIME, "pulls", np.ones(1200))])
+    published = published_table(**{TIME: {"value": 1.0, "n": 300}})
     for apart in (1.0, 1.1, 1.3, 2.0):
         seen = []
         for _ in range(trials):
-            ours = rng.exponential(100.0, 1200)
+            ours = mean(TIME, "pulls", rng.exponential(100.0, 1200))
             theirs = rng.exponential(100.0 * apart, 300).mean()
-            found = table_of(as_written=[mean(TIME, "pulls", ours)])
-            published = published_table(**{TIME: {"value": theirs, "n": 300}})
-            seen.append(outcomes(claim(**ONE), found, published)["as-written"])
+            found = table.assign(value=ours.value, low=ours.low, high=ours.high)
+            one = claim(**ONE)
+            seen.append(outcomes(one, found, published.assign(value=theirs))["as-written"])
         rates[apart] = {name: seen.count(name) for name in set(seen)}
     most = stats.binom.isf(1e-6, trials, 0.05)
     differ = {a: r.get(DIFFERS, 0) + r.get(WITHIN_MARGIN, 0) for a, r in rates.items()}
