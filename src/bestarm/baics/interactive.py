@@ -112,10 +112,10 @@ class _Baics(AskTell[Pair]):
         """Record a reward. Raises ValueError for a pair there is not, or a reward not finite."""
         self._record(arm, reward)
 
-    def _arm(self, number: int) -> Pair:
+    def _arm_at(self, number: int) -> Pair:
         return divmod(number, self._rules.problem.weights.size)
 
-    def _number(self, arm: Pair) -> int:
+    def _index(self, arm: Pair) -> int:
         k, l = arm
         n_arms, n_groups = self._state.pulls.shape
         if not (0 <= k < n_arms and 0 <= l < n_groups):
@@ -124,7 +124,7 @@ class _Baics(AskTell[Pair]):
             )
         return k * n_groups + l
 
-    def _seen(self, *observed: float) -> float:
+    def _observation(self, *observed: float) -> float:
         (reward,) = observed
         return reward / self._sigma
 

@@ -121,16 +121,16 @@ class _Cbmai(AskTell[int]):
         """(L, K) mean costs, likewise."""
         return self._by_arm(self._state.costs)
 
-    def _arm(self, number: int) -> int:
+    def _arm_at(self, number: int) -> int:
         return self._columns[number]
 
-    def _number(self, arm: int) -> int:
+    def _index(self, arm: int) -> int:
         unknown = self._columns[: self._rules.problem.n_unknown]
         if arm not in unknown:
             raise ValueError(f"arm must be one of the unknown ones, {unknown}, got {arm}")
         return unknown.index(arm)
 
-    def _seen(self, *observed: float) -> np.ndarray:
+    def _observation(self, *observed: float) -> np.ndarray:
         _, *costs, pulls = observed
         if len(costs) != self._bounds.size:
             raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")

@@ -102,9 +102,9 @@ class _Lagex(AskTell[int]):
         """Rounds in which a step of the computation failed, by the names of `Outcome`."""
         return {name: int(self._state.counts[place]) for name, place in FAILURES.items()}
 
-    def _look(self) -> None:
+    def _update_done(self) -> None:
         cut = self._state.counts[FAR_CUT]
-        super()._look()
+        super()._update_done()
         if self._state.counts[FAR_CUT] > cut:
             warnings.warn(
                 f"{type(self).__name__} would stop, but the policies have more than "
@@ -113,13 +113,13 @@ class _Lagex(AskTell[int]):
                 stacklevel=4,
             )
 
-    def _number(self, arm: int) -> int:
+    def _index(self, arm: int) -> int:
         n_arms = self._rules.variances.size
         if arm not in range(n_arms):
             raise ValueError(f"arm must be 0 to {n_arms - 1}, got {arm}")
         return arm
 
-    def _seen(self, *observed: float) -> np.ndarray:
+    def _observation(self, *observed: float) -> np.ndarray:
         expected = self._rules.limits.size
         if len(observed) != 1 + expected:
             raise ValueError(f"costs must be {expected} numbers, got {len(observed) - 1}")

@@ -50,7 +50,7 @@ def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
     state, world = start(rules), world_of(model)
     done = 0
     for t in ROUNDS:
-        STEPS.go_on(world, rules, state, t - done, rng, rng)
+        STEPS.resume(world, rules, state, t - done, rng, rng)
         done = t
         seen = state.seen
         shift = width_at(seen.pulls) * norm(seen.pulls / t, seen.pulls)

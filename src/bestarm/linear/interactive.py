@@ -93,12 +93,12 @@ class _Linear(AskTell[int]):
         """(K,) estimated mean rewards; 0 while the pulls do not determine them."""
         return self._sigma * self._state.fit.values
 
-    def _number(self, arm: int) -> int:
+    def _index(self, arm: int) -> int:
         if arm not in range(len(self._rules.arms)):
             raise ValueError(f"arm must be 0 to {len(self._rules.arms) - 1}, got {arm}")
         return arm
 
-    def _seen(self, *observed: float) -> float:
+    def _observation(self, *observed: float) -> float:
         (reward,) = observed
         return reward / self._sigma
 
