@@ -189,7 +189,7 @@ BAD = [
     (CGE, {"matrix": [[1.0, 0.0], [1.0]]}, "matrix: "),
     (CGE, {"matrix": [["a", "b"], ["c", "d"]]}, "matrix: "),
     (CGE, {"matrix": np.zeros((2, 2, 2))}, "matrix: "),
-    (CGE, {"matrix": [[1.0, 1.0], [-1.0, -1.0]], "limits": [0.5, -2.0]}, "limits: must leave"),
+    (CGE, {"matrix": [[1.0, 1.0], [-1.0, -1.0]], "limits": [0.5, -2.0]}, "limits: must allow"),
     *((kind, {"sigma": 0.0}, "sigma: must be a positive number, got 0") for kind in LINEAR),
     (linear.G, {"sigma": math.nan}, "sigma: must be a positive number, got nan"),
     (linear.G, {"delta": 0.0}, "delta: must be greater than 0, got 0"),

@@ -73,10 +73,10 @@ def test_respects_the_limit_on_pulls(paper, strategy, reading):
 class Told(AskTell[int]):
     """A person who knows the arms by the numbers of the steps."""
 
-    def _number(self, arm):
+    def _index(self, arm):
         return arm
 
-    def _seen(self, *observed):
+    def _observation(self, *observed):
         return observed[0] if len(observed) == 1 else np.array(observed)
 
 
@@ -132,7 +132,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_a_paper_has_all_its_rooms(paper, root):
     known = registry.PAPERS[paper]
-    known.room("reference")
+    known.module("reference")
     assert list(known.plots.draw) == list(known.targets)
     used = {name for target in known.targets.values() for name in target.experiments}
     assert used == set(known.experiments)
@@ -185,7 +185,7 @@ def test_readings_are_a_mapping_with_two_marks():
 
 def test_two_experiments_of_one_name_are_refused(monkeypatch):
     paper = Paper("cbmai", "a copy")
-    cells = paper.room("cells")
+    cells = paper.module("cells")
     monkeypatch.setattr(cells, "EXPERIMENTS", cells.EXPERIMENTS + cells.EXPERIMENTS[:1])
-    with pytest.raises(ValueError, match="average: two have this name"):
+    with pytest.raises(ValueError, match="average: the name is used twice"):
         print(paper.experiments)

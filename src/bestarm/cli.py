@@ -1,4 +1,4 @@
-"""The command line: look at what is here, and run the algorithms on your own instance."""
+"""The command line: show the results, and run the algorithms on your own instance."""
 
 import os
 import sys
@@ -34,7 +34,7 @@ def main() -> None:
         try:
             app()
         finally:
-            _flush()  # Python's own flush at the end could not say what went wrong
+            _flush()  # the interpreter's own flush at exit could not report an error
     except InputError as error:
         _fail(f"error: {error}", 2)
     except MemoryError:
@@ -52,7 +52,7 @@ def _flush() -> None:
 
 
 def _fail(message: str, code: int) -> None:
-    """Exit with a message, if there is one, and without what standard output would not take."""
+    """Print a message, if any, and exit; output that standard output refuses is dropped."""
     if message:
         _complain(message)
     try:
@@ -63,7 +63,7 @@ def _fail(message: str, code: int) -> None:
 
 
 def _complain(message: str) -> None:
-    """Print to standard error, or to standard output where that is a log on a full disk."""
+    """Print to standard error, or to standard output if standard error is on a full disk."""
     try:
         print(message, file=sys.stderr, flush=True)
     except OSError:
@@ -138,14 +138,17 @@ def verify(
         list[str] | None, typer.Argument(help="PAPER or PAPER/TARGET; all if left out.")
     ] = None,
     independent: Annotated[
-        bool, typer.Option("--independent", help="Other seeds, even where bytes are promised.")
+        bool,
+        typer.Option(
+            "--independent", help="Other seeds, even on the platform with byte-identical results."
+        ),
     ] = False,
     runs: Annotated[
-        int | None, typer.Option(min=2, help="Fewest independent runs a cell; more see more.")
+        int | None, typer.Option(min=2, help="Fewest independent runs per cell; more detect more.")
     ] = None,
     cores: Cores = None,
 ) -> None:
-    """Simulate again and check the kept results; exit code 1 where something differs."""
+    """Simulate again and check the kept results; exit code 1 if something differs."""
     from bestarm.pipeline.verify import FEWEST, Verification
 
     cores = cores or os.cpu_count() or 1

@@ -1,4 +1,4 @@
-"""What notebooks need besides the algorithms: kept tables, and pictures with a description."""
+"""Helpers of the notebooks: kept tables, and figures with a description."""
 
 import io
 
@@ -19,9 +19,9 @@ def kept_table(paper: str, target: str) -> pd.DataFrame:
 
 
 def kept_verdicts(paper: str, *beginnings: str) -> pd.DataFrame:
-    """Published number and verdict of the claims whose ids begin like this, a line each.
+    """Published numbers and verdicts of claims, by the beginnings of their ids.
 
-    Raises ValueError for a beginning that no claim of the paper has.
+    Raises ValueError if no claim of the paper begins with one of them.
     """
     path = data_folder().parent / "figures/claims.csv"
     claims = pd.read_csv(path, dtype=str, keep_default_na=False).drop_duplicates(["paper", "id"])
@@ -36,7 +36,7 @@ def kept_verdicts(paper: str, *beginnings: str) -> pd.DataFrame:
 
 
 def picture(figure: Figure, alt: str) -> Image:
-    """A figure to end a cell with, and what it shows for those who do not see it."""
+    """A figure as the output of a cell; `alt` describes it for readers who do not see it."""
     buffer = io.BytesIO()
     with mpl.rc_context({"savefig.dpi": 144}):
         figure.savefig(buffer, format="png", metadata={"Software": None})

@@ -88,7 +88,7 @@ def test_strategies_are_what_the_paper_tells(seed, instance, strategy, step, tie
     run = last_state(strategy, instance, chosen, 220, seed)
     np.testing.assert_array_equal(run.pulls, state.pulls)
     coins = streams_of(99, seed).coins if tie_coins else None
-    told = reference.retell(
+    told = reference.replay(
         strategy, pairs, rewards, state.pulls.shape, instance.problem, 0.1, coins, step
     )
     assert told.worst < (1e-9 if strategy == "T-a-SCS" else 1e-5)

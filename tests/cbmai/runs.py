@@ -8,7 +8,7 @@ from bestarm.cbmai.strategies import most_normals, rules_of
 
 def normals(strategy, problem, rng, runs=()):
     """What a run may use; or an array of it for several runs."""
-    size = most_normals(problem, rules_of(strategy, problem, 10**6).goals)
+    size = most_normals(problem, rules_of(strategy, problem, 10**6).schedule)
     return rng.standard_normal((*np.atleast_1d(runs).astype(int), size))
 
 

@@ -206,9 +206,9 @@ def test_none_is_an_answer(strategy):
 @pytest.mark.parametrize(
     ("told", "said"),
     [
-        ((3, 1.0, 1.0), "unknown ones"),
-        ((7, 1.0, 1.0), "unknown ones"),
-        ((-1, 1.0, 1.0), "unknown ones"),
+        ((3, 1.0, 1.0), "must be an unknown one"),
+        ((7, 1.0, 1.0), "must be an unknown one"),
+        ((-1, 1.0, 1.0), "must be an unknown one"),
         ((0, 1.0, [1.0, 1.0]), "costs must be 1 numbers"),
         ((0, math.nan, 1.0), "finite"),
         ((0, 1.0, math.inf), "finite"),

@@ -292,7 +292,7 @@ def test_a_run_whose_scores_were_not_found_has_failed(monkeypatch):
     monkeypatch.setattr(steps, "reduced_values", lambda work, n: False)
     steps.end_round.py_func(rules, state)
     monkeypatch.undo()
-    while state.clock[steps.PHASE] == steps.RUNNING:
+    while state.counters[steps.PHASE] == steps.RUNNING:
         steps.pull_round(world, rules, state, drawn)
         steps.end_round(rules, state)
     assert steps.outcome(state, problem).status == Status.FAILED
@@ -330,7 +330,7 @@ def test_a_round_as_one_sum_is_what_its_pulls_come_to(case, strategy):
     rules, n_costs = rules_of(strategy, problem, BUDGET), problem.bounds.size
     one, single, used = start(rules), start(rules), 0
     while not steps.done(rules, one):
-        lacks = [int(steps.lacking(rules, one, a)) for a in range(problem.n_unknown)]
+        lacks = [int(steps.pulls_needed(rules, one, a)) for a in range(problem.n_unknown)]
         for arm, n in enumerate(lacks):
             if n:
                 means = np.array([problem.rewards[arm], *problem.costs[:, arm]])

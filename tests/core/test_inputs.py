@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestarm.core.inputs import (
-    MOST_LETTERS,
+    MOST_CHARACTERS,
     Input,
     InputError,
     PositiveInt,
@@ -64,7 +64,7 @@ def test_messages(data, text):
             "means: &a [1]\ndelta: [*a, *a]",  # nested, they stand for more than fits into memory
             "line 2: an alias, *a, cannot be used here",
         ),
-        ("#" * MOST_LETTERS + "\n", "must be at most 1,000,000 letters long"),
+        ("#" * MOST_CHARACTERS + "\n", "must be at most 1,000,000 characters long"),
     ],
 )
 def test_bad_yaml(tmp_path, text, said):

@@ -90,7 +90,7 @@ def test_a_run_step_by_step_is_the_same():
 
 def test_a_person_is_asked_the_same():
     class Toy(AskTell[int]):
-        def _number(self, arm):
+        def _index(self, arm):
             return arm
 
     toy = Toy(TOY, Rules(3))

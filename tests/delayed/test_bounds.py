@@ -18,7 +18,7 @@ from bestarm.delayed.bounds import (
 )
 from bestarm.delayed.problem import alike
 from bestarm.delayed.strategies import prepare
-from delayed.test_racing import FEEDBACKS, RULES
+from delayed.test_racing import FEEDBACKS, SPLITS
 
 DELAY = 9
 
@@ -59,9 +59,9 @@ def tally_of(finished, running):
 
 
 @pytest.mark.parametrize("feedback", FEEDBACKS)
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("pooled", [1, 6])
-def test_intervals_are_the_formulas(feedback, rule, pooled):
+def test_intervals_are_the_formulas(feedback, split, pooled):
     """Random pulls, scales and delta: centre and half-width to 1e-9; both choices occur."""
     rng = np.random.default_rng(5)
     with_partial = 0
@@ -72,10 +72,10 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
         scale, scale_p = rng.uniform(0.5, 2.0), 10.0 ** rng.uniform(-1.5, 0.7)
         delta, n = rng.uniform(0.01, 0.3), int(rng.integers(1, 30))
         scales = np.array([scale, 99.0])
-        rules = Rules(FEEDBACKS[feedback], scales, scale_p, delta, RULES[rule], False, pooled)
+        rules = Rules(FEEDBACKS[feedback], scales, scale_p, delta, SPLITS[split], False, pooled)
         tally, used = tally_of(finished, running)
         found = interval(rules, tally, 0, used, 0, n)
-        literal = reference.Rules(feedback, scale, scale_p, delta, rule, pooled=pooled)
+        literal = reference.Rules(feedback, scale, scale_p, delta, split, pooled=pooled)
         expected = reference.interval(literal, finished, running, n)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
         full = reference.Rules("full", scale, scale_p, delta)
@@ -85,9 +85,9 @@ def test_intervals_are_the_formulas(feedback, rule, pooled):
 
 
 @pytest.mark.parametrize("feedback", ["unbiased", "biased", "recorded"])
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("split", SPLITS)
 @pytest.mark.parametrize("pooled", [1, 6])
-def test_intervals_are_chosen_from_their_candidates(feedback, rule, pooled):
+def test_intervals_are_chosen_from_their_candidates(feedback, split, pooled):
     """One of two centres, the half-width no less than its bound; also when more pulls end."""
     rng = np.random.default_rng(6)
     by_rewards, with_partial = 0, 0
@@ -97,7 +97,7 @@ def test_intervals_are_chosen_from_their_candidates(feedback, rule, pooled):
         tally.squares[:] = rng.uniform(0.5, 20.0, tally.squares.size)
         kind = RECORDED if feedback == "recorded" else FEEDBACKS[feedback]
         scales, scale_p = np.array([rng.uniform(0.5, 2.0), 99.0]), 10.0 ** rng.uniform(-1.5, 0.7)
-        rules = Rules(kind, scales, scale_p, 0.05, RULES[rule], False, pooled)
+        rules = Rules(kind, scales, scale_p, 0.05, SPLITS[split], False, pooled)
         for n in (12, 12, 7):
             centre, width, other, least = candidates(rules, tally, 0, used, 0, n)
             found = interval(rules, tally, 0, used, 0, n)

@@ -15,10 +15,10 @@ CASES = [
     {"feedback": "full", "batch": 4, "limit": 2},
     {},
     {"batch": 5, "delay": (2, 12)},
-    {"rule": "guaranteed", "batch": 5},
-    {"rule": "published", "survivors": True, "by_slot": True},
-    {"rule": "published", "survivors": True, "by_slot": True, "batch": 4, "delay": (2, 12)},
-    {"feedback": "biased", "rule": "published", "survivors": True, "by_slot": True, "batch": 3},
+    {"split": "guaranteed", "batch": 5},
+    {"split": "published", "survivors": True, "by_slot": True},
+    {"split": "published", "survivors": True, "by_slot": True, "batch": 4, "delay": (2, 12)},
+    {"feedback": "biased", "split": "published", "survivors": True, "by_slot": True, "batch": 3},
     {"feedback": "full", "survivors": True, "by_slot": True, "batch": 5},
     {"batch": 8, "limit": 3, "pooled": 8},
     {"feedback": "biased", "delay": (1, 9)},
@@ -36,7 +36,7 @@ NAMES = {
 def made(case):
     """The object for a case of the compiled loop."""
     feedback, batch = case.get("feedback", "unbiased"), case.get("batch", 1)
-    form = case.get("rule", "optimal"), case.get("survivors", False), case.get("pooled", 1)
+    form = case.get("split", "optimal"), case.get("survivors", False), case.get("pooled", 1)
     options = {"batch": batch, "limit": case.get("limit"), "reading": NAMES[form]}
     if feedback == "full":
         return Full(MEANS.size, 2, sigma=0.7, **options)
@@ -146,9 +146,9 @@ def test_bad_reports_change_nothing():
     s = Partial(2, sigma=1.0, sigma_p=1.0)
     (pull,) = s.ask().start
     for report, number, value, message in (
-        (s.partial, 7, 1.0, "one that runs"),
+        (s.partial, 7, 1.0, "a running one"),
         (s.final, pull.id, float("nan"), "finite"),
-        (Full(2, sigma=1.0).final, 0, 1.0, "one that runs"),
+        (Full(2, sigma=1.0).final, 0, 1.0, "a running one"),
     ):
         with pytest.raises(ValueError, match=message):
             report(number, value)

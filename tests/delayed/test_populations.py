@@ -15,7 +15,7 @@ from bestarm.delayed.racing import run
 from bestarm.delayed.steps import ACCEPTED, REJECTED, Race
 from bestarm.delayed.strategies import prepare, reordered
 from bestarm.delayed.world import Arms, Records
-from delayed.test_racing import RULES, counts, streams
+from delayed.test_racing import SPLITS, counts, streams
 
 KINDS = {"full": FULL, "unbiased": UNBIASED, "recorded": RECORDED}
 N, M, LONGEST = 5, 7, 12
@@ -44,8 +44,8 @@ CASES = [
     {"feedback": "unbiased", "batch": 3},
     {"feedback": "recorded"},
     {"feedback": "recorded", "batch": 4},
-    {"feedback": "recorded", "batch": 4, "rule": "guaranteed", "pooled": 4},
-    {"feedback": "recorded", "rule": "published", "survivors": True},
+    {"feedback": "recorded", "batch": 4, "split": "guaranteed", "pooled": 4},
+    {"feedback": "recorded", "split": "published", "survivors": True},
 ]
 
 
@@ -53,7 +53,7 @@ CASES = [
 def test_same_run_as_the_literal_algorithm(case):
     """Same streams, same time, sets, pulls and intervals; scales differ by arm and by step."""
     feedback, batch = case["feedback"], case.get("batch", 1)
-    rule, survivors = case.get("rule", "optimal"), case.get("survivors", False)
+    split, survivors = case.get("split", "optimal"), case.get("survivors", False)
     pooled = case.get("pooled", 1)
     for seed in range(2):
         records = population(seed)
@@ -62,14 +62,14 @@ def test_same_run_as_the_literal_algorithm(case):
         arms = arms._replace(sigma=np.full(N, 0.6))
         scale_p = 2.0 if feedback == "recorded" else 0.8
         rules = Rules(
-            KINDS[feedback], 2.0 * arms.sigma, scale_p, 0.05, RULES[rule], survivors, pooled
+            KINDS[feedback], 2.0 * arms.sigma, scale_p, 0.05, SPLITS[split], survivors, pooled
         )
         fast = run(Race(2, batch, batch, 10**9), rules, arms, *streams(seed))
         environment, coins = streams(seed)
         nature = reference.Nature(arms.means, None, None, None, environment, records, sigma_p=0.4)
         slow = reference.Race(
             nature,
-            reference.Rules(feedback, 1.2, scale_p, 0.05, rule, survivors, pooled),
+            reference.Rules(feedback, 1.2, scale_p, 0.05, split, survivors, pooled),
             coins,
             k=2,
             batch=batch,
@@ -93,11 +93,11 @@ def test_scales_are_an_arms_own():
     arms = arms_of(population(0), 0.1)
     alone = []
     for sigma in (0.6, 1e-6):
-        rules = Rules(FULL, np.full(N, 2 * sigma), 0.0, 0.05, RULES["optimal"], False, 1)
+        rules = Rules(FULL, np.full(N, 2 * sigma), 0.0, 0.05, SPLITS["optimal"], False, 1)
         alone.append(run(Race(2, 1, 1, 10**6), rules, arms, *streams(0)).finished.sum())
     assert alone[1] == N < alone[0]
     scales = np.array([1e-6] * 4 + [1.2])
-    mixed = Rules(FULL, scales, 0.0, 0.05, RULES["optimal"], False, 1)
+    mixed = Rules(FULL, scales, 0.0, 0.05, SPLITS["optimal"], False, 1)
     assert N < run(Race(2, 1, 1, 10**6), mixed, arms, *streams(0)).finished.sum() < alone[0]
 
 
@@ -190,8 +190,8 @@ def test_another_table_is_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"feedback": "unbiased", "sigma_p": 1.0}, "feedback: recorded forecasts are in table mip"),
-        ({"table": None}, "feedback: recorded forecasts are in table mip"),
+        ({"feedback": "unbiased", "sigma_p": 1.0}, "feedback: must be recorded for table mip"),
+        ({"table": None}, "feedback: must be recorded for table mip"),
     ],
 )
 def test_bad_instances_are_explained(change, message):

@@ -15,7 +15,7 @@ from bestarm.delayed.strategies import (
     ON_REWARDS,
     READINGS,
     STRATEGIES,
-    Remembered,
+    ResultCache,
     answer_of,
     prepare,
 )
@@ -56,7 +56,7 @@ def test_delays_of_all_or_by_arm():
     ("change", "message"),
     [
         ({"top": 4}, "top: must be at most the number of arms, 3, got 4"),
-        ({"means": [1.0, 2.0, 2.0]}, "means: must have one top 1"),
+        ({"means": [1.0, 2.0, 2.0]}, "means: must have a unique top 1"),
         ({"delay": 0}, "delay.1.low: must be greater than 0, got 0"),
         ({"delay": [1, 2]}, "delay: must have 3 entries to fit means, got 2"),
         ({"delay": {"low": 3, "high": 2}}, "high: must be at least low, 3, got 2"),
@@ -89,9 +89,9 @@ def test_the_run_alongside_is_that_of_full(reading):
         ours = prepare(EASY, Cell("easy", "Partial", setting, reading))
         theirs = prepare(EASY, Cell("easy", "Full", setting, full))
         for r in range(5):
-            ON_REWARDS.forget()
+            ON_REWARDS.clear()
             found = ours(streams_of(1, r)).tau_full
-            ON_REWARDS.forget()
+            ON_REWARDS.clear()
             assert found == theirs(streams_of(1, r)).tau
 
 
@@ -113,16 +113,16 @@ def test_a_remembered_run_is_the_run_that_would_be_simulated():
 
     fresh = []
     for instance, cell, r in asked:
-        ON_REWARDS.forget()
+        ON_REWARDS.clear()
         fresh.append(alone(instance, cell, r))
     assert len({tau for tau, *_ in fresh}) > len(asked) / 10
-    ON_REWARDS.forget()
+    ON_REWARDS.clear()
     assert [alone(*one) for one in asked] == fresh
     assert [alone(*one) for one in reversed(asked)] == fresh[::-1]
 
 
 def test_no_more_is_remembered_than_asked():
-    remembered, made = Remembered(2), []
+    remembered, made = ResultCache(2), []
 
     def simulate():
         made.append(len(made) + 1)

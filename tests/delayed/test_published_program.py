@@ -38,7 +38,7 @@ def case_of(family, batch, seed, strategy):
         "by_slot": True,
         "survivors": True,
     }
-    return case | ({"rule": "published"} if strategy == "Partial" else {"feedback": "full"})
+    return case | ({"split": "published"} if strategy == "Partial" else {"feedback": "full"})
 
 
 def trace(family, batch, seed, strategy):

@@ -27,7 +27,7 @@ from bestarm.delayed.steps import (
 from bestarm.delayed.world import Arms, increment
 
 FEEDBACKS = {"full": FULL, "incremental": INCREMENTAL, "unbiased": UNBIASED, "biased": BIASED}
-RULES = {"optimal": OPTIMAL, "published": PUBLISHED, "guaranteed": GUARANTEED}
+SPLITS = {"optimal": OPTIMAL, "published": PUBLISHED, "guaranteed": GUARANTEED}
 MEANS = np.array([1.0, 5.0, 3.2, 0.3, 4.0, 2.0])
 BIAS = np.array([0.5, -1.0, 2.0, 0.0, -3.0, 1.0])
 BIG = 10**9
@@ -47,7 +47,7 @@ def compiled(
     limit=None,
     cap=BIG,
     feedback="unbiased",
-    rule="optimal",
+    split="optimal",
     survivors=False,
     pooled=1,
     by_slot=False,
@@ -70,7 +70,7 @@ def compiled(
         multiplier * np.full(n, sigma),
         multiplier * sigma_p,
         delta,
-        RULES[rule],
+        SPLITS[split],
         survivors,
         pooled,
         by_slot,
@@ -126,21 +126,21 @@ CASES = [
     {"feedback": "incremental", "batch": 5, "limit": 3},
     {},
     {"delay": (1, 10)},
-    {"rule": "published", "survivors": True},
-    {"rule": "guaranteed"},
+    {"split": "published", "survivors": True},
+    {"split": "guaranteed"},
     {"batch": 4, "limit": 2},
     {"batch": 10, "delay": (2, 15)},
     {"batch": 10, "pooled": 10},
-    {"batch": 10, "pooled": 10, "rule": "guaranteed", "delay": (2, 15)},
+    {"batch": 10, "pooled": 10, "split": "guaranteed", "delay": (2, 15)},
     {"feedback": "biased"},
     {"feedback": "biased", "delay": (1, 10), "batch": 3},
-    {"feedback": "biased", "rule": "guaranteed", "batch": 10, "pooled": 10},
+    {"feedback": "biased", "split": "guaranteed", "batch": 10, "pooled": 10},
     {"multiplier": 1.0, "sigma_p": 0.2},
     {"cap": 40},
     {"feedback": "full", "cap": 37, "batch": 2},
-    {"by_slot": True, "rule": "published", "survivors": True},
-    {"by_slot": True, "rule": "published", "survivors": True, "batch": 4},
-    {"by_slot": True, "rule": "published", "survivors": True, "batch": 10, "delay": (2, 15)},
+    {"by_slot": True, "split": "published", "survivors": True},
+    {"by_slot": True, "split": "published", "survivors": True, "batch": 4},
+    {"by_slot": True, "split": "published", "survivors": True, "batch": 10, "delay": (2, 15)},
     {"by_slot": True, "batch": 7, "limit": 2, "delay": (1, 9), "sigma_p": 0.1},
     {"by_slot": True, "batch": 5, "feedback": "full", "survivors": True},
     {"by_slot": True, "batch": 5, "feedback": "full", "delay": (2, 15), "cap": 60},
@@ -280,10 +280,10 @@ def test_sets_by_hand():
 
     def after(lower, upper, k):
         state = updated(lower, upper, k)
-        left = state.surviving[0]
+        left = state.n_surviving[0]
         assert left == (state.sets == SURVIVING).sum()
-        assert state.places[0] == k - (state.sets == ACCEPTED).sum()
-        assert state.alive[:left].tolist() == np.flatnonzero(state.sets == SURVIVING).tolist()
+        assert state.n_to_accept[0] == k - (state.sets == ACCEPTED).sum()
+        assert state.surviving[:left].tolist() == np.flatnonzero(state.sets == SURVIVING).tolist()
         return state.sets.tolist()
 
     assert after([3.0, 2.0, 0.0], [4.0, 2.5, 1.0], 1) == [ACCEPTED, REJECTED, REJECTED]

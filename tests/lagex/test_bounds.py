@@ -20,10 +20,10 @@ from bestarm.lagex.bounds import (
     learning_time,
     least_slack,
     lower_bound,
+    quantile_bound,
     relaxed_time,
     rows_of,
     shadow_price,
-    within,
 )
 from bestarm.lagex.problem import Instance, Model, imdb, perturbed, setup1, setup2, triangle
 from lagex.polytopes import polytopes, smooth_polytopes
@@ -312,7 +312,7 @@ def test_every_shift_found_is_valid(p, r):
 def test_within_is_kl_and_says_nothing_of_small_shares():
     p, delta = 0.4, 0.1
     kl = p * math.log(p / delta) + (1.0 - p) * math.log((1.0 - p) / (1.0 - delta))
-    assert within(3.0, 0.5, delta) == pytest.approx(3.0 * kl)
-    assert within(3.0, 1.0, delta) == pytest.approx(3.0 * needed_information(delta))
-    assert within(3.0, 0.2, delta) == 0.0
-    assert within(math.inf, 0.5, delta) == math.inf
+    assert quantile_bound(3.0, 0.5, delta) == pytest.approx(3.0 * kl)
+    assert quantile_bound(3.0, 1.0, delta) == pytest.approx(3.0 * needed_information(delta))
+    assert quantile_bound(3.0, 0.2, delta) == 0.0
+    assert quantile_bound(math.inf, 0.5, delta) == math.inf

@@ -51,8 +51,8 @@ def known_state(model, pulls):
     """A state that knows the means and the constraints after as many pulls of every arm."""
     state, k = start(rules("CTnS", model)), model.means.size
     state.counts[TIME], state.counts[PULLED] = k * pulls, k
-    state.seen.log_determinant[0] = k * np.log(1.0 + pulls)
-    state.seen.pulls[:], state.seen.means[:] = pulls, model.means
+    state.estimates.log_determinant[0] = k * np.log(1.0 + pulls)
+    state.estimates.pulls[:], state.estimates.means[:] = pulls, model.means
     return state
 
 
@@ -97,7 +97,7 @@ def test_vertices_near_the_best_may_be_too_many():
 
 def test_an_allocation_that_is_not_finite_is_counted():
     state = known_state(HARD, 5)
-    state.seen.deviations[0] = np.nan
+    state.estimates.deviations[0] = np.nan
     assert not done(rules("CTnS", HARD), state)
     choose(rules("CTnS", HARD), state, None)
     assert state.counts[UNSOLVED] == 1
@@ -138,7 +138,7 @@ def test_a_lost_policy_is_no_empty_set(monkeypatch):
     state = known_state(HARD, 5)
     monkeypatch.setattr(exploration, "find_best", lambda polytope: LOST)
     assert exploration.find_policy.py_func(rules("CTnS", HARD), state) == LOST
-    assert state.policies.found[0] == exploration.NO_ALTERNATIVES
+    assert state.policies.n_near[0] == exploration.NO_ALTERNATIVES
     assert state.counts[LOST_POLICY] == 1
     assert state.counts[NO_POLICY] == 0
 
@@ -189,7 +189,7 @@ def test_known_constraints_of_many_arms_are_checked_at_once():
     rng = np.random.default_rng(5)
     matrix = rng.uniform(size=(4, 40))
     assert CTnS(matrix, matrix.mean(axis=1)).ask() == 0
-    with pytest.raises(InputError, match="must leave some policy"):
+    with pytest.raises(InputError, match="must allow some policy"):
         CTnS(matrix, np.full(4, -1.0))
 
 

@@ -156,7 +156,7 @@ def test_names_of_instances_are_their_keys():
         ),
         (
             {"constraints": [{"coefficients": [1.0, 1.0, 1.0], "at_most": 0.5}]},
-            "constraints: must leave some policy, here none satisfies all of them",
+            "constraints: must allow some policy, here none satisfies all of them",
         ),
         (
             {"constraints": [ROW | {"coefficients": [1.0, NAN, 0.0]}]},

@@ -222,10 +222,10 @@ def test_programs_are_solved_every_round(strategy, instance):
             done(rules, state)
             arm = choose(rules, state, None)
             if t >= k and state.counts[NO_POLICY] == empty:
-                count = state.program.last[0]
+                count = state.warm_start.last[0]
                 assert count > 0  # else what came out was not finite
-                costs, rows = state.program.costs[:count], state.policies.relaxed
-                y = state.program.solver.y
+                costs, rows = state.warm_start.costs[:count], state.policies.relaxed
+                y = state.warm_start.solver.y
                 missed.append(residual_of(y, costs, rows, state.omega) > 1.01 * ACCURACY)
                 gamma = -(rows @ state.policies.polytope.policy).max()
                 multipliers = y[count + 1 : count + 1 + d]
@@ -252,7 +252,7 @@ def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
         costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
         observe(rules, state, arm, np.array([reward, *costs]))
         assert state.counts[TIME] < 20_000
-    seen = state.seen
+    seen = state.estimates
     found = every_alternative(seen.means, seen.rows + model.limits[:, None], model.limits)
     costs = reference.costs(found.steps, found.gaps, model.variances, r)
     statistic = 1.0 / (costs @ (1.0 / seen.pulls)).max()
@@ -266,7 +266,7 @@ def test_the_released_rule_adds_the_slacks_of_lowered_constraints(strategy):
     k, d = model.means.size, len(model.limits)
     rules = rules_for(strategy, "released-stop", model, delta=delta, r=0.01)
     state = start(rules)
-    seen = state.seen
+    seen = state.estimates
     rng = streams_of(11, 0).environment
     for t in range(20_000):
         stop = done(rules, state)

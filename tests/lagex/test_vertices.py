@@ -295,9 +295,9 @@ def test_a_search_that_fails_is_not_an_empty_set(monkeypatch):
     polytope = make_polytope(p.means.size, len(p.limits))
     load(polytope, p.means, rows_of(p.matrix, p.limits))
     monkeypatch.setattr(vertices, "repair", lambda *arguments: False)
-    assert vertices.search.py_func(polytope) == LOST
+    assert vertices.find_best_cold.py_func(polytope) == LOST
     load(polytope, p.means, rows_of(p.matrix, np.full(p.limits.size, -9.0)))
-    assert vertices.search.py_func(polytope) == EMPTY
+    assert vertices.find_best_cold.py_func(polytope) == EMPTY
 
 
 @given(polytopes, st.sampled_from([0.0, 0.01, 0.5]))

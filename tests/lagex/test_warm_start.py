@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bestarm.lagex import dual, reference
 from bestarm.lagex.allocation import ACCURACY, costs_of, information, pad
-from bestarm.lagex.exploration import memorise, remember
+from bestarm.lagex.exploration import restore_weights, save_weights
 from bestarm.lagex.vertices import alternatives
 from lagex.polytopes import polytopes, smooth_polytopes
 
@@ -15,7 +15,7 @@ seeds = st.integers(0, 2**32)
 
 
 def problem(p, r=0.01):
-    """Costs, padded, and constraints of a random set in which something is to be told apart."""
+    """Padded costs and constraints of a random set of policies with alternatives."""
     found = alternatives(p.means, p.matrix, p.limits, r)
     assume(len(found.gaps) > 0)
     costs = reference.costs(found.steps, found.gaps, p.variances, r)
@@ -31,7 +31,7 @@ def solved(costs, rows, tolerance, omega, solver):
 
 def fresh(costs, rows):
     solver, omega = dual.make_solver(*costs.shape, len(rows)), np.zeros(costs.shape[1])
-    dual.start_from_nothing(solver, len(costs))
+    dual.cold_start(solver, len(costs))
     return omega, solver
 
 
@@ -115,18 +115,18 @@ def test_multipliers_and_long_steps_are_moved_straight():
 def test_weights_are_remembered_by_slot_and_move_with_their_costs():
     weights, scales, last = np.zeros(6), np.zeros(6), np.zeros(7, np.int64)
     y = np.array([0.7, 0.2, 0.1, 0.0])
-    memorise(weights, scales, last, np.array([4, 1, 3]), np.array([1.0, 2.0, 1.0]), 3, y)
-    remember(weights, scales, np.array([1, 4, 2]), np.array([6.0, 1.0, 5.0]), 3, 6, y)
+    save_weights(weights, scales, last, np.array([4, 1, 3]), np.array([1.0, 2.0, 1.0]), 3, y)
+    restore_weights(weights, scales, np.array([1, 4, 2]), np.array([6.0, 1.0, 5.0]), 3, 6, y)
     assert y == pytest.approx([1.8 / 2.5, 0.7 / 2.5, 0.0, 0.0])
 
 
 def test_of_alternatives_that_are_mostly_new_those_of_the_best_vertex_start_alike():
     weights, scales, last = np.zeros(6), np.zeros(6), np.zeros(7, np.int64)
     y = np.array([0.7, 0.3, 0.0])
-    memorise(weights, scales, last, np.array([4, 1]), np.ones(2), 2, y)
-    remember(weights, scales, np.array([0, 1, 5]), np.ones(3), 3, 2, y)
+    save_weights(weights, scales, last, np.array([4, 1]), np.ones(2), 2, y)
+    restore_weights(weights, scales, np.array([0, 1, 5]), np.ones(3), 3, 2, y)
     assert y.tolist() == [0.5, 0.5, 0.0]
-    memorise(weights, scales, last, np.array([0]), np.ones(1), 1, np.array([1.0]))
+    save_weights(weights, scales, last, np.array([0]), np.ones(1), 1, np.array([1.0]))
     assert weights.tolist() == [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 
 

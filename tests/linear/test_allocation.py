@@ -238,7 +238,7 @@ def test_a_million_updates_drift_little(greedy, every):
     problem = paper_instance(5).problem
     n = 10**6
     if greedy:
-        sequence = sequence_of("XY", problem, TWO_STEP).first(n)[:n]
+        sequence = sequence_of("XY", problem, TWO_STEP).prefix(n)[:n]
     else:
         sequence = np.random.default_rng(3).integers(0, 6, n)
         sequence[:6] = range(6)
@@ -295,7 +295,7 @@ def test_ties_go_to_the_arm_pulled_least(rule):
     ],
 )
 def test_two_step_rule_gives_the_published_split(kind, n, split):
-    sequence = sequence_of(kind, paper_instance(5).problem, TWO_STEP).first(n)[:n]
+    sequence = sequence_of(kind, paper_instance(5).problem, TWO_STEP).prefix(n)[:n]
     assert tuple(np.bincount(sequence)) == split
 
 
@@ -306,8 +306,8 @@ def test_sequence_is_that_of_inverses(kind, rule):
     arms = drawn(5, 3, 5).arms
     directions = all_arms(5) if kind == "G" else all_pairs(5)
     sequence = StaticSequence(make_fit(arms, 0.0), directions, rule, np.arange(5))
-    short = sequence.first(3000).copy()
-    long = sequence.first(10_000)
+    short = sequence.prefix(3000).copy()
+    long = sequence.prefix(10_000)
     np.testing.assert_array_equal(long[: short.size], short)
     assert long[:5].tolist() == [0, 1, 2, 3, 4]
     counts, y = np.ones(5), vectors(arms, directions)
@@ -322,7 +322,7 @@ def test_index_ties_would_lock_the_rule_of_figure_2_but_fewest_pulls_do_not():
     """Where two directions share the maximum no single pull lowers it, and all arms tie."""
     sequence = StaticSequence(
         make_fit(np.eye(2), 0.0), all_arms(2), ARGMIN_MAX, np.arange(2)
-    ).first(100)[:100]
+    ).prefix(100)[:100]
     assert abs(np.diff(np.bincount(sequence))) <= 1
 
 

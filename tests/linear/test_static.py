@@ -22,7 +22,7 @@ CAP = 2500
 def setup(size, seed, kind, strength=1.5):
     arms, _, means = drawn(seed, *size, strength)
     sequence = sequence_of(kind, Problem(arms, means, 1.5), TWO_STEP)
-    return arms, means, sequence.first(CAP)[:CAP], sequence.least
+    return arms, means, sequence.prefix(CAP)[:CAP], sequence.n_initial
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -79,7 +79,7 @@ def test_nothing_stops_before_the_arms_pulled_span_the_space(kind):
         theta = np.random.default_rng(seed).normal(size=2)
         means = base @ theta
         shared = sequence_of(kind, Problem(base, means, 1.0), TWO_STEP)
-        sequence, least = shared.first(300)[:300], shared.least
+        sequence, least = shared.prefix(300)[:300], shared.n_initial
         found = run_static(
             make_fit(base, 0.0), means, w, sequence, least, 0, np.random.default_rng(seed)
         )

@@ -119,7 +119,7 @@ def test_the_honest_union_bound_adds_up():
 def violations(width, runs=2000, n=2000):
     """Runs of G in which any difference of two arms leaves the width at any n' <= n."""
     problem = near_pair(0.3).problem
-    sequence = sequence_of("G", problem, TWO_STEP).first(n)[:n]
+    sequence = sequence_of("G", problem, TWO_STEP).prefix(n)[:n]
     pulled = problem.arms[sequence]
     inverse = np.linalg.inv(np.cumsum(pulled[:, :, None] * pulled[:, None], axis=0)[1:])
     y = pair_directions(problem.arms)
@@ -220,8 +220,8 @@ def test_deterministic_budget_is_the_first_place_where_eq_4_holds():
             problem.arms,
             problem.means,
             lambda n, w=width: radius(w, n),
-            shared.first(found + 10),
-            shared.least,
+            shared.prefix(found + 10),
+            shared.n_initial,
         )
         assert found == wanted
         assert deterministic_budget(rules, problem.means, found - 1) == 0

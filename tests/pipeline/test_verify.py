@@ -259,7 +259,7 @@ def test_rows_do_not_depend_on_threads_or_processor(root, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     paper, name, strategy, instance = DELICATE
-    made = registry.PAPERS[paper].room("problem").random_instance(40, 3)
+    made = registry.PAPERS[paper].module("problem").random_instance(40, 3)
     (cell,) = (
         cell
         for cell in registry.PAPERS[paper].experiments[name].cells

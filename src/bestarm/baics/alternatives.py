@@ -1,4 +1,4 @@
-"""The alternatives nearest to an instance, and the allocation that keeps them furthest away.
+"""The nearest alternatives to an instance, and the optimal allocation against them.
 
 With arm b the best feasible one, an instance lambda with another answer either makes b
 infeasible, or makes some arm k feasible and at least as good as b (Theorem 3.2):
@@ -21,9 +21,9 @@ NO_ARM = -1
 
 
 class Problem(NamedTuple):
-    """What is known before sampling: the shape of the answer."""
+    """What is known before sampling: the definitions of quality and feasibility."""
 
-    weights: np.ndarray  # q, (L,) of the subpopulations in an arm's quality, sum 1
+    weights: np.ndarray  # q, (L,) weights of the subpopulations in an arm's quality, sum 1
     constrained: int  # M: the first M subpopulations must have mean >= 0
 
 
@@ -86,19 +86,22 @@ def nearest_swap(
     where l < M. The surplus h(theta) = q . lambda_k - q . lambda_b is increasing, convex and
     piecewise linear: a coordinate stuck at 0 starts to move at its breakpoint
     theta_l = -mu_kl w_kl / q_l. So theta = 0 if h(0) >= 0, and else the root of h, which Newton's
-    method from any point to the right of it reaches in at most M + 1 steps, one a linear piece;
+    method from any point to the right of it reaches in at most M + 1 steps, one per linear piece;
     it visits the breakpoints in order without sorting them.
 
-    Weights of zero take the limit: coordinates with w = 0 and q > 0 move for free, so they alone
-    pay the deficit, and among the minimisers lambda is the limit of w + eps as eps -> 0, which is
-    the same problem with weight 1 on those coordinates and the others held still.
+    Zero weights are treated as a limit: coordinates with w = 0 and q > 0 move at no cost, so they
+    alone make up the deficit. Among the minimisers lambda is the limit for w + eps as eps -> 0: the
+    solution of the same problem with weight 1 on those coordinates and the others fixed.
 
     Args:
         w: (K, L) nonnegative weights: an allocation, or pulls.
         means: (K, L) means mu.
         problem: weights q and number of constrained subpopulations M.
-        best, k: the arm to be displaced and the one to displace it.
+        best, k: the best arm, and the challenger that replaces it.
         shift: (2, L) overwritten with mu - lambda for arms `best` and `k`.
+
+    Returns:
+        swap_k(w).
     """
     n_groups = problem.weights.size
     rate, surplus, pieces, last_breakpoint = _start(w, means, problem, best, k, shift)
@@ -183,7 +186,7 @@ def _surplus(
 def alternative_cost(
     i: int, w: np.ndarray, means: np.ndarray, problem: Problem, best: int, shift: np.ndarray
 ) -> float:
-    """Cost of the i-th kind of alternative, 0 <= i < M + K; infinite where there is none.
+    """Cost of the i-th kind of alternative, 0 <= i < M + K; infinite if it does not exist.
 
     With an answer, kind i < M makes it infeasible on subpopulation i and kind M + k replaces it
     by arm k. With none, kind M + k makes arm k feasible. F_mu(w) is the least of these costs.
@@ -211,7 +214,7 @@ def nearest_alternative(
 def all_alternatives_beyond(
     level: float, w: np.ndarray, means: np.ndarray, problem: Problem, best: int, shift: np.ndarray
 ) -> bool:
-    """Whether F_mu(w) > level, stopping at the first alternative that says no."""
+    """Whether F_mu(w) > level; stops at the first alternative of cost `level` or less."""
     for i in range(problem.constrained + means.shape[0]):
         if not alternative_cost(i, w, means, problem, best, shift) > level:
             return False
@@ -267,11 +270,11 @@ def optimal_allocation(means: np.ndarray, problem: Problem, best: int, out: np.n
         means: (K, L).
         problem: weights q and number of constrained subpopulations M.
         best: the answer for `means`, or NO_ARM.
-        out: (K, L) overwritten with w*. Where some alternative is at distance 0 there is no
-            best allocation, and this is the uniform one.
+        out: (K, L) overwritten with w*. If some alternative is at distance 0 there is no
+            optimal allocation, and this is the uniform one.
 
     Returns:
-        T*, in pulls; infinite where some alternative is at distance 0.
+        T*, in pulls; infinite if some alternative is at distance 0.
     """
     if not _separated(means, problem, best):
         out[:] = 1.0 / out.size
@@ -355,7 +358,7 @@ def _variance(y: float, means: np.ndarray, problem: Problem, best: int) -> float
 
 @jit
 def _marginal_saving(variance: float, means: np.ndarray, problem: Problem, best: int) -> float:
-    """sqrt(r(S)), infinite where some challenger cannot be kept away at this variance."""
+    """sqrt(r(S)), infinite if no weights keep some challenger at cost 1 at this variance."""
     total = 0.0
     for k in range(means.shape[0]):
         if k != best:
@@ -379,11 +382,11 @@ def _imbalance(y: float, means: np.ndarray, problem: Problem, best: int) -> floa
 def _balance(means: np.ndarray, problem: Problem, best: int) -> float:
     """The root y of y^2 r(S(y)) = 1, by the Illinois variant of false position, to rounding.
 
-    Infinite, or huge, where the best arm's own feasibility already buys all it should have.
+    Infinite, or huge, if the weights that keep the best arm feasible suffice for everything else.
     """
     saving = _marginal_saving(0.0, means, problem, best)
     if saving == 0.0:
-        return np.inf  # every challenger is kept away by its own infeasibility
+        return np.inf  # every challenger is excluded by its infeasibility
     left, at_left = 0.0, 1.0
     y = 1.0 / saving
     value = _imbalance(y, means, problem, best)

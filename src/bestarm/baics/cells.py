@@ -1,4 +1,4 @@
-"""What is simulated for BAICS."""
+"""The experiments of BAICS."""
 
 from collections.abc import Iterator
 
@@ -12,16 +12,16 @@ DELTAS = tuple(10.0**-e for e in range(1, 9))
 
 STEPS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 
-#: The strategies of Section 5; Two-stage is only argued against, in Section 3.2.
+#: The strategies of Section 5; Two-stage is only discussed, in Section 3.2.
 COMPARED = ("T-a-SCS", "T-a-S", "Uniform")
 
-#: How often T-a-SCS stops wrongly is looked at up to here.
+#: Setting of the study of wrong stops of T-a-SCS.
 SEGMENT_SETTING = {"delta": 0.05, "cap": 10_000}
 
 NO_CAP_SETTING = {"delta": 0.1, "cap": None}
 
 #: Values of epsilon at which Two-stage is run: 0.32, 0.1, 0.032 and 0.01.
-WASTEFUL = EPSILONS[1:9:2]
+TWO_STAGE_EPSILONS = EPSILONS[1:9:2]
 
 
 def every_strategy(instance: str) -> tuple[Cell, ...]:
@@ -42,7 +42,7 @@ def confidence_sweep() -> Iterator[Cell]:
 
 
 def step_sweep() -> Iterator[Cell]:
-    """What the paper leaves free in T-a-SCS: step size, steps a pull, and how ties are broken."""
+    """What the paper leaves open in T-a-SCS: step size, steps per pull, and tie-breaking."""
     for reading in ("as-written", "no-half"):
         for step in STEPS:
             for inner_steps, tie_coins in ((1, True), (1, False), (5, True), (20, True)):
@@ -50,16 +50,16 @@ def step_sweep() -> Iterator[Cell]:
                 yield Cell("example1", "T-a-SCS", PAPER_SETTING, reading, options, "step", step)
 
 
-def wasteful() -> Iterator[Cell]:
-    """Section 3.2, second variant: feasibility that need not be told gets ever harder to tell."""
-    for epsilon in WASTEFUL:
+def two_stage() -> Iterator[Cell]:
+    """Section 3.2, second variant: an irrelevant feasibility becomes harder to determine."""
+    for epsilon in TWO_STAGE_EPSILONS:
         for strategy in ("T-a-SCS", "Two-stage"):
             name = epsilon_family("easy-gap", epsilon).name
             yield Cell(name, strategy, NO_CAP_SETTING, "as-written", {}, "epsilon", epsilon)
 
 
 def over_segments() -> Iterator[Cell]:
-    """Two arms on ever more subpopulations."""
+    """Two arms, by the number of subpopulations."""
     for count in SEGMENTS:
         x = {"x_name": "segments", "x": float(count)}
         yield Cell(segments(count).name, "T-a-SCS", SEGMENT_SETTING, "as-written", **x)
@@ -71,6 +71,6 @@ EXPERIMENTS = (
     Experiment("no-feasible-arm", every_strategy("no-feasible-arm")),
     Experiment("confidence-sweep", tuple(confidence_sweep())),
     Experiment("step-sweep", tuple(step_sweep())),
-    Experiment("two-stage", tuple(wasteful())),
+    Experiment("two-stage", tuple(two_stage())),
     Experiment("segments", tuple(over_segments())),
 )

@@ -1,4 +1,4 @@
-"""The strategies as ask/tell objects, on the steps of `strategies.py`."""
+"""The strategies as ask/tell objects, on the same steps as simulations (`strategies.py`)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,18 +22,18 @@ Pair = tuple[int, int]
 
 
 class _Baics(AskTell[Pair]):
-    """What the strategies share: the problem, the state, the stopping rule, the answer.
+    """Base class of the strategies: the problem, the state, the stopping rule, the answer.
 
     Args:
         n_arms: K, at least 2.
         weights: (L,) weights of the subpopulations in an arm's quality; their proportions count.
-        delta: wanted probability of a wrong answer, in (0, 1). Not promised: the stopping threshold
-            is less than any that is proved, and with ten segments or more errors exceed delta
-            (README.md, figures/baics/segments).
+        delta: maximum probability of a wrong answer, e.g. 0.05. Not guaranteed: the stopping
+            threshold is smaller than any that is proved, and with ten segments or more the error
+            rate exceeds delta (README.md, figures/baics/segments).
         constrained: M, the first M subpopulations must have mean >= 0; all of them if left out.
         sigma: standard deviation of a reward, in the rewards' unit.
         reading: of the paper, see `READINGS`.
-        seed: of the strategy's own coins; or a numpy Generator.
+        seed: of the strategy's own randomness; or a numpy Generator.
         options: of T-a-SCS, see `Options`.
 
     Raises:
@@ -101,7 +101,7 @@ class _Baics(AskTell[Pair]):
             return 0.0
         problem = self._rules.problem
         cost = nearest_alternative(state.pulls, state.means, problem, state.answer[0], state.shift)
-        return float(self._rules.half * cost)
+        return float(self._rules.glr_factor * cost)
 
     @property
     def threshold(self) -> float:
@@ -109,13 +109,17 @@ class _Baics(AskTell[Pair]):
         return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
 
     def tell(self, arm: Pair, reward: float) -> None:
-        """Record a reward. Raises ValueError for a pair there is not, or a reward not finite."""
+        """Record a reward.
+
+        Raises:
+            ValueError: for an unknown (arm, subpopulation) or a reward that is not finite.
+        """
         self._record(arm, reward)
 
-    def _arm(self, number: int) -> Pair:
-        return divmod(number, self._rules.problem.weights.size)
+    def _arm_at(self, index: int) -> Pair:
+        return divmod(index, self._rules.problem.weights.size)
 
-    def _number(self, arm: Pair) -> int:
+    def _index(self, arm: Pair) -> int:
         k, l = arm
         n_arms, n_groups = self._state.pulls.shape
         if not (0 <= k < n_arms and 0 <= l < n_groups):
@@ -124,7 +128,7 @@ class _Baics(AskTell[Pair]):
             )
         return k * n_groups + l
 
-    def _seen(self, *observed: float) -> float:
+    def _observation(self, *observed: float) -> float:
         (reward,) = observed
         return reward / self._sigma
 
@@ -149,7 +153,7 @@ class Uniform(_Baics):
 
 
 class TwoStage(_Baics):
-    """First which arms are feasible, then which of these is best, each at level delta / 2.
+    """Determine which arms are feasible, then the best of these, each at level delta / 2.
 
     The naive strategy of Section 3.2.
     """
@@ -158,10 +162,10 @@ class TwoStage(_Baics):
 
     @property
     def statistic(self) -> float:
-        """What tells the best arm found feasible from the next; 0 while some arm is not settled."""
+        """The GLR statistic of stage two; 0 while the feasibility of some arm is undecided."""
         if not self._state.decided.all():
             return 0.0
-        return float(self._rules.half * two_stage_cost(self._rules.problem, self._state))
+        return float(self._rules.glr_factor * two_stage_cost(self._rules.problem, self._state))
 
     @property
     def threshold(self) -> float:

@@ -1,4 +1,4 @@
-"""What is printed of a person's own instance."""
+"""What is printed for a user's own instance."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from bestarm.baics import tables
 from bestarm.baics.problem import Instance
 from bestarm.common.paper import Own
 
-#: Statistics that `bestarm run` prints, and how it heads the columns.
+#: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
     "mean_stopping_time": "mean pulls",
     "median_stopping_time": "median pulls",

@@ -1,4 +1,4 @@
-"""The BAICS paper's figures, one function a target, drawn from the target's table alone."""
+"""The BAICS paper's figures, one function per target, drawn from the target's table alone."""
 
 import numpy as np
 import pandas as pd
@@ -38,7 +38,7 @@ TWO_STAGE = Look(VERMILION, "v", "--")
 
 
 def comparison(table: pd.DataFrame, title: str) -> Figure:
-    """Stopping times, right answers and capped runs, a line a strategy and reading."""
+    """Stopping times, right answers and capped runs, a line per strategy and reading."""
     measured = table[~table.reading.isin(["exact", "published"])]
     published = pick(table, reading="published")
     lines = [
@@ -278,7 +278,7 @@ def step_size(table: pd.DataFrame) -> Figure:
 
 
 def two_stage(table: pd.DataFrame) -> Figure:
-    """Times of the naive strategy and of T-a-SCS as feasibility of a poor arm gets hard to tell."""
+    """Times of Two-stage and T-a-SCS as the feasibility of a poor arm gets hard to determine."""
     figure = new_figure(5.2, 3.4)
     axes = figure.subplots()
     axes.set(xscale="log", yscale="log")
@@ -318,7 +318,7 @@ def segments(table: pd.DataFrame) -> Figure:
 
 
 def tracking(table: pd.DataFrame) -> Figure:
-    """How far pulls stray from what they track, as a share of what Eq. (12) allows."""
+    """Distance of the pulls from the targets they track, as a share of the bound of Eq. (12)."""
     figure = new_figure(5.2, 1.9)
     axes = figure.subplots()
     row = pick(table, statistic="tracking_error")

@@ -1,4 +1,4 @@
-"""Instances of BAICS: what is asked, its true answer and its complexity."""
+"""Instances of BAICS, their true answers and their complexity."""
 
 from functools import cached_property
 from typing import Annotated, Literal
@@ -69,7 +69,7 @@ class Instance(BaseInstance):
 
     @cached_property
     def problem(self) -> Problem:
-        """What the strategies know: weights q of sum 1, and M."""
+        """What the strategies are given: weights q of sum 1, and M."""
         q = np.array(self.weights)
         return Problem(q / q.sum(), self.n_constrained)
 
@@ -88,7 +88,7 @@ class Instance(BaseInstance):
 
 
 class Truth(Input):
-    """What is true of an instance."""
+    """The ground truth of an instance."""
 
     answer: Annotated[int, Field(ge=0)]  # 1..K, or 0 for none, as in the paper
     qualities: list[float]  # (K,)
@@ -122,7 +122,7 @@ def true_answer(instance: Instance) -> int:
 
 
 def truth(instance: Instance) -> Truth:
-    """Everything later stages need to know of an instance."""
+    """The ground truth of an instance."""
     times = [characteristic_time(instance), characteristic_time(instance, constrained=0)]
     return Truth(
         answer=true_answer(instance),
@@ -163,7 +163,7 @@ SEGMENTS = (2, 5, 10, 20, 50)
 def segments(count: int) -> Instance:
     """A feasible arm of mean 0.1 on every one of `count` subpopulations, and one of mean -3.
 
-    Every subpopulation is one more chance of an early sample that looks infeasible.
+    Every further subpopulation makes it more likely that arm 1 looks infeasible early on.
     """
     return Instance(
         name=f"{count} segments",
@@ -180,7 +180,7 @@ def epsilon_family(variant: str, epsilon: float) -> Instance:
 
     tradeoff: BAICS gets hard as epsilon -> 0 while plain identification stays easy.
     easy-feasibility: the reverse, arms 2 and 3 being clearly infeasible.
-    easy-gap: whether arm 2 is feasible is hard to tell and need not be told.
+    easy-gap: whether arm 2 is feasible is hard to determine and irrelevant for the answer.
     """
     rows = {
         "tradeoff": [[4.0, -epsilon], [1.0, 1.0 - epsilon]],

@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the BAICS kernels: oracles for tests, never used in sampling."""
+"""Slow and obvious versions of the BAICS kernels: test oracles, never used in simulations."""
 
 import itertools
 from collections.abc import Sequence
@@ -108,7 +108,7 @@ TINY, TIE = 1e-10, 1e-12
 def alternatives(w: np.ndarray, means: np.ndarray, q: np.ndarray, constrained: int, b: int | None):
     """Every kind of alternative as (cost, supergradient), in the kernel's order.
 
-    Of several nearest swaps, where weights are 0, the limit for positive ones is taken.
+    Where weights are 0 and the nearest swap is not unique, this is the limit for positive weights.
     """
     found = []
     if b is None:
@@ -130,16 +130,15 @@ def alternatives(w: np.ndarray, means: np.ndarray, q: np.ndarray, constrained: i
     return found
 
 
-class Retold(NamedTuple):
-    """What a retelling says of a run: when it should have ended, with what, and how far its pulls
-    were from those of the sampling rule (the largest lag of the rule less that of the pull)."""
+class Replay(NamedTuple):
+    """The outcome that the paper's rules give for a run's pulls and rewards."""
 
-    stopped: int
+    stopped: int  # pulls
     answer: int | None
-    worst: float
+    worst: float  # how far a pull was from the sampling rule: largest lag minus the pull's lag
 
 
-def retell(
+def replay(
     strategy: str,
     pairs: Sequence[tuple[int, int]],
     rewards: Sequence[float],
@@ -148,19 +147,20 @@ def retell(
     delta: float,
     coins: np.random.Generator | None,
     step: float = 1.0,
-) -> Retold:
-    """Follow a run of T-a-SCS, T-a-S or Uniform as Sections 4 and 5 tell it.
+) -> Replay:
+    """Replay a run of T-a-SCS, T-a-S or Uniform by the text of Sections 4 and 5.
 
-    No shortcut, and nothing is kept between rounds that could be computed anew. The run's own pulls
-    are played, because lags may tie up to rounding; how far each is from the largest lag is kept.
+    There are no shortcuts, and everything is recomputed from the data in every round. The replay
+    makes the run's own pulls, because lags may tie up to rounding, and records how far each was
+    from the largest lag.
 
     Args:
         strategy: its name.
-        pairs, rewards: what was pulled, (arm, subpopulation), and what it gave.
+        pairs, rewards: the pulled (arm, subpopulation) pairs, and their rewards.
         shape: (K, L).
         problem: q, and how many subpopulations are constrained.
-        delta: wanted probability of a wrong answer.
-        coins: of the strategy; None lets the first of T-a-SCS's tied alternatives count.
+        delta: maximum probability of a wrong answer.
+        coins: of the strategy; with None ties of T-a-SCS go to the first alternative.
         step: alpha of T-a-SCS.
     """
     (n_arms, n_groups), (q, constrained) = shape, problem
@@ -180,7 +180,7 @@ def retell(
             means = np.array([[np.mean(r) for r in row] for row in seen])
             b = best_feasible_arm(means, q, constrained)
             if t == len(pairs) or glr(pulls, means, q, constrained, b) > threshold(t, delta):
-                return Retold(t, b, worst)
+                return Replay(t, b, worst)
             k, l = pairs[t]
             if strategy == "Uniform":
                 drawn = int(n_arms * coins.random()) if coins is not None else 0
@@ -201,11 +201,11 @@ def retell(
                 worst = max(worst, float(l != drawn_group(q, coins)))
         k, l = pairs[t]
         seen[k][l].append(rewards[t])
-    raise AssertionError("a run ends with its pulls")
+    raise AssertionError("unreachable: the replay ends with the run's last pull")
 
 
 def _nearest(found: list[tuple[float, np.ndarray]], coins: np.random.Generator | None):
-    """The supergradient of the nearest alternative; of k that tie each with probability 1/k."""
+    """The supergradient of the nearest alternative; of k tied ones each with probability 1/k."""
     least = min(cost for cost, _ in found)
     ties = [gradient for cost, gradient in found if cost <= least + TIE]
     chosen = ties[0]

@@ -1,4 +1,4 @@
-"""What a cell's runs come to, for BAICS."""
+"""The statistics of a cell's runs, for BAICS."""
 
 import numpy as np
 

@@ -21,45 +21,45 @@ from bestarm.core.tracking import track
 
 #: Draws of each (arm, subpopulation) before any strategy starts to choose (Section 5.1).
 INITIAL_DRAWS = 5
-#: What Two-stage has found an arm to be.
+#: What Two-stage has decided about an arm.
 FEASIBLE, INFEASIBLE = 1, -1
 
 
 class Rules(NamedTuple):
-    """What a strategy is told: the problem, when to stop, and how T-a-SCS moves its allocation."""
+    """What a strategy is given: the problem, when to stop, and how T-a-SCS moves its allocation."""
 
     n_arms: int  # K
     problem: Problem
-    delta: float  # confidence level
-    half: float  # factor of F in the stopping statistic: 1/2 in Eq. (10)
+    delta: float  # maximum probability of a wrong answer
+    glr_factor: float  # factor of F in the stopping statistic: 1/2 in Eq. (10)
     step: float  # alpha, the size of a projected supergradient step
-    inner_steps: int  # such steps a pull; 0 plays the exact maximiser
-    tie_coins: bool  # among equally near alternatives: a fair coin, or the first
+    inner_steps: int  # such steps per pull; 0 tracks the exact maximiser
+    tie_coins: bool  # whether ties between nearest alternatives are broken by coins, else by order
 
 
 class State(NamedTuple):
-    """What a run has seen and where its allocation stands; every array is changed in place."""
+    """The data and the allocation of a run; every array is changed in place."""
 
     clock: np.ndarray  # (1,) pulls so far
     answer: np.ndarray  # (1,) best feasible arm of the empirical means, or NO_ARM
-    decided: np.ndarray  # (K,) of Two-stage: FEASIBLE, INFEASIBLE, or 0 while it is open
+    decided: np.ndarray  # (K,) by Two-stage: FEASIBLE, INFEASIBLE, or 0 while undecided
     pulls: np.ndarray  # (K, L)
     sums: np.ndarray  # (K, L) of rewards
     means: np.ndarray  # (K, L) empirical
     iterate: np.ndarray  # (K, L) T-a-SCS's supergradient iterate, on the simplex
     target: np.ndarray  # (n,) the allocation to track: over (arm, subpopulation), or arms
     tracked: np.ndarray  # (n,) sum of the floored targets so far
-    floored: np.ndarray  # (n,) scratch of the tracking step
-    gradient: np.ndarray  # (K, L) scratch
-    shift: np.ndarray  # (2, L) scratch
+    floored: np.ndarray  # (n,) buffer of the tracking step
+    gradient: np.ndarray  # (K, L) buffer
+    shift: np.ndarray  # (2, L) buffer
 
 
 @jit
 def start_on(rules: Rules, n_targets: int) -> State:
-    """A fresh state; the initial draws count as tracked, so tracking starts level.
+    """An initial state; the initial draws count as tracked, so all lags start at 0.
 
     Args:
-        rules: of the run.
+        rules: the rules of the run.
         n_targets: K L for a strategy that tracks (arm, subpopulation) pairs, K for arms.
     """
     n_arms, n_groups = rules.n_arms, rules.problem.weights.size
@@ -107,11 +107,11 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
 def done(rules: Rules, state: State) -> bool:
     """The stopping rule of every strategy: Z(t) > beta(t, delta), after the initial draws.
 
-    Z(t) = half F_mu^(N(t)) with half = 1/2 in Eq. (10).
+    Z(t) = glr_factor F_mu^(N(t)), with glr_factor = 1/2 in Eq. (10).
     """
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return False
-    level = stylised_threshold(state.clock[0], rules.delta) / rules.half
+    level = stylised_threshold(state.clock[0], rules.delta) / rules.glr_factor
     return all_alternatives_beyond(
         level, state.pulls, state.means, rules.problem, state.answer[0], state.shift
     )
@@ -121,8 +121,8 @@ def done(rules: Rules, state: State) -> bool:
 def supergradient_step(rules: Rules, state: State, coins) -> None:
     """iterate <- P(iterate + alpha dF_mu^(iterate)), Section 4.1, P the projection on the simplex.
 
-    Sparse iterates leave many alternatives at cost 0; which of them gives the supergradient is
-    settled by a fair coin, or by their order (`Rules.tie_coins`).
+    For sparse iterates many alternatives have cost 0; which of them gives the supergradient is
+    decided by fair coins, or by their order (`Rules.tie_coins`).
     """
     problem, best = rules.problem, state.answer[0]
     least = np.inf
@@ -149,8 +149,8 @@ def supergradient_step(rules: Rules, state: State, coins) -> None:
 def choose_ta_scs(rules: Rules, state: State, coins: np.random.Generator) -> int:
     """T-a-SCS: track the allocation that maximises F for the empirical means, Eq. (9).
 
-    Without a feasible arm the maximiser is known in closed form and played, and the iterate
-    waits; it is kept when the empirical answer switches.
+    If no arm looks feasible the maximiser is known in closed form and tracked instead, and the
+    iterate stays as it is. The iterate is also kept when the empirical answer changes.
     """
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return state.clock[0] % state.pulls.size
@@ -187,7 +187,7 @@ def choose_ta_s(rules: Rules, state: State, coins: np.random.Generator) -> int:
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return state.clock[0] % state.pulls.size
     n_arms, n_groups = state.pulls.shape
-    arms = state.gradient.reshape(-1)  # scratch: qualities, then pulls
+    arms = state.gradient.reshape(-1)  # buffer: qualities, then pulls
     for k in range(n_arms):
         arms[k] = 0.0
         for l in range(n_groups):
@@ -211,16 +211,16 @@ def choose_uniform(rules: Rules, state: State, coins: np.random.Generator) -> in
 
 @inlined
 def decide(rules: Rules, state: State) -> int:
-    """Stage one of Two-stage: settle what is sure of the arms' feasibility at level delta / 2.
+    """Stage one of Two-stage: decide the feasibility of arms at level delta / 2.
 
-    An arm is settled when the GLR statistic against the other case, half min_l N_l mu_l^2 over its
-    constrained means if it looks feasible, half sum N_l mu_l^2 over the negative ones if not,
-    passes the threshold.
+    An arm is decided when the GLR statistic against the opposite hypothesis passes the threshold:
+    half min_l N_l mu_l^2 over its constrained means if it looks feasible, half sum N_l mu_l^2 over
+    the negative ones if not.
 
     Returns:
-        How many arms are still open.
+        The number of undecided arms.
     """
-    level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.half
+    level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.glr_factor
     left = 0
     for k in range(state.decided.size):
         if state.decided[k] == 0:
@@ -253,8 +253,8 @@ def quality(problem: Problem, state: State, arm: int) -> tuple[float, float]:
 def two_stage_cost(problem: Problem, state: State) -> float:
     """min (m_b - m_k)^2 / (v_b + v_k) over the arms found feasible, of quality m and variance v.
 
-    b is the best of them, and becomes the answer; with fewer than two of them nothing is left to
-    compare, and the cost is infinite.
+    b is the best of them, and becomes the answer. With fewer than two such arms the cost is
+    infinite.
     """
     best, highest, spread = NO_ARM, -np.inf, 0.0
     for k in range(state.decided.size):
@@ -273,16 +273,16 @@ def two_stage_cost(problem: Problem, state: State) -> float:
 
 @inlined
 def done_two_stage(rules: Rules, state: State) -> bool:
-    """Two-stage stops when all arms are settled and the best feasible one is sure, at delta / 2."""
+    """Two-stage stops when all arms are decided and the best feasible one is too, at delta / 2."""
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size or decide(rules, state) > 0:
         return False
-    level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.half
+    level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.glr_factor
     return two_stage_cost(rules.problem, state) > level
 
 
 @inlined
 def choose_two_stage(rules: Rules, state: State, coins: np.random.Generator) -> int:
-    """Two-stage: the least pulled pair of the arms that are open, then plain identification.
+    """Two-stage: the least pulled pair of the undecided arms, then plain identification.
 
     The second stage pulls, of the arms found feasible, the one furthest behind its share in
     Garivier & Kaufmann's allocation for their qualities; the subpopulation is drawn from q.
@@ -299,7 +299,7 @@ def choose_two_stage(rules: Rules, state: State, coins: np.random.Generator) -> 
                     fewest, pair = state.pulls[k, l], k * n_groups + l
     if fewest < np.inf:
         return pair
-    qualities = state.gradient.reshape(-1)  # scratch: qualities of the feasible arms
+    qualities = state.gradient.reshape(-1)  # buffer: qualities of the feasible arms
     count = 0
     for k in range(n_arms):
         if state.decided[k] == FEASIBLE:
@@ -317,7 +317,7 @@ def choose_two_stage(rules: Rules, state: State, coins: np.random.Generator) -> 
 
 
 class World(NamedTuple):
-    """What is pulled in simulations: unit variance."""
+    """What is pulled in simulations; rewards have unit variance."""
 
     means: np.ndarray  # (K, L)
 

@@ -50,15 +50,16 @@ class Outcome(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One way to take what the paper leaves open (docs/readings.md); None leaves the option."""
+    """One reading of what the paper leaves open (docs/readings.md); None keeps the option."""
 
-    half: float = 0.5  # of D(w) in the stopping rule
+    glr_factor: float = 0.5  # of D(w) in the stopping rule
     inner_steps: int | None = None
     tie_coins: bool | None = None
 
 
 WRITTEN, NO_HALF = {"as-written": Reading()}, {"no-half": Reading(1.0)}
-#: Further readings that make a difference: only T-a-SCS maximises, Two-stage is not the paper's.
+#: Further readings that change a strategy: only T-a-SCS maximises, and Two-stage is not the
+#: paper's.
 FURTHER: dict[str, dict[str, Reading]] = {
     "T-a-SCS": {
         **NO_HALF,
@@ -77,27 +78,27 @@ class Options(Input):
     """How T-a-SCS moves its allocation; the defaults are Section 5.1's."""
 
     step: PositiveFloat = Field(default=1.0, description="of a supergradient step")
-    inner_steps: int = Field(default=1, ge=0, description="such steps a pull; 0 maximises exactly")
+    inner_steps: int = Field(default=1, ge=0, description="steps per pull; 0 maximises exactly")
     tie_coins: bool = Field(default=True, description="a coin chooses among equal alternatives")
 
 
 class Setting(Input):
-    """What a run is asked, the same for every strategy."""
+    """The setting of a run, the same for every strategy."""
 
-    delta: Probability = Field(0.1, description="wanted chance of a wrong answer")
+    delta: Probability = Field(0.1, description="maximum probability of a wrong answer")
     cap: Pulls | None = Field(15_000, description="most pulls of a run")
 
 
 def rules_of(
     n_arms: int, problem: Problem, delta: float, reading: Reading, options: Options
 ) -> Rules:
-    """What a strategy is told under a reading of the paper, which overrides the options."""
+    """The rules of a strategy under a reading of the paper, which overrides the options."""
     given = {name: value for name, value in reading._asdict().items() if value is not None}
     return Rules(n_arms, problem, delta, **(options.model_dump() | given))
 
 
 def steps(instance: Instance, cell: Cell) -> Steps:
-    """A cell as steps."""
+    """A cell as steps, for simulations and tests."""
     setting, options = Setting(**cell.setting), Options(**cell.options)
     reading = READINGS[cell.strategy][cell.reading]
     world = World(instance.standard_means)

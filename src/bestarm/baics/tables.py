@@ -31,7 +31,7 @@ RUN_STATISTICS = (
 
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:
-    """The answer and what it costs to find: T*, and the lower bound at the setting's delta."""
+    """The answer, T*, and the lower bound at the setting's delta."""
     times = {
         name: math.inf if truth[name] is None else truth[name]
         for name in ("characteristic_time", "bai_characteristic_time")
@@ -63,7 +63,7 @@ def no_feasible_arm(sources: Sources) -> pd.DataFrame:
 
 
 def truth_rows(name: str, truth: dict, delta: float, x_name: str = "", x=None) -> list[dict]:
-    """What is exactly known of an instance, as rows: bounds at delta, qualities, w*."""
+    """Computed properties of an instance, as rows: bounds at delta, qualities, w*."""
     cell = Cell(name, "lower bound", {"delta": delta}, "exact", x_name=x_name, x=x)
     shares = np.ravel(truth["allocation"])
     return cell_rows(
@@ -138,7 +138,7 @@ def complexity(sources: Sources) -> pd.DataFrame:
 
 
 def two_stage(sources: Sources) -> pd.DataFrame:
-    """Times of Two-stage and T-a-SCS where feasibility need not be told, and their ratio."""
+    """Times of Two-stage and T-a-SCS if some feasibility is irrelevant, and their ratio."""
     summary = sources.summary
     means = summary[summary.statistic == "mean_stopping_time"]
     rows = []
@@ -191,7 +191,7 @@ def asymptotics(sources: Sources) -> pd.DataFrame:
 def marginal_ratios(means: pd.DataFrame, truth: dict, decades: int = 4) -> pd.DataFrame:
     """(E[tau at delta] - E[tau at 10^decades delta]) over T* times the difference of ln(1/delta).
 
-    The part of a stopping time that does not grow with ln(1/delta) cancels, so this nears its
+    The part of a stopping time that does not grow with ln(1/delta) cancels, so this approaches its
     limit far sooner than the plain ratio. The two means rest on independent runs.
     """
     means = means.sort_values("x", ascending=False)

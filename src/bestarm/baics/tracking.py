@@ -8,7 +8,7 @@ from bestarm.baics.strategies import Options, Reading, rules_of
 from bestarm.core.compile import jit
 from bestarm.core.streams import stream_key, streams_of
 
-#: Runs that are followed, and for how many pulls; they do not stop.
+#: Number of runs, and pulls per run; they do not stop.
 TRACKED_RUNS, PULLS = 400, 5000
 
 

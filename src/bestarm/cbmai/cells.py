@@ -1,4 +1,4 @@
-"""What is simulated for CBMAI."""
+"""The experiments of CBMAI."""
 
 from collections.abc import Iterable
 
@@ -15,8 +15,7 @@ LARGE = (1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 256_000)
 
 RANDOM_BUDGET = 5000
 
-#: From errors in a quarter of the runs to some twenty in a million, for SFSR and for USLP, which
-#: has to go further.
+#: Budgets with error rates from 1/4 to some 2e-5, for SFSR and SFSR-L; USLP needs further ones.
 DECAY, DECAY_USLP = (1000, 4000, 8000, 12_000), (18_000, 24_000, 30_000)
 
 AVERAGE, HARD = ("A1", "A2", "A3"), ("H1", "H2", "H3")

@@ -1,9 +1,9 @@
-"""The gaps of Section 4.1: how far an instance is from one with another answer.
+"""The gaps of Section 4.1: the distance from an instance to those with another answer.
 
 Distances are weighted by the noise: moving rewards and costs by (dr, dc) costs
 |dr|^2 / sigma_r^2 + |dc|^2 / sigma_c^2, of which Eqs. (9) and (11) are infima over non-convex sets.
-Fix the basic solutions instead. Let p be the mixture that the optimal basis I stands for after the
-move and q the one of J. For fixed p and q the conditions are linear in the moved instance:
+So fix the basic solutions instead. Let p and q be the mixtures of the optimal basis I and of J
+after the move. For fixed p and q the conditions are linear in the moved instance:
 
     cost l:  p . c_l = cbar_l, or <= where slack l is in I;  likewise q . c_l for J;
     reward:  r . q >= r . p,
@@ -17,11 +17,11 @@ squared distance of c_l to two half-spaces or planes. At p = q the reward condit
 and its term is 0 (the infimum is over a closure); that case is minimised separately, over the arms
 that I and J share. All arms are taken as unknown, as in Theorem 2.
 
-Delta_0 is met at the first point where the solution of I loses a coordinate: some x_i = 0 with the
-others >= 0. (Where det A_I -> 0 first, the solutions of the limit form a line that reaches such a
-point within the set.) That is the case p = q again, over I without i, minimised over i.
+Delta_0 is attained at the first point where the solution of I loses a coordinate: some x_i = 0 with
+the others >= 0. (Where det A_I -> 0 first, the solutions of the limit form a line that reaches such
+a point within the set.) That is the case p = q again, over I without i, minimised over i.
 
-The minima over p and q are searched for: a grid, then a pattern search from its best points.
+The minima over p and q are found by a grid, then a pattern search from its best points.
 """
 
 import itertools
@@ -34,13 +34,14 @@ import numpy as np
 
 from bestarm.core.compile import jit
 
-#: Points a side of the grid on a simplex, by its number of arms; beyond these, 4.
+#: Intervals per side of the grid on a simplex, by its number of arms; 4 for larger numbers.
 GRID = np.array([1, 1, 48, 10, 6])
-#: Grid points from which the search starts, the step at which it ends, the gain worth a step.
+#: Number of grid points from which the search starts, its last step size, and its least relative
+#: gain.
 STARTS = 6
 SMALLEST_STEP = 1e-9
 SMALLEST_GAIN = 1e-13
-#: A miss of a condition that counts as none.
+#: A condition violated by at most this much counts as satisfied.
 ROUNDING = 1e-12
 
 
@@ -56,8 +57,8 @@ class Scaled(NamedTuple):
 def two_planes(e: float, f: float, g: float, h: float, k: float, loose: tuple) -> float:
     """min |x|^2  s.t.  p . x = e,  q . x = f;  `<=` instead of `=` where loose.
 
-    The minimum is attained with some of the loose conditions met with equality; each choice has a
-    closed form, and the least of those that satisfy the rest is it.
+    At the minimum each loose condition is either an equality or inactive. Each combination has a
+    closed form; the minimum is the smallest value whose point satisfies all conditions.
 
     Args:
         e, f: right sides.
@@ -86,19 +87,19 @@ def two_planes(e: float, f: float, g: float, h: float, k: float, loose: tuple) -
 def move_cost(
     p: np.ndarray,
     q: np.ndarray,
-    arms: tuple,
+    means: tuple,
     bounds: np.ndarray,
     loose: np.ndarray,
 ) -> float:
-    """Cost of the least move after which the bases stand for mixtures p and q, and q is as good.
+    """Cost of the least move after which the two bases have the mixtures p and q, and q is as good.
 
     Args:
-        p, q: (u,) mixtures over the arms at issue.
-        arms: their rewards / sigma_r (u,) and costs / sigma_c (L, u).
+        p, q: (u,) mixtures over the arms of both bases.
+        means: rewards / sigma_r (u,) and costs / sigma_c (L, u) of these arms.
         bounds: (L,) / sigma_c.
         loose: (2, L) whether slack l is in the basis of p, of q.
     """
-    rewards, costs = arms
+    rewards, costs = means
     lead, apart, g, h, k = 0.0, 0.0, 0.0, 0.0, 0.0
     for a in range(p.size):
         lead += rewards[a] * (p[a] - q[a])
@@ -134,25 +135,25 @@ def _next_point(counts: np.ndarray) -> bool:
 
 
 @jit
-def _place(point: np.ndarray, arms: np.ndarray, out: np.ndarray) -> None:
-    """Spread a point of a basis' simplex over all arms at issue."""
+def _place(point: np.ndarray, places: np.ndarray, out: np.ndarray) -> None:
+    """Write a point of one basis' simplex as weights of the arms of both bases."""
     out[:] = 0.0
-    for i in range(arms.size):
-        out[arms[i]] = point[i]
+    for i in range(places.size):
+        out[places[i]] = point[i]
 
 
 @jit
 def least_move(
-    arms: tuple, bounds: np.ndarray, loose: np.ndarray, first: np.ndarray, second: np.ndarray
+    means: tuple, bounds: np.ndarray, loose: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> float:
     """min over mixtures p on `first` and q on `second` of `move_cost`; q = p if `second` is empty.
 
     Args:
-        arms, bounds, loose: as for `move_cost`.
-        first, second: places, among the arms at issue, of the arms of the two bases.
+        means, bounds, loose: as for `move_cost`.
+        first, second: places of the arms of each basis among the arms of both.
     """
     tied = second.size == 0
-    size = arms[0].size
+    size = means[0].size
     p, q = np.zeros(size), np.zeros(size)
     n1 = GRID[first.size] if first.size < GRID.size else 4
     n2 = 0 if tied else (GRID[second.size] if second.size < GRID.size else 4)
@@ -176,7 +177,7 @@ def least_move(
                 more_y = False
             else:
                 _place(y, second, q)
-            value = move_cost(p, q, arms, bounds, loose)
+            value = move_cost(p, q, means, bounds, loose)
             worst = np.argmax(best)
             if value < best[worst]:
                 best[worst] = value
@@ -188,7 +189,7 @@ def least_move(
     least = np.inf
     for s in range(STARTS):
         if best[s] < np.inf:
-            least = min(least, _search(best_x[s], best_y[s], arms, bounds, loose, first, second))
+            least = min(least, _search(best_x[s], best_y[s], means, bounds, loose, first, second))
     return least
 
 
@@ -196,16 +197,19 @@ def least_move(
 def _search(
     x: np.ndarray,
     y: np.ndarray,
-    arms: tuple,
+    means: tuple,
     bounds: np.ndarray,
     loose: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
 ) -> float:
-    """Pattern search from (x, y), which it moves: shift weight between arms of one basis, or of
-    both at once, halving the step when no shift helps."""
+    """Pattern search from (x, y), overwritten with the best point; returns its cost.
+
+    It shifts weight between arms of one basis, or of both at once, and halves the step if no shift
+    helps.
+    """
     tied = second.size == 0
-    p, q = np.zeros(arms[0].size), np.zeros(arms[0].size)
+    p, q = np.zeros(means[0].size), np.zeros(means[0].size)
     x_shifts, y_shifts = _shifts(x.size), _shifts(y.size)
     x_try, y_try = x.copy(), y.copy()
     value = np.inf
@@ -221,7 +225,7 @@ def _search(
                     q[:] = p
                 else:
                     _place(y_try, second, q)
-                trial = move_cost(p, q, arms, bounds, loose)
+                trial = move_cost(p, q, means, bounds, loose)
                 if trial < value * (1.0 - SMALLEST_GAIN):
                     value = trial
                     x[:] = x_try
@@ -234,7 +238,7 @@ def _search(
 
 @jit
 def _shifts(n: int) -> np.ndarray:
-    """(from, to) of every shift of weight among n arms; the first shifts nothing."""
+    """(from, to) of every shift of weight between n arms; the first is no shift."""
     shifts = np.zeros((max(n * (n - 1), 0) + 1, 2), np.int64)
     k = 1
     for i in range(n):
@@ -247,7 +251,7 @@ def _shifts(n: int) -> np.ndarray:
 
 @jit
 def _shift(point: np.ndarray, shift: np.ndarray, step: float, out: np.ndarray) -> None:
-    """Shift a weight of `step`, or all there is."""
+    """Shift a weight of `step`, or all of it if that is less."""
     out[:] = point
     if shift[0] != shift[1]:
         amount = min(step, point[shift[0]])
@@ -264,14 +268,14 @@ def basis_gap(instance: Scaled, optimal: np.ndarray, other: np.ndarray) -> float
     """
     ours, theirs = (_split(instance, basis) for basis in (optimal, other))
     union = np.union1d(ours[0], theirs[0])
-    arms = _arms(instance, union)
+    means = _means_of(instance, union)
     loose = np.array([ours[1], theirs[1]])
     first, second = (np.searchsorted(union, side[0]) for side in (ours, theirs))
-    gap = least_move(arms, instance.bounds, loose, first, second)
+    gap = least_move(means, instance.bounds, loose, first, second)
     shared = np.intersect1d(first, second)
     if shared.size:
         nothing = np.empty(0, np.int64)
-        gap = min(gap, least_move(arms, instance.bounds, loose, shared, nothing))
+        gap = min(gap, least_move(means, instance.bounds, loose, shared, nothing))
     return float(gap)
 
 
@@ -283,18 +287,20 @@ def infeasibility_gap(instance: Scaled, optimal: np.ndarray) -> float:
         if arms.size:
             loose = np.array([slack, slack])
             places, nothing = np.arange(arms.size), np.empty(0, np.int64)
-            gaps.append(least_move(_arms(instance, arms), instance.bounds, loose, places, nothing))
+            gaps.append(
+                least_move(_means_of(instance, arms), instance.bounds, loose, places, nothing)
+            )
     return float(min(gaps))
 
 
 def arm_gaps(instance: Scaled, optimal: np.ndarray) -> np.ndarray:
-    """Delta_a^2, Eq. (10), of every column a: the least gap of a basis that contains it."""
+    """Delta_a^2, Eq. (10), of every column a: the smallest gap of a basis that contains it."""
     n_columns = instance.rewards.size + instance.bounds.size
     bases = np.array(list(itertools.combinations(range(n_columns), optimal.size)))
     others = bases[(bases != optimal).any(axis=1)]
     gaps = np.full(n_columns, np.inf)
     gaps[optimal] = 0.0
-    with ThreadPoolExecutor() as pool:  # the search is compiled, and lets go of the lock
+    with ThreadPoolExecutor() as pool:  # the search is compiled, and releases the GIL
         for other, gap in zip(
             others, pool.map(partial(basis_gap, instance, optimal), others), strict=True
         ):
@@ -309,5 +315,5 @@ def _split(instance: Scaled, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return arms, np.isin(np.arange(n_costs) + n_arms, basis)
 
 
-def _arms(instance: Scaled, which: np.ndarray) -> tuple:
+def _means_of(instance: Scaled, which: np.ndarray) -> tuple:
     return instance.rewards[which], np.ascontiguousarray(instance.costs[:, which])

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bestarm.cbmai.problem import Problem
-from bestarm.cbmai.steps import FOUND, PHASE, answer, lacking
+from bestarm.cbmai.steps import FOUND, PHASE, answer, pulls_needed
 from bestarm.cbmai.strategies import STRATEGIES, check_budget, rules_of
 from bestarm.core.inputs import InputError
 from bestarm.core.interactive import AskTell
@@ -17,8 +17,8 @@ class _Cbmai(AskTell[int]):
     Args:
         n_arms: K, at least 2.
         bounds: (L,) bounds on a mixture's mean costs.
-        budget: N, the most pulls in total; more than the number of unknown arms.
-        known: of arms whose means are known, (reward, costs) by arm; these are never asked for.
+        budget: N, the total number of pulls, greater than the number of unknown arms.
+        known: arm -> (reward, costs) for arms with known means; `ask` never returns these.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -55,27 +55,29 @@ class _Cbmai(AskTell[int]):
             means = np.array([reward, *np.atleast_1d(cost)], dtype=float)
             if means.size != self._bounds.size + 1 or not np.isfinite(means).all():
                 raise InputError(
-                    f"{name}: known: must be a finite reward and {self._bounds.size} costs an arm, "
-                    f"got {(reward, cost)} for arm {arm}"
+                    f"{name}: known: must be a finite reward and {self._bounds.size} costs "
+                    f"per arm, got {(reward, cost)} for arm {arm}"
                 )
             rewards[place], costs[:, place] = means[0], means[1:]
         problem = Problem(rewards, costs, self._bounds, len(unknown))
         super().__init__(STRATEGIES[self._name], rules_of(self._name, problem, budget))
 
     def tell(self, arm: int, reward: float, costs: Sequence[float] | float, pulls: int = 1) -> None:
-        """Record a pull's reward and costs; or of several pulls of an arm, the sums.
+        """Record the reward and costs of a pull, or their sums over several pulls of an arm.
 
         Raises:
-            ValueError: for an arm there is not or that is known, numbers that are not finite, the
-                wrong number of costs, or no pull.
+            ValueError: for an arm that does not exist or is known, numbers that are not finite, the
+                wrong number of costs, or a number of pulls that is not a positive integer.
         """
         self._record(arm, reward, *np.atleast_1d(costs), pulls)
 
     @property
     def wanted(self) -> dict[int, int]:
-        """Pulls that each arm still needs in this round, for running them as a batch."""
-        lacks = [lacking(self._rules, self._state, a) for a in range(self._rules.problem.n_unknown)]
-        return {self._columns[a]: int(n) for a, n in enumerate(lacks) if n}
+        """Pulls that each arm still needs in this round, to run them as a batch."""
+        needed = [
+            pulls_needed(self._rules, self._state, a) for a in range(self._rules.problem.n_unknown)
+        ]
+        return {self._columns[a]: int(n) for a, n in enumerate(needed) if n}
 
     @property
     def remaining(self) -> list[int]:
@@ -89,7 +91,7 @@ class _Cbmai(AskTell[int]):
         Raises RuntimeError before `done`.
         """
         self._need_the_end()
-        return self.remaining if self._state.clock[PHASE] == FOUND else None
+        return self.remaining if self._state.counters[PHASE] == FOUND else None
 
     @property
     def mixture(self) -> dict[int, float] | None:
@@ -98,7 +100,7 @@ class _Cbmai(AskTell[int]):
         Raises RuntimeError before `done`.
         """
         self._need_the_end()
-        if self._state.clock[PHASE] != FOUND:
+        if self._state.counters[PHASE] != FOUND:
             return None
         support, weights = answer(self._state, self._rules.problem)
         arms: dict[int, float] = {
@@ -121,16 +123,16 @@ class _Cbmai(AskTell[int]):
         """(L, K) mean costs, likewise."""
         return self._by_arm(self._state.costs)
 
-    def _arm(self, number: int) -> int:
-        return self._columns[number]
+    def _arm_at(self, index: int) -> int:
+        return self._columns[index]
 
-    def _number(self, arm: int) -> int:
+    def _index(self, arm: int) -> int:
         unknown = self._columns[: self._rules.problem.n_unknown]
         if arm not in unknown:
-            raise ValueError(f"arm must be one of the unknown ones, {unknown}, got {arm}")
+            raise ValueError(f"arm must be an unknown one, {unknown}, got {arm}")
         return unknown.index(arm)
 
-    def _seen(self, *observed: float) -> np.ndarray:
+    def _observation(self, *observed: float) -> np.ndarray:
         _, *costs, pulls = observed
         if len(costs) != self._bounds.size:
             raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")
@@ -158,5 +160,7 @@ class SFSRL(_Cbmai):
 
 
 class USLP(_Cbmai):
-    __doc__ = f"Equally many pulls of every unknown arm, then the program. {_Cbmai.__doc__}"
+    __doc__ = (
+        f"The same number of pulls of every unknown arm, then the linear program. {_Cbmai.__doc__}"
+    )
     _name = "USLP"

@@ -1,4 +1,4 @@
-"""What is printed of a person's own instance."""
+"""What is printed for a user's own instance."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from bestarm.cbmai import tables
 from bestarm.cbmai.problem import Instance
 from bestarm.common.paper import Own
 
-#: Statistics that `bestarm run` prints, and how it heads the columns.
+#: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
     "error_rate": "error rate",
     "share_infeasible": "infeasible",

@@ -1,4 +1,4 @@
-"""The CBMAI paper's figures, one function a target, drawn from the target's table alone."""
+"""The CBMAI paper's figures, one function per target, drawn from the target's table alone."""
 
 from collections.abc import Iterable
 
@@ -38,7 +38,7 @@ BARS = (
 
 
 def error_curves(axes: Axes, table: pd.DataFrame, statistic: str = "error_rate") -> None:
-    """Shares of runs against the budget, both logarithmic, a line a strategy."""
+    """Shares of runs against the budget, both logarithmic, a line per strategy."""
     axes.set(xscale="log", yscale="log")
     for place, (strategy, look) in enumerate(LOOKS.items()):
         rows = pick(table, strategy=strategy, statistic=statistic)
@@ -97,7 +97,7 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
 
 
 def curves(table: pd.DataFrame, titles: dict[str, str], columns: int, note: str = "") -> Figure:
-    """Error rates alone, a panel an instance."""
+    """Error rates alone, a panel per instance."""
     n_rows = -(-len(titles) // columns)
     figure = new_figure(7.4, 2.5 * n_rows + 0.9)
     panels = figure.subplots(n_rows, columns, sharex=True, sharey=True, squeeze=False)
@@ -226,7 +226,7 @@ def bars(axes: Axes, table: pd.DataFrame, geometry: pd.DataFrame) -> None:
 
 
 def fig4(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
-    """H2 as it is, as a misled run sees it, and how often that happens."""
+    """H2: its true means, its empirical means in a run that fails, and how often runs do."""
     figure = new_figure(7.4, 3.4)
     panels = figure.subplots(1, 3, width_ratios=[1, 1, 0.9])
     panels[1].sharex(panels[0])
@@ -324,11 +324,11 @@ def table1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
 
 
 def outline(column: int, row: int) -> Rectangle:
-    """Of a cell of an image."""
+    """The outline of a cell of an image."""
     return Rectangle((column - 0.46, row - 0.46), 0.92, 0.92, fill=False, ec=VERMILION, lw=1.5)
 
 
-#: Whose limit of the exponent, and how it is drawn.
+#: Colour, line style and label of the bounds on exponents.
 LIMITS = {
     "any at most": (BOUND.colour, "-", "Theorem 2: any consistent strategy, at most"),
     "USLP at most": (UNIFORM.colour, ":", "Theorem 2: USLP, at most"),
@@ -337,7 +337,7 @@ LIMITS = {
 
 
 def rates(table: pd.DataFrame) -> Figure:
-    """-ln(error)/N of every strategy, with what the theorems say of its limit."""
+    """-ln(error)/N of every strategy, with the theorems' bounds on its limit."""
     names = ("A1", "A2", "A3", "H1", "H2", "H3")
     figure = new_figure(7.4, 5.8)
     for axes, name in zip(figure.subplots(2, 3, sharex=True, sharey=True).flat, names, strict=True):
@@ -400,7 +400,7 @@ def decay(table: pd.DataFrame) -> Figure:
 
 
 def random_instances(table: pd.DataFrame) -> Figure:
-    """SFSR and SFSR-L against USLP, a mark an instance."""
+    """SFSR and SFSR-L against USLP, a mark per instance."""
     figure = new_figure(7.4, 3.3)
     panels = figure.subplots(1, 3)
     rates = pick(table, statistic="error_rate")

@@ -13,8 +13,8 @@ from bestarm.common.paper import BaseInstance, Problems
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
 from bestarm.core.inputs import Input, PositiveFloat, load
 
-#: Gaps are computed if no arm is known, up to this many constraints and bases: beyond, they take
-#: minutes.
+#: Gaps are computed only if no arm is known, and up to this many constraints and bases; for more
+#: they take minutes.
 MOST_CONSTRAINTS, MOST_BASES = 2, 50_000
 #: Coordinates and reduced values nearer to 0 than this count as 0: Assumption 1 fails.
 DEGENERATE = 1e-9
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Standard deviations of a single pull."""
+    """Standard deviations of the reward and of each cost of a pull."""
 
     reward: float
     cost: float
@@ -60,12 +60,12 @@ class Instance(BaseInstance):
 
     @field_validator("costs")
     @classmethod
-    def _a_cost_an_arm(cls, costs: list[list[float]], info: ValidationInfo):
+    def _one_cost_per_arm(cls, costs: list[list[float]], info: ValidationInfo):
         n_arms = len(info.data.get("rewards", []))
         for row in costs:
             if n_arms and len(row) != n_arms:
                 raise ValueError(
-                    f"must have {n_arms} entries a row to fit rewards, got a row of {len(row)}"
+                    f"must have {n_arms} entries per row to fit rewards, got a row of {len(row)}"
                 )
         return costs
 
@@ -110,11 +110,11 @@ class Instance(BaseInstance):
 
 
 class Truth(Input):
-    """What is true of an instance; columns are counted from 1, slacks after the arms."""
+    """The ground truth of an instance; columns are counted from 1, slacks after the arms."""
 
     answer: list[int]  # (L + 1,) the optimal support; zeros when infeasible
     weights: list[float]  # (L + 1,) of its columns
-    value: float | None  # of the program
+    value: float | None  # of the linear program
     unique: bool  # Assumption 1: one optimal solution, with L + 1 coordinates > 0
     infeasibility_gap: float | None  # Delta_0^2, Eq. (11)
     arm_gaps: list[float | None] | None  # (K + L,) Delta_a^2, Eq. (10); None where infinite
@@ -124,11 +124,11 @@ class Truth(Input):
 
 
 class Solution(NamedTuple):
-    """Of the true program; columns are counted from 0, slacks after the arms."""
+    """A solution of the true program; columns are counted from 0, slacks after the arms."""
 
     basis: np.ndarray  # (L + 1,) ascending
     weights: np.ndarray  # (L + 1,) of its columns
-    intersection_values: np.ndarray  # (K + L,) Eq. (6); minus infinity in no feasible basis
+    intersection_values: np.ndarray  # (K + L,) Eq. (6); -inf for columns in no feasible basis
     reduced: np.ndarray  # (K + L,) mu - A^T lambda: how far below the frontier a column lies
 
     @property
@@ -139,7 +139,10 @@ class Solution(NamedTuple):
 
 
 def solve(problem: Problem) -> Solution | None:
-    """An optimal basic solution of the true program; None if it is infeasible."""
+    """An optimal basic solution of the true program; None if it is infeasible.
+
+    Raises ArithmeticError if the simplex method does not end within its step limit.
+    """
     matrix, rhs, values = standard_form(problem)
     n = values.size
     work = make_workspace(rhs.size, n)
@@ -149,13 +152,13 @@ def solve(problem: Problem) -> Solution | None:
     basis, intersection_values = work.basis.copy(), work.scores.copy()
     load_program(work, matrix, rhs, values)
     if not reduced_values(work, n):
-        raise ArithmeticError("the simplex steps to a dual solution did not end")
+        raise ArithmeticError("the simplex method found no dual solution within its step limit")
     weights = np.linalg.solve(matrix[:, basis], rhs)
     return Solution(basis, weights, intersection_values, work.scores)
 
 
 def solved(problem: Problem) -> Solution:
-    """The same of a program that is known to be feasible. Raises ArithmeticError if it is not."""
+    """`solve` for a program that is known to be feasible. Raises ArithmeticError if it is not."""
     if (solution := solve(problem)) is None:
         raise ArithmeticError("the program is infeasible")
     return solution
@@ -171,7 +174,7 @@ def standard_form(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def truth(instance: Instance) -> Truth:
-    """Everything later stages need to know of an instance."""
+    """The ground truth of an instance."""
     problem = instance.problem
     n_rows = problem.bounds.size + 1
     none: dict[str, Any] = dict.fromkeys(
@@ -203,7 +206,7 @@ def truth(instance: Instance) -> Truth:
 
 
 def in_units_of_noise(problem: Problem, noise: Noise) -> Scaled:
-    """The instance as the gaps take it."""
+    """The instance in units of its noise, as `gaps` needs it."""
     return Scaled(
         problem.rewards / noise.reward,
         problem.costs / noise.cost,
@@ -233,7 +236,7 @@ def instances() -> dict[str, Instance]:
     return {instance.name: instance for instance in [*stored, *map(random_instance, SEEDS)]}
 
 
-#: Of the random instances.
+#: Seeds of the random instances.
 SEEDS = range(100)
 #: Section 5: sigma_r and sigma_c of every instance; the bounds are 1.
 PAPER_NOISE = {"sigma_reward": 1.0, "sigma_cost": 0.5}
@@ -269,7 +272,7 @@ def draw_arms(rng: np.random.Generator, n_arms: int = 16) -> tuple[np.ndarray, n
 
 
 def random_instance(seed: int) -> Instance:
-    """The first draw of a seed, whatever it is like."""
+    """The first draw of a seed, without any selection."""
     rewards, costs = draw_arms(np.random.default_rng(seed))
     family = {"family": "random", "parameters": {"seed": seed}}
     name, source = f"random seed={seed}", "beyond the paper"

@@ -24,7 +24,7 @@ def main() -> None:
 
 
 def rebuilt() -> Iterator[Instance]:
-    """All of them."""
+    """All rebuilt instances."""
     yield intersection_values()
     yield average("A1", n_arms_in_support=1, seed=1)
     yield average("A2", n_arms_in_support=2, seed=2)
@@ -53,8 +53,8 @@ def intersection_values() -> Instance:
 def average(name: str, n_arms_in_support: int, seed: int) -> Instance:
     """Figure 2: arms drawn anew until the instance has the described kind of optimum.
 
-    The support has the wanted arms with weights of at least 0.2, and the next arm lies 0.1 to 0.2
-    below the frontier; nothing is asked of how any strategy does.
+    The support has the given number of arms, with weights of at least 0.2, and the next arm lies
+    0.1 to 0.2 below the frontier. The choice does not depend on the performance of any strategy.
     """
     rng = np.random.default_rng(seed)
     while True:
@@ -70,7 +70,7 @@ def average(name: str, n_arms_in_support: int, seed: int) -> Instance:
 
 
 # The hard instances: (cost, reward) of arms 1 and 2, whose line is the frontier, then groups of
-# further arms as (how many, their cost, how far below that line).
+# further arms as (number, cost, distance below that line).
 H1 = ((0.2, 0.1), (1.1, 0.3), (14, 1.5, 0.5))
 H2 = ((0.0, 0.0), (1.2, 1.2), (14, 0.95, 0.3))
 H3 = ((0.0, 0.6), (1.2, 1.2), (5, 0.8, 0.25), (9, 0.5, 0.5))

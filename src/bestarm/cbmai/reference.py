@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the CBMAI kernels: oracles for tests, never used in sampling."""
+"""Slow and obvious versions of the CBMAI kernels: test oracles, never used in simulations."""
 
 import itertools
 import math
@@ -12,7 +12,7 @@ from bestarm.cbmai.problem import Noise, Problem
 
 
 def with_slacks(problem: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A, b and mu of Eq. (3), entry by entry: a slack a cost, then that weights sum to one."""
+    """A, b and mu of Eq. (3), entry by entry: one slack per cost, then the sum of weights."""
     n_costs, n_arms = problem.costs.shape
     matrix, values = np.zeros((n_costs + 1, n_arms + n_costs)), np.zeros(n_arms + n_costs)
     for a in range(n_arms):
@@ -39,7 +39,7 @@ def solve(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray):
 
 
 def feasible_bases(matrix: np.ndarray, rhs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Every feasible basis of Definition 1, a row each, and its coordinates."""
+    """Every feasible basis of Definition 1, one per row, and its coordinates."""
     bases = np.array(list(itertools.combinations(range(matrix.shape[1]), rhs.size)))
     squares = matrix[:, bases].transpose(1, 0, 2)
     regular = abs(np.linalg.det(squares)) > 1e-9
@@ -63,7 +63,7 @@ def lagrangian_scores(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray) -
 
 
 def schedule(strategy: str, truth: Problem, budget: int) -> list[int]:
-    """n_1, ..., n_{K-1} of Eq. (7), in whole numbers; of USLP its one round."""
+    """n_1, ..., n_{K-1} of Eq. (7) as integers; for USLP its single round."""
     n_costs, n_arms = truth.costs.shape
     if strategy == "USLP":
         return [budget // truth.n_unknown]
@@ -77,8 +77,8 @@ def run(strategy: str, truth: Problem, noise: Noise, budget: int, rng: np.random
     """Algorithm 1, or USLP, one pull at a time.
 
     Returns:
-        The support (columns counted from 0; None for "infeasible"), and of every unknown arm the
-        list of what its pulls gave, reward before costs.
+        The support (columns counted from 0; None for "infeasible"), and for every unknown arm the
+        list of its observations, reward before costs.
     """
     n_costs, n_arms = truth.costs.shape
     seen = [[] for _ in range(truth.n_unknown)]
@@ -107,8 +107,8 @@ def run(strategy: str, truth: Problem, noise: Noise, budget: int, rng: np.random
 def basis_gap(problem: Problem, noise: Noise, optimal, other, rng, starts: int = 4) -> float:
     """An upper bound on Delta_J^2, Eq. (9): see `_least_move`.
 
-    Where both bases come to share one solution the gradients become dependent, and SLSQP converges
-    badly; so that case is tried on its own too.
+    Where both bases have the same solution the gradients are linearly dependent and SLSQP converges
+    badly, so that case is also minimised separately.
     """
 
     def overtaken(matrix, rhs, values, x, y):
@@ -138,7 +138,7 @@ def infeasibility_gap(problem: Problem, noise: Noise, optimal, rng, starts: int 
 
 
 def _least_move(problem, noise, columns, n_solutions, conditions, rng, starts) -> float:
-    """The least that SLSQP finds over (r~, c~) and basic solutions from random starts; or inf.
+    """The smallest cost that SLSQP finds from random starts over (r~, c~) and solutions, or inf.
 
     `conditions(A~, b, mu~, *solutions)` gives what must be 0 and what must be nonnegative.
     """

@@ -1,4 +1,4 @@
-"""What a cell's runs come to, for CBMAI."""
+"""The statistics of a cell's runs, for CBMAI."""
 
 import math
 from typing import Any
@@ -82,7 +82,7 @@ def estimates(tally: dict[str, Any], level: float = LEVEL) -> list[Estimate]:
 
 
 def _mean_of_answers(statistic: str, unit: str, sample: Moments, n: int, level: float) -> Estimate:
-    """A mean over the runs that gave a mixture; `undefined` if none did, or without a truth."""
+    """A mean over runs that gave a mixture; `undefined` if none did or no mixture is feasible."""
     if math.isnan(sample.mean):
         return undefined(statistic, unit, n)
     return mean(statistic, unit, sample, level=level)

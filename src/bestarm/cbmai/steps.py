@@ -1,7 +1,7 @@
-"""The steps of SFSR, SFSR-L and USLP on a state, and whole runs with a round's pulls as one sum.
+"""The steps of SFSR, SFSR-L and USLP on a state, and runs that draw a round's pulls as one sum.
 
-A round's pulls of an arm only ever enter through their sums, and the sum of T Gaussian rewards is
-one Gaussian; so a simulated run costs the same whatever the budget (docs/readings.md).
+A round's pulls of an arm enter only through their sums, and the sum of T Gaussian rewards is
+Gaussian. So the cost of a simulated run does not depend on the budget (docs/readings.md).
 """
 
 import math
@@ -25,38 +25,38 @@ STOPPED, FAILED = int(Status.STOPPED), int(Status.FAILED)
 #: How a round ends: by rejecting the lowest intersection value or Lagrangian score, or with an
 #: optimal basis.
 INTERSECTION, LAGRANGIAN, BASIS = range(3)
-#: What State.clock holds: rounds done; phase; the column rejected first, -1 for none; normals used;
-#: rounds whose scores were not found.
+#: Indices of State.counters: completed rounds; phase; the column rejected first, or -1; normals
+#: used; rounds whose scores were not found.
 ROUND, PHASE, FIRST_REJECTED, NORMALS, UNSCORED = range(5)
 
 
 class Rules(NamedTuple):
-    """What a strategy is told."""
+    """What a strategy is given."""
 
-    problem: Problem  # bounds, and the means of known arms; those of unknown ones are not read
-    goals: np.ndarray  # (rounds,) pulls of every remaining unknown arm by the end of each round
+    problem: Problem  # bounds, and the means of known arms; others are not read
+    schedule: np.ndarray  # (rounds,) pulls of every remaining unknown arm by the end of each round
     score: int  # how a round ends
 
 
 class State(NamedTuple):
-    """What a run has seen; every array is changed in place."""
+    """The data of a run; every array is changed in place."""
 
-    pulls: np.ndarray  # (K,)
-    rewards: np.ndarray  # (K,) empirical means; of known arms the true ones
+    pulls: np.ndarray  # (K,) so far
+    rewards: np.ndarray  # (K,) empirical means; true ones for known arms
     costs: np.ndarray  # (L, K) likewise
-    remaining: np.ndarray  # (K + L,) bool
-    clock: np.ndarray  # (5,) from ROUND to UNSCORED
-    columns: np.ndarray  # (K + L,) scratch
-    work: Workspace  # scratch
+    remaining: np.ndarray  # (K + L,) whether a column is not rejected
+    counters: np.ndarray  # (5,) from ROUND to UNSCORED
+    columns: np.ndarray  # (K + L,) buffer: the columns of the loaded program
+    work: Workspace  # the loaded program
 
 
 class Outcome(NamedTuple):
     """One replication, a row of the shards. Columns are counted from 1, slacks after the arms."""
 
     tau: int  # pulls
-    status: int  # STOPPED by itself, or FAILED if some round's scores were not found
+    status: int  # STOPPED, or FAILED if some round's scores were not found
     answer: np.ndarray  # (L + 1,) columns of the support, ascending; zeros for "infeasible"
-    weights: np.ndarray  # (L + 1,) of the mixture they stand for, Remark 2; nan if infeasible
+    weights: np.ndarray  # (L + 1,) of the mixture, Remark 2; nan if infeasible
     reward: float  # true mean reward of that mixture
     violation: float  # its largest true excess over a bound, or 0
     first_rejected: int  # column rejected in round 1; 0 for none
@@ -65,7 +65,7 @@ class Outcome(NamedTuple):
 
 @inlined
 def start(rules: Rules) -> State:
-    """A fresh state."""
+    """An initial state."""
     problem = rules.problem
     n_costs, n_arms = problem.costs.shape
     rewards, costs = problem.rewards.copy(), problem.costs.copy()
@@ -76,7 +76,7 @@ def start(rules: Rules) -> State:
         rewards=rewards,
         costs=costs,
         remaining=np.ones(n_arms + n_costs, np.bool_),
-        clock=np.array([0, RUNNING, -1, 0, 0]),
+        counters=np.array([0, RUNNING, -1, 0, 0]),
         columns=np.zeros(n_arms + n_costs, np.int64),
         work=make_workspace(n_costs + 1, n_arms + n_costs),
     )
@@ -85,43 +85,43 @@ def start(rules: Rules) -> State:
 @inlined
 def done(rules: Rules, state: State) -> bool:
     """Whether the last round is over, or the empirical program was infeasible."""
-    return state.clock[PHASE] != RUNNING
+    return state.counters[PHASE] != RUNNING
 
 
 @inlined
-def lacking(rules: Rules, state: State, arm: int) -> float:
-    """Pulls that an unknown arm lacks in this round; 0 if it is rejected, or the run over."""
-    if state.clock[PHASE] != RUNNING or not state.remaining[arm]:
+def pulls_needed(rules: Rules, state: State, arm: int) -> float:
+    """Pulls that an unknown arm still needs in this round; 0 if it is rejected or the run over."""
+    if state.counters[PHASE] != RUNNING or not state.remaining[arm]:
         return 0.0
-    return max(rules.goals[state.clock[ROUND]] - state.pulls[arm], 0.0)
+    return max(rules.schedule[state.counters[ROUND]] - state.pulls[arm], 0.0)
 
 
 @inlined
 def choose(rules: Rules, state: State, coins: np.random.Generator) -> int:
-    """The arm that lacks most pulls in this round."""
+    """The arm that needs most pulls in this round."""
     most, arm = 0.0, 0
     for a in range(rules.problem.n_unknown):
-        lacks = lacking(rules, state, a)
-        if lacks > most:
-            most, arm = lacks, a
+        needed = pulls_needed(rules, state, a)
+        if needed > most:
+            most, arm = needed, a
     return arm
 
 
 @inlined
 def observe(rules: Rules, state: State, arm: int, observed: np.ndarray) -> None:
-    """Record some pulls of an arm, and end the rounds in which no arm lacks any more.
+    """Record some pulls of an arm, and end rounds as long as no arm needs further pulls.
 
     Args:
         rules, state: of the run.
-        arm: an unknown one.
+        arm: index of an unknown arm.
         observed: (L + 2,) the sums of rewards and of costs, and the number of pulls.
     """
     last = observed.size - 1
     record(state, arm, observed[last], observed[0], observed[1:last])
-    while state.clock[PHASE] == RUNNING:
+    while state.counters[PHASE] == RUNNING:
         short = False
         for a in range(rules.problem.n_unknown):
-            short |= lacking(rules, state, a) > 0.0
+            short |= pulls_needed(rules, state, a) > 0.0
         if short:
             break
         end_round(rules, state)
@@ -143,8 +143,8 @@ def load_estimates(state: State, problem: Problem) -> int:
 
         max r . p   s.t.   c p + s = cbar,  1 . p = 1,  p, s >= 0
 
-    Columns within the first bound come first, so that infeasible bases come in runs: processors
-    then guess right which way the enumeration branches.
+    Columns within the first bound come first, so that infeasible bases are consecutive, which helps
+    the processor's branch prediction in the enumeration.
 
     Returns:
         The number m of remaining columns; `state.columns[:m]` names them.
@@ -177,7 +177,7 @@ def load_estimates(state: State, problem: Problem) -> int:
 
 @inlined
 def reject_lowest(rules: Rules, state: State, m: int) -> None:
-    """End a round: reject the lowest score, of equals the lowest index; stop after the last."""
+    """End a round: reject the lowest score (ties: the lowest index); stop after the last round."""
     scores, columns = state.work.scores, state.columns
     lowest = 0
     for i in range(1, m):
@@ -185,11 +185,11 @@ def reject_lowest(rules: Rules, state: State, m: int) -> None:
         if scores[i] < scores[lowest] or tie:
             lowest = i
     state.remaining[columns[lowest]] = False
-    if state.clock[ROUND] == 0:
-        state.clock[FIRST_REJECTED] = columns[lowest]
-    state.clock[ROUND] += 1
-    if state.clock[ROUND] == rules.goals.size:
-        state.clock[PHASE] = FOUND
+    if state.counters[ROUND] == 0:
+        state.counters[FIRST_REJECTED] = columns[lowest]
+    state.counters[ROUND] += 1
+    if state.counters[ROUND] == rules.schedule.size:
+        state.counters[PHASE] = FOUND
 
 
 @inlined
@@ -201,15 +201,15 @@ def end_round(rules: Rules, state: State) -> None:
     """
     m = load_estimates(state, rules.problem)
     if score_bases(state.work, m) == -np.inf:
-        state.clock[PHASE] = INFEASIBLE
+        state.counters[PHASE] = INFEASIBLE
     elif rules.score == BASIS:
         state.remaining[:] = False
         for i in state.work.basis:
             state.remaining[state.columns[i]] = True
-        state.clock[PHASE] = FOUND
+        state.counters[PHASE] = FOUND
     else:
         if rules.score == LAGRANGIAN:
-            state.clock[UNSCORED] += not reduced_values(state.work, m)
+            state.counters[UNSCORED] += not reduced_values(state.work, m)
         reject_lowest(rules, state, m)
 
 
@@ -218,12 +218,12 @@ class World(NamedTuple):
 
     truth: Problem
     noise: Noise
-    observed: np.ndarray  # (L + 2,) scratch
+    observed: np.ndarray  # (L + 2,) buffer
 
 
 @inlined
 def pull(world: World, state: State, arm: int, environment: np.random.Generator) -> np.ndarray:
-    """The reward and the costs of one pull, and 1."""
+    """The reward and the costs of one pull, then 1, the number of pulls."""
     truth, noise, observed = world
     observed[0] = truth.rewards[arm] + noise.reward * environment.standard_normal()
     for l in range(truth.bounds.size):
@@ -234,12 +234,12 @@ def pull(world: World, state: State, arm: int, environment: np.random.Generator)
 
 @inlined
 def pull_round(world: World, rules: Rules, state: State, normals: np.ndarray) -> None:
-    """Draw the sums of all pulls that the current round wants, arm by arm, reward before costs."""
+    """Draw the sums of all pulls of the current round, arm by arm, reward before costs."""
     truth, noise, observed = world
     drawn = observed[1 : 1 + truth.bounds.size]
-    used = state.clock[NORMALS]
+    used = state.counters[NORMALS]
     for arm in range(truth.n_unknown):
-        n = lacking(rules, state, arm)
+        n = pulls_needed(rules, state, arm)
         if n > 0.0:
             spread = math.sqrt(n)
             reward = n * truth.rewards[arm] + spread * noise.reward * normals[used]
@@ -248,7 +248,7 @@ def pull_round(world: World, rules: Rules, state: State, normals: np.ndarray) ->
                 drawn[l] = n * truth.costs[l, arm] + spread * noise.cost * normals[used]
                 used += 1
             record(state, arm, n, reward, drawn)
-    state.clock[NORMALS] = used
+    state.counters[NORMALS] = used
 
 
 @inlined
@@ -261,7 +261,7 @@ def answer(state: State, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     n_rows = problem.bounds.size + 1
     support = np.full(n_rows, -1)
     weights = np.full(n_rows, np.nan)
-    if state.clock[PHASE] == FOUND:
+    if state.counters[PHASE] == FOUND:
         load_estimates(state, problem)
         solution = np.empty(n_rows)
         if not basic_solution(state.work, solution):
@@ -276,7 +276,7 @@ def answer(state: State, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
 
 @inlined
 def outcome(state: State, truth: Problem) -> Outcome:
-    """A run that is over, and what its mixture is truly worth."""
+    """The outcome of a run that is over, with the true reward and violation of its mixture."""
     support, weights = answer(state, truth)
     reward, violation = 0.0, 0.0
     for l in range(-1, truth.bounds.size):
@@ -291,19 +291,19 @@ def outcome(state: State, truth: Problem) -> Outcome:
             violation = total - truth.bounds[l]
     return Outcome(
         int(state.pulls.sum()),
-        FAILED if state.clock[UNSCORED] else STOPPED,
+        FAILED if state.counters[UNSCORED] else STOPPED,
         support + 1,
         weights,
         reward,
         violation,
-        state.clock[FIRST_REJECTED] + 1,
+        state.counters[FIRST_REJECTED] + 1,
         state.pulls,
     )
 
 
 @lean
 def play_rounds(world: World, rules: Rules, state: State, normals: np.ndarray) -> None:
-    """Every round to the end; lean, since counting references would take most of the time."""
+    """All rounds of a run; lean, since reference counting would take most of the time."""
     while not done(rules, state):
         pull_round(world, rules, state, normals)
         end_round(rules, state)
@@ -311,17 +311,17 @@ def play_rounds(world: World, rules: Rules, state: State, normals: np.ndarray) -
 
 @jit
 def run(
-    truth: Problem, noise: Noise, goals: np.ndarray, score: int, normals: np.ndarray
+    truth: Problem, noise: Noise, schedule: np.ndarray, score: int, normals: np.ndarray
 ) -> Outcome:
-    """One replication; the parts of `Rules` one by one, since a nested tuple is slow to hand over.
+    """One replication. Takes the fields of `Rules` one by one: passing a nested tuple is slow.
 
     Args:
-        truth: what is pulled; of unknown arms the strategy reads nothing in it.
-        noise: of a pull.
-        goals, score: see `Rules`.
+        truth: the true means; the strategy does not read those of unknown arms.
+        noise: standard deviations of a pull.
+        schedule, score: see `Rules`.
         normals: independent standard normals, as many as `most_normals` says.
     """
-    rules = Rules(truth, goals, score)
+    rules = Rules(truth, schedule, score)
     state = start(rules)
     play_rounds(World(truth, noise, np.empty(truth.bounds.size + 2)), rules, state, normals)
     return outcome(state, truth)

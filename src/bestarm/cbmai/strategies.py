@@ -33,8 +33,8 @@ def rejection_schedule(problem: Problem, budget: int) -> np.ndarray:
 
         n_k = ceil((N - K0) / (Psi (K + 1 - k))),   Psi = sum_{j=1}^{K0} 1 / max(2, j - L)
 
-    The total never exceeds N (Proposition 1). Fractions, since a rounded Psi can lift the quotient
-    over a whole number.
+    The total never exceeds N (Proposition 1). Computed with fractions, since rounding of Psi could
+    change the ceiling.
     """
     n_costs, n_arms = problem.costs.shape
     n_unknown = problem.n_unknown
@@ -50,18 +50,18 @@ def uniform_schedule(problem: Problem, budget: int) -> np.ndarray:
 
 STEPS = Strategy("cbmai", start, done, choose, observe, pull, lean=True)
 STRATEGIES: dict[str, Strategy] = dict.fromkeys(("SFSR", "SFSR-L", "USLP"), STEPS)
-#: How they differ: the pulls that they plan for each round, and how a round ends.
+#: How the strategies differ: their schedule, and how a round ends.
 PLANS = {
     "SFSR": (rejection_schedule, INTERSECTION),
     "SFSR-L": (rejection_schedule, LAGRANGIAN),
     "USLP": (uniform_schedule, BASIS),
 }
-#: Nothing that changes a run is left open.
+#: The paper leaves nothing open that changes a run.
 READINGS = {strategy: Readings({"as-written": None}) for strategy in STRATEGIES}
 
 
 class Setting(Input):
-    """What a run is asked, the same for every strategy."""
+    """The setting of a run, the same for every strategy."""
 
     budget: Pulls = Field(10_000, description="N, most pulls of a run")
 
@@ -76,20 +76,20 @@ def check_budget(budget: int, n_unknown: int, source: str) -> None:
 
 
 def rules_of(strategy: str, problem: Problem, budget: int) -> Rules:
-    """What a strategy is told."""
-    schedule, score = PLANS[strategy]
-    return Rules(problem, schedule(problem, budget), score)
+    """The rules of a strategy."""
+    make_schedule, score = PLANS[strategy]
+    return Rules(problem, make_schedule(problem, budget), score)
 
 
-def most_normals(problem: Problem, goals: np.ndarray) -> int:
-    """How many standard normals a run may use: one a reward or cost, unknown arm and round."""
+def most_normals(problem: Problem, schedule: np.ndarray) -> int:
+    """Upper bound on the normals of a run: one per reward or cost, unknown arm and round."""
     n_costs, n_arms = problem.costs.shape
-    arms = (min(problem.n_unknown, n_arms + n_costs - k) for k in range(goals.size))
+    arms = (min(problem.n_unknown, n_arms + n_costs - k) for k in range(schedule.size))
     return (n_costs + 1) * sum(arms)
 
 
 def steps(instance: Instance, cell: Cell) -> Steps:
-    """A cell as steps, of which simulations take a round's at once."""
+    """A cell as steps; simulations draw the pulls of a round at once instead."""
     problem, noise = instance.problem, instance.noise
     budget = Setting(**cell.setting).budget
     check_budget(budget, problem.n_unknown, instance.name)
@@ -100,12 +100,12 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    (problem, goals, score), noise = steps(instance, cell).rules, instance.noise
-    normals = np.empty(most_normals(problem, goals))
+    (problem, schedule, score), noise = steps(instance, cell).rules, instance.noise
+    normals = np.empty(most_normals(problem, schedule))
 
     def replicate(streams: Streams) -> Outcome:
         streams.environment.standard_normal(out=normals)
-        return run(problem, noise, goals, score, normals)
+        return run(problem, noise, schedule, score, normals)
 
     return replicate
 

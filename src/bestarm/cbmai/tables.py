@@ -22,12 +22,12 @@ from bestarm.common.tables import (
 from bestarm.core.estimates import Estimate, exact, proportion, undefined
 from bestarm.core.streams import stream_key, streams_of
 
-#: Errors that a normal approximation in the logarithm asks for, and its 95% quantile.
+#: Least number of errors for a normal approximation in the logarithm, and its 97.5% quantile.
 FEWEST_ERRORS = 10
 Z = special.ndtri(0.975)
 #: The run that figure 4 shows: on H2, with this budget.
 MISLED_BUDGET = 1000
-#: Whose limit, and whether from below or above.
+#: The bounds of the theorems on limits of exponents, by name.
 LIMITS = {
     "SFSR at least": "exponent_sfsr",
     "USLP at most": "exponent_uslp",
@@ -70,9 +70,9 @@ def two_constraints(sources: Sources) -> pd.DataFrame:
 def comparisons(summary: pd.DataFrame) -> list[dict]:
     """Differences and ratios of error rates at the same instance and budget.
 
-    Runs share their streams, so the intervals, made as for independent runs, are wide. Those of
-    differences are Newcombe's, from the two Wilson intervals; those of ratios are normal in the
-    logarithm, and undefined where either erred in fewer than FEWEST_ERRORS runs.
+    Runs share their streams, so the intervals, which assume independent runs, are conservative.
+    Those of differences are Newcombe's, from the two Wilson intervals; those of ratios are normal
+    in the logarithm, and undefined if either strategy erred in fewer than FEWEST_ERRORS runs.
     """
     rates = summary[summary.statistic == "error_rate"]
     rows = []
@@ -93,7 +93,7 @@ def comparisons(summary: pd.DataFrame) -> list[dict]:
 def rates(sources: Sources) -> pd.DataFrame:
     """-ln(error rate) / N and its local slope, with the limits of Theorems 1 and 2.
 
-    Without an error the one-sided bound on the rate gives a lower bound. Slopes are between
+    If no run erred, the one-sided bound on the rate gives a lower bound. Slopes are between
     neighbouring budgets, undefined with fewer than FEWEST_ERRORS at either.
     """
     found = sources.summary[sources.summary.statistic == "error_rate"]
@@ -156,9 +156,9 @@ def _estimate(statistic: str, unit: str, ends: np.ndarray, n: int) -> Estimate:
 
 
 def random_instances(sources: Sources) -> pd.DataFrame:
-    """Errors on the random instances, and on how many a strategy surely beats USLP.
+    """Errors on the random instances, and shares of instances on which one strategy beats another.
 
-    Surely: the 95% interval of the difference lies on one side of 0.
+    It does if the 95% interval of the difference lies on one side of 0.
     """
     compared = pd.DataFrame(comparisons(sources.summary))
     differences = compared[compared.statistic == "error_difference"]
@@ -186,7 +186,7 @@ def rewards(*names: str) -> Callable[[Sources], pd.DataFrame]:
 
 
 def reward_rows(name: str, known: dict) -> list[dict]:
-    """What is printed of an instance in Table 1, and what is computed from it."""
+    """The rows of an instance of Table 1: the printed numbers, and computed ones."""
     instance, truth = known["instance"], known["truth"]
     weights = zip(truth["answer"], truth["weights"], strict=True)
     support = sorted(c for c in truth["answer"] if c <= len(instance["rewards"]))
@@ -268,17 +268,17 @@ def first_rejections(sources: Sources) -> pd.DataFrame:
 
 
 def misled_run(sources: Sources) -> pd.DataFrame:
-    """Figure 4: H2's arms as they are, and as seen in a run that rejects arm 1 in round 1.
+    """Figure 4: H2's arms as they are, and as estimated in a run that rejects arm 1 in round 1.
 
-    It is the first replication of SFSR-L in which arm 1 is rejected although it does not look
-    worse than it is, by a frontier between two arms; on streams of its own.
+    The run is the first replication of SFSR-L, on streams of its own, in which arm 1 is rejected
+    although its estimates are no worse than its true means, with a frontier between two arms.
     """
     instance = Instance(**sources.instances["H2"]["instance"])
     problem, noise = instance.problem, instance.noise
     n_arms = problem.rewards.size
     rules = rules_of("SFSR-L", problem, MISLED_BUDGET)
     world = World(problem, noise, np.zeros(problem.bounds.size + 2))
-    normals = np.empty(most_normals(problem, rules.goals))
+    normals = np.empty(most_normals(problem, rules.schedule))
     key = stream_key(0, "cbmai", "fig4", "H2", f"budget={MISLED_BUDGET}")
     replication = -1
     while True:
@@ -290,7 +290,7 @@ def misled_run(sources: Sources) -> pd.DataFrame:
         end_round(rules, state)
         scores = np.empty(state.remaining.size)
         scores[state.columns] = state.work.scores
-        if no_worse[0] and state.clock[FIRST_REJECTED] == 0 and scores[n_arms] < 0.0:
+        if no_worse[0] and state.counters[FIRST_REJECTED] == 0 and scores[n_arms] < 0.0:
             break
     truly = {"cost": problem.costs[0], "reward": problem.rewards, "score": solved(problem).reduced}
     seen = {"cost": state.costs[0], "reward": state.rewards, "score": scores}

@@ -1,1 +1,1 @@
-"""What papers and the pipeline stand on: words, tables, files, looks."""
+"""What papers and the pipeline share: types, tables, files, the style of figures."""

@@ -1,10 +1,10 @@
-"""What makes the same program give the same bits on every processor of a kind.
+"""Environment variables that make floating-point results byte-identical across processors.
 
 The order in which OpenBLAS adds depends on its number of threads and on the kernels that it picks
 for the processor; a strategy that rounds a design may then pull differently. The last bit of
-numpy's logarithms depends on the processor too, and with it the sixth digit of a place in a
-picture. Snakemake gives every job one thread (OMP_NUM_THREADS), and so does `make verify`; both ask
-for what processors with AVX2 do, that is, x86-64 since 2013.
+numpy's logarithms depends on the processor too, and with it the sixth digit of a coordinate in a
+figure. Snakemake and `make verify` run every job with one thread (OMP_NUM_THREADS) and with the
+arithmetic of processors with AVX2, that is, x86-64 since 2013.
 """
 
 import os
@@ -18,13 +18,13 @@ from bestarm.common.environment import environment
 
 #: OpenBLAS's kernels for processors with AVX2.
 KERNELS = "Haswell"
-#: What numpy is told not to use, beside what it is told already; names, or how they begin.
+#: CPU features that numpy must not use: names or prefixes of names.
 BEYOND_AVX2 = ("X86_V4", "AVX512")
 NUMPY_SWITCH = "NPY_DISABLE_CPU_FEATURES"
 
 
 def same_kernels() -> dict[str, str]:
-    """Environment variables that choose the arithmetic, for processes started with them."""
+    """Environment variables that select this arithmetic in a process started with them."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return {}
     found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
@@ -35,6 +35,6 @@ def same_kernels() -> dict[str, str]:
 
 @contextmanager
 def same_bits() -> Iterator[None]:
-    """Let processes that are started meanwhile compute with one thread and this arithmetic."""
+    """Within the block, new processes compute with one thread and this arithmetic."""
     with environment(OMP_NUM_THREADS="1", **same_kernels()):
         yield

@@ -1,9 +1,9 @@
-"""A hash of the code a rule depends on, so that an edit reruns what it can change.
+"""A hash of the code a rule depends on, so that an edit reruns the rules it can affect.
 
 A workflow engine sees the scripts it runs, not the modules they import. `code_hash` follows the
-imports of the named modules through this package and hashes what they mean: their syntax trees
-without docstrings, so that comments, layout and documentation rerun nothing, together with the
-versions of the libraries that give the numbers.
+imports of the named modules through this package and hashes their syntax trees
+without docstrings, together with the versions of the numerical libraries. Edits to comments, layout
+and docstrings therefore rerun nothing.
 """
 
 import ast
@@ -20,8 +20,8 @@ NUMBERS_FROM = ("numpy", "numba", "scipy", "pandas")
 def code_hash(*modules: str) -> str:
     """The hash of the named modules and all they import from this package.
 
-    Modules imported by name at run time (the papers, through the registry) do not count: name
-    them too where a rule uses them.
+    Modules imported by name at run time (the papers, through the registry) do not count: a
+    rule that uses them has to name them.
     """
     found: dict[str, Path] = {}
     for module in modules:
@@ -35,7 +35,7 @@ def code_hash(*modules: str) -> str:
 
 
 def imported_modules(module: str) -> frozenset[str]:
-    """The modules of this package that `module` imports, directly or not, and itself."""
+    """`module` and all modules of this package that it imports, directly or not."""
     found: dict[str, Path] = {}
     _follow(module, found)
     return frozenset(found)

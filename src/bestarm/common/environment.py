@@ -1,4 +1,4 @@
-"""Environment variables for the processes that are started meanwhile."""
+"""Temporary environment variables for child processes."""
 
 import os
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def environment(**values: str) -> Iterator[None]:
-    """Set some variables; afterwards all are as they were."""
+    """Set some variables; restore the whole environment afterwards."""
     before = dict(os.environ)
     os.environ.update(values)
     try:

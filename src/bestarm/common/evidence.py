@@ -1,9 +1,9 @@
-"""What two numbers say of each other: p-values for and against a statement, from their intervals.
+"""Comparisons of two numbers: p-values for and against a statement, from their intervals.
 
 A comparison asks whether a number of ours is a published one, exceeds another, or is about another.
 `Evidence` holds a p-value for the statement and one against it; docs/analysis-plan.md turns these
-into outcomes. Errors are normal, on the scale of logarithms for times and ratios. A number that
-faces another from below is judged by the upper half of its interval, and the other way round.
+into outcomes. Errors are taken as normal, on a logarithmic scale for times and ratios. The smaller
+number's error is the upper half of its interval, the larger one's the lower half.
 """
 
 import math
@@ -17,10 +17,10 @@ from bestarm.core.estimates import wilson
 #: Half-width of a 95% interval in standard errors, and what 80% power needs beyond that.
 Z95 = float(special.ndtri(0.975))
 Z_POWER = float(special.ndtri(0.8))
-#: "No run does X" is taken as true if the share of runs that do is surely below this.
+#: "No run does X" counts as true if the share of runs that do is significantly below this.
 NEVER = 0.01
 
-# Why a comparison decides nothing.
+# Reasons why a comparison is inconclusive.
 CAPPED, UNDEFINED, NO_INTERVAL = "capped", "undefined", "no interval"
 
 
@@ -35,41 +35,42 @@ class Side(NamedTuple):
 class Evidence(NamedTuple):
     """P-values for and against a statement, and the difference behind them.
 
-    `away` and `facing` are standard errors of the difference on its far and its near side; `ours`
-    is what our own runs add to them. `margin` and `tolerance` are nan and 0 where there are none.
+    `facing` and `away` are standard errors of the difference, from the halves of the two intervals
+    that face each other and from the other halves; `ours` is the part of `facing` from our runs.
+    `margin` is nan and `tolerance` 0 if there is none.
     """
 
     support: float
     against: float
-    reason: str = ""  # why neither can be small
+    reason: str = ""  # why the comparison is inconclusive, if it is
     difference: float = math.nan
     facing: float = math.nan
     away: float = math.nan
     ours: float = math.nan
     margin: float = math.nan
     tolerance: float = 0.0
-    never: bool = False  # it is on runs that do not do something
+    never: bool = False  # a statement that no run does something
 
 
 def undecided(reason: str) -> Evidence:
-    """Of a comparison that cannot decide anything."""
+    """The evidence of an inconclusive comparison."""
     return Evidence(1.0, 1.0, reason)
 
 
 def tail(difference: float, error: float) -> float:
-    """P(Z > difference / error); without error a difference that is not negative is certain."""
+    """P(Z > difference / error); with error 0, 0 for a nonnegative difference and else 1."""
     if error == 0.0:
         return 0.0 if difference >= 0.0 else 1.0
     return float(special.ndtr(-difference / error))
 
 
 def is_computed(row: pd.Series) -> bool:
-    """Whether a row of a table is known without error."""
+    """Whether a row of a table is computed without sampling."""
     return row.status == "exact"
 
 
 def missing(row: pd.Series) -> str:
-    """Why a row can support nothing, or an empty text."""
+    """Why a row cannot be compared; empty if it can."""
     if math.isnan(row.value):
         return UNDEFINED
     sampled = not is_computed(row) and row.status != "published"
@@ -77,12 +78,12 @@ def missing(row: pd.Series) -> str:
 
 
 def is_lower_bound(row: pd.Series) -> bool:
-    """Whether a row is a mean over runs of which some were capped."""
+    """Whether a row is a mean stopping time over runs of which some were capped."""
     return row.status == "restricted" and row.statistic == "mean_stopping_time"
 
 
 def count_of(row: pd.Series) -> int | None:
-    """How many of its n runs a share counts; None if it is no such share."""
+    """The number of successes behind a share of n runs; None if the row is not such a share."""
     if row.unit != "share" or row.n < 1:
         return None
     count = round(row.value * row.n)
@@ -95,7 +96,7 @@ def count_of(row: pd.Series) -> int | None:
 
 
 def raw_side(row: pd.Series) -> Side:
-    """A row as it is. Standard errors are those of its 95% interval; Wilson's for shares."""
+    """A row without transformation; standard errors from its 95% interval (Wilson's for shares)."""
     if is_computed(row):
         return Side(row.value)
     low, high = row.low, row.high
@@ -116,7 +117,7 @@ def log_side(row: pd.Series) -> Side | None:
 
 
 def _apart(ours: Side, other: Side) -> tuple[float, float, float, float]:
-    """other - ours, the errors on its near and far sides, and our part of the near one."""
+    """other - ours, its errors `facing` and `away`, and our part of `facing`; see `Evidence`."""
     difference = other.value - ours.value
     if difference >= 0.0:
         near, far = (ours.above, other.below), (ours.below, other.above)
@@ -130,9 +131,9 @@ def same(ours: Side, other: Side, margin: float, tolerance: float = 0.0) -> Evid
 
     Args:
         ours: our number, on the scale of the comparison.
-        other: the published one, likewise.
-        margin: what still counts as the same.
-        tolerance: by how much `other` may be off before sampling, as by rounding.
+        other: the published one, on the same scale.
+        margin: the largest difference that counts as the same.
+        tolerance: by how much `other` may be off apart from sampling, such as by rounding.
     """
     difference, facing, away, mine = _apart(ours, other)
     room = margin - tolerance - abs(difference)
@@ -171,14 +172,14 @@ def share_against(count: int, n: int, limit: float, sign: float) -> Evidence:
 
 
 def never(count: int, n: int) -> Evidence:
-    """For: the share of runs is below NEVER, none of n having been seen. Against: one was."""
+    """For: the share of runs is below NEVER, given that `count` of n is 0. Against: it is not 0."""
     if count:
         return Evidence(1.0, 0.0, never=True)
     return Evidence((1.0 - NEVER) ** n, 1.0, never=True)
 
 
 def printed(ours: float, published: float, half_unit: float) -> Evidence:
-    """For: ours, rounded as printed, is the published number. Nothing is sampled."""
+    """For: ours, rounded as printed, is the published number. For computed numbers."""
     difference = published - ours
     holds = abs(difference) <= half_unit * (1.0 + 1e-9)
     return Evidence(
@@ -187,22 +188,22 @@ def printed(ours: float, published: float, half_unit: float) -> Evidence:
 
 
 def resolution(found: Evidence) -> float:
-    """The smallest difference seen with 80% power at 5%, on the scale of the comparison."""
+    """The smallest difference detected with 80% power at level 5%, on the comparison's scale."""
     return (Z95 + Z_POWER) * found.facing + found.tolerance
 
 
 def runs_to_settle(found: Evidence, n: int, tests: int) -> float:
-    """How many runs of ours would decide a comparison if its difference stays what it is.
+    """How many of our runs would decide a comparison if its difference did not change.
 
     Args:
-        found: what n runs gave.
+        found: the evidence from n runs.
         n: our runs.
-        tests: how many readings p-values for the statement are corrected over.
+        tests: number of readings over which p-values for the statement are corrected.
 
     Returns:
-        The number of runs; infinite if none would do, because of the other side's error.
+        The number of runs; infinite if no number suffices, because of the other side's error.
     """
-    goals = []  # the largest standard error that decides
+    goals = []  # the largest standard errors that would decide
     if math.isnan(found.margin):
         goals.append(abs(found.difference) / special.ndtri(1.0 - 0.05 / tests))
     else:

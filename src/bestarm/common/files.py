@@ -1,4 +1,4 @@
-"""Where inputs are, and writing files so that none is ever seen half-written."""
+"""The folder of inputs, and atomic writing of files."""
 
 import contextlib
 import json
@@ -15,7 +15,7 @@ def data_folder() -> Path:
     """data/ of the checkout, the inputs kept in git.
 
     Raises:
-        InputError: the package runs from somewhere else; your own instances still work there.
+        InputError: the package runs from somewhere else; users' own instances still work there.
     """
     folder = Path(__file__).parents[3] / "data"
     if not folder.is_dir():
@@ -25,7 +25,7 @@ def data_folder() -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path | str) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block ends without error.
+    """A temporary path beside `path`, renamed to it when the block ends without error.
 
     Raises:
         InputError: the folder cannot be made or written to, or `path` is a folder or a device.
@@ -45,13 +45,13 @@ def replacing(path: Path | str) -> Iterator[Path]:
         if temporary:
             temporary.unlink(missing_ok=True)
         for folder in made:
-            with contextlib.suppress(OSError):  # was not made, or another process writes there
+            with contextlib.suppress(OSError):  # not created, or another process writes there
                 folder.rmdir()
         raise
 
 
 def _beside(path: Path) -> Path:
-    """An empty temporary file in the folder of `path`, which is made if it is missing."""
+    """An empty temporary file in the folder of `path`, which is created if missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -71,7 +71,7 @@ def write_text(path: Path | str, text: str) -> None:
 
 
 def canonical_json(value: Any) -> str:
-    """JSON with sorted keys and no spaces: equal values give equal text."""
+    """JSON with sorted keys and no spaces, so that equal values give equal text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

@@ -1,4 +1,4 @@
-"""Make a table of data/ in many long jobs: in processes, with progress, a stop losing little."""
+"""Make a table of data/ by many long jobs, in parallel, so that an interrupted run can go on."""
 
 import argparse
 import datetime
@@ -22,7 +22,7 @@ from bestarm.common.codehash import code_hash
 from bestarm.common.files import write_json, write_text
 from bestarm.core.inputs import InputError
 
-#: A process is replaced after so many jobs: solvers keep some of what they are given.
+#: Jobs after which a worker process is replaced, since solvers leak memory.
 PER_PROCESS = 10
 
 
@@ -35,19 +35,19 @@ class Job(NamedTuple):
 
 
 def parts_folder(out: Path) -> Path:
-    """Where results wait beside the table until all are there."""
+    """The folder beside the table that holds results until all are complete."""
     return out.with_name(f".{out.name}.parts")
 
 
 def gather(jobs: Sequence[Job], out: Path, threads: int, title: str) -> list:
-    """The results of all jobs, in their order, whatever finishes first.
+    """The results of all jobs, in the order of `jobs`.
 
-    Each is kept in a file as it comes, named by the job and the code that made it, and not made
-    again by a later call.
+    Each result is written to a file when its job ends, named by the job and a hash of its code; a
+    later call reuses it.
 
     Args:
-        jobs: functions of modules and their arguments.
-        out: the table they are for.
+        jobs: module-level functions with their arguments.
+        out: the table they are for; results are kept beside it.
         threads: processes to run at a time.
         title: of the progress bar.
     """
@@ -81,15 +81,15 @@ def finish(
     packages: Sequence[str],
     more: dict | None = None,
 ) -> None:
-    """Write provenance.yaml beside a table that is complete, and remove its parts.
+    """Write provenance.yaml beside a complete table, and remove its parts.
 
     Args:
         out: the table.
-        module: what makes it.
-        what: it holds, in a line.
-        seeds: by what they seed.
+        module: the module that makes it.
+        what: its content, in one line.
+        seeds: by what is seeded.
         packages: distributions whose versions matter.
-        more: to write down too.
+        more: further entries.
     """
     provenance = {
         "table": out.name,
@@ -117,7 +117,7 @@ def command_line(module: str, description: str) -> None:
     parser.add_argument("--threads", type=int, default=2, help="processes to run at a time")
     asked = parser.parse_args()
     try:
-        # by name, so that the processes started for it find its functions
+        # by name, so that worker processes find its functions
         import_module(module).make(asked.out, asked.threads)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)

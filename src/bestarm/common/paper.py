@@ -1,4 +1,4 @@
-"""What a paper is: the words papers and the pipeline share, and the rooms of a paper's folder.
+"""The types that papers and the pipeline share, and the modules of a paper's folder.
 
     problem.py      PROBLEMS: Problems
     strategies.py   SIMULATION: Simulation
@@ -9,7 +9,7 @@
     plots.py        PLOTS: Plots
     reference.py    slow versions, for tests
 
-`Paper` imports a room when it is asked for, so that a simulation job does not load plots.
+`Paper` imports a module on first use, so that a simulation job does not load plots.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Cell:
 
     instance: str
     strategy: str
-    setting: Mapping[str, Any]  # what is asked, shared by strategies: streams depend on it
+    setting: Mapping[str, Any]  # shared by all strategies, such as delta: streams depend on it
     reading: str
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])  # of the strategy alone
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])  # the strategy's own
     x_name: str = ""  # the axis this cell is a point of, if any
     x: float | None = None
 
@@ -66,16 +66,16 @@ def _plain(value: Any) -> str:
 
 
 class BaseInstance(Input):
-    """What every paper's instance has."""
+    """The fields of every paper's instances."""
 
     name: str = Field(min_length=1)
     source: str = ""
-    family: str = ""  # instances of one family differ in parameters alone; left out: the name
-    parameters: dict[str, float] = Field(default={})  # what tells it from its family, by name
+    family: str = ""  # instances of a family differ in parameters alone; defaults to name
+    parameters: dict[str, float] = Field(default={})  # its place in the family, by name
 
 
 def facts_of(instance: Mapping[str, Any]) -> dict[str, Any]:
-    """Family and parameters of an instance, given as plain values, as columns of tables."""
+    """Family and parameters of an instance (a dict) as columns of tables."""
     return {"family": instance["family"] or instance["name"], **instance["parameters"]}
 
 
@@ -89,7 +89,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Sources:
-    """What a target's table is made from."""
+    """The inputs of a target's table."""
 
     summary: pd.DataFrame  # the summaries of its experiments, with a column `experiment`
     instances: Mapping[str, Any]  # name -> {"instance": ..., "truth": ...}
@@ -105,7 +105,7 @@ class Target:
     tabulate: Callable[[Sources], pd.DataFrame]
     experiments: tuple[str, ...] = ()
     geometry: Callable[[Sources], pd.DataFrame] | None = None
-    kept: tuple[str, ...] = ()  # tables under data/ that it is made from too
+    kept: tuple[str, ...] = ()  # tables under data/ among its inputs
     columns: Mapping[str, str] = field(default_factory=dict[str, str])  # meanings, of its geometry
 
 
@@ -115,14 +115,14 @@ def _as_it_is(data: dict[str, Any], path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Problems:
-    """Instances, and what is true of them."""
+    """A paper's instances and their ground truth."""
 
     instance: type[BaseInstance]
     instances: Callable[[], dict[str, Any]]  # the paper's, by name
-    truth: Callable[[Any], Input]  # what later stages need to know of an instance
-    with_files: Callable[[dict[str, Any], Path], dict[str, Any]] = _as_it_is  # files a file names
+    truth: Callable[[Any], Input]  # the ground truth of an instance
+    with_files: Callable[[dict[str, Any], Path], dict[str, Any]] = _as_it_is  # reads files it names
     kept: tuple[str, ...] = ()  # tables under data/ that instances are made from
-    parameters: Mapping[str, str] = field(default_factory=dict[str, str])  # meanings, of families
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])  # meanings
 
 
 class Readings(Mapping[str, Reading]):
@@ -130,8 +130,11 @@ class Readings(Mapping[str, Reading]):
 
     Args:
         named: at least one.
-        text: the paper's own words; the first if left out.
-        default: what users get; the paper's text if left out.
+        text: name of the reading that follows the paper's text; by default the first.
+        default: name of the reading that users get; by default `text`.
+
+    Raises:
+        ValueError: `text` or `default` is not a name of `named`.
     """
 
     def __init__(self, named: Mapping[str, Reading], text: str = "", default: str = "") -> None:
@@ -161,78 +164,76 @@ class Simulation:
     """
 
     readings: Mapping[str, Readings[Any]]  # by strategy, in the paper's order
-    setting: type[Input]  # what a run is asked, the same for every strategy
-    prepare: Callable[[Any, Cell], Callable[[Streams], Any]]  # instance and cell to replications
+    setting: type[Input]  # such as delta and cap, the same for every strategy
+    prepare: Callable[[Any, Cell], Callable[[Streams], Any]]  # instance, cell -> replicate
     warm_up: Callable[[], None]  # compiles every kernel
-    easy: Any  # an instance that every strategy solves quickly
+    easy: Any  # an instance that every strategy solves quickly, for compiling and tests
     options: Mapping[str, type[Input]] = field(
         default_factory=dict[str, type[Input]]
-    )  # of a strategy alone
-    steps: Callable[[Any, Cell], Steps] | None = None  # a cell as steps, where its pulls are rounds
-    failures: tuple[str, ...] = ()  # columns that count the rounds in which some step failed
+    )  # by strategy, its own options
+    steps: Callable[[Any, Cell], Steps] | None = None  # a cell as `Steps`, if it has rounds
+    failures: tuple[str, ...] = ()  # columns that count rounds with a numerical failure
 
     def asked(self, cell: Cell) -> dict[str, Any]:
-        """The whole setting of a cell, and the options that it gives, as columns of tables."""
+        """The setting of a cell with its defaults, and its options, as columns of tables."""
         return {**self.setting(**cell.setting).model_dump(), **cell.options}
 
     def reading_names(self) -> list[str]:
-        """The readings of all strategies, each once."""
+        """The names of the readings of all strategies, without duplicates."""
         return list(dict.fromkeys(name for some in self.readings.values() for name in some))
 
 
 class Tally(NamedTuple):
-    """Statistics of runs from counts and moments, which add up, so that none has to be held."""
+    """Statistics from counts and moments, which can be added up without keeping all runs."""
 
     of: Callable[
         [Cell, dict[str, Any], dict[str, np.ndarray]], dict[str, Any]
-    ]  # some runs; sums with +
-    estimates: Callable[[dict[str, Any]], list[Estimate]]  # of a cell, from the sum
+    ]  # cell, truth, runs -> tally; tallies add up with +
+    estimates: Callable[[dict[str, Any]], list[Estimate]]  # from the sum of a cell's tallies
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a cell's runs come to.
+    """How the runs of a cell are summarised.
 
     `summarise(cell, truth, runs, level)` takes the truth of the cell's instance as in
     instances.json, the runs as columns of the shards, and the level of intervals.
     """
 
     summarise: Callable[..., list[Estimate]]
-    meanings: Mapping[str, str]  # of the paper's own statistics, by their names before a colon
+    meanings: Mapping[str, str]  # of the statistics, keyed by their names before a colon
     tally: Tally | None = None
 
 
 @dataclass(frozen=True)
 class Own:
-    """What the command line prints of an instance."""
+    """What `bestarm run`, `bound` and `show` print for an instance."""
 
-    columns: Mapping[str, str]  # statistics of runs, and how they head the columns
+    columns: Mapping[str, str]  # statistic -> heading of its column
     bounds: Callable[
         [dict[str, Any], dict[str, Any]], list[Estimate]
-    ]  # from truth and setting: what is known
-    describe: Callable[
-        [Any, dict[str, Any]], dict[str, pd.DataFrame]
-    ]  # instance and truth as tables
+    ]  # truth, setting -> known bounds
+    describe: Callable[[Any, dict[str, Any]], dict[str, pd.DataFrame]]  # instance, truth -> tables
 
 
 @dataclass(frozen=True)
 class Plots:
-    """How targets are drawn."""
+    """How the targets are drawn."""
 
-    draw: Mapping[str, Callable[..., Figure]]  # by target; takes its table, and its geometry
+    draw: Mapping[str, Callable[..., Figure]]  # by target; takes its table and any geometry
     looks: Mapping[str, Look] = field(default_factory=dict[str, Any])  # by strategy or reading
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its folder under src/bestarm, and the rooms in it."""
+    """A paper: its folder under src/bestarm, and the modules in it."""
 
     name: str
     title: str
 
     @property
     def further(self) -> dict[str, dict[str, str]]:
-        """What further columns of tables mean, by the label whose parts they are."""
+        """Meanings of the further columns of tables, grouped by the label they are part of."""
         simulation = self.simulation
         return {
             "instance": dict(self.problems.parameters),
@@ -244,39 +245,39 @@ class Paper:
             },
         }
 
-    def room(self, module: str) -> Any:
+    def module(self, name: str) -> Any:
         """A module of the paper's folder."""
-        return import_module(f"bestarm.{self.name}.{module}")
+        return import_module(f"bestarm.{self.name}.{name}")
 
     @cached_property
     def problems(self) -> Problems:
-        return self.room("problem").PROBLEMS
+        return self.module("problem").PROBLEMS
 
     @cached_property
     def simulation(self) -> Simulation:
-        return self.room("strategies").SIMULATION
+        return self.module("strategies").SIMULATION
 
     @cached_property
     def experiments(self) -> Mapping[str, Experiment]:
         """By name."""
-        return _by_name(self.room("cells").EXPERIMENTS)
+        return _by_name(self.module("cells").EXPERIMENTS)
 
     @cached_property
     def statistics(self) -> Statistics:
-        return self.room("statistics").STATISTICS
+        return self.module("statistics").STATISTICS
 
     @cached_property
     def targets(self) -> Mapping[str, Target]:
         """By name."""
-        return _by_name(self.room("targets").TARGETS)
+        return _by_name(self.module("targets").TARGETS)
 
     @cached_property
     def own(self) -> Own:
-        return self.room("own").OWN
+        return self.module("own").OWN
 
     @cached_property
     def plots(self) -> Plots:
-        return self.room("plots").PLOTS
+        return self.module("plots").PLOTS
 
 
 def _described(model: type[Input]) -> dict[str, str]:
@@ -287,6 +288,6 @@ def _by_name(things: Sequence[Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for thing in things:
         if thing.name in found:
-            raise ValueError(f"{thing.name}: two have this name")
+            raise ValueError(f"{thing.name}: the name is used twice")
         found[thing.name] = thing
     return found

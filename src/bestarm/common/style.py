@@ -1,4 +1,4 @@
-"""How every figure looks: palette, fonts, captions, and files that do not change by themselves."""
+"""The style of all figures: palette, fonts, captions, and reproducible files."""
 
 import textwrap
 from collections.abc import Iterable
@@ -15,21 +15,21 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from bestarm.common.files import replacing
 
-# Okabe & Ito's palette: told apart by colour-blind readers, and in grey by lightness.
+# Okabe & Ito's palette, which colour-blind readers can distinguish, also by lightness in grey.
 BLACK, GREY = "#000000", "#7f7f7f"
 ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
 BLUE, VERMILION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
 
 
 class Look(NamedTuple):
-    """How a strategy is drawn, the same in every figure."""
+    """How a strategy is drawn in every figure."""
 
     colour: str
     marker: str = "o"
     line: str = "-"
 
 
-#: Strategies that more than one paper has.
+#: The look of uniform sampling, which more than one paper has.
 UNIFORM = Look(GREY, "s", "--")
 #: Reference marks.
 BOUND = Look(BLACK, "", ":")
@@ -66,7 +66,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def caption(figure: Figure, text: str) -> None:
-    """What the marks mean and how many runs they rest on, wrapped under the figure."""
+    """Write a caption under the figure, wrapped to its width."""
     lines = textwrap.fill(text, width=int(15.5 * figure.get_figwidth()))
     figure.supxlabel(lines, fontsize=8, color="#444444", x=0.01, ha="left")
 
@@ -80,7 +80,7 @@ def runs(counts: Iterable[int]) -> str:
 
 
 def pick(table: pd.DataFrame, **columns) -> pd.DataFrame:
-    """The rows of a table with these values."""
+    """The rows of a table whose columns have these values."""
     for name, value in columns.items():
         table = table[table[name] == value]
     return table
@@ -110,9 +110,9 @@ def error_bars(
 def curve(axes: Axes, rows: pd.DataFrame, look: Look, label: str, shift: float = 1.0) -> None:
     """A table's values against x, both logarithmic, with intervals.
 
-    At the first x where nothing was counted (status `one-sided`), an arrow from the end of the
-    interval that means something: down for a share of 0, else up. Arrows of several curves are
-    told apart by a `shift`, a factor of x.
+    At the first x with a share of 0 or 1 (status `one-sided`) an arrow starts at the one-sided
+    bound, downwards for a share of 0 and else upwards. `shift`, a factor of x, keeps the arrows of
+    several curves apart.
 
     Raises:
         ValueError: there are no rows.
@@ -134,8 +134,8 @@ def curve(axes: Axes, rows: pd.DataFrame, look: Look, label: str, shift: float =
 def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
     """Label a logarithmic axis 100, 200, 500, 1,000, ...
 
-    Set its limits first: 100, 300, 1,000, ... where they are further apart than a factor `crowded`,
-    and powers of ten alone where they are further apart than eight times that.
+    Set its limits first. Labels are 100, 300, 1,000, ... if the limits are further apart than a
+    factor `crowded`, and powers of ten alone if they are further apart than eight times that.
     """
     low, high = axis.get_view_interval()
     subs = (1.0,) if high > 8 * crowded * low else (1.0, 3.0)
@@ -145,7 +145,7 @@ def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
 
 
 def save(figure: Figure, svg: Path | str, png: Path | str, pdf: Path | str | None = None) -> None:
-    """Write the files of a picture; the same figure gives the same bytes."""
+    """Write a figure in all formats; the same figure gives the same bytes."""
     nothing = {
         "svg": {"Date": None, "Creator": None},
         "png": {"Software": None},

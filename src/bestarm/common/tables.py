@@ -14,7 +14,7 @@ from bestarm.core.estimates import Estimate
 from bestarm.core.inputs import InputError
 
 #: The columns of every table, in order; the first seven identify a row and sort it. After them come
-#: numbers that a paper's instances, settings and options are told apart by, where a table has any.
+#: the parameters of a paper's instances, its settings and its options, if a table has any.
 COLUMNS = [
     *("instance", "strategy", "setting", "reading", "x_name", "x", "statistic"),
     *("unit", "value", "low", "high", "n", "status"),
@@ -23,7 +23,7 @@ COLUMNS = [
 KEY = COLUMNS[:7]
 NUMBERS = ("x", "value", "low", "high")
 TEXTS = tuple(name for name in COLUMNS if name not in (*NUMBERS, "n"))
-#: The same words as columns, for people and for `Sources`; no table keeps them.
+#: Columns that summaries have in `Sources` and that tables do not keep.
 ASIDE = ("experiment",)
 
 MEANINGS = {
@@ -51,8 +51,8 @@ def cell_rows(cell: Cell, estimates: Iterable[Estimate], **also: Any) -> list[di
     """Estimates of a cell as rows of a table.
 
     Args:
-        cell: what they are of.
-        estimates: one a row.
+        cell: the cell they belong to.
+        estimates: one per row.
         also: further columns, such as the family of an instance.
     """
     names = {
@@ -74,10 +74,10 @@ def comparison_rows(
     """Estimates that compare a cell's strategy with another.
 
     Args:
-        cell: of the first strategy.
-        other: the second.
-        estimates: one a row.
-        by: the sign between them, for people: a ratio's or a difference's.
+        cell: the cell of the first strategy.
+        other: the second strategy.
+        estimates: one per row.
+        by: the sign between them in the label, "/" for ratios or "-" for differences.
         also: further columns.
     """
     label = f"{cell.label} {by} {other}"
@@ -102,7 +102,7 @@ def assemble(*parts: pd.DataFrame | list[dict]) -> pd.DataFrame:
 
 
 def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.DataFrame:
-    """A table with the families and parameters of its instances, where rows do not say them.
+    """A table with the families and parameters of its instances filled in where missing.
 
     Args:
         table: any.
@@ -120,12 +120,12 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
 
 
 def lines(table: pd.DataFrame) -> Iterator[Any]:
-    """The rows of a table, columns as attributes."""
+    """The rows of a table, with columns as attributes."""
     return table.itertuples()
 
 
 def groups(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, pd.DataFrame]]:
-    """The rows that have the same values in some columns, and these: a tuple, or of one, it."""
+    """(values, rows) for each combination of values of some columns; of one column the value."""
     by: Any = list(names) if len(names) > 1 else next(iter(names))
     return iter(table.groupby(by, sort=False))
 
@@ -141,7 +141,7 @@ def write_table(table: pd.DataFrame, path: Path | str) -> None:
 
 
 def read_table(path: Path | str) -> pd.DataFrame:
-    """Read a table or a data file of published values. Raises InputError naming the file."""
+    """Read a table, or a data file of published values. Raises InputError naming the file."""
     try:
         names = pd.read_csv(path, nrows=0).columns
         return pd.read_csv(
@@ -155,7 +155,7 @@ def read_table(path: Path | str) -> pd.DataFrame:
 
 
 def write_geometry(shapes: pd.DataFrame, path: Path | str) -> None:
-    """Write the vertices a picture needs: any columns, in the order given, to 6 digits."""
+    """Write the geometry of a figure: any columns, in the order given, to 6 digits."""
     write_text(path, shapes.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
 
@@ -167,7 +167,7 @@ def read_geometry(path: Path | str) -> pd.DataFrame:
 def read_sources(
     target: Target, summaries: list[Path], instances: Path, published: Path
 ) -> Sources:
-    """What a target is made from; summaries come in the order of its experiments."""
+    """Read the inputs of a target; `summaries` are in the order of its experiments."""
     frames = dict(zip(target.experiments, map(read_table, summaries), strict=True))
     known = json.loads(Path(instances).read_text())
     return sources_of(frames, known, read_table(published))
@@ -176,7 +176,7 @@ def read_sources(
 def sources_of(
     summaries: Mapping[str, pd.DataFrame], instances: Mapping[str, Any], published: pd.DataFrame
 ) -> Sources:
-    """What a target is made from, of summaries by experiment."""
+    """The inputs of a target, from summaries by experiment."""
     frames = [frame.assign(experiment=name) for name, frame in summaries.items()]
     summary = pd.concat(frames or [pd.DataFrame(columns=COLUMNS)], ignore_index=True)
     return Sources(summary, instances, published)

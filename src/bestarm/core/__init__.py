@@ -1,1 +1,1 @@
-"""Mathematics shared by the papers, one idea a module."""
+"""Mathematics shared by the papers, one topic per module."""

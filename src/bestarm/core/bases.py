@@ -1,10 +1,10 @@
 """Bases of a small linear program max { v . x : A x = b, x >= 0 }, all of them.
 
 A basis is a set J of M columns, M the number of rows; if A_J is invertible, x_J = A_J^-1 b is its
-basic solution, feasible when nonnegative. With M of 2 to 5 rows and some tens of columns all bases
-can be looked at: they are visited depth first in lexicographic order, and each prefix of a basis
-is eliminated once (Gauss-Jordan with row pivoting) for all bases that begin with it. The last two
-columns are solved for directly, so that a basis costs a few multiplications a row.
+basic solution, feasible when nonnegative. With 2 to 5 rows and some tens of columns all bases can
+be enumerated: they are visited depth first in lexicographic order, and each prefix of a basis is
+eliminated once (Gauss-Jordan with row pivoting) for all bases that begin with it. The last two
+columns are solved for directly, so that a basis costs a few multiplications per row.
 """
 
 from typing import NamedTuple
@@ -13,25 +13,25 @@ import numpy as np
 
 from bestarm.core.compile import inlined, jit
 
-#: A pivot, or a negative coordinate, of this size is rounding; the entries of A and b are near 1.
+#: Pivots and negative coordinates up to this size count as zero; entries of A and b are near 1.
 TOLERANCE = 1e-12
-#: Simplex steps among bases of one solution; a few are enough, rounding may ask for ever more.
+#: Limit on simplex steps among bases of one solution, in case rounding makes them cycle.
 MOST_STEPS = 1000
 
 
 class Workspace(NamedTuple):
-    """A program and the scratch to enumerate its bases, for at most N columns."""
+    """A linear program, and buffers to enumerate its bases, for at most N columns."""
 
     tableaus: np.ndarray  # (M - 1, M + 1, N + 1); the first is the program: rows A | b, then v | 0
     chosen: np.ndarray  # (M,) columns of the basis being visited
     pivot_row: np.ndarray  # (M,) the row each of them was eliminated with
     basis: np.ndarray  # (M,) an optimal basis, ascending
-    scores: np.ndarray  # (N,) a number a column
+    scores: np.ndarray  # (N,) one score per column
 
 
 @jit
 def make_workspace(n_rows: int, n_columns: int) -> Workspace:
-    """Scratch for programs of M = n_rows >= 2 rows and up to n_columns columns."""
+    """Buffers for programs of M = n_rows >= 2 rows and up to n_columns columns."""
     return Workspace(
         tableaus=np.zeros((n_rows - 1, n_rows + 1, n_columns + 1)),
         chosen=np.zeros(n_rows, np.int64),
@@ -61,12 +61,12 @@ def score_bases(work: Workspace, n: int) -> float:
 
         scores[a] = max { v_J . x_J : J a basis that contains a, x_J = A_J^-1 b >= 0 }
 
-    or minus infinity where no feasible basis contains a. The largest score is the value of the
-    program; all columns of an optimal basis have it.
+    or minus infinity if no feasible basis contains a. The largest score is the optimal value; every
+    column of an optimal basis has it.
 
     Args:
-        work: holds a program; `scores`, `basis` (of bases with equal values the first in
-            lexicographic order; unchanged if none is feasible) and scratch are overwritten.
+        work: holds a program; `scores`, `basis` (ties go to the lexicographically first basis;
+            unchanged if none is feasible) and the buffers are overwritten.
         n: its number of columns.
 
     Returns:
@@ -96,10 +96,10 @@ def score_bases(work: Workspace, n: int) -> float:
 def eliminate(
     source: np.ndarray, target: np.ndarray, first: int, last: int, pivot: int, j: int
 ) -> None:
-    """One step of Gauss and Jordan's: clear column j of all rows but `pivot`, where it becomes 1.
+    """One Gauss-Jordan step: make column j zero in all rows but `pivot`, where it becomes 1.
 
-    Writes columns `first` to `last` of the result into `target`, which may be `source`. What is
-    left of column j itself is rounding.
+    Writes columns `first` to `last` of the result into `target`, which may be `source`. Column j
+    itself is correct only up to rounding.
     """
     inverse = 1.0 / source[pivot, j]
     for c in range(first, last + 1):
@@ -143,7 +143,7 @@ def _free_row(tableau: np.ndarray, pivot_row: np.ndarray, depth: int, j: int) ->
 
 @jit
 def _score_pairs(work: Workspace, n: int, optimum: float) -> float:
-    """Complete a prefix of M - 2 columns by each pair of later ones; the best value so far.
+    """Complete a prefix of M - 2 columns by each pair of later ones; returns the best value so far.
 
     The prefix leaves two rows without a pivot. The first column i of a pair takes the one with its
     larger entry, p, which leaves row q for the second, j. With y = a_pj / a_pi,
@@ -183,7 +183,7 @@ def _score_pairs(work: Workspace, n: int, optimum: float) -> float:
             for d in range(n_prefix):
                 r = pivot_row[d]
                 least = min(least, tableau[r, n] - tableau[r, i] * x_i - tableau[r, j] * x_j)
-            # one branch for all tests: a wrong guess of the processor costs more than they do
+            # one branch for all tests: a branch misprediction costs more than the tests
             if (least >= -TOLERANCE) & (abs(entry) > TOLERANCE):
                 value = tableau[objective, i] * x_i + tableau[objective, j] * x_j
                 value -= tableau[objective, n]
@@ -221,19 +221,19 @@ def eliminate_row(tableau: np.ndarray, n: int, pivot: int, j: int) -> None:
 
 @jit
 def reduced_values(work: Workspace, n: int) -> bool:
-    """v - A^T lambda, nowhere positive, with lambda an optimal dual solution.
+    """Reduced values v - A^T lambda <= 0, with lambda an optimal dual solution.
 
-    It is A_J^-T v_J for the optimal basis J in `work.basis`, unless J has a coordinate of 0 and
-    some column a positive reduced value. Then J is exchanged for other bases of the same solution,
-    by simplex steps with Bland's rule, until none has.
+    lambda = A_J^-T v_J for the optimal basis J in `work.basis`, unless J is degenerate (it has a
+    coordinate of 0) and some reduced value is positive. Then simplex steps with Bland's rule move
+    to other bases of the same solution until no reduced value is positive.
 
     Args:
         work: holds a program, which is destroyed; `scores` is overwritten with the result, and
-            `basis`, in that case, with the last basis, in any order.
+            `basis`, after such steps, with the last basis, in any order.
         n: its number of columns.
 
     Returns:
-        Whether the steps ended; if not, after MOST_STEPS, some reduced value may be positive.
+        Whether that succeeded; if not (after MOST_STEPS), some reduced value may be positive.
     """
     basis, scores = work.basis, work.scores
     n_rows = basis.size
@@ -252,7 +252,7 @@ def reduced_values(work: Workspace, n: int) -> bool:
                 if leaving < 0 or ratio < least or (ratio == least and basis[d] < basis[leaving]):
                     leaving, least = d, ratio
         if leaving < 0:
-            entering += 1  # unbounded but for rounding
+            entering += 1  # an unbounded ray, which can only be rounding
             continue
         basis[leaving] = entering
         eliminate_row(tableau, n, pivot_row[leaving], entering)

@@ -37,9 +37,9 @@ def kernel_sources() -> list[Path]:
 
 @cache
 def cache_folder() -> Path:
-    """Where compiled kernels are kept: NUMBA_CACHE_DIR or the user's cache, then the hash.
+    """The folder of compiled kernels: NUMBA_CACHE_DIR or the user's cache folder, then the hash.
 
-    Falls back to the temporary folder when that place cannot be written.
+    Falls back to the temporary folder if that folder is not writable.
     """
     digest = hashlib.sha256(numba.__version__.encode())
     for source in kernel_sources():
@@ -56,8 +56,10 @@ def cache_folder() -> Path:
 
 
 def _temporary_folder() -> Path:
-    """A folder that others cannot write to: what lies in a cache is run. The same every time, but
-    where somebody else has taken its name."""
+    """A folder that other users cannot write to, since cached code is executed.
+
+    The same folder every time, unless another user has created one of that name.
+    """
     folder = Path(tempfile.gettempdir()) / f"bestarm-{os.getuid()}"
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
@@ -69,9 +71,9 @@ def _temporary_folder() -> Path:
 
 
 class Locator(UserProvidedCacheLocator):
-    """Keeps kernels by their place in the package, so that copies of the project share them.
+    """Keys kernels by their module's path in the package, so that copies of the project share them.
 
-    What they are compiled from is in the name of the folder already.
+    The hash of their sources is already in the name of the cache folder.
     """
 
     @classmethod
@@ -86,20 +88,22 @@ LOCATORS = f"{__name__}.Locator,InTreeCacheLocator,UserWideCacheLocator,IPythonC
 for name, value in {"CACHE_DIR": str(cache_folder()), "CACHE_LOCATOR_CLASSES": LOCATORS}.items():
     setattr(config, name, value)
 
-#: Division by zero gives inf or nan as in numpy; the lock is released.
+#: Division by zero gives inf or nan as in numpy; the GIL is released.
 OPTIONS: dict[str, Any] = {"cache": True, "error_model": "numpy", "nogil": True}
+#: With and without Numba's reference counting of arrays (the Numba runtime, NRT).
 COUNTING: dict[str, Any] = OPTIONS | {"_nrt": True}
 BARE: dict[str, Any] = OPTIONS | {"_nrt": False}
 
-#: Compile a step of a few lines into its callers. Passing a state of ten arrays to a compiled
-#: function means counting references to all of them, which a loop that takes several steps a pull
-#: would notice.
+#: Inline a step of a few lines into its callers. Passing a state of ten arrays to a compiled
+#: function counts references to all of them, which is a noticeable cost in a loop that takes
+#: several steps per pull.
 inlined = numba.njit(**OPTIONS, inline="always")
 
 #: Compile a kernel.
 jit = numba.njit(**COUNTING)
 
-#: Compile a kernel that makes no arrays, without counting references to those it is given. Counting
-#: is an atomic operation an array and call, and took near half of the time of a loop that passes
-#: small arrays around. Such a kernel may call one that makes arrays but must not keep what it made.
+#: Compile a kernel that allocates no arrays, without counting references to its arguments. Counting
+#: is one atomic operation per array and call, and took almost half of the time of a loop that
+#: passes small arrays around. Such a kernel may call one that allocates, but must not keep the
+#: result.
 lean = numba.njit(**BARE)

@@ -9,10 +9,10 @@ from scipy import special
 
 from bestarm.core.status import Status
 
-#: Of intervals, where no other is asked for.
+#: Default confidence level of intervals.
 LEVEL = 0.95
 
-#: The statistics of this module, by the part of their name before any colon.
+#: Meanings of the statistics of this module, keyed by the part of their name before any colon.
 MEANINGS = {
     "mean_stopping_time": "mean pulls (or steps) until a run ended; restricted if some were capped",
     "median_stopping_time": "median of the same; none if half or more of the runs were capped",
@@ -27,12 +27,12 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95% interval, how many runs it rests on, and a status.
+    """A number with its confidence interval, the number of runs behind it, and a status.
 
-    Status: "" for an ordinary estimate, `restricted` for a mean over capped runs, `undefined`
-    where too many runs were capped or too few erred, `one-sided` where nothing (or everything) was
-    counted and only the other end of the interval means something, `exact` for a computed number,
-    `published` for a paper's.
+    Status: "" for an ordinary estimate; `restricted` for a mean over runs some of which were
+    capped; `undefined` if too many runs were capped or too few erred; `one-sided` for a share of 0
+    or 1, whose interval is a one-sided bound; `exact` for a computed number; `published` for a
+    paper's.
     """
 
     statistic: str
@@ -50,13 +50,13 @@ def exact(statistic: str, unit: str, value: float) -> Estimate:
 
 
 def undefined(statistic: str, unit: str, n: int) -> Estimate:
-    """A number that n runs do not determine."""
+    """A statistic that cannot be computed from these n runs."""
     return Estimate(statistic, unit, math.nan, math.nan, math.nan, n, "undefined")
 
 
 @dataclass(frozen=True)
 class Moments:
-    """What a mean and its interval need of a sample; of two samples they add up."""
+    """Count, mean and sum of squared deviations of a sample; `+` merges two samples."""
 
     n: int
     mean: float  # nan if n = 0
@@ -71,7 +71,7 @@ class Moments:
         return cls(sample.size, centre, float(((sample - centre) ** 2).sum()))
 
     def __add__(self, other: "Moments") -> "Moments":
-        """Chan, Golub & LeVeque's update, which subtracts no large numbers."""
+        """Chan, Golub & LeVeque's update, which avoids cancellation."""
         if 0 in (self.n, other.n):
             return self if other.n == 0 else other
         n, apart = self.n + other.n, other.mean - self.mean
@@ -96,10 +96,10 @@ def mean(
 
 
 def proportion(statistic: str, successes: int, n: int, level: float = LEVEL) -> Estimate:
-    """A share with its Wilson interval; with none or all counted, the one-sided exact bound.
+    """A share with its Wilson interval; for a share of 0 or 1 the one-sided exact bound.
 
-    No success in n trials leaves every share with (1 - p)^n >= 1 - level, and likewise none
-    failing.
+    No success in n trials is compatible with every p with (1 - p)^n >= 1 - level, and likewise no
+    failure.
     """
     share = successes / n
     if successes in (0, n):
@@ -119,7 +119,7 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
 
 
 def binomial_quantile(level: float, n: int, p: float) -> int:
-    """The smallest k of which binomial(n, p) is at most k with probability `level` or more."""
+    """The smallest k with P(binomial(n, p) <= k) >= level."""
     k = math.ceil(special.bdtrik(level, n, p))
     return k - 1 if k > 0 and special.bdtr(k - 1, n, p) >= level else k
 
@@ -127,10 +127,10 @@ def binomial_quantile(level: float, n: int, p: float) -> int:
 def quantile(
     statistic: str, unit: str, sample: np.ndarray, p: float, level: float = LEVEL
 ) -> Estimate:
-    """A quantile with its order-statistic interval, which covers for any distribution.
+    """A quantile with its order-statistic interval, which is valid for any distribution.
 
     The number of runs below the quantile is binomial(n, p); the interval ends are the order
-    statistics at the quantiles (1 -+ level) / 2 of that, or the extremes where those run out.
+    statistics at the quantiles (1 -+ level) / 2 of that, or the extremes of the sample.
     """
     ordered = np.sort(np.asarray(sample, dtype=float))
     n = ordered.size
@@ -147,10 +147,17 @@ def censored_quantile(
     status: np.ndarray,
     level: float = LEVEL,
 ) -> Estimate:
-    """A quantile of what grows until a run ends, over runs of some status.
+    """A quantile of a quantity that grows until a run ends, such as its stopping time.
 
-    It is `undefined` if it may lie among the runs that did not stop by their rule. A failed one,
-    which ends early, counts as the largest.
+    Capped and failed runs are censored: the quantile is `undefined` if it may lie among them. A
+    failed run, which ends early, counts as the largest value.
+
+    Args:
+        statistic, unit: of the estimate.
+        sample: (n,) one value per run.
+        p: order of the quantile.
+        status: (n,) a `Status` per run.
+        level: of the interval.
     """
     if (status != Status.STOPPED).sum() >= (1 - p) * sample.size:
         return undefined(statistic, unit, sample.size)
@@ -161,11 +168,11 @@ def censored_quantile(
 def stopping_times(
     tau: np.ndarray, status: np.ndarray, unit: str = "pulls", level: float = LEVEL
 ) -> list[Estimate]:
-    """Mean, median, quartiles and the share capped, of stopping times in pulls or another unit.
+    """Mean, median and quartiles of stopping times, and the shares of runs capped and failed.
 
     A run that did not stop by its rule, capped or failed, is censored: its tau is a lower bound.
-    The mean of min(tau, cap) is then `restricted`, and a quantile is `undefined` once it lies among
-    such runs. The share failed is left out where it is zero.
+    The mean of min(tau, cap) is then `restricted`, and a quantile is `undefined` if it lies among
+    such runs. The share of failed runs is omitted if it is zero.
     """
     n = tau.size
     capped, failed = (int((status == s).sum()) for s in (Status.CAPPED, Status.FAILED))
@@ -200,11 +207,11 @@ def ratio_of_means(
 
 
 def ratio_of_independent_means(statistic: str, above: Any, below: Any) -> Estimate:
-    """The ratio of two means with a normal interval in the logarithm, as for independent runs.
+    """The ratio of two independent means, with an interval that is normal in the logarithm.
 
     Args:
         statistic: its name.
-        above, below: rows of a table, or estimates.
+        above, below: numerator and denominator, rows of a table or `Estimate`s.
     """
     error = math.hypot(*((row.high - row.value) / row.value for row in (above, below)))
     value = above.value / below.value
@@ -215,7 +222,7 @@ def ratio_of_independent_means(statistic: str, above: Any, below: Any) -> Estima
 
 
 def correctness(correct: np.ndarray, level: float = LEVEL) -> list[Estimate]:
-    """Shares of right and wrong answers; a capped run counts with the answer it had."""
+    """Shares of right and wrong answers; a capped run counts with its answer at the cap."""
     n = correct.size
     right = int(correct.sum())
     return [

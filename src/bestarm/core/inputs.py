@@ -1,4 +1,4 @@
-"""Reading what a person wrote: strict models, and errors that name the file and the field."""
+"""User input: strict models, and errors that name the file and the field."""
 
 from collections.abc import Hashable
 from pathlib import Path
@@ -10,15 +10,15 @@ from pydantic_core import ErrorDetails
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
-#: More than any file that a person writes; YAML of this size is parsed in half a minute.
-MOST_LETTERS = 1_000_000
+#: More than any handwritten file has; YAML of this size is parsed in half a minute.
+MOST_CHARACTERS = 1_000_000
 
 
 class InputError(ValueError):
     """Bad input; the message is one line naming the file, the field and what is allowed."""
 
     def __init__(self, message: str) -> None:
-        # it may quote names that hold line ends or control characters of a terminal
+        # it may quote names that contain line ends or terminal control characters
         super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
 
 
@@ -30,11 +30,11 @@ class Input(pydantic.BaseModel):
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 
-#: A confidence level.
+#: delta, the maximum probability of a wrong answer.
 Probability = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
 PositiveInt = Annotated[int, pydantic.Field(gt=0)]
 PositiveFloat = Annotated[float, pydantic.Field(gt=0.0)]
-#: Pulls or time steps: no run ends with more, and as a 64-bit integer the most can be doubled.
+#: Pulls or time steps of a run; twice the largest still fits a 64-bit integer.
 Pulls = Annotated[int, pydantic.Field(gt=0, le=10**15)]
 #: Pulls that run at a time.
 Batch = Annotated[int, pydantic.Field(gt=0, le=10**6)]
@@ -43,7 +43,7 @@ Batch = Annotated[int, pydantic.Field(gt=0, le=10**6)]
 class _StrictLoader(yaml.SafeLoader):
     """Safe YAML in which a repeated key is an error, not a silent overwrite.
 
-    Aliases are refused: nested, a few lines of them stand for more than fits into memory.
+    Aliases are refused: nested, a few lines of them expand to more than fits into memory.
     """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
@@ -65,27 +65,27 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def read_text(path: Path) -> str:
-    """The text of a file a person named. Raises InputError naming the file."""
+    """The text of a file. Raises InputError naming the file if it cannot be read."""
     try:
         with Path(path).open(encoding="utf-8") as file:
-            text = file.read(MOST_LETTERS + 1)
+            text = file.read(MOST_CHARACTERS + 1)
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not UTF-8 text") from None
     except ValueError:
         raise InputError(f"{path}: is not the name of a file") from None
-    if len(text) > MOST_LETTERS:
-        raise InputError(f"{path}: must be at most {MOST_LETTERS:,} letters long")
+    if len(text) > MOST_CHARACTERS:
+        raise InputError(f"{path}: must be at most {MOST_CHARACTERS:,} characters long")
     return text
 
 
 def load_yaml(path: Path) -> Any:
-    """Parse a YAML file. Raises InputError naming the file, and the line where known."""
+    """Parse a YAML file. Raises InputError naming the file, and the line if known."""
     text = read_text(path)
     try:
         return yaml.load(text, Loader=_StrictLoader)
-    except Exception as error:  # of a tag that does not fit its value, such as !!bool x, any kind
+    except Exception as error:  # a tag that does not fit its value, such as !!bool x: any kind
         mark = getattr(error, "problem_mark", None)
         where = f" line {mark.line + 1}:" if mark else ""
         what = getattr(error, "problem", None) or "is not valid YAML"
@@ -93,25 +93,25 @@ def load_yaml(path: Path) -> Any:
 
 
 def parse(model: type[Model], data: Any, source: str) -> Model:
-    """Validate `data`; an InputError names `source`, the field and what is allowed."""
+    """Validate `data`. Raises InputError naming `source`, the field and what is allowed."""
     if not isinstance(data, dict):
         raise InputError(f"{source}: must hold fields ({_fields(model)}), got {_short(data)}")
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
-        # an unknown field first: where it is a slip of the pen, the missing one follows from it
+        # report an unknown field first: a misspelled name also makes the right one missing
         first, *others = sorted(error.errors(), key=lambda e: e["type"] != "extra_forbidden")
         more = f" (and {len(others)} more)" if others else ""
         raise InputError(f"{source}: {_explain(first, model)}{more}") from None
 
 
 def load(model: type[Model], path: Path) -> Model:
-    """Read and validate a YAML file."""
+    """Read and validate a YAML file. Raises InputError naming the file and the field."""
     return parse(model, load_yaml(path), str(path))
 
 
 def _explain(error: ErrorDetails, model: type[pydantic.BaseModel]) -> str:
-    """One error of pydantic as `field: what is allowed, got what`."""
+    """One pydantic error as `field: allowed values, got value`."""
     field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         return f"{field}: unknown field, allowed are {_fields(model)}"

@@ -1,4 +1,4 @@
-"""Strategies for people with a real experiment: ask which arm to pull, tell what it gave."""
+"""Strategies for a real experiment: ask which arm to pull, tell its reward."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -11,25 +11,25 @@ class Observation(NamedTuple, Generic[Arm]):
     """One entry of a history."""
 
     arm: Arm
-    observed: tuple[float, ...]  # what the strategy's `tell` was given after the arm
-    asked: bool  # whether it answered an `ask`
+    observed: tuple[float, ...]  # the arguments of `tell` after the arm
+    asked: bool  # whether `ask` had returned this arm
 
 
 class AskTell(Generic[Arm]):
-    """A strategy for a person: the driver of `core/strategy.py` that asks instead of drawing.
+    """An ask/tell strategy: runs the steps of `core/strategy.py` on observations told by the user.
 
-    `ask` returns the same arm until an observation of it is told. Those of other arms may be told
-    too, in any order; they count, and leave the question open. The stopping rule is looked at when
-    there is no open question.
+    `ask` returns the same arm until an observation of it is told. Observations of other arms may be
+    told too, in any order; they count, and the pull asked for remains outstanding. The stopping
+    rule is evaluated only when no pull is outstanding.
 
-    A paper's object makes the rules from its arguments and has a `tell` with the arguments that
-    suit it, which hands them to `_record`; `_arm` and `_number` translate where its arms are not
-    the steps' numbers.
+    A paper's class builds the rules from its arguments and defines a `tell` of its own, which
+    passes what it is told to `_record`. `_arm_at`, `_index` and `_observation` translate between
+    its arms and observations and those of the steps.
 
     Args:
         strategy: a `Strategy`, or an object with steps of the same names.
-        rules: what it is told.
-        coins: a generator, for a strategy that draws.
+        rules: the strategy's rules, see `core/strategy.py`.
+        coins: a generator, for a randomised strategy.
     """
 
     def __init__(self, strategy: Any, rules: Any, coins: Any = None) -> None:
@@ -37,16 +37,16 @@ class AskTell(Generic[Arm]):
         self._strategy, self._rules, self._coins = strategy, rules, coins
         self._state = strategy.start(rules)
         self._asked: Arm | None = None
-        self._look()
+        self._update_done()
 
     @property
     def done(self) -> bool:
-        """Whether the stopping rule says that the answer is sure enough, or the budget is spent."""
+        """Whether the stopping rule holds, or the budget is spent."""
         return self._done
 
     @property
     def answer(self) -> Any:
-        """The answer, sure only once `done`."""
+        """The current answer; its guarantee holds only once `done`."""
         raise NotImplementedError
 
     def ask(self) -> Arm:
@@ -55,16 +55,18 @@ class AskTell(Generic[Arm]):
             return self._asked
         if self.done:
             raise RuntimeError("the strategy has stopped; its answer is in .answer")
-        number = int(self._strategy.choose(self._rules, self._state, self._coins))
-        arm: Arm = self._arm(number)
+        index = int(self._strategy.choose(self._rules, self._state, self._coins))
+        arm: Arm = self._arm_at(index)
         self._asked = arm
         return arm
 
     def replay(self, history: Iterable[Observation[Arm]]) -> None:
-        """Bring a new object, made with the same arguments, to where another one's history ends.
+        """Apply another object's history to a new one that was made with the same arguments.
 
-        Save `history` (plain tuples of arm, observed, asked) to survive a restart. Raises
-        ValueError where the history is not one of this strategy.
+        Save `history` (plain tuples of arm, observed, asked) to survive a restart.
+
+        Raises:
+            ValueError: the strategy does not ask for the arms of this history.
         """
         for arm, observed, asked in history:
             if asked and self.ask() != arm:
@@ -72,34 +74,37 @@ class AskTell(Generic[Arm]):
             self._record(arm, *observed)
 
     def _record(self, arm: Arm, *observed: float) -> None:
-        """Observe, and keep it in the history.
+        """Update the state with an observation and append it to the history.
 
-        Raises ValueError for an arm there is not, or what is not finite.
+        Raises:
+            ValueError: for an unknown arm or a number that is not finite.
         """
         observed = tuple(map(float, observed))
         for number in observed:
             if not math.isfinite(number):
                 raise ValueError(f"an observation must be a finite number, got {number}")
-        self._strategy.observe(self._rules, self._state, self._number(arm), self._seen(*observed))
+        self._strategy.observe(
+            self._rules, self._state, self._index(arm), self._observation(*observed)
+        )
         self.history.append(Observation(arm, observed, arm == self._asked))
         if arm == self._asked:
             self._asked = None
         if self._asked is None:
-            self._look()
+            self._update_done()
 
-    def _look(self) -> None:
-        """Look at the stopping rule; now, so that a replay looks at the same times."""
+    def _update_done(self) -> None:
+        """Evaluate the stopping rule at once, so that a replay evaluates it at the same times."""
         self._done = bool(self._strategy.done(self._rules, self._state))
 
-    def _arm(self, number: int) -> Any:
-        """The arm that the steps call `number`."""
-        return number
+    def _arm_at(self, index: int) -> Any:
+        """The user's name of the arm with this index in the steps."""
+        return index
 
-    def _number(self, arm: Arm) -> int:
-        """What the steps call an arm. Raises ValueError for one there is not."""
+    def _index(self, arm: Arm) -> int:
+        """The index of an arm in the steps. Raises ValueError for an unknown arm."""
         raise NotImplementedError
 
-    def _seen(self, *observed: float) -> Any:
-        """What the steps observe where a person tells these numbers."""
-        (one,) = observed
-        return one
+    def _observation(self, *observed: float) -> Any:
+        """The observation of the steps for the numbers that were told."""
+        (reward,) = observed
+        return reward

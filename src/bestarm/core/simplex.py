@@ -11,13 +11,13 @@ def project_to_simplex(point: np.ndarray, floor: float, out: np.ndarray) -> None
 
         argmin_w ||w - point||_2^2   s.t.  sum(w) = 1,  w_i >= floor
 
-    The solution is w_i = max(floor, point_i - c) for the one c that makes the sum 1. Entries
-    that fall under the floor for a trial c do so for the final one too, so they are set aside
-    and c is solved for the rest, at most n times (Michelot 1986).
+    The solution is w_i = max(floor, point_i - c) for the unique c that makes the sum 1. Entries
+    below the floor for a trial c are below it for the final c too, so they are fixed at the
+    floor and c is solved for the rest, at most n times (Michelot 1986).
 
-    For a point of the simplex this is also a projection in the maximum norm: each entry under
-    the floor must rise to it, and lowering the others by one common c is the way to pay for
-    that with the least largest fall. C-tracking uses it in that sense (Garivier & Kaufmann
+    For a point of the simplex this is also a projection in the maximum norm: each entry below
+    the floor must rise to it, and lowering the others by a common c minimises the largest
+    decrease. C-tracking uses it in that sense (Garivier & Kaufmann
     2016, Section 3.1).
 
     Args:

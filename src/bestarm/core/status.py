@@ -4,7 +4,7 @@ from enum import IntEnum
 
 
 class Status(IntEnum):
-    """Result code of one run; `message` says it to a person."""
+    """Result code of one run; `message` is its text for users."""
 
     STOPPED = 0
     CAPPED = 1

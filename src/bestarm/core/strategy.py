@@ -1,13 +1,14 @@
-"""A strategy is five steps on a state; what runs it, a simulation or a person, is written once.
+"""A strategy is five steps on a state, which simulations and ask/tell objects share.
 
     state = start(rules)                       before the first pull
-    done(rules, state) -> bool                 the stopping rule, looked at once before every choice
+    done(rules, state) -> bool                 the stopping rule, evaluated once before every choice
     choose(rules, state, coins) -> arm         the arm to pull next
-    observe(rules, state, arm, observed)       take in what it gave
-    pull(world, state, arm, environment)       in simulations: what an arm gives
+    observe(rules, state, arm, observed)       update the state with its reward
+    pull(world, state, arm, environment)       in simulations: a reward of the arm
 
-`rules` and `world` are NamedTuples of numbers and arrays: what a strategy is told, and the truth
-that it is not told. A state's arrays are changed in place. `interactive.py` drives for people.
+`rules` and `world` are NamedTuples of numbers and arrays: what the strategy is given, and the
+ground truth, which it is not given. A state's arrays are changed in place. `interactive.py` runs
+the steps on a real experiment.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,10 +32,10 @@ def _missing(*_: Any) -> Any:
 
 
 # The loops below are templates: `Strategy.play` compiles copies in which these names are its steps.
-start = done = choose = observe = pull = go_on = _missing
+start = done = choose = observe = pull = resume = _missing
 
 
-def _go_on(world: Any, rules: Any, state: Any, cap: int, environment: Any, coins: Any) -> bool:
+def _resume(world: Any, rules: Any, state: Any, cap: int, environment: Any, coins: Any) -> bool:
     for _ in range(cap):
         if done(rules, state):
             return True
@@ -45,7 +46,7 @@ def _go_on(world: Any, rules: Any, state: Any, cap: int, environment: Any, coins
 
 def _play(world: Any, rules: Any, cap: int, environment: Any, coins: Any) -> tuple[Any, bool]:
     state = start(rules)
-    return state, go_on(world, rules, state, cap, environment, coins)
+    return state, resume(world, rules, state, cap, environment, coins)
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,9 @@ class Strategy:
     """The steps of a strategy, compiled or plain Python.
 
     Args:
-        name: unlike any other strategy's, such as "baics T-a-SCS"; compiled loops are kept by it.
+        name: unique, such as "baics T-a-SCS"; compiled loops are cached by it.
         start, done, choose, observe, pull: see the module. `inlined` is best for short ones.
-        lean: compile the loop with `lean`, where no step makes an array.
+        lean: compile the loop as `lean` does; allowed if no step allocates an array.
     """
 
     name: str
@@ -67,26 +68,29 @@ class Strategy:
     lean: bool = False
 
     @cached_property
-    def go_on(self) -> Step:
-        """go_on(world, rules, state, cap, environment, coins) -> stopped: goes on from a state."""
+    def resume(self) -> Step:
+        """resume(world, rules, state, cap, environment, coins) -> stopped, a compiled loop.
+
+        Continues a run from a state; `cap` and `stopped` are as in `play`.
+        """
         steps = {name: getattr(self, name) for name in STEPS}
-        loop = _copy(_go_on, f"{self.name} go on", steps)
+        loop = _copy(_resume, f"{self.name} resume", steps)
         return numba.njit(**(BARE if self.lean else COUNTING))(loop)
 
     @cached_property
     def play(self) -> Step:
         """play(world, rules, cap, environment, coins) -> (state, stopped), a compiled run.
 
-        At most `cap` pulls; `stopped` is whether the stopping rule held before one of them. Numba
-        keeps compiled functions by file, name and first line, so each copy has a name of its own.
+        Makes at most `cap` pulls; `stopped` is whether the stopping rule held before one of them.
+        Numba caches compiled functions by file, name and first line, so each copy has its own name.
         """
-        run = _copy(_play, f"{self.name} play", {"start": self.start, "go_on": self.go_on})
+        run = _copy(_play, f"{self.name} play", {"start": self.start, "resume": self.resume})
         return numba.njit(**COUNTING)(run)
 
     def follow(
         self, world: Any, rules: Any, state: Any, environment: Any, coins: Any
     ) -> Iterator[int]:
-        """The same run step by step, in Python: yields every arm after its pull was observed."""
+        """The same run step by step, in Python: yields each arm after its pull was observed."""
         while not self.done(rules, state):
             arm = int(self.choose(rules, state, coins))
             self.observe(rules, state, arm, self.pull(world, state, arm, environment))
@@ -94,7 +98,7 @@ class Strategy:
 
 
 class Steps(NamedTuple):
-    """What a run is made of."""
+    """Everything a run needs: a strategy, its rules, the world and a cap."""
 
     strategy: Any  # a `Strategy`, or an object with steps of the same names
     rules: Any
@@ -106,7 +110,7 @@ STEPS = ("done", "choose", "observe", "pull")
 
 
 def _copy(template: Step, name: str, names: dict[str, Step]) -> FunctionType:
-    """A copy of a function with a name of its own, in which some global names are other things."""
+    """A copy of a function under another name, whose global names are `names`."""
     assert isinstance(template, FunctionType)
     copy = FunctionType(template.__code__, names, name)
     copy.__module__, copy.__qualname__ = template.__module__, name

@@ -1,4 +1,4 @@
-"""Random streams: every replication owns its own, named by what it simulates."""
+"""Random streams: every replication has its own, derived from what it simulates."""
 
 import hashlib
 import json
@@ -16,10 +16,10 @@ _MASK = (1 << 128) - 1
 
 
 class _Seeded:
-    """A generator that is seeded again and again.
+    """A generator that is reseeded for every replication.
 
-    Most of what it costs to make a PCG64 and hand it to compiled code goes into objects that depend
-    on no seed; giving an old one the state that a seed leads to avoids that.
+    Most of the cost of a new PCG64 that compiled code can use does not depend on the seed; setting
+    the state of an existing one avoids it.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class _Seeded:
         self.generator = np.random.Generator(self._bits)
 
     def seed(self, words: np.ndarray) -> np.random.Generator:
-        """Start as PCG64 does for these four 64-bit words of a SeedSequence (O'Neill 2014)."""
+        """Set the state PCG64 has for these four 64-bit words of a SeedSequence (O'Neill 2014)."""
         high, low, stream_high, stream_low = words.tolist()
         increment = ((stream_high << 64 | stream_low) << 1 | 1) & _MASK
         state = ((increment + (high << 64 | low)) * _MULTIPLIER + increment) & _MASK
@@ -41,25 +41,25 @@ class _Seeded:
 
 
 def stream_key(seed: int, paper: str, experiment: str, instance: str, setting: str) -> int:
-    """A 128-bit number naming the streams of one instance and setting of an experiment."""
+    """A 128-bit key of the streams of one instance and setting of an experiment."""
     name = json.dumps([seed, paper, experiment, instance, setting])
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16])
 
 
 class Streams:
-    """The generators of one replication, seeded when first asked for."""
+    """The generators of one replication, seeded on first use."""
 
     def __init__(self, words: np.ndarray, environment: _Seeded, coins: _Seeded) -> None:
         self._words, self._environment, self._coins = words, environment, coins
 
     @cached_property
     def environment(self) -> np.random.Generator:
-        """Rewards, delays: the same for every strategy."""
+        """For rewards and delays; the same for every strategy."""
         return self._environment.seed(self._words[0])
 
     @cached_property
     def coins(self) -> np.random.Generator:
-        """The strategy's own: ties, random subpopulations."""
+        """For the strategy's own randomness: ties, random subpopulations."""
         return self._coins.seed(self._words[1])
 
 
@@ -67,8 +67,8 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
     """The streams of some replications, independent of all other keys and replications.
 
     Numpy's SeedSequence of the key and the replication's block gives the words that seed every
-    generator of the block. The generators are the same objects each time, seeded anew: use them
-    before asking for the next.
+    generator of the block. The generators are reused: each iteration reseeds the same objects, so
+    finish with one replication before advancing to the next.
     """
     current, words = -1, np.empty(0)
     environment, coins = _Seeded(), _Seeded()
@@ -83,5 +83,5 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
 
 
 def streams_of(key: int, replication: int) -> Streams:
-    """The streams of one replication, in generators of their own."""
+    """The streams of one replication, with newly created generators."""
     return next(replication_streams(key, [replication]))

@@ -24,7 +24,10 @@ def track(
         pulls: (n,) pulls so far, N(t).
         time: pulls so far in total, t.
         tracked: (n,) sum of the floored targets, updated in place.
-        floored: (n,) scratch, overwritten.
+        floored: (n,) buffer, overwritten.
+
+    Returns:
+        The index of the arm.
     """
     n = target.size
     project_to_simplex(target, 0.5 / math.sqrt(n * n + time), floored)

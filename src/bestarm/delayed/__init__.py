@@ -1,6 +1,7 @@
 """Top-k identification with delayed feedback (Grover et al., AISTATS 2018).
 
-A pull's reward arrives after a delay; partial feedback that arrives before may save waiting for it.
+A pull's reward arrives after a delay; partial feedback that arrives earlier may save waiting for
+it.
 """
 
 from bestarm.delayed.interactive import Full, Partial

@@ -1,4 +1,4 @@
-"""What is simulated for the delayed feedback paper."""
+"""The experiments of the delayed feedback paper."""
 
 from collections.abc import Iterable, Iterator
 
@@ -11,18 +11,18 @@ SEQUENTIAL, PARALLEL = {"batch": 1, "delta": 0.05}, {"batch": 10, "delta": 0.05}
 
 SETTINGS = (SEQUENTIAL, PARALLEL)
 
-#: Side by side in Figure 1, and those of racing on rewards alone.
+#: Readings shown in Figure 1, and those of racing on rewards alone.
 SHOWN = ("as-written", "as-published", "guaranteed")
 
 ALONE = ("as-written", "as-published", "survivors")
 
-#: All of Figure 1's: with the published union bound alone, and the printed Lemma 1, twice as tight.
+#: All readings run for Figure 1: also the published union bound alone, and the printed Lemma 1.
 FIGURE_1 = (*SHOWN, "survivors", "as-written+sigma", "as-published+sigma")
 
-#: Sequential runs on cuts may take more steps than the cap that runs have by default.
+#: Sequential runs on cuts may take more steps than the default cap.
 CUTS = tuple(setting | {"cap": 100_000_000} for setting in SETTINGS)
 
-#: How long confidence bounds are watched: some 250 pulls an arm.
+#: Setting of the coverage study: some 250 pulls per arm.
 WATCHED = {"batch": 1, "cap": 5000, "delta": 0.05}
 
 WATCHED_READINGS = ("as-written", "published-split", "guaranteed")
@@ -41,7 +41,7 @@ def points(
 
 
 def coverage() -> Iterator[Cell]:
-    """Bounds watched on two arms alike, for both multipliers."""
+    """Coverage of confidence intervals on two almost equal arms, for both multipliers."""
     for sigma in ("", "+sigma"):
         yield Cell("alike, unbiased", "Full", WATCHED, f"as-written{sigma}")
         for instance in ("alike, unbiased", "alike, biased"):

@@ -1,4 +1,4 @@
-"""Racing with delayed feedback for people with a real experiment, event by event."""
+"""Racing with delayed feedback as ask/tell objects, event by event."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from bestarm.delayed.steps import (
     Race,
     bound,
     cancel,
-    close_gaps,
+    compact_slots,
     eliminate,
     make_state,
     next_arm,
@@ -38,7 +38,7 @@ class Pull(NamedTuple):
 
 
 class Actions(NamedTuple):
-    """What to do now."""
+    """The pulls to start and to cancel now."""
 
     start: list[Pull]
     cancel: list[Pull]
@@ -52,8 +52,8 @@ class Event(NamedTuple):
     value: float = 0.0
 
 
-class Question(Setting):
-    """What a person asks, see `Partial`."""
+class Arguments(Setting):
+    """The arguments of `Partial`."""
 
     n_arms: PositiveInt
     top: PositiveInt
@@ -77,23 +77,23 @@ class Question(Setting):
 
 
 class Partial:
-    """Top-k racing that uses partial feedback: Algorithm 2, and its parallel and biased relatives.
+    """Top-k racing with partial feedback: Algorithm 2, and its parallel and biased variants.
 
     `ask` says which pulls to start and which to cancel. Report what running pulls give, as it
     arrives, with `partial` and `final`, and ask again; whatever was reported since the last `ask`
-    counts together (under reading `as-published`, pull by pull, in the order of their slots). Arms
+    counts together (under reading `as-published` pull by pull, in the order of their slots). Arms
     are counted from 0.
 
     Args:
         n_arms: n.
-        top: k, how many of the arms with the highest means are wanted.
+        top: k, the number of arms to find, those with the highest means.
         sigma: standard deviation of a reward.
-        sigma_p: of an unbiased or biased partial feedback given the reward.
+        sigma_p: standard deviation of an unbiased or biased partial feedback given the reward.
         feedback: "unbiased", "biased", "incremental", or "full" for none.
         delay: steps of every pull, needed for incremental feedback only: `delay` - 1 increments
             arrive before the reward, which is the sum of all.
-        delta: wanted probability of a wrong answer, in (0, 1).
-        batch, limit: most pulls that run at a time, in all and of an arm (left out: as many).
+        delta: maximum probability of a wrong answer, e.g. 0.05.
+        batch, limit: maximum number of running pulls, in total and per arm (default: the same).
         reading: of the paper, see `strategies.READINGS`.
 
     Raises:
@@ -120,7 +120,7 @@ class Partial:
         question = {"n_arms": n_arms, "top": top, "sigma": sigma, "sigma_p": sigma_p}
         question |= {"feedback": feedback, "delay": delay}
         question |= {"delta": delta, "batch": batch, "limit": limit}
-        asked = parse(Question, question, name)
+        asked = parse(Arguments, question, name)
         if reading not in (readings := READINGS[self._strategy]):
             raise InputError(f"{name}: reading: must be one of {', '.join(readings)}")
         sigmas = np.full(asked.n_arms, asked.sigma)
@@ -130,14 +130,14 @@ class Partial:
         )
         self._delay = asked.delay or 0
         self._state = make_state(self._race, np.full(asked.n_arms, self._delay))
-        self._ids: dict[tuple[int, int], int] = {}  # of running pulls, by arm and number
+        self._ids: dict[tuple[int, int], int] = {}  # ids of running pulls, by arm and number
         self._fresh: list[int] = []  # arms with feedback since the last `ask`
-        self._reports: dict[int, list[Event]] = {}  # not observed yet, by slot, if taken by slot
-        #: Everything that happened, for `replay`.
+        self._reports: dict[int, list[Event]] = {}  # not observed yet, by slot, with `by_slot`
+        #: All calls so far, for `replay`.
         self.history: list[Event] = []
 
     def ask(self) -> Actions:
-        """The pulls to start now, and the running ones to cancel; both count as done."""
+        """The pulls to start now and the running ones to cancel; both are assumed to happen."""
         self.history.append(Event("ask"))
         cancelled = self._update_by_slot() if self._rules.by_slot else self._update()
         return Actions(self._start(), cancelled)
@@ -146,7 +146,8 @@ class Partial:
         """Report a partial feedback of a running pull.
 
         Raises:
-            ValueError: no such pull is running, the number is not finite, or none is expected.
+            ValueError: no such pull is running, the number is not finite, or no partial feedback is
+                expected.
         """
         s = self._slot(pull, value)
         if self._rules.feedback == FULL:
@@ -159,7 +160,8 @@ class Partial:
         """Report the reward of a running pull, which ends it.
 
         Raises:
-            ValueError: no such pull is running, the number is not finite, or increments lack.
+            ValueError: no such pull is running, the number is not finite, or increments are
+                missing.
         """
         s = self._slot(pull, reward)
         if self._rules.feedback == INCREMENTAL and self._age(s) + 1 != self._delay:
@@ -167,7 +169,7 @@ class Partial:
         self._report(s, Event("final", pull, reward))
 
     def replay(self, history: Iterable[Sequence[Any]]) -> None:
-        """Bring a new object, made with the same arguments, to where another one's history ends."""
+        """Apply another object's history to a new one that was made with the same arguments."""
         report = {"partial": self.partial, "final": self.final}
         for kind, pull, value in history:
             if kind == "ask":
@@ -177,27 +179,27 @@ class Partial:
 
     @property
     def running(self) -> list[Pull]:
-        """The pulls that run, oldest first; under reading `as-published` in the order of slots."""
+        """The running pulls, oldest first; under reading `as-published` in the order of slots."""
         return [Pull(self._ids[key], key[0]) for key in self._keys() if key in self._ids]
 
     @property
     def done(self) -> bool:
-        """Whether every arm is accepted or rejected, by what was reported before the last `ask`."""
-        return not self._state.surviving[0]
+        """Whether every arm is accepted or rejected, as of the last `ask`."""
+        return not self._state.n_surviving[0]
 
     @property
     def answer(self) -> list[int]:
-        """The top k: accepted arms, filled up with the best estimates until `done`."""
+        """The top k: accepted arms, and before `done` also those with the highest estimates."""
         return answer_of(self._state.sets, self._state.centres, self._race.k).tolist()
 
     @property
     def accepted(self) -> list[int]:
-        """Arms sure to be in the top k."""
+        """Arms accepted into the top k."""
         return np.flatnonzero(self._state.sets == ACCEPTED).tolist()
 
     @property
     def rejected(self) -> list[int]:
-        """Arms sure not to be."""
+        """Arms rejected from the top k."""
         return np.flatnonzero(self._state.sets == REJECTED).tolist()
 
     @property
@@ -206,20 +208,20 @@ class Partial:
         return np.column_stack([self._state.lower, self._state.upper])
 
     def _key(self, s: int) -> tuple[int, int]:
-        """Arm and number of the pull in a slot, by which it is known; (FREE, any) if none."""
+        """Arm and number of the pull in a slot, which identify it; (FREE, any) if there is none."""
         slots = self._state.tally.slots
         return int(slots[ARM, s]), int(slots[NUMBER, s])
 
     def _keys(self) -> list[tuple[int, int]]:
-        """Those of all slots."""
+        """The keys of all slots."""
         return [self._key(s) for s in range(self._race.batch)]
 
     def _slot(self, pull: int, value: float) -> int:
-        """The slot of a running pull, of which a number is reported. Raises ValueError."""
+        """The slot of a running pull. Raises ValueError for no such pull or a non-finite value."""
         ids = [self._ids.get(key) for key in self._keys()]
         if pull is None or pull not in ids:  # pyright: ignore[reportUnnecessaryComparison]
             running = [each.id for each in self.running]
-            raise ValueError(f"pull must be one that runs, {running}, got {pull}")
+            raise ValueError(f"pull must be a running one, {running}, got {pull}")
         if not math.isfinite(value):
             raise ValueError(f"feedback must be a finite number, got {value}")
         return ids.index(pull)
@@ -228,7 +230,7 @@ class Partial:
         return int(self._state.tally.slots[AGE, s]) + len(self._reports.get(s, ()))
 
     def _report(self, s: int, event: Event) -> None:
-        """Observe, at once or when the slot's turn comes; a reward ends its pull."""
+        """Observe an event now, or with `by_slot` at the next `ask`; a reward ends its pull."""
         self.history.append(event)
         key = self._key(s)
         if event.kind == "final":
@@ -237,7 +239,7 @@ class Partial:
             self._reports.setdefault(s, []).append(event)
             return
         self._observe(s, event)
-        close_gaps(self._state)
+        compact_slots(self._state)
         if key[0] not in self._fresh:
             self._fresh.append(key[0])
 
@@ -249,17 +251,17 @@ class Partial:
             observe_final(self._rules, self._state, s, float(event.value))
 
     def _update(self) -> list[Pull]:
-        """New bounds of the arms with feedback, and Algorithm 1; the pulls to cancel."""
+        """Update the bounds of arms with feedback, then Algorithm 1; return the cancelled pulls."""
         for arm in self._fresh:
             bound(self._rules, self._state, arm)
         moved = bool(self._fresh) and eliminate(self._rules, self._state)
         self._fresh.clear()
         cancelled = self._cancel(range(self._race.batch)) if moved else []
-        close_gaps(self._state)
+        compact_slots(self._state)
         return cancelled
 
     def _update_by_slot(self) -> list[Pull]:
-        """The same in the published program's order, see `racing.simulate_by_slot`."""
+        """`_update` in the published program's order, see `racing.simulate_by_slot`."""
         cancelled: list[Pull] = []
         for s, (arm, _) in enumerate(self._keys()):
             reports = self._reports.pop(s, [])
@@ -273,7 +275,7 @@ class Partial:
         return cancelled + (self._cancel(range(self._race.batch)) if self.done else [])
 
     def _cancel(self, slots: Iterable[int]) -> list[Pull]:
-        """Cancel the pulls in some slots whose arms do not survive."""
+        """Cancel the pulls in some slots whose arms are not in S."""
         cancelled: list[Pull] = []
         for s in slots:
             arm, number = self._key(s)
@@ -283,7 +285,7 @@ class Partial:
         return cancelled
 
     def _start(self) -> list[Pull]:
-        """Start pulls until b run or no arm may start another."""
+        """Start pulls until b are running or no arm may start another."""
         started: list[Pull] = []
         for s, (occupied, _) in enumerate(self._keys()):
             if occupied == FREE:
@@ -301,7 +303,7 @@ class Full(Partial):
     """Top-k racing on rewards alone: Algorithm 3, or standard racing with a batch of one.
 
     Args:
-        n_arms, top, sigma, delta, batch, limit, reading: as of `Partial`.
+        n_arms, top, sigma, delta, batch, limit, reading: as for `Partial`.
     """
 
     _strategy = "Full"

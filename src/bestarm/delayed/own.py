@@ -1,4 +1,4 @@
-"""What is printed of a person's own instance."""
+"""What is printed for a user's own instance."""
 
 import pandas as pd
 
@@ -6,7 +6,7 @@ from bestarm.common.paper import Own
 from bestarm.delayed import tables
 from bestarm.delayed.problem import Instance
 
-#: Statistics that `bestarm run` prints, and how it heads the columns.
+#: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
     "mean_stopping_time": "mean steps",
     "median_stopping_time": "median steps",

@@ -1,4 +1,4 @@
-"""The delayed feedback paper's figures, one function a target, drawn from the target's table."""
+"""The delayed feedback paper's figures, one function per target, drawn from the target's table."""
 
 import numpy as np
 import pandas as pd
@@ -46,7 +46,7 @@ EVEN = "mean time with partial feedback /\nmean time on rewards alone"
 
 
 def even_line(axes: Axes, vertical: bool = False) -> None:
-    """Where partial feedback changes nothing."""
+    """A line at ratio 1, where partial feedback changes nothing."""
     (axes.axvline if vertical else axes.axhline)(1.0, color=GREY, lw=0.8)
 
 
@@ -271,7 +271,7 @@ def mip(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
 
 
 def ranked(axes: Axes, arms: pd.DataFrame, title: str, label: str) -> None:
-    """Arms in the order of their means, with a standard deviation to either side."""
+    """Arms in the order of their means, with bars of one standard deviation."""
     rank = np.arange(1, len(arms) + 1)
     axes.errorbar(rank, arms["mean"], arms.sigma, color=GREY, marker="o", ms=2.5, ls="", lw=0.8)
     axes.set(title=title, xlabel="rank")

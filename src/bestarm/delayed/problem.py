@@ -1,4 +1,4 @@
-"""Instances of top-k identification with delayed feedback, and what is true of them."""
+"""Instances of top-k identification with delayed feedback, and their ground truth."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -16,7 +16,7 @@ Feedback = Literal["full", "incremental", "unbiased", "biased", "recorded"]
 
 
 class Spread(Input):
-    """A delay drawn anew for every pull, uniformly on low, ..., high steps."""
+    """A delay drawn independently for every pull, uniformly on low, ..., high steps."""
 
     low: PositiveInt
     high: PositiveInt
@@ -29,12 +29,12 @@ class Spread(Input):
 
 
 def _spread(value: Any) -> Any:
-    """A number of steps as a delay that is always the same."""
+    """Turn a number of steps into a constant delay."""
     return {"low": value, "high": value} if isinstance(value, int | float) else value
 
 
 def always(steps: int) -> Spread:
-    """A delay that is always the same."""
+    """A constant delay."""
     return Spread(low=steps, high=steps)
 
 
@@ -51,8 +51,8 @@ class Table(Input):
 class Instance(BaseInstance):
     """Arms whose rewards arrive some time steps after a pull starts. The answer is the top k.
 
-    With a `table` a pull that starts is any of those recorded of its arm, all alike likely;
-    `means`, `sigma` and `delay` then say what is true of these.
+    With a `table`, a pull is drawn uniformly from the recorded pulls of its arm; `means`, `sigma`
+    and `delay` then describe these.
     """
 
     paper: Literal["delayed"] = "delayed"
@@ -62,9 +62,9 @@ class Instance(BaseInstance):
     feedback: Feedback = "unbiased"  # before the reward, see Section 2
     sigma_p: PositiveFloat | None = None  # of noisy partial feedback given the reward
     bias: list[float] | None = None  # (n,) of biased partial feedback
-    delay: Annotated[list[Delay], Field(min_length=1)]  # time steps of a pull; of all, or by arm
+    delay: Annotated[list[Delay], Field(min_length=1)]  # time steps of a pull; one, or by arm
     arms: list[str] | None = None  # names, for people
-    shuffled: bool = False  # every run has the arms in an order of its own
+    shuffled: bool = False  # whether every run permutes the arms
     table: Table | None = None
 
     @field_validator("sigma", "delay", mode="before")
@@ -89,8 +89,8 @@ class Instance(BaseInstance):
         ordered = sorted(self.means, reverse=True)
         if self.top < n and not ordered[self.top - 1] > ordered[self.top]:
             raise ValueError(
-                f"means: must have one top {self.top}, arms {self.top} and {self.top + 1} of the "
-                "order tie"
+                f"means: must have a unique top {self.top}, but the means ranked {self.top} and "
+                f"{self.top + 1} are equal"
             )
         noisy = self.feedback in ("unbiased", "biased")
         if noisy != (self.sigma_p is not None):
@@ -100,9 +100,9 @@ class Instance(BaseInstance):
             needed = "required" if self.feedback == "biased" else "not used"
             raise ValueError(f"bias: is {needed} with feedback {self.feedback}")
         if (self.feedback == "recorded") != (self.table is not None and self.table.name == "mip"):
-            raise ValueError("feedback: recorded forecasts are in table mip, and only there")
+            raise ValueError("feedback: must be recorded for table mip, and only for it")
         if self.table is not None and self.feedback in ("incremental", "biased"):
-            raise ValueError(f"feedback: of recorded pulls cannot be {self.feedback}")
+            raise ValueError(f"feedback: cannot be {self.feedback} for recorded pulls")
         return self
 
     @property
@@ -122,7 +122,7 @@ class Instance(BaseInstance):
         return Arms(means, bias, low, high, sigma, sigma_p, self._records())
 
     def _records(self) -> Records:
-        """Raises InputError if the table is not the one that the instance is about."""
+        """Raises InputError if the table is not the version that the instance was made from."""
         if self.table is None:
             return NO_RECORDS
         if recorded.digest(self.table.name) != self.table.sha256:
@@ -132,28 +132,28 @@ class Instance(BaseInstance):
 
 
 class Quality(Input):
-    """How good recorded forecasts are at a step, over all pulls that go on, of all arms alike."""
+    """The quality of recorded forecasts at a step, over the pulls of all arms still running."""
 
     step: int
-    share: float  # of pulls that go on
+    share: float  # of pulls still running
     bias: float  # mean forecast - reward
     error: float  # root mean square of the same
-    spread: float  # root mean square of what is taken for its standard deviation
-    within: float  # share of pulls whose error is at most their spread
+    spread: float  # root mean square of the standard deviation assigned to it
+    within: float  # share of these pulls whose error is at most their spread
     correlation: float | None  # of errors with those at the step before
 
 
 class Truth(Input):
-    """What is true of an instance; arms are counted from 1."""
+    """The ground truth of an instance; arms are counted from 1."""
 
     answer: list[int]  # (k,) the top k, ascending
     gaps: list[float] | None  # (n,) to the best arm outside the top k, or to the worst in it
-    hardness: float | None  # sum of (sigma / gap)^2: pulls, up to logarithms, that an answer takes
-    forecasts: list[Quality] | None = None  # by step, where they are recorded
+    hardness: float | None  # sum of (sigma / gap)^2, in pulls
+    forecasts: list[Quality] | None = None  # by step, if recorded
 
 
 def truth(instance: Instance) -> Truth:
-    """Everything later stages need to know of an instance; with k = n no arm has a gap."""
+    """The ground truth of an instance; with k = n no arm has a gap."""
     means, k = np.array(instance.means), instance.top
     order = np.argsort(-means, kind="stable")
     answer = sorted(int(a) + 1 for a in order[:k])
@@ -167,12 +167,12 @@ def truth(instance: Instance) -> Truth:
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
-    """None where it is not defined."""
+    """The correlation of two samples; None if it is not defined."""
     return float(np.corrcoef(x, y)[0, 1]) if x.size > 2 and x.std() * y.std() > 0.0 else None
 
 
 def qualities(pulls: Records) -> list[Quality]:
-    """The quality of forecasts at every step that some pulls go beyond."""
+    """The quality of forecasts at every step after which some pulls are still running."""
     found = []
     errors = pulls.forecasts - pulls.rewards[:, :, None]
     for s in range(pulls.delays.max() - 1):
@@ -194,7 +194,7 @@ def qualities(pulls: Records) -> list[Quality]:
 
 #: Section 5.1 and the published experiments: numbers of arms, and the delays of Figure 1c.
 SIZES, DELAYS = (10, 20, 50, 100), (10, 20, 50, 100, 200, 500, 1000)
-#: The study of the four models beyond the paper: what arrives, and how delays are drawn.
+#: The study of the four feedback models beyond the paper, and its random delay.
 MODELS: tuple[Feedback, ...] = ("full", "incremental", "unbiased", "biased")
 RANDOM_DELAY = Spread(low=50, high=150)
 #: Figure 2: standard deviations of the forecasts of a cell's life, in cycles.
@@ -218,7 +218,7 @@ def bounded(n: int) -> Instance:
 
 
 def free(n: int) -> Instance:
-    """Means one apart: mu_i = 2 n - i, i = 0, ..., n - 1."""
+    """Means spaced by 1: mu_i = 2 n - i, i = 0, ..., n - 1."""
     return Instance(
         name=f"free n={n}",
         family="free",
@@ -234,7 +234,7 @@ def free(n: int) -> Instance:
 
 
 def delays(delay: int) -> Instance:
-    """A hundred free means whose pulls take that many steps."""
+    """A hundred free means with a constant delay of that many steps."""
     known = {"name": f"delays D={delay}", "family": "delays", "parameters": {"delay": delay}}
     return Instance.model_validate(free(100).model_dump() | known | {"delay": [delay]})
 
@@ -261,7 +261,7 @@ def model(feedback: Feedback, delay: int | Spread) -> Instance:
 
 
 def alike(feedback: Feedback) -> Instance:
-    """Two arms that are never told apart, to watch confidence bounds for as long as one likes."""
+    """Two arms too close to be separated, for runs of any length in the study of coverage."""
     return Instance(
         name=f"alike, {feedback}",
         source="beyond the paper",
@@ -274,7 +274,7 @@ def alike(feedback: Feedback) -> Instance:
 
 
 def from_table(table: Literal["battery", "mip"], **more: Any) -> Instance:
-    """The best arm of recorded pulls, with their own means, spreads and ranges of delays."""
+    """An instance from recorded pulls, with their means, standard deviations and delays."""
     names, pulls = recorded.records(table)
     delays = zip(pulls.delays.min(axis=1), pulls.delays.max(axis=1), strict=True)
     return Instance(

@@ -1,7 +1,7 @@
 """Racing with delayed feedback: Algorithms 1 to 3 and their parallel and biased counterparts.
 
-One loop runs them all. Sequential racing is a batch of one, and racing on full feedback is a race
-that looks only when a pull ends. The published program's order of events has a loop of its own.
+One loop runs them all. Sequential racing is a batch of one, and racing on full feedback updates its
+bounds only when a pull ends. The published program's order of events has a loop of its own.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from bestarm.delayed.steps import (
     bound_within,
     cancel,
     cancel_eliminated,
-    close_gaps,
+    compact_slots,
     eliminate,
     make_state,
     next_arm,
@@ -32,7 +32,7 @@ from bestarm.delayed.world import Arms, Drawn, draw, make_drawn, partial_feedbac
 
 
 class Result(NamedTuple):
-    """How a run ended."""
+    """The result of a run."""
 
     time: int  # steps
     stopped: bool  # by its own rule
@@ -41,20 +41,20 @@ class Result(NamedTuple):
     finished: np.ndarray  # (n,) pulls that ended
     cancelled: np.ndarray  # (n,) pulls cancelled, or running at the cap
     steps: np.ndarray  # (n,) time steps of all pulls
-    missed: bool  # whether some interval did not hold its arm's mean
+    missed: bool  # whether some interval did not contain its arm's mean
 
 
 @inlined
-def is_on(race: Race, state: State) -> bool:
-    """Whether arms survive and time is left."""
-    return state.surviving[0] > 0 and state.clock[0] < race.cap
+def race_continues(race: Race, state: State) -> bool:
+    """Whether some arms survive and the cap is not reached."""
+    return state.n_surviving[0] > 0 and state.clock[0] < race.cap
 
 
 @inlined
 def start_pulls(
     race: Race, arms: Arms, state: State, drawn: Drawn, environment: np.random.Generator
 ) -> bool:
-    """Start pulls until b run or no arm may start another; whether `drawn` has room for them."""
+    """Start pulls until b are running or no arm may start another; False if `drawn` is full."""
     for s in range(race.batch):
         if state.tally.slots[ARM, s] == FREE:
             arm = next_arm(race, state)
@@ -70,7 +70,7 @@ def start_pulls(
 
 @inlined
 def next_event(race: Race, rules: Rules, state: State) -> int:
-    """Steps until feedback comes, or a pull is cancelled, or time is up."""
+    """Steps until the next feedback, cancellation or the cap."""
     slots, elapsed = state.tally.slots, 1
     if rules.feedback == FULL:
         elapsed = race.cap - state.clock[0]
@@ -92,7 +92,7 @@ def advance(
     elapsed: int,
     coins: np.random.Generator,
 ) -> bool:
-    """Let time pass for the pull in slot s and observe what it gives; whether it gives anything."""
+    """Advance time for the pull in slot s and observe its feedback; returns whether it gave any."""
     slots = state.tally.slots
     wait(state, s, elapsed)
     ends = slots[AGE, s] == slots[DELAY, s]
@@ -107,9 +107,9 @@ def advance(
 
 @inlined
 def bound_if_needed(rules: Rules, arms: Arms, state: State, arm: int) -> None:
-    """New bounds of an arm, or of an interval within its own where these will do; see if it missed.
+    """Update the bounds of an arm, or bounds of an inner interval if these suffice, and `missed`.
 
-    Full and incremental feedback have nothing to split, so that true bounds take no longer.
+    With full and incremental feedback there is nothing to split, and exact bounds cost no more.
     """
     if rules.feedback != FULL and rules.feedback != INCREMENTAL:
         state.inner[arm] = bound_within(rules, state, arm, arms.means[arm])
@@ -128,9 +128,9 @@ def simulate(
     environment: np.random.Generator,
     coins: np.random.Generator,
 ) -> None:
-    """Race until it is over, or a pull starts that `drawn` has no room for."""
+    """Race to the end, or until `drawn` is full."""
     tally, latest, fresh = state.tally, state.latest, state.fresh
-    while is_on(race, state) and start_pulls(race, arms, state, drawn, environment):
+    while race_continues(race, state) and start_pulls(race, arms, state, drawn, environment):
         elapsed = next_event(race, rules, state)
         state.clock[0] += elapsed
         n_fresh = 0
@@ -141,7 +141,7 @@ def simulate(
                 latest[arm] = state.clock[0]
                 fresh[n_fresh] = arm
                 n_fresh += 1
-        close_gaps(state)
+        compact_slots(state)
         for i in range(n_fresh):
             bound_if_needed(rules, arms, state, fresh[i])
         if eliminate(rules, state):
@@ -158,16 +158,17 @@ def simulate_by_slot(
     environment: np.random.Generator,
     coins: np.random.Generator,
 ) -> None:
-    """`simulate` as the published program does it, slot by slot.
+    """`simulate` in the published program's order, slot by slot.
 
-    In a step each slot in turn gives its feedback, its arm's bounds follow from that alone (a
-    partial feedback's from F finished pulls and this slot's, a reward's from finished pulls), and
-    Algorithm 1 moves arms at once; delta is shared by those that survive at that moment. A pull of
-    an arm that does not is cancelled when its own slot's turn comes next, so those in earlier slots
-    run for a step more. With one slot it is the same as `simulate`.
+    In each step the slots are processed in turn: a slot gives its feedback, its arm's bounds are
+    updated from that alone (after a partial feedback from the F finished pulls and this slot's
+    pull, after a reward from the finished pulls), and Algorithm 1 moves arms at once. delta is
+    shared by the arms that survive at that moment. A pull of an eliminated arm is cancelled at its
+    own slot's next turn, so pulls in earlier slots run for one more step. With one slot this is
+    `simulate`.
     """
     slots = state.tally.slots
-    while is_on(race, state) and start_pulls(race, arms, state, drawn, environment):
+    while race_continues(race, state) and start_pulls(race, arms, state, drawn, environment):
         elapsed = next_event(race, rules, state)
         state.clock[0] += elapsed
         for s in range(state.running[0]):
@@ -192,12 +193,12 @@ def run(
 ) -> Result:
     """One replication.
 
-    Rewards, delays and which records pulls are come from `environment`; `coins` gives the partial
+    `environment` gives rewards, delays and the choice of recorded pulls; `coins` gives the partial
     feedback.
     """
     state = make_state(race, np.where(arms.low == arms.high, arms.low, 0))
     drawn = make_drawn(arms)
-    while is_on(race, state):
+    while race_continues(race, state):
         if drawn.rows[0] == drawn.rewards.shape[0]:
             drawn = with_more_room(drawn)
         if rules.by_slot:
@@ -210,7 +211,7 @@ def run(
             cancel(state, s)
     return Result(
         time=state.clock[0],
-        stopped=state.surviving[0] == 0,
+        stopped=state.n_surviving[0] == 0,
         sets=state.sets,
         centres=state.centres,
         finished=state.tally.finished,

@@ -10,7 +10,7 @@ from bestarm.core.compile import inlined, lean
 #: The constants a and c of Lemma 1.
 A, C = 0.6, 1.1
 LOG_C = math.log(C)
-#: b = HALF_C (LOG_CONSTANT - ln delta'), which makes the lemma fail with probability delta'.
+#: b = HALF_C (LOG_CONSTANT - ln delta'): the lemma then fails with probability at most delta'.
 HALF_C = 0.5 * C
 LOG_CONSTANT = math.log(2.0 * zeta(2.0 * A / C))
 
@@ -21,19 +21,19 @@ def growth(tau: float) -> float:
     return A * math.log(math.log(tau) / LOG_C + 1.0)
 
 
-#: growth(tau) for tau = 1, 2, ...: most pulls have no more steps.
+#: growth(tau) for tau = 1, 2, ..., up to the number of steps that most pulls have.
 FIRST_GROWTHS = np.array([math.nan] + [growth.py_func(tau) for tau in range(1, 1024)])
 
 
 @inlined
 def step_growth(tau: int) -> float:
-    """`growth`, from a table where it has it."""
+    """`growth`, from a table for small tau."""
     return FIRST_GROWTHS[tau] if tau < FIRST_GROWTHS.size else growth(tau)
 
 
 @lean
 def radius(scale: float, tau: float, level: float) -> float:
-    """C(scale, tau, level): what the mean of tau observations errs by at most, at all tau at once.
+    """C(scale, tau, level): bound on the error of a mean of tau observations, uniform in tau.
 
         scale sqrt((a ln(log_c(tau) + 1) + b) / tau),   b = (c/2) ln(2 zeta(2a/c) / level)
 

@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the kernels: oracles for tests, never used in sampling."""
+"""Slow and obvious versions of the kernels: test oracles, never used in simulations."""
 
 import math
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def best_split(pieces, n: float, delta: float) -> tuple[np.ndarray, float]:
     Args:
         pieces: triples (scale, tau, weight).
         n: arms in the union bound.
-        delta: to share out.
+        delta: the total of the shares.
     """
 
     def slope(piece, log_share):
@@ -68,14 +68,14 @@ class Pull:
 
 
 class Nature:
-    """Rewards and delays of the f-th pull of every arm, drawn a row of all arms at a time.
+    """Rewards and delays of the f-th pull of every arm, drawn row by row (all arms at a time).
 
     Args:
         means: (n,)
         low, high: (n,) delays are uniform on low, ..., high steps.
         sigma: standard deviation of a reward.
-        environment: what rewards, delays and records are drawn from.
-        records: (rewards, delays, forecasts, spreads); if given it is drawn which a pull is.
+        environment: generator of rewards, delays and the choice of records.
+        records: (rewards, delays, forecasts, spreads); if given, pulls are drawn from these.
         bias: (n,) of partial feedback, by default 0.
         sigma_p: standard deviation of a partial feedback given the reward.
     """
@@ -87,7 +87,7 @@ class Nature:
         self.environment, self.records = environment, records
         self.bias, self.sigma_p = [0.0] * len(means) if bias is None else bias, sigma_p
         self.rows: list[tuple[list[float], list[int]]] = []
-        self.picks: list[list[int]] = []  # which record each arm's pull is, a row as above
+        self.picks: list[list[int]] = []  # the record of each arm's pull, in rows as above
 
     def pull(self, arm: int, number: int) -> Pull:
         if self.records:
@@ -141,12 +141,12 @@ class Rules:
 
     feedback: str
     sigma: float  # scale of a reward in Lemma 1
-    sigma_p: float  # of a partial feedback; what multiplies it, if recorded
+    sigma_p: float  # of a partial feedback; if recorded, a factor of its own scale
     delta: float
-    rule: str = "optimal"
+    split: str = "optimal"
     survivors: bool = False  # whether delta is shared by the surviving arms, else by all
     pooled: int = 1  # running pulls of an arm that enter its interval
-    find_split: Callable = best_split  # what shares out delta where it is not fixed
+    find_split: Callable = best_split  # how delta is split unless its shares are fixed
 
 
 def interval(rules: Rules, history: list[Pull], running: list[Pull], n: int):
@@ -155,7 +155,7 @@ def interval(rules: Rules, history: list[Pull], running: list[Pull], n: int):
     Args:
         rules: of intervals.
         history: its finished `Pull`s, in order.
-        running: those running, oldest first.
+        running: its running `Pull`s, oldest first.
         n: arms in the union bound.
     """
     count = len(history)
@@ -183,9 +183,9 @@ def interval(rules: Rules, history: list[Pull], running: list[Pull], n: int):
 
 
 def largest_share(rules: Rules) -> float:
-    """What a radius gets of delta if that is fixed beforehand, else all of it."""
+    """The share of delta of a radius if fixed in advance, else all of delta."""
     kinds = {"biased": 3, "unbiased": 2, "recorded": 2}.get(rules.feedback, 1)
-    return rules.delta / kinds if rules.rule == "guaranteed" else rules.delta
+    return rules.delta / kinds if rules.split == "guaranteed" else rules.delta
 
 
 def with_running(rules: Rules, count: int, used: list[Pull], n_shifts: int, n: int) -> float:
@@ -208,11 +208,11 @@ def with_running(rules: Rules, count: int, used: list[Pull], n_shifts: int, n: i
     if rules.feedback == "biased":
         pieces.append((rules.sigma_p, n_shifts, m / (count + m)))
         union.append(1.0)
-    if rules.rule == "guaranteed":
+    if rules.split == "guaranteed":
         shares = [largest_share(rules) * each for each in union]
     else:
         shares, _ = rules.find_split(pieces, n, rules.delta)
-        if rules.rule == "published":
+        if rules.split == "published":
             shares = [1.0 - sum(shares[1:]), *shares[1:]]
     return sum(
         weight * radius(scale, tau, share / n)
@@ -225,12 +225,12 @@ class Race:
 
     After `run` it holds the time, the sets of accepted and rejected arms, every finished and
     cancelled pull, the most pulls that ran at once, in all and of an arm, and a log of (time, arm,
-    centre, half-width), one entry an update.
+    centre, half-width), one entry per update.
 
     Args:
-        nature: what rewards and delays come from.
+        nature: the source of rewards and delays.
         rules: of intervals.
-        coins: what partial feedback comes from.
+        coins: generator of partial feedback.
         k: arms to accept.
         batch, limit: most pulls at a time, in all and of an arm.
         cap: most time steps.
@@ -251,7 +251,7 @@ class Race:
         self.time = self.most = self.most_of_an_arm = 0
 
     def run(self) -> "Race":
-        """Race until no arm survives, or time is up; returns itself."""
+        """Race until no arm survives or the cap is reached; returns self."""
         while self.surviving and self.time < self.cap:
             self.start_pulls()
             self.time += 1
@@ -281,7 +281,7 @@ class Race:
         """All pulls give their feedback, then bounds follow, then arms move."""
         informed = [pull.arm for pull in self.running if self.advance(pull)]
         self.slots = [p if p and p.age < p.delay else None for p in self.slots]
-        n = self.sharing()
+        n = self.n_sharing()
         for arm in dict.fromkeys(informed):
             ours = [p for p in self.running if p.arm == arm]
             self.log.append((self.time, arm, *self.bound(arm, ours, n)))
@@ -292,7 +292,7 @@ class Race:
         self.slots = [*kept, *[None] * (self.batch - len(kept))]
 
     def advance(self, pull: Pull) -> bool:
-        """A step passes for a pull; whether it gives anything."""
+        """Advance a pull by one step; returns whether it gave feedback."""
         pull.age += 1
         if pull.age == pull.delay:
             self.finished.append(pull)
@@ -300,12 +300,12 @@ class Race:
             self.nature.partial_feedback(pull, self.rules.feedback, self.coins)
         return pull.age == pull.delay or self.rules.feedback != "full"
 
-    def sharing(self) -> int:
+    def n_sharing(self) -> int:
         """Arms in the union bound."""
         return len(self.surviving) if self.rules.survivors else len(self.started)
 
     def bound(self, arm: int, running: list[Pull], n: int) -> tuple[float, float]:
-        """New bounds of an arm, some running pulls counting; centre and half-width."""
+        """Update the bounds of an arm from finished and some running pulls; centre, half-width."""
         history = [p for p in self.finished if p.arm == arm]
         centre, width = interval(self.rules, history, running, n)
         self.lower[arm], self.upper[arm] = centre - width, centre + width
@@ -319,10 +319,10 @@ class Race:
 
 
 class RaceBySlot(Race):
-    """`Race` in the published program's order: slots are taken one by one, each moving arms.
+    """`Race` in the published program's order: slot by slot, with Algorithm 1 after each feedback.
 
     The log has (time, slot, arms that share delta, arms that survive it, arm, centre, half-width),
-    an entry a feedback of a surviving arm.
+    one entry per feedback of a surviving arm.
     """
 
     def step(self) -> None:
@@ -338,7 +338,7 @@ class RaceBySlot(Race):
                 ours = [] if ended else [pull]
                 if self.rules.feedback == "incremental":  # one sequence, whatever the slots
                     ours = [p for p in self.running if p.arm == pull.arm]
-                n = self.sharing()
+                n = self.n_sharing()
                 found = self.bound(pull.arm, ours, n)
                 self.eliminate()
                 self.log.append((self.time, s, n, len(self.surviving), pull.arm, *found))

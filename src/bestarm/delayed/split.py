@@ -1,4 +1,4 @@
-"""The split of delta between the radii of Propositions 1 and 2 that makes their sum least."""
+"""The split of delta between the radii of Propositions 1 and 2 that minimises their sum."""
 
 import math
 
@@ -7,35 +7,35 @@ import numpy as np
 from bestarm.core.compile import inlined
 from bestarm.delayed.radius import HALF_C
 
-#: Shares are exact to this, relatively; their sum, being stationary, to its square.
+#: Relative accuracy of the shares; that of the sum of radii, which is stationary, is its square.
 TOLERANCE = 1e-9
-#: More than shares ever need: each step gains most of a digit.
+#: More iterations than are ever needed: each gains almost one digit.
 MOST_STEPS = 60
-#: Rows of `terms`, a column a radius: A, g, delta, scratch.
+#: Rows of `terms`, one column per radius: A, g, delta, buffer.
 FACTOR, GROWTH, SHARE, NEXT = range(4)
 
 
 @inlined
 def split(terms: np.ndarray, m: int, log_constant: float, total: float) -> None:
-    """Share out an error probability over m radii so that their sum is least.
+    """Split an error probability between m radii so that their sum is minimal.
 
         argmin  sum_i A_i sqrt(h_i)   s.t.  sum_i delta_i = total,
         h_i = g_i + (c/2) ln(K / delta_i)
 
-    The sum is convex where all h_i > c/4, as always here. At its minimum the derivatives
+    The sum is convex if all h_i > c/4, which always holds here. At its minimum the derivatives
     -c A_i / (4 delta_i sqrt(h_i)) are equal, hence
 
         delta_i = total q_i / sum_j q_j,   q_i = A_i / sqrt(h_i).
 
     As a map of the logarithms of ratios of the delta_i this contracts by c / (4 min_i h_i), which
-    is below 0.16 as h_i >= (c/2) ln(2 zeta(2a/c)); so it is iterated, from equal shares.
+    is below 0.16 as h_i >= (c/2) ln(2 zeta(2a/c)). So the map is iterated, from equal shares.
 
     Args:
-        terms: (4, m or more) with rows FACTOR, A_i > 0: a radius's scale over sqrt(tau), over
-            what it is divided by; GROWTH, g_i; SHARE, overwritten with delta_i; NEXT, scratch.
+        terms: (4, m or more) with rows FACTOR, A_i > 0: a radius's scale over sqrt(tau), times
+            its weight in the sum; GROWTH, g_i; SHARE, overwritten with delta_i; NEXT, a buffer.
         m: number of radii, at least 1.
         log_constant: ln K = ln(2 zeta(2a/c) n).
-        total: to share out, in (0, 1).
+        total: the error probability, in (0, 1).
     """
     for i in range(m):
         terms[SHARE, i] = total / m

@@ -1,4 +1,4 @@
-"""What a cell's runs come to, for the delayed feedback paper."""
+"""The statistics of a cell's runs, for the delayed feedback paper."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
-"""The steps that races are made of, whether simulated or told by a person.
+"""The steps of a race, shared by simulations and ask/tell objects.
 
-Pulls start in slots; time passes for them; their partial feedback and rewards are observed; an
-arm's bounds follow, and move arms between the sets of Algorithm 1; pulls of arms that left are
+Pulls start in slots; time advances; their partial feedback and rewards are observed; the bounds of
+their arms are updated, and Algorithm 1 moves arms between its sets; pulls of eliminated arms are
 cancelled. A state's arrays are changed in place.
 """
 
@@ -29,35 +29,35 @@ SURVIVING, ACCEPTED, REJECTED = range(3)
 
 
 class Race(NamedTuple):
-    """What a strategy is asked."""
+    """The task: how many arms to find, and how many pulls may run."""
 
     k: int  # arms to accept
-    batch: int  # b, pulls at a time
-    limit: int  # r, of the same arm
-    cap: int  # time steps
+    batch: int  # b, most running pulls
+    limit: int  # r, most running pulls of one arm
+    cap: int  # most time steps
 
 
 class State(NamedTuple):
-    """Where a race is."""
+    """The state of a race."""
 
     clock: np.ndarray  # (1,) time steps so far
-    running: np.ndarray  # (1,) the running pulls are in the first so many slots
-    surviving: np.ndarray  # (1,) |S|
-    places: np.ndarray  # (1,) k_t = k - |A|, arms still to accept
-    missed: np.ndarray  # (1,) whether some interval did not hold its arm's mean, in simulations
+    running: np.ndarray  # (1,) number of leading slots that contain all running pulls
+    n_surviving: np.ndarray  # (1,) |S|
+    n_to_accept: np.ndarray  # (1,) k_t = k - |A|, arms still to accept
+    missed: np.ndarray  # (1,) in simulations: whether an interval missed its arm's mean
     tally: Tally
-    started: np.ndarray  # (n,) pulls
-    active: np.ndarray  # (n,) pulls that run
-    cancelled: np.ndarray  # (n,) pulls
+    started: np.ndarray  # (n,) started pulls
+    active: np.ndarray  # (n,) running pulls
+    cancelled: np.ndarray  # (n,) cancelled pulls
     sets: np.ndarray  # (n,) SURVIVING, ACCEPTED or REJECTED
-    alive: np.ndarray  # (n,) its first |S| entries are S, ascending
+    surviving: np.ndarray  # (n,) its first |S| entries are S, ascending
     centres: np.ndarray  # (n,) estimated means
     lower: np.ndarray  # (n,) LCB
     upper: np.ndarray  # (n,) UCB
-    inner: np.ndarray  # (n,) whether these two are of an interval within the true one
-    origin: np.ndarray  # (n,) slot of the latest feedback, if slots are taken one by one
-    latest: np.ndarray  # (n,) time of the latest feedback, else
-    fresh: np.ndarray  # (b,) scratch: arms with feedback at this time
+    inner: np.ndarray  # (n,) whether these are bounds of an inner interval, see `bound_within`
+    origin: np.ndarray  # (n,) slot of the latest feedback, with `by_slot`
+    latest: np.ndarray  # (n,) time of the latest feedback, otherwise
+    fresh: np.ndarray  # (b,) buffer: arms with feedback at this time
 
 
 @jit
@@ -65,22 +65,22 @@ def make_state(race: Race, delay: np.ndarray) -> State:
     """A race before its first pull.
 
     Args:
-        race: what is asked.
-        delay: (n,) steps of an arm's pulls, where all have as many; else 0.
+        race: the task.
+        delay: (n,) steps of an arm's pulls if all have the same number; else 0.
     """
     n = delay.size
     return State(
         clock=np.zeros(1, np.int64),
         running=np.zeros(1, np.int64),
-        surviving=np.full(1, n),
-        places=np.full(1, race.k),
+        n_surviving=np.full(1, n),
+        n_to_accept=np.full(1, race.k),
         missed=np.zeros(1, np.bool_),
         tally=make_tally(delay, race.batch),
         started=np.zeros(n, np.int64),
         active=np.zeros(n, np.int64),
         cancelled=np.zeros(n, np.int64),
         sets=np.zeros(n, np.int64),
-        alive=np.arange(n),
+        surviving=np.arange(n),
         centres=np.zeros(n),
         lower=np.full(n, -np.inf),
         upper=np.full(n, np.inf),
@@ -93,14 +93,14 @@ def make_state(race: Race, delay: np.ndarray) -> State:
 
 @inlined
 def next_arm(race: Race, state: State) -> int:
-    """GetBatchArms, one slot: of S the arm started least with fewer than r running, or -1.
+    """GetBatchArms for one slot: the least started arm of S with fewer than r running pulls, or -1.
 
     Ties go to the lowest index.
     """
-    alive, started = state.alive, state.started
+    surviving, started = state.surviving, state.started
     least = -1
-    for i in range(state.surviving[0]):
-        a = alive[i]
+    for i in range(state.n_surviving[0]):
+        a = surviving[i]
         if state.active[a] < race.limit and (least < 0 or started[a] < started[least]):
             least = a
     return least
@@ -108,7 +108,7 @@ def next_arm(race: Race, state: State) -> int:
 
 @inlined
 def start_pull(state: State, s: int, arm: int, delay: int) -> None:
-    """Start a pull of an arm in slot s, which is free; `delay` in steps, 0 if unknown."""
+    """Start a pull of an arm in the free slot s; `delay` in steps, 0 if unknown."""
     tally = state.tally
     tally.slots[ARM, s], tally.slots[NUMBER, s] = arm, state.started[arm]
     tally.slots[AGE, s], tally.slots[DELAY, s] = 0, delay
@@ -128,13 +128,13 @@ def wait(state: State, s: int, elapsed: int) -> None:
 
 @inlined
 def observe_partial(state: State, s: int, value: float, spread: float) -> None:
-    """Take in a partial feedback of the pull in slot s, which has waited for it.
+    """Observe a partial feedback of the pull in slot s, after `wait`.
 
     Args:
         state: of the race.
         s: the slot.
         value: the feedback.
-        spread: its scale if it has one of its own, else 0.
+        spread: its scale if RECORDED, else 0.
     """
     state.tally.sums[s] += value
     state.tally.squares[s] += spread**2
@@ -142,7 +142,7 @@ def observe_partial(state: State, s: int, value: float, spread: float) -> None:
 
 @inlined
 def observe_final(rules: Rules, state: State, s: int, reward: float) -> None:
-    """Take in the reward of the pull in slot s, which has waited for it and ends."""
+    """Observe the reward of the pull in slot s, after `wait`, and end the pull."""
     tally = state.tally
     arm, partial = tally.slots[ARM, s], tally.slots[AGE, s] - 1
     tally.finished[arm] += 1
@@ -164,8 +164,8 @@ def cancel(state: State, s: int) -> None:
 
 
 @inlined
-def close_gaps(state: State) -> None:
-    """Move the running pulls into the first slots, in the same order."""
+def compact_slots(state: State) -> None:
+    """Move the running pulls into the first slots, keeping their order."""
     slots, sums, squares = state.tally.slots, state.tally.sums, state.tally.squares
     kept = 0
     for s in range(state.running[0]):
@@ -180,16 +180,16 @@ def close_gaps(state: State) -> None:
 
 
 @inlined
-def sharing(rules: Rules, state: State) -> int:
-    """How many arms share delta."""
-    return state.surviving[0] if rules.survivors else state.sets.size
+def n_sharing(rules: Rules, state: State) -> int:
+    """The number of arms that share delta."""
+    return state.n_surviving[0] if rules.survivors else state.sets.size
 
 
 @inlined
 def counted(rules: Rules, state: State, arm: int) -> tuple[int, int]:
-    """Running pulls in the slots first, ..., last - 1 count for an arm's bounds: these two numbers.
+    """(first, last): running pulls in the slots first, ..., last - 1 count for an arm's bounds.
 
-    All do, or with slots taken one by one, but for increments, that of the latest feedback alone.
+    These are all slots; with `by_slot`, except for increments, only that of the latest feedback.
     """
     one = rules.by_slot and rules.feedback != INCREMENTAL
     first = state.origin[arm] if one else 0
@@ -198,9 +198,9 @@ def counted(rules: Rules, state: State, arm: int) -> tuple[int, int]:
 
 @inlined
 def bound(rules: Rules, state: State, arm: int) -> float:
-    """New bounds of an arm from all that was observed; the half-width of its interval."""
+    """Update the bounds of an arm from all observations; returns the half-width of its interval."""
     first, last = counted(rules, state, arm)
-    centre, width = interval(rules, state.tally, first, last, arm, sharing(rules, state))
+    centre, width = interval(rules, state.tally, first, last, arm, n_sharing(rules, state))
     state.centres[arm] = centre
     state.lower[arm], state.upper[arm] = centre - width, centre + width
     state.inner[arm] = False
@@ -209,15 +209,15 @@ def bound(rules: Rules, state: State, arm: int) -> float:
 
 @inlined
 def bound_within(rules: Rules, state: State, arm: int, mean: float) -> bool:
-    """Bounds of an interval within the true one; whether no more need be known.
+    """Set bounds of an inner interval, contained in the exact one; returns whether they suffice.
 
-    They take a fraction of the time of `bound`. Where they move no arm out of S, true ones do not
-    either: `decides` counts no fewer arms above and no more below the wider intervals are. They are
-    not enough if the true interval may miss the `mean` and none has missed before.
+    They cost a fraction of `bound`. If they move no arm out of S, exact bounds do not either:
+    widening intervals can only increase the count `above` of `decides` and decrease `below`. They
+    do not suffice if the exact interval may miss the `mean` and no interval has missed so far.
     """
     first, last = counted(rules, state, arm)
     centre, width, other, least = candidates(
-        rules, state.tally, first, last, arm, sharing(rules, state)
+        rules, state.tally, first, last, arm, n_sharing(rules, state)
     )
     if least > width:
         other, least = centre, width
@@ -228,29 +228,29 @@ def bound_within(rules: Rules, state: State, arm: int, mean: float) -> bool:
 
 @inlined
 def bound_exactly(rules: Rules, state: State) -> None:
-    """True bounds of the arms of S that have those of an interval within."""
-    for i in range(state.surviving[0]):
-        if state.inner[state.alive[i]]:
-            bound(rules, state, state.alive[i])
+    """Compute exact bounds for the arms of S that have bounds of an inner interval."""
+    for i in range(state.n_surviving[0]):
+        if state.inner[state.surviving[i]]:
+            bound(rules, state, state.surviving[i])
 
 
 @inlined
 def decides(state: State) -> bool:
     """Whether Algorithm 1 moves an arm out of S.
 
-    If it accepts any arm it accepts the one with the highest LCB, and if it rejects any, the one
-    with the lowest UCB; see `update_sets`.
+    If it accepts any arm it accepts the one with the highest LCB; if it rejects any it rejects the
+    one with the lowest UCB. See `update_sets`.
     """
-    m, alive, lower, upper = state.surviving[0], state.alive, state.lower, state.upper
+    m, surviving, lower, upper = state.n_surviving[0], state.surviving, state.lower, state.upper
     highest, lowest = -np.inf, np.inf
     for i in range(m):
-        highest = max(highest, lower[alive[i]])
-        lowest = min(lowest, upper[alive[i]])
+        highest = max(highest, lower[surviving[i]])
+        lowest = min(lowest, upper[surviving[i]])
     above, below = 0, 0
     for i in range(m):
-        above += upper[alive[i]] >= highest
-        below += lower[alive[i]] > lowest
-    return above <= state.places[0] or below >= state.places[0]
+        above += upper[surviving[i]] >= highest
+        below += lower[surviving[i]] > lowest
+    return above <= state.n_to_accept[0] or below >= state.n_to_accept[0]
 
 
 @inlined
@@ -259,35 +259,34 @@ def update_sets(state: State) -> None:
 
     With k_t = k - |A|, an arm's LCB exceeds the (k_t + 1)-th largest UCB of S if at most k_t of S
     have a UCB as large as it; its UCB is below the k_t-th largest LCB if k_t of S have a larger
-    LCB. Where a rank does not exist the condition holds, as for "the UCB of |S| - k_t arms" of the
+    LCB. If a rank does not exist the condition holds, as for "the UCB of |S| - k_t arms" of the
     text: with k = n all arms are accepted at the first feedback.
     """
-    m, alive, lower, upper = state.surviving[0], state.alive, state.lower, state.upper
-    wanted = state.places[0]
+    m, surviving, lower, upper = state.n_surviving[0], state.surviving, state.lower, state.upper
+    wanted = state.n_to_accept[0]
     for i in range(m):
         above, below = 0, 0
         for j in range(m):
-            above += upper[alive[j]] >= lower[alive[i]]
-            below += lower[alive[j]] > upper[alive[i]]
+            above += upper[surviving[j]] >= lower[surviving[i]]
+            below += lower[surviving[j]] > upper[surviving[i]]
         if above <= wanted:
-            state.sets[alive[i]] = ACCEPTED
-            state.places[0] -= 1
+            state.sets[surviving[i]] = ACCEPTED
+            state.n_to_accept[0] -= 1
         elif below >= wanted:
-            state.sets[alive[i]] = REJECTED
+            state.sets[surviving[i]] = REJECTED
     left = 0
     for i in range(m):
-        if state.sets[alive[i]] == SURVIVING:
-            alive[left] = alive[i]
+        if state.sets[surviving[i]] == SURVIVING:
+            surviving[left] = surviving[i]
             left += 1
-    state.surviving[0] = left
+    state.n_surviving[0] = left
 
 
 @inlined
 def eliminate(rules: Rules, state: State) -> bool:
-    """Move arms out of S if Algorithm 1 does; whether it does.
+    """Algorithm 1; returns whether it moves any arm out of S.
 
-    Where intervals within the true ones move none, these do not either; where they may, the true
-    ones decide.
+    If inner intervals move no arm, the exact ones do not either; otherwise exact ones decide.
     """
     moves = decides(state)
     if moves:
@@ -300,8 +299,8 @@ def eliminate(rules: Rules, state: State) -> bool:
 
 @inlined
 def cancel_eliminated(state: State) -> None:
-    """Cancel the running pulls of arms that left S, and close the gaps."""
+    """Cancel the running pulls of arms that left S, and compact the slots."""
     for s in range(state.running[0]):
         if state.sets[state.tally.slots[ARM, s]] != SURVIVING:
             cancel(state, s)
-    close_gaps(state)
+    compact_slots(state)

@@ -21,14 +21,14 @@ from bestarm.delayed.world import Arms, Records
 
 
 class Reading(NamedTuple):
-    """One way to take what the paper leaves open (docs/readings.md)."""
+    """One reading of what the paper leaves open (docs/readings.md)."""
 
     split: int = OPTIMAL  # of delta between rewards and partial feedback
     survivors: bool = False  # delta / |surviving arms| in place of delta / n
-    pooled: bool = False  # all running pulls of an arm enter its bound, else the oldest
-    by_slot: bool = False  # slots are taken one by one, each moving arms, else all at once
+    pooled: bool = False  # whether all running pulls of an arm count, else only the oldest
+    by_slot: bool = False  # whether slots are processed one by one, else all at once
     multiplier: float = 2.0  # of standard deviations, for the scale in Lemma 1
-    alone: str = "as-written"  # the reading of racing on rewards alone that it is compared with
+    alone: str = "as-written"  # the reading of racing on rewards alone to compare with
 
 
 NAMED = {
@@ -46,30 +46,31 @@ EVERY = NAMED | {
 
 
 class Setting(Input):
-    """What a run is asked, the same for every strategy."""
+    """The setting of a run, the same for every strategy."""
 
-    delta: Probability = Field(0.05, description="wanted chance of a wrong answer")
+    delta: Probability = Field(0.05, description="maximum probability of a wrong answer")
     cap: Pulls | None = Field(10_000_000, description="most time steps of a run")
-    batch: Batch = Field(1, description="b, pulls that run at a time")
-    limit: Batch | None = Field(None, description="r, of these most of the same arm")
+    batch: Batch = Field(1, description="b, most pulls that run at a time")
+    limit: Batch | None = Field(None, description="r, most of these of the same arm")
 
 
 def rules_of(
     reading: Reading, feedback: str, sigma: np.ndarray, sigma_p: float, setting: Setting
 ) -> Rules:
-    """How bounds are computed from partial feedback of a kind, "full" to ignore it.
+    """The rules for intervals from one kind of partial feedback, "full" to ignore it.
 
     Args:
         reading, feedback, setting: as named.
         sigma: (n,) standard deviations of the arms' rewards.
-        sigma_p: of a partial feedback given the reward; 1 where each is recorded with its own.
+        sigma_p: standard deviation of a partial feedback given the reward; 1 if each is recorded
+            with its own.
     """
     return Rules(
         feedback=getattr(bounds, feedback.upper()),
         scale=reading.multiplier * sigma,
         scale_p=reading.multiplier * sigma_p,
         delta=setting.delta,
-        rule=reading.split,
+        split=reading.split,
         survivors=reading.survivors,
         pooled=setting.batch if reading.pooled else 1,
         by_slot=reading.by_slot,
@@ -77,13 +78,13 @@ def rules_of(
 
 
 def usable(instance: Instance) -> str:
-    """The feedback that Partial makes use of: increments only where a pull's steps are known."""
+    """The feedback that Partial uses: increments only if the delays are known."""
     unknown = any(delay.low < delay.high for delay in instance.delay)
     return "full" if instance.feedback == "incremental" and unknown else instance.feedback
 
 
-#: Racing on rewards alone (Algorithm 3), and on partial feedback too (Algorithm 2, its biased
-#: counterpart, and their parallel extensions); by name the feedback that is used.
+#: Racing on rewards alone (Algorithm 3), and also on partial feedback (Algorithm 2, its biased
+#: variant, and their parallel extensions): name -> the feedback that is used.
 STRATEGIES: dict[str, Callable[[Instance], str]] = {
     "Full": lambda instance: "full",
     "Partial": usable,
@@ -101,17 +102,17 @@ class Outcome(NamedTuple):
 
     tau: int  # time steps when the run ended
     status: int  # a `Status`
-    answer: np.ndarray  # (k,) arms, from 1, ascending; if capped, accepted ones and best estimates
-    tau_full: int  # of a run on rewards alone with the same rewards, delays and union bound
+    answer: np.ndarray  # (k,) arms from 1, ascending; if capped, filled up by estimates
+    tau_full: int  # stopping time of racing on rewards alone with the same streams
     full_status: int  # a `Status`, of that run
-    missed: int  # 1 if some confidence interval did not hold its arm's mean
+    missed: int  # 1 if some confidence interval did not contain its arm's mean
     steps: np.ndarray  # (n,) time steps of the arms' pulls; with a batch of one they add up to tau
     finished: np.ndarray  # (n,) pulls that ended
     cancelled: np.ndarray  # (n,) pulls that were cancelled, or cut short by the cap
 
 
 def answer_of(sets: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:
-    """Arms from 0, ascending: the accepted, filled up with surviving ones of highest estimate."""
+    """k arms from 0, ascending: the accepted, then the surviving ones of highest estimate."""
     rank = np.where(sets == ACCEPTED, np.inf, np.where(sets == SURVIVING, centres, -np.inf))
     return np.sort(np.argsort(-rank, kind="stable")[:k])
 
@@ -125,10 +126,10 @@ def reordered(arms: Arms, order: np.ndarray) -> Arms:
     return arms._replace(**by_arm, records=records)
 
 
-class Remembered:
-    """Results that are wanted again soon: the last ones made, up to `most`.
+class ResultCache:
+    """A thread-safe cache of the last results, `most` of them.
 
-    Every reading of Partial wants the same runs on rewards alone, and the cells of Full do.
+    All readings of Partial, and the cells of Full, need the same runs on rewards alone.
     """
 
     def __init__(self, most: int) -> None:
@@ -137,7 +138,7 @@ class Remembered:
         self._results: dict[tuple, Result] = {}
 
     def get(self, key: tuple, simulate: Callable[[], Result]) -> Result:
-        """The result named `key`, simulated if it is not remembered."""
+        """The result of `key`, simulated if it is not in the cache."""
         result = self._results.get(key) or simulate()
         with self._lock:
             self._results[key] = result
@@ -145,20 +146,20 @@ class Remembered:
                 del self._results[next(iter(self._results))]
         return result
 
-    def forget(self) -> None:
-        """Start afresh."""
+    def clear(self) -> None:
+        """Empty the cache."""
         with self._lock:
             self._results.clear()
 
 
-#: Runs on rewards alone, by all that they depend on; a shard has at most 500 of a cell.
-ON_REWARDS = Remembered(2048)
+#: Runs on rewards alone, keyed by everything they depend on; a shard has at most 500 per cell.
+ON_REWARDS = ResultCache(2048)
 
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams.
 
-    Every run of Partial is accompanied by one on rewards alone, on the same rewards and delays.
+    Every run of Partial is paired with one on rewards alone, with the same rewards and delays.
     """
     setting = Setting(**cell.setting)
     reading = READINGS[cell.strategy][cell.reading]

@@ -10,7 +10,7 @@ from bestarm.common.tables import assemble, cell_rows, groups, published_rows
 from bestarm.core.estimates import Estimate, exact, proportion, ratio_of_independent_means
 from bestarm.delayed.strategies import READINGS, Setting
 
-#: Columns of Figure 1, by what their instances are called and what is on the axis.
+#: Columns of Figure 1: family of instances -> quantity on the axis.
 PANELS = {"bounded": "n", "free": "n", "delays": "D"}
 RUN_STATISTICS = (
     *("mean_stopping_time", "median_stopping_time", "share_capped", "error_rate"),
@@ -19,16 +19,16 @@ RUN_STATISTICS = (
 
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:
-    """How hard an instance is; the paper has no lower bound (Section 7)."""
+    """The hardness of an instance; the paper has no lower bound (Section 7)."""
     if truth["hardness"] is None:
         return []
     return [exact("hardness", "pulls", truth["hardness"])]
 
 
 def figure_1(sources: Sources) -> pd.DataFrame:
-    """Times and their ratios in every panel, what is extreme in each, and the published numbers.
+    """Times and their ratios in every panel, their extremes, and the published numbers.
 
-    Also what pulling side by side gains, and times in units of the delay.
+    Also the speed-up of parallel pulls, and times in units of the delay.
     """
     shown, panels = _by_panel(sources)
     return assemble(
@@ -41,7 +41,7 @@ def figure_1(sources: Sources) -> pd.DataFrame:
 
 
 def figure_2(sources: Sources) -> pd.DataFrame:
-    """The same for battery charging, and how hard it is to find the best policy."""
+    """The same for battery charging, with the hardness of the instance."""
     name = next(iter(_recorded(sources, "battery")))
     return assemble(
         *_by_panel(sources, of_grid),
@@ -52,7 +52,7 @@ def figure_2(sources: Sources) -> pd.DataFrame:
 
 
 def cut_strategies(sources: Sources) -> pd.DataFrame:
-    """Times and their ratios, how hard the instance is, and how good forecasts are by step."""
+    """Times and their ratios, the hardness of the instance, the quality of forecasts by step."""
     wanted = (*RUN_STATISTICS, "share_missed", "pulls_finished")
     by_step = [
         {**fact, "x_name": "step", "x": float(quality["step"])}
@@ -104,13 +104,13 @@ def _of_truth(sources: Sources, name: str, unit: str) -> list[Estimate]:
 
 
 def _facts(instance: str, estimates: list[Estimate]) -> list[dict]:
-    """Rows of what is true of an instance, whatever is run on it."""
+    """Rows of the ground truth of an instance, without a strategy."""
     empty = dict.fromkeys(("strategy", "setting", "reading", "x_name"), "")
     return [{"instance": instance, **empty, "x": math.nan, **vars(e)} for e in estimates]
 
 
 def of_panel(rows: pd.DataFrame) -> Iterator[Estimate]:
-    """The shares of wrong answers and of slower runs over all cells of a panel, and its ratios."""
+    """The shares of wrong answers and of slower runs in a panel, and the extremes of its ratios."""
     for statistic in ("error_rate", "share_slower"):
         some = rows[rows.statistic == statistic]
         if len(some):
@@ -130,7 +130,7 @@ def of_panel(rows: pd.DataFrame) -> Iterator[Estimate]:
 
 
 def of_grid(rows: pd.DataFrame) -> Iterator[Estimate]:
-    """The same, and the mean over points of 1 - time_ratio, whose runs are independent."""
+    """`of_panel`, and the mean over points of 1 - time_ratio; runs of points are independent."""
     yield from of_panel(rows)
     ratios = rows[rows.statistic == "time_ratio"]
     if ratios.empty:
@@ -155,7 +155,7 @@ def _by_panel(sources: Sources, of: Callable = of_panel) -> tuple[pd.DataFrame, 
 
 
 def _whole(rows: pd.DataFrame) -> dict:
-    """What the rows of a panel have in common, named as the panel."""
+    """The common columns of the rows of a panel, for a row about the whole panel."""
     first = rows.iloc[0]
     kept = ["strategy", "setting", "reading", "family", "algorithm"]
     kept += [name for name in Setting.model_fields if name in first]
@@ -172,7 +172,7 @@ def speedups(shown: pd.DataFrame) -> Iterator[dict]:
 
 
 def in_delays(shown: pd.DataFrame) -> Iterator[dict]:
-    """Mean times in units of the delay, where delays vary."""
+    """Mean times in units of the delay, for the points along the delay axis."""
     means = shown[(shown.statistic == "mean_stopping_time") & (shown.x_name == "D")]
     for row in means.to_dict("records"):
         scaled = {name: row[name] / row["x"] for name in ("value", "low", "high")}
@@ -180,10 +180,10 @@ def in_delays(shown: pd.DataFrame) -> Iterator[dict]:
 
 
 def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
-    """Pulls started with partial feedback over those without, and the least over all points.
+    """Ratios of pulls started with partial feedback to those without, and the smallest of them.
 
-    Means of finished and of cancelled pulls add up; their intervals as if independent, which for
-    runs that end at different times they nearly are.
+    Means of finished and cancelled pulls are added; their intervals are combined as if they were
+    independent, which is nearly true for runs that end at different times.
     """
     some = summary[summary.statistic.isin(["pulls_finished", "pulls_cancelled"])]
     places = ["instance", "setting", "strategy", "reading"]

@@ -1,4 +1,4 @@
-"""What races are simulated from: the truth of the arms, and what it draws."""
+"""The simulated environment of races: the true arms, and the drawn rewards and delays."""
 
 import math
 from typing import NamedTuple
@@ -8,31 +8,31 @@ import numpy as np
 from bestarm.core.compile import inlined, jit
 from bestarm.delayed.bounds import AGE, ARM, DELAY, INCREMENTAL, NUMBER, RECORDED, Tally
 
-#: Rows of the table of rewards at first.
+#: Initial number of rows in the table of rewards.
 ROWS = 64
 
 
 class Records(NamedTuple):
-    """Recorded pulls: m of every arm, of at most d steps. One that starts is any of its arm's."""
+    """Recorded pulls: m of every arm, of at most d steps; pulls are drawn uniformly from these."""
 
     rewards: np.ndarray  # (n, m)
     delays: np.ndarray  # (n, m) steps
-    forecasts: np.ndarray  # (n, m, d) of the reward at every step before the last; d = 0: none
+    forecasts: np.ndarray  # (n, m, d) of the reward, at steps before the last; d may be 0
     spreads: np.ndarray  # (n, m, d) their standard deviations given the reward
 
 
-#: Rewards and delays are drawn instead.
+#: For instances whose rewards and delays are drawn instead.
 NO_RECORDS = Records(
     np.empty((0, 0)), np.empty((0, 0), np.int64), np.empty((0, 0, 0)), np.empty((0, 0, 0))
 )
 
 
 class Arms(NamedTuple):
-    """The truth that a run is simulated from."""
+    """The true parameters of the arms."""
 
     means: np.ndarray  # (n,)
     bias: np.ndarray  # (n,) of partial feedback
-    low: np.ndarray  # (n,) a pull's delay is uniform on low, ..., high steps, if not recorded
+    low: np.ndarray  # (n,) delays are uniform on low, ..., high steps, unless recorded
     high: np.ndarray  # (n,)
     sigma: np.ndarray  # (n,) standard deviation of a reward
     sigma_p: float  # of a partial feedback given the reward
@@ -40,20 +40,20 @@ class Arms(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Rewards and delays of the f-th pull of every arm, row by row, as far as they are drawn.
+    """Rewards and delays of the f-th pull of every arm, in row f, as far as they are drawn.
 
     They do not depend on the strategy.
     """
 
-    rows: np.ndarray  # (1,) rows that are drawn; the tables have room for more
+    rows: np.ndarray  # (1,) number of drawn rows; the tables are longer
     rewards: np.ndarray  # (rows, n)
     delays: np.ndarray  # (rows, n)
-    picks: np.ndarray  # (rows, n) which of its arm's records a pull is; no rows if not recorded
+    picks: np.ndarray  # (rows, n) the record of each pull; no rows if not recorded
 
 
 @jit
 def make_drawn(arms: Arms) -> Drawn:
-    """Nothing drawn yet."""
+    """Empty tables."""
     n, recorded = arms.means.size, arms.records.rewards.size > 0
     return Drawn(
         rows=np.zeros(1, np.int64),
@@ -65,13 +65,13 @@ def make_drawn(arms: Arms) -> Drawn:
 
 @jit
 def with_more_room(drawn: Drawn) -> Drawn:
-    """The same with twice the room."""
+    """A copy with twice the capacity."""
     return Drawn(drawn.rows, _twice(drawn.rewards), _twice(drawn.delays), _twice(drawn.picks))
 
 
 @inlined
 def _twice(table: np.ndarray) -> np.ndarray:
-    """A table with room for twice as many rows."""
+    """A copy of a table with twice as many rows."""
     larger = np.empty((2 * table.shape[0], table.shape[1]), table.dtype)
     larger[: table.shape[0]] = table
     return larger
@@ -79,7 +79,7 @@ def _twice(table: np.ndarray) -> np.ndarray:
 
 @jit
 def draw(drawn: Drawn, arms: Arms, environment: np.random.Generator) -> None:
-    """Draw the next row: rewards, then delays if those of some arm vary; or which records."""
+    """Draw the next row: rewards, then delays if some arm's vary; or the recorded pulls."""
     rows, rewards, delays, picks = drawn
     row, n, records = rows[0], rewards.shape[1], arms.records
     rows[0] += 1
@@ -102,16 +102,16 @@ def draw(drawn: Drawn, arms: Arms, environment: np.random.Generator) -> None:
 def increment(
     total: float, left: int, delay: int, sigma: float, coins: np.random.Generator
 ) -> float:
-    """The next increment of a reward, given the sum of those that are left.
+    """The next increment of a reward, given the sum R of the remaining m increments.
 
-    Of m it is normal with mean R / m and variance (1 - 1/m) sigma^2 / D, R being their sum.
+    It is normal with mean R / m and variance (1 - 1/m) sigma^2 / D.
 
     Args:
         total: R.
         left: m, at least 1.
         delay: D, steps of the pull.
         sigma: standard deviation of the reward.
-        coins: what it is drawn from.
+        coins: generator of the noise.
     """
     spread = sigma * math.sqrt((1.0 - 1.0 / left) / delay)
     return total / left + spread * coins.standard_normal()
@@ -121,15 +121,15 @@ def increment(
 def partial_feedback(
     feedback: int, arms: Arms, drawn: Drawn, tally: Tally, s: int, coins: np.random.Generator
 ) -> tuple[float, float]:
-    """What the pull in slot s gives at its age, less than its delay: a value, and its scale.
+    """The partial feedback of the pull in slot s at its age, and its scale (0 unless RECORDED).
 
-    The scale is 0 where it is the same for all pulls.
+    The age must be less than the delay.
 
     Args:
         feedback: INCREMENTAL, UNBIASED, BIASED or RECORDED.
         arms, drawn, tally: as named.
         s: the slot.
-        coins: what noise is drawn from.
+        coins: generator of the noise.
     """
     arm, number = tally.slots[ARM, s], tally.slots[NUMBER, s]
     age, delay = tally.slots[AGE, s], tally.slots[DELAY, s]

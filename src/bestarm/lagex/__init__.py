@@ -1,7 +1,7 @@
 """Learning to explore with Lagrangians for bandits under unknown constraints.
 
 U. Das and D. Basu, AISTATS 2026. Find the best mixture of arms, a policy, that satisfies linear
-constraints whose coefficients are as unknown as the rewards.
+constraints whose coefficients are unknown, like the rewards.
 """
 
 from bestarm.lagex.interactive import CGE, LAGEX, LATS, CTnS, Uniform

@@ -1,4 +1,4 @@
-"""Where to pull: the allocation that tells the best policy from its alternatives fastest.
+"""The optimal allocation of pulls for telling the best policy from its alternatives.
 
 With costs c_va = 2 sigma_a^2 v_a^2 / (gap_v + r)^2 of the alternatives v = pi' - pi,
 D(omega) = min_v 1 / sum_a c_va / omega_a (Theorem 4), and rows = A - b 1^T - s of the (estimated,
@@ -9,9 +9,10 @@ optimistic) constraints,
 Without rows this is Eq. (4). With them it is also Theorem 4: minimised over its multipliers
 {l >= 0, ||l||_1 <= D / gamma}, the objective is D(omega) (1 - e / gamma) with e the largest excess
 in rows omega, and gamma the least slack of pi. Mixing omega with a share e / (e + gamma) of pi
-removes the excess and keeps D(omega) gamma / (e + gamma), which is no less: the price is exact.
+removes the excess and keeps D(omega) gamma / (e + gamma), which is no less, so the Lagrangian
+penalty is exact.
 
-It is solved in the dual, dual.py.
+The program is solved in its dual, see dual.py.
 """
 
 import math
@@ -20,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, lean
-from bestarm.lagex.dual import Program, make_solver, solve, start_from_nothing
+from bestarm.lagex.dual import Program, cold_start, make_solver, solve
 from bestarm.lagex.vertices import Others
 
 #: Relative accuracy of T while sampling.
 ACCURACY = 1e-4
-#: Relative accuracy of T where an allocation is not unique; rounding allows no less.
+#: Relative accuracy of T if the allocation is not unique; rounding does not allow a better one.
 PADDING = 1e-5
 #: Least squared gap of an alternative in a program.
 LEAST_GAP = 1e-18
@@ -54,7 +55,7 @@ def costs_of(
     Args:
         steps: (V, K) pi' - pi. gaps: (V,). deviations: (K,) sigma_a.
         accuracy: of the padding.
-        out: (V, K) overwritten. Where gap_v + r is zero, LEAST_GAP stands for its square.
+        out: (V, K) overwritten. (gap_v + r)^2 is replaced by LEAST_GAP if it is smaller.
         roots: (V,) overwritten with sum_a sqrt(c_va).
     """
     k = deviations.size
@@ -73,13 +74,13 @@ def costs_of(
 
 @lean
 def pad(costs: np.ndarray, count: int, accuracy: float, out: np.ndarray) -> None:
-    """Costs in which no arm is free: out[v, a] = c_va + (accuracy sum_b sqrt(c_vb) / 2K)^2.
+    """Make all costs positive: out[v, a] = c_va + (accuracy sum_b sqrt(c_vb) / 2K)^2.
 
-    Without it an allocation is not unique where a constraint forces mass upon arms that no binding
-    alternative needs, and q and z vanish together there. (sum_b sqrt(c_vb))^2 is T of one
-    alternative alone; a mass of accuracy / 2K for an arm costs T that share and pays for the
-    padding of one alternative with the same share, so T changes by at most about `accuracy` of
-    itself.
+    Without padding the allocation is not unique if a constraint forces mass onto arms that no
+    binding alternative needs, where both q and z of dual.py vanish. (sum_b sqrt(c_vb))^2 is T of
+    one alternative alone. A mass of accuracy / 2K on an arm raises T by a relative accuracy / 2K,
+    and the padding of an arm has an effect of the same size, so T changes by at most about a
+    relative `accuracy`.
     """
     k = costs.shape[1]
     for v in range(count):
@@ -106,11 +107,11 @@ def information(costs: np.ndarray, count: int, pulls: np.ndarray) -> float:
 
 @inlined
 def passes_glr(
-    others: Others, count: int, r: float, variances: np.ndarray, pulls: np.ndarray, bar: float
+    others: Others, count: int, r: float, variances: np.ndarray, pulls: np.ndarray, beta: float
 ) -> bool:
-    """The GLR test: whether `information` at pull counts exceeds a threshold, `bar`.
+    """The GLR test: whether `information` at pull counts exceeds the threshold `beta`.
 
-    Seldom looks at more than the first alternative.
+    It usually fails at the first alternative.
 
     Args:
         others: the alternatives, `count` of them. pulls: (K,) positive.
@@ -119,13 +120,13 @@ def passes_glr(
         total = 0.0
         for a in range(pulls.size):
             total += variances[a] * others.steps[v, a] * others.steps[v, a] / pulls[a]
-        if not 2.0 * total * bar < (others.gaps[v] + r) * (others.gaps[v] + r):
+        if not 2.0 * total * beta < (others.gaps[v] + r) * (others.gaps[v] + r):
             return False
     return True
 
 
 class Allocation(NamedTuple):
-    """A solution of the program."""
+    """A solution of the program of this module."""
 
     omega: np.ndarray  # (K,)
     value: float  # D(omega) = 1 / T
@@ -133,15 +134,15 @@ class Allocation(NamedTuple):
 
 
 def best_allocation(costs: np.ndarray, rows: np.ndarray, tolerance: float = 1e-7) -> Allocation:
-    """Solve the program from nothing.
+    """Solve the program from a cold start.
 
     Args:
         costs: (V, K) finite. rows: (d, K), none for the whole simplex.
-        tolerance: relative in T and absolute in rows omega. Where the allocation is not unique
-            (see `pad`) PADDING is what can be had.
+        tolerance: relative in T and absolute in rows omega. If the allocation is not unique (see
+            `pad`) PADDING is the best possible.
 
     Raises:
-        ArithmeticError: if neither is reached, as where no allocation is feasible.
+        ArithmeticError: neither tolerance was reached, for example as no allocation is feasible.
     """
     costs = np.ascontiguousarray(costs, dtype=float)
     count, k = costs.shape
@@ -150,9 +151,11 @@ def best_allocation(costs: np.ndarray, rows: np.ndarray, tolerance: float = 1e-7
     omega, padded, residual = np.zeros(k), np.zeros((count, k)), np.inf
     for padding in (min(tolerance, PADDING), PADDING):
         if not residual <= tolerance:
-            start_from_nothing(solver, count)
+            cold_start(solver, count)
             pad(costs, count, padding, padded)
             residual = solve(Program(padded, count, rows), tolerance, omega, solver)
     if not residual <= 10.0 * max(tolerance, PADDING):
-        raise ArithmeticError(f"the allocation is off by {residual:.1e}, asked was {tolerance:.0e}")
+        raise ArithmeticError(
+            f"the allocation has residual {residual:.1e}, above tolerance {tolerance:.0e}"
+        )
     return Allocation(omega, information(costs, count, omega), residual)

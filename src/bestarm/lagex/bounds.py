@@ -1,6 +1,6 @@
 """Lower bounds on stopping times for Gaussian rewards, Eq. (4) and Theorem 4, and Corollary 1.
 
-And one the paper does not have: what it takes to learn the constraints (`learning_time`).
+Also one that is not in the paper: the cost of learning the constraints (`learning_time`).
 """
 
 import math
@@ -14,9 +14,9 @@ from scipy.special import rel_entr
 from bestarm.lagex import vertices
 from bestarm.lagex.allocation import best_allocation
 from bestarm.lagex.model import Model
-from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, there
+from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, nonempty
 
-#: A gap, or a slack, that is no larger is rounding: the best policy is not unique, or the
+#: A gap or slack of at most this size counts as zero: the best policy is not unique, or the
 #: constraint is active.
 TIE = 1e-9
 
@@ -24,16 +24,16 @@ TIE = 1e-9
 class Bound(NamedTuple):
     """A characteristic time T, and the allocation that attains it."""
 
-    time: float  # pulls per nat of information; infinite where the best policy is not unique
-    allocation: np.ndarray  # (K,) shares of pulls; uniform where T is infinite
+    time: float  # pulls per nat of information; infinite if the best policy is not unique
+    allocation: np.ndarray  # (K,) shares of pulls; uniform if T is infinite
 
 
 class Corollary1(NamedTuple):
-    """What T_{F,0} lies between, from one number an alternative."""
+    """Bounds on T_{F,0} from one number per alternative."""
 
     low: float
-    high: float  # allocations over the simplex
-    high_inside: float  # allocations that keep the constraints
+    high: float  # for allocations over the simplex
+    high_inside: float  # for allocations that satisfy the constraints
 
 
 def lower_bound(time: float, delta: float) -> float:
@@ -42,14 +42,14 @@ def lower_bound(time: float, delta: float) -> float:
 
 
 def rows_of(model: "Model", shift: float = 0.0) -> np.ndarray:
-    """(d, K) A - b 1^T - shift: rows pi <= 0 says the same as A pi <= b + shift."""
+    """(d, K) A - b 1^T - shift: on policies, rows pi <= 0 is equivalent to A pi <= b + shift."""
     return vertices.rows_of(model.matrix, model.limits) - shift
 
 
-def to_tell_apart(model: "Model", r: float) -> Alternatives:
-    """The best policy and the vertices that decide T: its neighbours if r = 0, else all others."""
+def deciding_alternatives(model: "Model", r: float) -> Alternatives:
+    """The best policy and the alternatives that decide T: neighbours if r = 0, else all others."""
     data = model.means, model.matrix, model.limits
-    return there(every_alternative(*data) if r > 0.0 else alternatives(*data, 0.0))
+    return nonempty(every_alternative(*data) if r > 0.0 else alternatives(*data, 0.0))
 
 
 def known_time(model: "Model", r: float = 0.0, inside: bool = False) -> Bound:
@@ -63,11 +63,11 @@ def known_time(model: "Model", r: float = 0.0, inside: bool = False) -> Bound:
     Args:
         model: an instance.
         r: by how much a policy may fall short of the best one.
-        inside: whether allocations have to be in F too, else they are any of the simplex (as for
-            the bounds that the paper draws).
+        inside: whether allocations must lie in F too, else anywhere in the simplex (as for the
+            bounds that the paper draws).
     """
     rows = rows_of(model) if inside else np.zeros((0, model.means.size))
-    return _best(model, to_tell_apart(model, r), rows, r)
+    return _best(model, deciding_alternatives(model, r), rows, r)
 
 
 def relaxed_time(model: "Model", shift: float, r: float = 0.0) -> Bound:
@@ -81,11 +81,11 @@ def relaxed_time(model: "Model", shift: float, r: float = 0.0) -> Bound:
     under A~ omega <= b (docs/readings.md), which is what is solved; with shift 0 it is `known_time`
     inside F.
     """
-    return _best(model, to_tell_apart(model, r), rows_of(model, shift), r)
+    return _best(model, deciding_alternatives(model, r), rows_of(model, shift), r)
 
 
 def bai_time(model: "Model") -> Bound:
-    """T of the best arm without constraints; infinite where two arms tie."""
+    """T of best-arm identification without constraints; infinite if two arms tie."""
     best = int(np.argmax(model.means))
     steps = np.delete(np.eye(model.means.size), best, axis=0)
     steps[:, best] -= 1.0
@@ -95,7 +95,7 @@ def bai_time(model: "Model") -> Bound:
 
 
 def _best(model: "Model", found: Alternatives, rows: np.ndarray, r: float) -> Bound:
-    """The best allocation against some alternatives; T is 0 where there is none."""
+    """The best allocation against some alternatives; T is 0 if there are none."""
     k = model.means.size
     uniform = np.full(k, 1.0 / k)
     if len(found.gaps) == 0:
@@ -108,10 +108,10 @@ def _best(model: "Model", found: Alternatives, rows: np.ndarray, r: float) -> Bo
 
 
 class Learning(NamedTuple):
-    """What it takes to learn the constraints well enough, and the change that must be noticed."""
+    """The time to learn the constraints well enough, and the change that must be detected."""
 
     time: float  # pulls per nat of information
-    shift: np.ndarray  # (d,) u >= 0, added to whole rows of A
+    shift: np.ndarray  # (d,) u >= 0, added to all entries of each row of A
 
 
 def learning_time(model: "Model", r: float) -> Learning:
@@ -120,39 +120,39 @@ def learning_time(model: "Model", r: float) -> Learning:
     Let F be the feasible policies, R those of them within r of the best value, the right answers.
     Add u_i >= 0 to all entries of row i of A: every cost row i is larger by u_i, whatever the arm,
     and a policy of F is still feasible if its slacks b - A pi are at least u. If no policy of R is,
-    no right answer stays right, so a strategy that errs at most delta, whether it knows the rewards
-    or not, has to notice (as long as some policy of F stays feasible, so that the changed instance
-    has an answer). A pull of any arm tells |u|^2 / (2 cost_sigma^2) nats, hence
+    no right answer stays right, so a delta-correct strategy, whether it knows the rewards or not,
+    has to detect the change (as long as some policy of F stays feasible, so that the changed
+    instance has an answer). A pull of any arm gives |u|^2 / (2 cost_sigma^2) nats, hence
 
         E[tau] >= time kl(delta, 1 - delta),      time = 2 cost_sigma^2 / |u|^2,
 
     and if more than a share p of runs end within T pulls, T >= time kl(p - delta, delta)
-    (`within`: the event is to end within T with an answer in R, which has probability at least
-    p - delta here and at most delta there).
+    (`quantile_bound`: the event is to end within T with an answer in R, which has probability at
+    least p - delta here and at most delta there).
 
     For l >= 0 put h(l) = max over R of l (b - A pi). No policy of R has all slacks above u if
     l u >= h(l), of which the shortest is u = h(l) l / |l|^2, with |u| = h(l) / |l|. The shortest of
     all has an l that is a vertex of {l >= 0 : l (b - A pi) <= 1 on R}: |l| is largest there. For a
-    single row this is u_i = s_i, the largest slack of row i in R. Vertices whose u leaves no policy
-    of F are left out, so where there are any the bound holds but may not be the best.
+    single row this is u_i = s_i, the largest slack of row i in R. Vertices whose u leaves no
+    feasible policy are left out; the bound still holds, but may not be the best.
 
     Args:
         model: an instance with a cost_sigma.
         r: by how much an answer may fall short of the best policy.
 
     Returns:
-        The time, infinite if a constraint is active at every right answer though not at every
-        feasible policy (as with r = 0), and 0 if no shift is possible.
+        The time and the shift. The time is infinite if a constraint is active at every right
+        answer though not at every feasible policy (as with r = 0), and 0 if no shift is possible.
     """
     d = len(model.limits)
-    largest = np.array([_most_slack(model, np.zeros(d), i) for i in range(d)])  # of rows in F
-    best = there(every_alternative(model.means, model.matrix, model.limits))
+    largest = np.array([_most_slack(model, np.zeros(d), i) for i in range(d)])  # slacks over F
+    best = nonempty(every_alternative(model.means, model.matrix, model.limits))
     matrix = np.vstack([model.matrix, -model.means])
     limits = np.append(model.limits, r - best.value)
-    right = there(every_alternative(model.means, matrix, limits))  # the vertices of R
+    right = nonempty(every_alternative(model.means, matrix, limits))  # the vertices of R
     policies = np.vstack([right.policy, right.policy + right.steps])
     slacks = np.maximum(model.limits - policies @ model.matrix.T, 0.0)  # (V, d)
-    rows = largest > TIE  # the others can never be tightened
+    rows = largest > TIE  # the others have no slack anywhere in F
     if not rows.any():
         return Learning(0.0, np.zeros(d))
     if (slacks.max(axis=0)[rows] <= TIE).any():
@@ -170,7 +170,7 @@ def learning_time(model: "Model", r: float) -> Learning:
     return Learning(2.0 * model.cost_sigma**2 / float(squares[least]), shifts[least])
 
 
-def within(time: float, share: float, delta: float) -> float:
+def quantile_bound(time: float, share: float, delta: float) -> float:
     """The least T such that more than `share` of runs may end within T pulls (`learning_time`).
 
     time kl(share - delta, delta), 0 where share <= 2 delta. With share 1/2 it bounds medians.
@@ -182,9 +182,9 @@ def within(time: float, share: float, delta: float) -> float:
 
 
 def _most_slack(model: "Model", shift: np.ndarray, row: int | None = None) -> float:
-    """max over F of the slack of a row beyond its shift, or of the least such slack of all rows.
+    """max over F of the slack of a row minus its shift; without `row`, of the minimum over rows.
 
-    Where that is 0 or less no policy of F has all slacks above the shift.
+    If that is 0 or less no policy of F has all slacks above the shift.
     """
     d, k = model.matrix.shape
     wanted = np.ones(d) if row is None else np.eye(d)[row]
@@ -198,7 +198,7 @@ def _most_slack(model: "Model", shift: np.ndarray, row: int | None = None) -> fl
         method="highs",
     )
     if found.status != 0 or found.fun is None:
-        raise RuntimeError(f"the linear program of a shift ended with: {found.message}")
+        raise RuntimeError(f"the linear program for a shift ended with: {found.message}")
     return -float(found.fun)
 
 
@@ -214,7 +214,7 @@ def _polar_vertices(points: np.ndarray) -> np.ndarray:
 
 
 def least_slack(policy: np.ndarray, rows: np.ndarray) -> float:
-    """gamma = min_i -(rows policy)_i, 0 where rounding makes it less than TIE."""
+    """gamma = min_i -(rows policy)_i, set to 0 if at most TIE."""
     slack = float((-rows @ policy).min())
     return slack if slack > TIE else 0.0
 
@@ -232,9 +232,9 @@ def corollary_1(model: "Model") -> Corollary1:
 
         H <= T_{F,0} <= K H,   and inside F   T_{F,0} <= K H (1 + e / gamma),
 
-    e being by how much the uniform allocation breaks a constraint and gamma the least slack of pi.
+    e being the largest violation by the uniform allocation and gamma the least slack of pi.
     """
-    found = there(alternatives(model.means, model.matrix, model.limits, 0.0))
+    found = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0))
     if (found.gaps <= TIE).any():
         return Corollary1(math.inf, math.inf, math.inf)
     hardness = 2.0 * (found.steps**2 @ model.variances) / found.gaps**2

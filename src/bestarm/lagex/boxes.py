@@ -1,4 +1,4 @@
-"""How strategies look, and boxes of their stopping times and violations, for plots.py."""
+"""The style of strategies, and box plots of stopping times and violations, for plots.py."""
 
 from collections.abc import Sequence
 
@@ -35,7 +35,7 @@ LOOKS = {
     "CTnS": Look(GREEN, "X"),
     "CGE": Look(PURPLE, "*"),
 }
-#: Told the constraints: drawn apart and hatched.
+#: Strategies that are given the constraints: drawn separately and hatched.
 KNOWING = ("CTnS", "CGE")
 LINES = {
     "known lower bound": (BLACK, ":", "lower bound"),
@@ -44,7 +44,7 @@ LINES = {
     "unknown lower bound": (PURPLE, "-", "lower bound, constraints unknown"),
 }
 READING_NAMES = {"as-written": "as written", "released-stop": "with the released stopping rule"}
-#: Height of a box, by reading, in units of a strategy's row, and where it stands in it.
+#: Offset and height of a box within a strategy's row, by reading, in units of the row.
 PLACES = {"as-written": (-0.16, 0.34), "released-stop": (0.24, 0.2)}
 QUANTILES = [
     *("quantile_05", "quartile_25", "median_stopping_time", "quartile_75", "quantile_95"),
@@ -68,9 +68,9 @@ def value_of(rows: pd.DataFrame, statistic: str) -> float:
 
 
 def box(axes: Axes, rows: pd.DataFrame, names: list[str], at: float, height: float, look: dict):
-    """A box of quartiles, with a median and whiskers where they are defined.
+    """A box of quartiles, with the median and whiskers that are defined.
 
-    Where a quantile lies among capped runs the box is open to the right.
+    If the upper quartile lies among capped runs the box extends to the right edge.
     """
     low, quartile, median, upper, high = (value_of(rows, name) for name in names)
     if np.isnan(quartile):
@@ -97,13 +97,13 @@ def fill_of(strategy: str, reading: str) -> dict:
 
 
 def strategies_of(table: pd.DataFrame) -> list[str]:
-    """The strategies that a table has, in the order of LOOKS."""
+    """The strategies of a table, in the order of LOOKS."""
     here = set(table.strategy)
     return [name for name in LOOKS if name in here]
 
 
 def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Sequence[str]) -> None:
-    """Boxes of stopping times, a row a strategy, with lower bounds and published medians."""
+    """Boxes of stopping times, one row per strategy, with lower bounds and published medians."""
     ours = table[(table.instance == instance) & (table.reading != "published")]
     order = strategies_of(ours)
     lines = {name: value_of(pick(ours, strategy=name), "lower_bound") for name in bounds}
@@ -126,7 +126,7 @@ def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Seque
 
 
 def note_capped(axes: Axes, rows: pd.DataFrame, at: float) -> None:
-    """How many runs were capped, beside their box."""
+    """Write the number of capped runs beside their box."""
     capped = pick(rows, statistic="share_capped").iloc[0]
     if capped.value > 0.0:
         axes.annotate(
@@ -156,7 +156,7 @@ def marks(axes: Axes, published: pd.DataFrame, order: list[str]) -> None:
 
 
 def rows_of_strategies(axes: Axes, order: list[str]) -> None:
-    """Name the rows; those of strategies that know the constraints stand apart."""
+    """Label the rows; a line separates strategies that know the constraints."""
     axes.set_yticks(range(len(order)), order)
     axes.set_ylim(len(order) - 0.5, -0.6)
     axes.grid(visible=False, axis="y")
@@ -165,7 +165,7 @@ def rows_of_strategies(axes: Axes, order: list[str]) -> None:
 
 
 def legend(figure: Figure, entries: list[str], bounds: Sequence[str]) -> None:
-    """What boxes, lines and diamonds are; `entries` of ENTRIES, and the lower bounds drawn."""
+    """Legend of boxes, lines and diamonds: some entries of ENTRIES, and the lower bounds drawn."""
     shown = {name: ENTRIES[name] for name in entries}
     for name in bounds:
         colour, line, label = LINES[name]

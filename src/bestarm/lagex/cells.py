@@ -1,4 +1,4 @@
-"""What is simulated for the LAGEX paper."""
+"""The experiments of the LAGEX paper."""
 
 from collections.abc import Iterator
 
@@ -6,20 +6,20 @@ from bestarm.common.paper import Cell, Experiment
 from bestarm.lagex.problem import EASIER, HARD, SWEEP, TOLERANCE, setup1
 from bestarm.lagex.strategies import READINGS
 
-#: Section 5 and the published program: delta of setup 1 and of the others, and the cap.
+#: Section 5 and the released program: the settings of setup 1 and of the other instances.
 SETUP_1 = {"delta": 0.01, "r": TOLERANCE, "cap": 100_000}
 
 OTHERS = {"delta": 0.1, "r": TOLERANCE, "cap": 100_000}
 
-#: The loop in docs/usage.md.
+#: The example in docs/usage.md.
 EXAMPLE = {"delta": 0.05, "r": 0.1, "cap": 100_000}
 
-#: Readings shown side by side in the paper's own figures; the others are in target `readings`.
+#: Readings shown in the paper's own figures; the others are in target `readings`.
 SHOWN = ("as-written", "released-stop")
 
 
 def shown(instance: str, setting: dict, **x) -> Iterator[Cell]:
-    """Every strategy as written and as in the published program."""
+    """Every strategy as written and with the released stopping rule."""
     for strategy in READINGS:
         for reading in READINGS[strategy]:
             if reading in SHOWN:
@@ -35,7 +35,7 @@ def others(instance: str, setting: dict) -> Iterator[Cell]:
 
 
 def sweep() -> Iterator[Cell]:
-    """Figure 4: LAGEX on setup 1, with the recovered and with the printed arms."""
+    """Figure 4: LAGEX on setup 1, with the recovered and with the printed means."""
     for printed in (False, True):
         for third in SWEEP:
             name = setup1(third, printed).name
@@ -45,7 +45,7 @@ def sweep() -> Iterator[Cell]:
 
 
 def both_setups(third: float, setting: dict) -> tuple[Cell, ...]:
-    """Setup 1 with the arms recovered for it, and with those printed."""
+    """Every strategy on setup 1, with the recovered and with the printed means."""
     return tuple(
         c for printed in (False, True) for c in shown(setup1(third, printed).name, setting)
     )

@@ -1,4 +1,4 @@
-"""Thresholds, and how far the estimated constraints are relaxed."""
+"""Stopping thresholds, and the relaxation of estimated constraints."""
 
 import math
 
@@ -16,7 +16,7 @@ def threshold(time: int, delta: float) -> float:
 
 @lean
 def released_threshold(time: int, delta: float) -> float:
-    """beta(t, delta) = ln(2 (1 + ln t) / delta), as in the authors' program."""
+    """beta(t, delta) = ln(2 (1 + ln t) / delta), as in the released program."""
     return stylised_threshold(time, 0.5 * delta)
 
 
@@ -26,6 +26,8 @@ def radius(log_determinant: float, n_arms: int, delta: float) -> float:
 
     Args:
         log_determinant: ln det(Sigma_t) = sum_a ln(1 + N_a), Sigma_t = I + diag(N).
+        n_arms: K.
+        delta: maximum probability of a wrong answer.
     """
     return 1.0 + math.sqrt(0.5 * math.log(n_arms / delta) + 0.25 * log_determinant)
 

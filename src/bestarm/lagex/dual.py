@@ -12,8 +12,8 @@ s_i = sum_a tau_a alpha_ia, the gradient is s_i - 1 (for l: s_i) and minus the H
     (sum_a tau_a alpha_ia alpha_ja + s_i s_j) / 2
 
 for two of the same kind, with a minus before the sum for two of different kinds. So projected
-Newton steps (Bertsekas 1982) are cheap, and one or two of them do from the last round's y, once
-its multipliers are moved to where the last allocation is that of this round's program (`_follow`).
+Newton steps (Bertsekas 1982) are cheap. With the warm start from the last round's y one or two of
+them suffice, after `_follow` has adjusted its multipliers to this round's program.
 """
 
 import math
@@ -26,23 +26,23 @@ from bestarm.lagex.linear_algebra import factorise, solve_definite, substitute
 
 #: Newton steps before giving up.
 MOST_STEPS = 200
-#: Variables that may leave zero in one step.
+#: Number of variables that may become positive in one step.
 MOST_NEW = 3
-#: By how much multipliers are shrunk until no z_a is negative.
+#: Factor by which multipliers are reduced until no z_a is negative.
 SHRINK = 0.99
-#: Halvings of a step before more is added to H's diagonal, and least and most that is added.
+#: Halvings of a step before the damping of H's diagonal is increased; smallest and largest damping.
 HALVINGS = 6
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e6
-#: Relative errors of all z_a that are left to Newton's steps.
+#: Largest relative error of the z_a below which `_follow` does nothing.
 DRIFT = 1e-3
-#: Slopes at which a weight is raised at once, and by how much at most.
+#: Slope above which `_raise_weight` raises a weight, and its largest raise.
 STEEP, MOST_RAISE = 8.0, 0.1
-#: Least q_a.
+#: Smallest q_a.
 TINY = 1e-300
 
 
 class Program(NamedTuple):
-    """The alternatives and constraints of a round."""
+    """The allocation program of a round."""
 
     costs: np.ndarray  # (V, K) c; the first `size` rows count, and are finite
     size: int
@@ -50,12 +50,12 @@ class Program(NamedTuple):
 
 
 class Solver(NamedTuple):
-    """Scratch and warm start for V alternatives of K arms and d constraints."""
+    """Buffers and warm start for V alternatives, K arms and d constraints."""
 
     y: np.ndarray  # (V + 1 + d,) p, then nu, then l
     trial: np.ndarray  # like y
     slopes: np.ndarray  # like y, the gradient
-    moving: np.ndarray  # like y, indices of variables that move
+    moving: np.ndarray  # like y, indices of the moving variables
     forms: np.ndarray  # (3, K) q, z and sqrt(q z)
     shares: np.ndarray  # (3, K) tau / q, then sqrt(tau) / q and -sqrt(tau) / z
     scores: np.ndarray  # like y, s of the moving variables
@@ -68,7 +68,7 @@ class Solver(NamedTuple):
 
 @jit
 def make_solver(n_alternatives: int, n_arms: int, n_constraints: int) -> Solver:
-    """Scratch for `solve`."""
+    """Buffers for `solve`."""
     n = n_alternatives + 1 + n_constraints
     return Solver(
         y=np.zeros(n),
@@ -86,8 +86,8 @@ def make_solver(n_alternatives: int, n_arms: int, n_constraints: int) -> Solver:
     )
 
 
-def start_from_nothing(solver: Solver, count: int) -> None:
-    """Let `solve` start from equal weights of `count` alternatives and no multiplier of a row."""
+def cold_start(solver: Solver, count: int) -> None:
+    """Reset y to equal weights of `count` alternatives, nu = 1 and l = 0."""
     solver.y[:] = 0.0
     solver.y[:count] = 1.0 / count
     solver.y[count] = 1.0
@@ -122,13 +122,13 @@ def _value(program: Program, y: np.ndarray, forms: np.ndarray) -> float:
 
 @lean
 def solve(program: Program, tolerance: float, omega: np.ndarray, solver: Solver) -> float:
-    """The allocation of the program; returns how far its conditions are from holding.
+    """Solve the program; returns the residual of the optimality conditions.
 
     Args:
         program: of the round.
-        tolerance: on the conditions, which is relative in T and absolute in rows omega.
-        omega: (K,) the last allocation, or zero; overwritten.
-        solver: scratch; its y is where to start, p, nu, l, and is overwritten with the solution.
+        tolerance: of the residual, which is relative in T and absolute in rows omega.
+        omega: (K,) the last allocation, or zero; overwritten with the solution.
+        solver: buffers; its y = (p, nu, l) is the start, and is overwritten with the solution.
     """
     n = program.size + 1 + program.rows.shape[0]
     _follow(program, omega, solver)
@@ -145,7 +145,7 @@ def solve(program: Program, tolerance: float, omega: np.ndarray, solver: Solver)
         _curvature(program, size, solver)
         _newton_step(size, program.size, damping, solver)
         new_value = _search_line(program, size, value, solver)
-        if new_value == -np.inf:  # the Hessian is singular where alternatives depend on each other
+        if new_value == -np.inf:  # the Hessian is singular if alternatives are linearly dependent
             _value(program, solver.y, solver.forms)
             if damping > MOST_DAMPING:
                 break
@@ -165,9 +165,9 @@ def solve(program: Program, tolerance: float, omega: np.ndarray, solver: Solver)
 
 @lean
 def _enter_domain(program: Program, solver: Solver) -> float:
-    """The dual function at y, once multipliers of other rows are shrunk until it is finite.
+    """Reduce the multipliers l until the dual function is finite; returns its value.
 
-    nu = 1, l = 0 is inside the domain.
+    nu = 1, l = 0 is in the domain.
     """
     y, count = solver.y, program.size
     value = _value(program, y, solver.forms)
@@ -181,12 +181,12 @@ def _enter_domain(program: Program, solver: Solver) -> float:
 
 @lean
 def _search_line(program: Program, size: int, value: float, solver: Solver) -> float:
-    """Halve the step until the dual function does not fall; its value there, -inf if it falls.
+    """Halve the step until the dual function does not decrease; returns its value, -inf on failure.
 
     Args:
         size: how many variables move.
         value: of the dual function at y.
-        solver: y + step is left in its `trial`.
+        solver: the new y is left in its `trial`.
     """
     y, trial, moving, step = solver.y, solver.trial, solver.moving, solver.step
     length = _longest_step(program, size, solver)
@@ -205,10 +205,11 @@ def _search_line(program: Program, size: int, value: float, solver: Solver) -> f
 
 @lean
 def _moved(here: float, change: float, weight: bool) -> float:
-    """Where a variable comes to that Newton's step takes from `here` by `change`.
+    """The new value of a variable after a Newton step from `here` by `change`.
 
-    Where an arm's q is that of one alternative, the slope of its weight p goes as p^(-1/2), so the
-    step is Newton's for p^(-1/2): as long at first, and where it ends much nearer the maximum.
+    If only one alternative contributes to an arm's q, the slope of its weight p behaves like
+    p^(-1/2). So the step is Newton's for p^(-1/2), which agrees to first order and ends much closer
+    to the maximum.
     """
     if weight and -0.5 * here < change < 0.3 * here:
         return here / (1.0 - 0.5 * change / here) ** 2
@@ -217,17 +218,17 @@ def _moved(here: float, change: float, weight: bool) -> float:
 
 @lean
 def _follow(program: Program, omega: np.ndarray, solver: Solver) -> None:
-    """Move the multipliers in y to where the allocation stays nearest to `omega`, the last one.
+    """Adjust the multipliers in y so that the allocation stays close to `omega`, the last one.
 
-    Where constraints force mass upon an arm that no alternative needs, q_a and z_a are both almost
-    zero, and a small change of the program changes omega_a, sqrt(q_a / z_a) / G, many times over.
+    If constraints force mass onto an arm that no alternative needs, q_a and z_a are both almost
+    zero, and a small change of the program changes omega_a = sqrt(q_a / z_a) / G by a large factor.
     The z that gives omega is z*_a = q_a / omega_a^2 / sum_b (q_b / omega_b), so the positive
     multipliers become those that
 
         min  sum_a (omega_a / z*_a) (nu + l^T rows_a - z*_a)^2,
 
-    the metric of the program itself: its Hessian over multipliers has tau_a / z_a^2 there. Nothing
-    changes if they are near that already, or if one of them would be negative.
+    the metric of the program itself: its Hessian over multipliers has tau_a / z_a^2 there. They
+    stay as they are if they are close to that already, or if one of them would be negative.
 
     Args:
         program: of the round.
@@ -288,9 +289,9 @@ def _wanted_forms(program: Program, omega: np.ndarray, y: np.ndarray, wanted: np
 
 @inlined
 def _gradient(program: Program, omega: np.ndarray, solver: Solver) -> float:
-    """The gradient, into `slopes`, with omega and shares; returns how far the conditions are off.
+    """Compute `slopes` (the gradient), omega and shares; returns the residual of the conditions.
 
-    They are slope_i <= 0, and = 0 where y_i > 0: y_i slope_i = 0 to the same accuracy in T.
+    They are slope_i <= 0, and y_i slope_i = 0, which has the same accuracy in T.
     """
     costs, count, rows = program
     y, slopes, forms, shares = solver.y, solver.slopes, solver.forms, solver.shares
@@ -328,9 +329,9 @@ def _gradient(program: Program, omega: np.ndarray, solver: Solver) -> float:
 
 @inlined
 def _choose_moving(n: int, nu: int, tolerance: float, solver: Solver) -> int:
-    """List the variables that move, and count them: positive ones, and a few that start to be.
+    """List the variables that move, and count them: positive ones, and a few at zero.
 
-    Of the variables at zero it takes the most promising, MOST_NEW of them.
+    Of the variables at zero it takes the MOST_NEW with the largest slopes.
     """
     y, slopes, moving = solver.y, solver.slopes, solver.moving
     size = 0
@@ -384,7 +385,7 @@ def _curvature(program: Program, size: int, solver: Solver) -> None:
 
 @inlined
 def _longest_step(program: Program, size: int, solver: Solver) -> float:
-    """The share of a step to take: less than 1 where most of some q_a or z_a would go."""
+    """The share of a step to take: less than 1 if some q_a or z_a would decrease too much."""
     costs, count, rows = program
     forms, moving, step = solver.forms, solver.moving, solver.step
     length = 1.0
@@ -396,7 +397,7 @@ def _longest_step(program: Program, size: int, solver: Solver) -> float:
                 change_q += step[f] * costs[i, a]
             else:
                 change_z += step[f] * (1.0 if i == count else rows[i - count - 1, a])
-        # most steps are small, and then no division is needed
+        # most steps are small and need no division
         if change_q < -0.5 * forms[0, a]:
             length = min(length, _share_of_step(change_q / forms[0, a]))
         if change_z < -0.5 * forms[1, a]:
@@ -406,21 +407,21 @@ def _longest_step(program: Program, size: int, solver: Solver) -> float:
 
 @lean
 def _share_of_step(change: float) -> float:
-    """How much of a step to take that changes some q_a or z_a by a share of itself.
+    """The share of a step to take, given the relative `change` < -1/2 of some q_a or z_a.
 
-    omega_a and 1 / omega_a go with the inverse root of z_a and q_a. Where the step is meant to
-    change that by 1 - change / 2, its linear value, 1 / (1 - change / 2)^2 must be left. It is less
-    than all where the change is below -1/2.
+    omega_a and 1 / omega_a are proportional to the inverse root of z_a and q_a. To first order the
+    step multiplies that root by 1 - change / 2, so a share 1 / (1 - change / 2)^2 of q_a or z_a is
+    to remain.
     """
     return (1.0 - 1.0 / (1.0 - 0.5 * change) ** 2) / -change
 
 
 @lean
 def _raise_weight(program: Program, omega: np.ndarray, solver: Solver) -> bool:
-    """Raise the weight of an alternative that starts far too low; False if there is none.
+    """Raise the weight of an alternative that is far too low; False if there is none.
 
-    Its slope + 1 is about c_va / omega_a of one arm, and falls as q_a^(-1/2): Newton steps would
-    only triple the weight each.
+    Its slope + 1 is about c_va / omega_a of one arm and decreases like q_a^(-1/2), so each Newton
+    step would only triple the weight.
     """
     costs, count, slopes = program.costs, program.size, solver.slopes
     most = 0
@@ -442,9 +443,9 @@ def _raise_weight(program: Program, omega: np.ndarray, solver: Solver) -> bool:
 def _newton_step(size: int, nu: int, damping: float, solver: Solver) -> None:
     """A step of the moving variables that raises slopes . d - d . H d / 2 and keeps y + d >= 0.
 
-    From d = 0 to the maximum, or to where the first variable becomes zero; then on without that
-    one, and so forth. Rows of the factors do not depend on later ones, so of each factorisation
-    what is above the variable left out is kept.
+    The step goes from d = 0 to the maximum, or until a first variable becomes zero; then it
+    continues with that variable fixed, and so on. Rows of the factors do not depend on later rows,
+    so the rows above the fixed variable are reused.
 
     Args:
         size: how many variables move.

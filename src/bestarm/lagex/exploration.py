@@ -1,7 +1,7 @@
-"""One round of every strategy: policy, stopping rule; allocation, arm; then what it gave.
+"""One round of every strategy: policy and stopping rule, then allocation and arm.
 
-`done` finds the policy and looks at the rule, `choose` allocates and tracks; core/strategy.py says
-who calls them.
+`done` finds the policy and evaluates the stopping rule, `choose` computes the allocation and tracks
+it; see core/strategy.py.
 """
 
 import math
@@ -17,7 +17,7 @@ from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
 from bestarm.lagex.dual import Program, solve
 from bestarm.lagex.full_adagrad import full_step
 from bestarm.lagex.game import RATE, optimistic_gains
-from bestarm.lagex.projection import TOLERANCE as MISSED
+from bestarm.lagex.projection import TOLERANCE as PROJECTION_TOLERANCE
 from bestarm.lagex.projection import project_into
 from bestarm.lagex.state import (
     FAR_CUT,
@@ -43,16 +43,16 @@ from bestarm.lagex.vertices import EMPTY, FOUND, find_alternatives, find_best, l
 
 #: A constraint is broken by more than rounding, or by more than the sampling program's accuracy.
 BROKEN, BROKEN_BY_SOLVER = 1e-9, 1e-3
-#: `Geometry.found` where there is no policy to allocate for.
+#: `PolicySet.n_near` if there is no policy to allocate for.
 NO_ALTERNATIVES = -1
 
 
 @lean
-def remember(weights, scales, slots, roots, count: int, n_edges: int, y: np.ndarray) -> None:
-    """Start y from the last round's weights; equal ones where most alternatives are new.
+def restore_weights(weights, scales, slots, roots, count: int, n_edges: int, y: np.ndarray) -> None:
+    """Warm start: set y to the last round's weights, or to equal ones if most alternatives are new.
 
-    Where an arm's q is that of one alternative, the weight of this is proportional to its cost
-    there, compared with the others' (`_moved` in dual.py): so weights move with the costs.
+    If only one alternative contributes to an arm's q, its weight is proportional to its relative
+    cost there (`_moved` in dual.py). So weights are scaled with the costs.
     """
     total, main = 0.0, 0
     for v in range(count):
@@ -74,8 +74,8 @@ def remember(weights, scales, slots, roots, count: int, n_edges: int, y: np.ndar
 
 
 @lean
-def memorise(weights, scales, last, slots, roots, count: int, y: np.ndarray) -> None:
-    """Keep y for the next round, by slot."""
+def save_weights(weights, scales, last, slots, roots, count: int, y: np.ndarray) -> None:
+    """Save y for the next round, by slot."""
     for i in range(last[0]):
         weights[last[1 + i]] = 0.0
     for v in range(count):
@@ -88,31 +88,31 @@ def memorise(weights, scales, last, slots, roots, count: int, y: np.ndarray) -> 
 @inlined
 def find_costs(rules: Rules, s: State, count: int) -> None:
     """The costs of the `count` alternatives in `near`."""
-    near, program = s.policies.near, s.program
+    near, warm_start = s.policies.near, s.warm_start
     costs_of(
-        near.steps, near.gaps, count, rules.added, s.seen.deviations, ACCURACY,
-        program.costs, program.roots,
+        near.steps, near.gaps, count, rules.added, s.estimates.deviations, ACCURACY,
+        warm_start.costs, warm_start.roots,
     )  # fmt: skip
 
 
 @inlined
 def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_edges: int) -> None:
-    """The program of allocation.py from the last round's solution, to the accuracy of sampling.
+    """Solve the program of allocation.py to ACCURACY, from a warm start.
 
     Args:
-        s: its `near` holds the alternatives, its `program` their costs.
-        count: how many there are.
-        rows: (d, K). omega: (K,) where to start, overwritten.
-        n_edges: slots from 0 that are the best vertex's.
+        s: its `near` holds the alternatives, its `warm_start` their costs.
+        count: number of alternatives.
+        rows: (d, K). omega: (K,) the start, overwritten with the solution.
+        n_edges: slots below this belong to edges of the best vertex.
     """
-    costs, roots, weights, scales, duals, last, solver = s.program
+    costs, roots, weights, scales, duals, last, solver = s.warm_start
     y, slots = solver.y, s.policies.near.slots
     d, k = rows.shape
-    remember(weights, scales, slots, roots, count, n_edges, y)
+    restore_weights(weights, scales, slots, roots, count, n_edges, y)
     for i in range(1 + d):
         y[count + i] = duals[i]
     residual = solve(Program(costs, count, rows), ACCURACY, omega, solver)
-    memorise(weights, scales, last, slots, roots, count, y)
+    save_weights(weights, scales, last, slots, roots, count, y)
     fine = True
     for i in range(1 + d):
         duals[i] = y[count + i]
@@ -121,7 +121,7 @@ def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_e
         fine &= math.isfinite(omega[a])
     if fine:
         s.counts[INEXACT] += not residual <= ACCURACY
-    else:  # a set without an inside
+    else:  # an empty interior
         s.counts[UNSOLVED] += 1
         omega[:] = 1.0 / k
         duals[:] = 0.0
@@ -133,66 +133,68 @@ def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_e
 @inlined
 def relax(rules: Rules, s: State, confidence: float) -> None:
     """The optimistic constraints of this round: every row minus a shift."""
-    seen, policies = s.seen, s.policies
-    d, k = seen.rows.shape
-    policies.shift[0] = confidence * norm(s.omega, seen.pulls) if rules.region != INSIDE else 0.0
+    estimates, policies = s.estimates, s.policies
+    d, k = estimates.rows.shape
+    policies.shift[0] = (
+        confidence * norm(s.omega, estimates.pulls) if rules.region != INSIDE else 0.0
+    )
     for i in range(d):
         for a in range(k):
-            policies.relaxed[i, a] = seen.rows[i, a] - policies.shift[0]
+            policies.relaxed[i, a] = estimates.rows[i, a] - policies.shift[0]
 
 
 @inlined
 def find_policy(rules: Rules, s: State) -> int:
-    """The best policy by the estimates, and what to tell it apart from, left in `s.policies`.
+    """Find the best policy by the estimates and its alternatives, left in `s.policies`.
 
     Returns:
-        FOUND; or EMPTY if no policy keeps the constraints, or LOST if the best was not found: then
-        the last one is left.
+        FOUND; or EMPTY if no policy satisfies the constraints, or LOST if the best was not found.
+        Then the last policy remains.
     """
     policies = s.policies
-    rows = policies.relaxed if rules.optimistic_policy else s.seen.rows
-    load(policies.polytope, s.seen.means, rows)
+    rows = policies.relaxed if rules.optimistic_policy else s.estimates.rows
+    load(policies.polytope, s.estimates.means, rows)
     found = find_best(policies.polytope)
     if found == FOUND:
-        policies.found[0] = find_alternatives(policies.polytope, rules.r, policies.near)
+        policies.n_near[0] = find_alternatives(policies.polytope, rules.r, policies.near)
         s.counts[NEAR_CUT] += policies.near.cut[0]
     else:
-        policies.found[0] = NO_ALTERNATIVES
+        policies.n_near[0] = NO_ALTERNATIVES
         s.counts[NO_POLICY if found == EMPTY else LOST_POLICY] += 1
     return found
 
 
 @inlined
-def least_statistic(rules: Rules, s: State, confidence: float) -> float:
-    """What the GLR statistic has to exceed for a stop: a threshold of the paper or the program."""
-    seen, policy = s.seen, s.policies.polytope.policy
-    d, k = seen.rows.shape
+def stopping_threshold(rules: Rules, s: State, confidence: float) -> float:
+    """The threshold of the GLR statistic, of the paper or of the released program."""
+    estimates, policy = s.estimates, s.policies.polytope.policy
+    d, k = estimates.rows.shape
     if rules.released:
-        bar = released_threshold(s.counts[TIME], rules.delta)
+        beta = released_threshold(s.counts[TIME], rules.delta)
     else:
-        bar = threshold(s.counts[TIME], rules.delta)
+        beta = threshold(s.counts[TIME], rules.delta)
     if rules.extra:
-        shift = confidence * norm(policy, seen.pulls)
-        bar += k * shift
+        shift = confidence * norm(policy, estimates.pulls)
+        beta += k * shift
         for i in range(d):
             slack = shift
             for a in range(k):
-                slack -= seen.rows[i, a] * policy[a]
-            bar -= abs(slack)
-    return bar
+                slack -= estimates.rows[i, a] * policy[a]
+            beta -= abs(slack)
+    return beta
 
 
 @inlined
-def stops(rules: Rules, s: State, bar: float) -> bool:
-    """Whether the policy is told apart from all others.
+def stops(rules: Rules, s: State, beta: float) -> bool:
+    """Whether the GLR test passes for all alternatives.
 
-    With r > 0 a vertex far from the best may count less than those near (docs/readings.md), and a
-    run must not stop before that one is told apart too, nor while one may be missing.
+    With r > 0 a vertex far from the best may have a smaller statistic than those nearby
+    (docs/readings.md), so the test includes all vertices, and fails while some may be missing.
     """
-    pulls, policies, stop = s.seen.pulls, s.policies, False
-    if passes_glr(policies.near, policies.found[0], rules.added, rules.variances, pulls, bar):
+    pulls, policies, stop = s.estimates.pulls, s.policies, False
+    if passes_glr(policies.near, policies.n_near[0], rules.added, rules.variances, pulls, beta):
         every = find_alternatives(policies.polytope, np.inf, policies.far)
-        if passes_glr(policies.far, every, rules.added, rules.variances, pulls, bar):
+        if passes_glr(policies.far, every, rules.added, rules.variances, pulls, beta):
             stop = not policies.far.cut[0]
             s.counts[FAR_CUT] += not stop
     return stop
@@ -200,22 +202,22 @@ def stops(rules: Rules, s: State, bar: float) -> bool:
 
 @inlined
 def done(rules: Rules, s: State) -> bool:
-    """Find this round's policy, and look at the stopping rule; not before every arm was pulled."""
+    """Find this round's policy and evaluate the stopping rule, once every arm has been pulled."""
     stop = False
     if s.counts[PULLED] == s.omega.size:
         confidence = 0.0
         if rules.region != INSIDE or rules.extra:
-            confidence = radius(s.seen.log_determinant[0], s.omega.size, rules.delta)
+            confidence = radius(s.estimates.log_determinant[0], s.omega.size, rules.delta)
         relax(rules, s, confidence)
         if find_policy(rules, s) == FOUND:
-            stop = stops(rules, s, least_statistic(rules, s, confidence))
+            stop = stops(rules, s, stopping_threshold(rules, s, confidence))
     return stop
 
 
 @inlined
 def project_best_arm(rules: Rules, s: State) -> None:
     """The allocation for the best arm without constraints, projected into them."""
-    k, means, near, game = s.omega.size, s.seen.means, s.policies.near, s.game
+    k, means, near, game = s.omega.size, s.estimates.means, s.policies.near, s.game
     best, others = 0, 0
     for a in range(k):
         if means[a] > means[best]:
@@ -229,16 +231,16 @@ def project_best_arm(rules: Rules, s: State) -> None:
             near.slots[others] = a
             others += 1
     find_costs(rules, s, others)
-    solve_program(s, others, s.policies.none, game.raw, k)
+    solve_program(s, others, s.policies.no_rows, game.raw, k)
     for a in range(k):
         game.squares[a] = 1.0
-    missed = project_into(game.raw, game.squares, s.seen.rows, game.projection, s.omega)
-    s.counts[INEXACT] += not missed <= MISSED
+    missed = project_into(game.raw, game.squares, s.estimates.rows, game.projection, s.omega)
+    s.counts[INEXACT] += not missed <= PROJECTION_TOLERANCE
 
 
 @inlined
 def add_price(rules: Rules, s: State, price: float) -> None:
-    """Take from the gains the most broken constraint's row, if one is broken, at a price."""
+    """Subtract from the gains the row of the most violated constraint, if any, times a price."""
     relaxed, gains = s.policies.relaxed, s.game.gains
     d, k = relaxed.shape
     excess, broken = 0.0, -1
@@ -255,14 +257,14 @@ def add_price(rules: Rules, s: State, price: float) -> None:
 
 @inlined
 def play_game(rules: Rules, s: State) -> None:
-    """AdaGrad's next allocation, after its last one met the estimates of this round."""
+    """AdaGrad's next allocation, from the gains of its last one under this round's estimates."""
     k, d = s.omega.size, rules.limits.size
     policies, game = s.policies, s.game
     gamma = np.inf  # the policy's least slack
     for i in range(d):
         slack = policies.shift[0]
         for a in range(k):
-            slack -= s.seen.rows[i, a] * policies.polytope.policy[a]
+            slack -= s.estimates.rows[i, a] * policies.polytope.policy[a]
         gamma = min(gamma, slack)
     value = optimistic_gains(rules, s)
     priced = rules.region == PRICED and gamma > BROKEN
@@ -278,15 +280,15 @@ def play_game(rules: Rules, s: State) -> None:
             game.squares[a] += game.gains[a] * game.gains[a]
             game.scratch[a] = math.sqrt(game.squares[a])
             game.raw[a] = s.omega[a] + RATE * game.gains[a] / game.scratch[a]
-        rows = policies.none if priced else policies.relaxed
+        rows = policies.no_rows if priced else policies.relaxed
         missed = project_into(game.raw, game.scratch, rows, game.projection, s.omega)
-        s.counts[INEXACT] += not missed <= MISSED
+        s.counts[INEXACT] += not missed <= PROJECTION_TOLERANCE
 
 
 @inlined
 def allocate(rules: Rules, s: State) -> None:
-    """This round's allocation: uniform in the first, and where there is no policy."""
-    k, count = s.omega.size, s.policies.found[0]
+    """This round's allocation: uniform in the first round, and if there is no policy."""
+    k, count = s.omega.size, s.policies.n_near[0]
     if count == NO_ALTERNATIVES or rules.source == UNIFORM:
         for a in range(k):
             s.omega[a] = 1.0 / k
@@ -301,13 +303,13 @@ def allocate(rules: Rules, s: State) -> None:
 
 @inlined
 def choose(rules: Rules, s: State, coins: np.random.Generator) -> int:
-    """The arm to pull next: one that was not pulled yet, or the one that lags most."""
+    """The arm to pull next: one not pulled yet, or the one that lags most."""
     if s.counts[PULLED] == s.omega.size:
         allocate(rules, s)
-        arm = track(s.omega, s.seen.pulls, s.counts[TIME], s.tracked, s.floored)
+        arm = track(s.omega, s.estimates.pulls, s.counts[TIME], s.tracked, s.floored)
     else:
         arm = 0
-        while s.seen.pulls[arm] > 0.0:
+        while s.estimates.pulls[arm] > 0.0:
             arm += 1
     return arm
 
@@ -325,20 +327,20 @@ def breaks(matrix: np.ndarray, limits: np.ndarray, weights: np.ndarray, slack: f
 
 
 class World(NamedTuple):
-    """What is pulled in simulations, and what is counted of a run beside its failures."""
+    """What is pulled in simulations, and counts of violated rounds."""
 
     means: np.ndarray  # (K,)
     deviations: np.ndarray  # (K,)
     matrix: np.ndarray  # (d, K)
     limits: np.ndarray  # (d,)
     cost_sigma: float
-    observed: np.ndarray  # (1 + d,) scratch
-    broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, breaks a true constraint
+    observed: np.ndarray  # (1 + d,) buffer
+    broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, violates a true constraint
 
 
 @inlined
 def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> np.ndarray:
-    """A reward, then d costs; and look whether this round's policy and allocation keep limits."""
+    """A reward, then d costs. Also counts whether the policy and allocation violate limits."""
     matrix, observed = world.matrix, world.observed
     if s.counts[TIME] >= s.omega.size:
         policy = s.policies.polytope.policy
@@ -352,28 +354,28 @@ def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> 
     return observed
 
 
-#: All strategies take the same steps, whose rules say the kind, so that one loop is compiled.
+#: All strategies share the same steps, whose rules hold the kind, so that one loop is compiled.
 STEPS = Strategy("lagex", start, done, choose, observe, pull, lean=True)
 PLAY = STEPS.play
 
 
 class Result(NamedTuple):
-    """What a run's row needs of its last state."""
+    """What the row of a run needs of its last state."""
 
-    counts: np.ndarray  # (8,) before a last look at the rule
-    stopped: bool  # by the rule, at the last look if not before
-    lost: bool  # whether the policy was lost in that look
+    counts: np.ndarray  # (8,) before the final evaluation of the stopping rule
+    stopped: bool  # whether the stopping rule held, if only in the final evaluation
+    lost: bool  # whether the best policy was not found in that evaluation
     policy: np.ndarray  # (K,)
-    support: np.ndarray  # (K + d,) 1 for arms with weight in it, then for constraints with slack
+    support: np.ndarray  # (K + d,) 1 for arms with weight in the policy, then slack constraints
     pulls: np.ndarray  # (K,)
 
 
 @jit
 def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> Result:
-    """A run, and a last look at the rule.
+    """A run, and a final evaluation of the stopping rule.
 
-    It costs less than `PLAY` itself, to which a short run's rounds are no more than what passes
-    between it and Python: a whole state, and coins that no strategy here tosses.
+    Python calls this and not `PLAY`, because passing a whole state back, and coins that no strategy
+    here uses, would cost as much as the rounds of a short run.
     """
     state, stopped = PLAY(world, rules, cap, environment, environment)
     counts = state.counts.copy()
@@ -385,4 +387,4 @@ def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) 
     for row in range(polytope.basis.size):
         if polytope.basis[row] >= 0 and polytope.tableau[row, support.size] > BROKEN:
             support[polytope.basis[row]] = 1
-    return Result(counts, stopped, lost, polytope.policy, support, state.seen.pulls)
+    return Result(counts, stopped, lost, polytope.policy, support, state.estimates.pulls)

@@ -1,4 +1,4 @@
-"""How many rounds of simulated runs had a step that failed, by the names of `Outcome`.
+"""Count the rounds of simulated runs in which some step failed, by the names of `Outcome`.
 
 python -m bestarm.lagex.failures [results/paper/lagex]
 """

@@ -1,13 +1,13 @@
-"""AdaGrad with a full matrix on the simplex: the reading of Algorithm 3 that keeps correlations."""
+"""Full-matrix AdaGrad on the simplex, a reading of Algorithm 3."""
 
 import numpy as np
 
 from bestarm.core.compile import jit
 from bestarm.lagex.linear_algebra import factorise, substitute
 
-#: Added to the root of the gains' outer products, and what a multiplier may miss by.
+#: Ridge added to the root of the gains' outer products, and tolerance of multipliers.
 RIDGE, TOLERANCE = 1e-8, 1e-10
-#: Changes of the set of arms with weight before giving up.
+#: Changes of the active set before giving up.
 MOST_CHANGES = 200
 
 
@@ -31,7 +31,7 @@ def root_of(outer: np.ndarray) -> np.ndarray:
 def solve_among(
     matrix: np.ndarray, target: np.ndarray, arms: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """The stationary point x of x^T matrix x / 2 - target . x on sum(x) = 1, x = 0 but for `arms`.
+    """The stationary point x of x^T matrix x / 2 - target . x on sum(x) = 1, x = 0 outside `arms`.
 
     Args:
         matrix: (K, K) positive definite. target: (K,). arms: those that may have weight.
@@ -57,15 +57,16 @@ def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarr
     """omega <- argmax_x rate gains . x - (x - omega)^T H (x - omega) / 2 on the simplex.
 
     H = outer^(1/2), `outer` the sum of gains gains^T so far. That is AdaGrad's step omega + rate
-    H^-1 gains, projected in the norm of H. Primal active-set method: among arms with weight the
-    maximum is one linear system; an arm whose weight would turn negative is left out, and one is
-    taken in where its multiplier is negative.
+    H^-1 gains, projected in the norm of H. Primal active-set method: the maximum over the arms with
+    weight is a linear system; an arm whose weight would become negative leaves the set, and one
+    whose multiplier is negative enters it.
 
     Args:
-        outer: (K, K), gains: (K,), omega: (K,) on the simplex, overwritten.
+        outer: (K, K). gains: (K,). omega: (K,) on the simplex, overwritten.
+        rate: learning rate.
 
     Returns:
-        Whether the maximum was reached, after MOST_CHANGES changes of the set at most.
+        Whether the maximum was reached within MOST_CHANGES changes of the set.
     """
     reached = False
     k = omega.size

@@ -7,15 +7,15 @@ import numpy as np
 from bestarm.core.compile import inlined
 from bestarm.lagex.state import TIME, Rules, State
 
-#: Means of alternatives lie within this of the estimates (Assumption 1a: means are bounded).
+#: Largest distance of an alternative's means from the estimates (Assumption 1a: bounded means).
 WIDEST = 10.0
-#: Learning rate of diagonal AdaGrad: minimises its regret bound on the simplex.
+#: Learning rate of diagonal AdaGrad that minimises its regret bound on the simplex.
 RATE = math.sqrt(0.5)
 
 
 @inlined
 def optimistic_gains(rules: Rules, s: State) -> float:
-    """What a unit of each arm gains against the instance that is hardest to tell at omega.
+    """Optimistic gains of the arms against the closest confusing instance at omega.
 
     The alternative v with the largest sum_a c_va / omega_a has the closest confusing instance
         lambda_a = mu_a + (gap_v + r) (sigma_a^2 v_a / omega_a) / sum_b sigma_b^2 v_b^2 / omega_b,
@@ -24,14 +24,14 @@ def optimistic_gains(rules: Rules, s: State) -> float:
     In the formula for lambda omega_a is at least 1 / (2 sqrt(K^2 + t)).
 
     Args:
-        rules: added to a gap is r, or its negative where the paper's sign is taken.
-        s: the alternatives are in its `near`; its `game.gains` are overwritten.
+        rules: its `added` is r, or -r with the sign that the paper prints.
+        s: its `near` holds the alternatives; its `game.gains` are overwritten.
 
     Returns:
-        D(omega), 0 where omega leaves out an arm that an alternative needs.
+        D(omega), 0 if an alternative needs an arm that has no weight in omega.
     """
-    steps, gaps, count = s.policies.near.steps, s.policies.near.gaps, s.policies.found[0]
-    omega, pulls, time, variances = s.omega, s.seen.pulls, s.counts[TIME], rules.variances
+    steps, gaps, count = s.policies.near.steps, s.policies.near.gaps, s.policies.n_near[0]
+    omega, pulls, time, variances = s.omega, s.estimates.pulls, s.counts[TIME], rules.variances
     inverse, gains = s.game.scratch, s.game.gains
     k = omega.size
     floor = 0.5 / math.sqrt(k * k + time)
@@ -48,7 +48,7 @@ def optimistic_gains(rules: Rules, s: State) -> float:
         if total > largest * (gap * gap):
             worst, largest, scale = v, total / (gap * gap), total
     least = 0.5 / largest
-    if not above:  # D(omega) itself knows no floor
+    if not above:  # D(omega) is defined without the floor
         least = np.inf
         for v in range(count):
             total, gap = 0.0, gaps[v] + rules.added

@@ -1,4 +1,4 @@
-"""The strategies as ask/tell objects, on the rounds of `exploration.py`."""
+"""The strategies as ask/tell objects, on the steps of `exploration.py`."""
 
 import warnings
 from collections.abc import Sequence
@@ -26,10 +26,10 @@ def _numbers(value: Any, field: str) -> np.ndarray:
 
 
 class _Lagex(AskTell[int]):
-    """The answer is a policy: a share of each arm, summing to one.
+    """Base class. The answer is a policy: a share of each arm, summing to one.
 
-    Arms are counted from 0. Constraint i asks for a mean cost of at most limits[i]; to ask for at
-    least a number, give its negative as the limit and tell negative costs.
+    Arms are counted from 0. Constraint i is: mean cost at most limits[i]. For a lower limit, give
+    its negative and tell negative costs.
     """
 
     _name = ""
@@ -72,11 +72,13 @@ class _Lagex(AskTell[int]):
             matrix = np.zeros((at_most.size, n_arms))
         elif len(matrix) != at_most.size:
             raise InputError(
-                f"{name}: limits: must be {len(matrix)} numbers, a row of matrix "
-                f"each, got {at_most.size}"
+                f"{name}: limits: must be {len(matrix)} numbers, one per row of matrix, "
+                f"got {at_most.size}"
             )
         elif alternatives(np.zeros(n_arms), matrix, at_most, -np.inf) is None:
-            raise InputError(f"{name}: limits: must leave some policy, here none keeps all of them")
+            raise InputError(
+                f"{name}: limits: must allow some policy, here none satisfies all of them"
+            )
         variances = np.broadcast_to(deviations**2, n_arms).copy()
         setting = Setting(delta=delta, r=r)
         rules = rules_of(self._name, allowed[reading], setting, variances, at_most, matrix)
@@ -84,42 +86,42 @@ class _Lagex(AskTell[int]):
 
     @property
     def answer(self) -> np.ndarray:
-        """(K,) the best policy by the estimates of the last `ask`, sure only once `done`."""
+        """(K,) the best policy by the estimates of the last `ask`; final once `done`."""
         return self._state.policies.polytope.policy.copy()
 
     @property
     def allocation(self) -> np.ndarray:
-        """(K,) the shares at which arms are to be pulled, of the last `ask`."""
+        """(K,) the target shares of pulls, as of the last `ask`."""
         return self._state.omega.copy()
 
     @property
     def pulls(self) -> np.ndarray:
         """(K,) pulls so far."""
-        return self._state.seen.pulls.astype(np.int64)
+        return self._state.estimates.pulls.astype(np.int64)
 
     @property
     def failures(self) -> dict[str, int]:
         """Rounds in which a step of the computation failed, by the names of `Outcome`."""
         return {name: int(self._state.counts[place]) for name, place in FAILURES.items()}
 
-    def _look(self) -> None:
+    def _update_done(self) -> None:
         cut = self._state.counts[FAR_CUT]
-        super()._look()
+        super()._update_done()
         if self._state.counts[FAR_CUT] > cut:
             warnings.warn(
                 f"{type(self).__name__} would stop, but the policies have more than "
-                f"{ALL_BASES} bases, too many to tell the answer apart from",
+                f"{ALL_BASES} bases, too many to compare the answer with",
                 RuntimeWarning,
                 stacklevel=4,
             )
 
-    def _number(self, arm: int) -> int:
+    def _index(self, arm: int) -> int:
         n_arms = self._rules.variances.size
         if arm not in range(n_arms):
             raise ValueError(f"arm must be 0 to {n_arms - 1}, got {arm}")
         return arm
 
-    def _seen(self, *observed: float) -> np.ndarray:
+    def _observation(self, *observed: float) -> np.ndarray:
         expected = self._rules.limits.size
         if len(observed) != 1 + expected:
             raise ValueError(f"costs must be {expected} numbers, got {len(observed) - 1}")
@@ -132,10 +134,10 @@ class _Unknown(_Lagex):
     Args:
         n_arms: K, at least 2.
         limits: (d,) upper limits on a policy's mean costs.
-        delta: wanted probability of an answer more than r below the best policy that keeps the
-            limits. Nothing promises that the answer keeps them (docs/usage.md).
-        r: what the answer may fall short by, in the reward's unit.
-        sigma: standard deviation of rewards, of all arms or (K,); costs are taken to have 1.
+        delta: maximum probability of an answer more than r below the best feasible policy. There
+            is no guarantee that the answer is feasible (docs/usage.md).
+        r: tolerance of the answer's mean reward, in the rewards' unit.
+        sigma: standard deviation of rewards, one or (K,); that of costs is assumed to be 1.
         reading: see docs/readings.md.
 
     Raises:
@@ -149,7 +151,7 @@ class _Unknown(_Lagex):
         """Record a pull's reward and its d costs.
 
         Raises:
-            ValueError: for an arm there is not, numbers that are not finite, or not d costs.
+            ValueError: for an unknown arm, numbers that are not finite, or a wrong number of costs.
         """
         self._record(arm, reward, *np.atleast_1d(costs))
 
@@ -159,10 +161,10 @@ class _Known(_Lagex):
 
     Args:
         matrix: (d, K) mean costs of the arms.
-        limits, delta, r, sigma, reading: as for the others.
+        limits, delta, r, sigma, reading: as for the other strategies.
 
     Raises:
-        InputError: an argument is out of range, naming it; or no policy keeps the limits.
+        InputError: an argument is out of range, naming it; or no policy satisfies the limits.
     """
 
     def __init__(
@@ -177,12 +179,14 @@ class _Known(_Lagex):
         super().__init__(int(costs.shape[1]), limits, costs, **options)
 
     def tell(self, arm: int, reward: float) -> None:
-        """Record a pull's reward. Raises ValueError for no such arm or no finite number."""
+        """Record a pull's reward. Raises ValueError for an unknown arm or a non-finite reward."""
         self._record(arm, reward, *np.zeros(self._rules.limits.size))
 
 
 class LAGEX(_Unknown):
-    __doc__ = f"Algorithm 3, an allocation player and a priced constraint. {_Unknown.__doc__}"
+    __doc__ = (
+        f"Algorithm 3, a game of an allocation player with a Lagrangian penalty. {_Unknown.__doc__}"
+    )
     _name = "LAGEX"
 
 
@@ -202,5 +206,5 @@ class CGE(_Known):
 
 
 class Uniform(_Unknown):
-    __doc__ = f"Every arm alike, with the same stopping rule. {_Unknown.__doc__}"
+    __doc__ = f"Uniform sampling, with the same stopping rule. {_Unknown.__doc__}"
     _name = "Uniform"

@@ -1,4 +1,4 @@
-"""What is kept of the released programs: recorded rounds, and whole runs of their port."""
+"""Kept data of the released programs: recorded rounds, and whole runs of their port."""
 
 from collections.abc import Iterator, Mapping
 
@@ -13,9 +13,9 @@ from bestarm.lagex.problem import EASIER, HARD, Instance, setup1
 #: The tables, under data/; their provenance is beside them.
 TRACES, RUNS = "lagex-programs/traces.parquet", "lagex-runs/runs.parquet"
 TABLES = (TRACES, RUNS)
-#: What the traces call an instance.
+#: Instances by their names in the traces.
 INSTANCES = {"hard": setup1(HARD).name, "easy": setup1(EASIER).name}
-#: Allocations nearer than this are the same.
+#: Allocations that differ by at most this are the same.
 SAME = 1e-9
 
 
@@ -30,9 +30,9 @@ def read(name: str) -> pd.DataFrame:
 def rounds() -> Iterator[tuple[str, str, dict[str, float]]]:
     """Instance, program, and shares of its recorded rounds.
 
-    That is of those in which the last arm was repeated; and, of the others, of those whose
-    allocation is uniform, whose policy is among its own neighbours, and whose allocation is where
-    its solver started, if it has one.
+    The shares are of rounds that repeated the last arm; and, of the other rounds, of those whose
+    allocation is uniform, whose policy is among its own neighbours, and (for programs with a
+    solver) whose allocation equals the solver's start.
     """
     table = read(TRACES)
     table = table[table.policy.notna() | (table.failure != "")]

@@ -7,10 +7,10 @@ from bestarm.core.compile import lean
 
 @lean
 def factorise(matrix: np.ndarray, start: int, n: int) -> None:
-    """Overwrite a positive definite matrix, of which the lower triangle counts, with its factors.
+    """Overwrite a positive definite matrix, given by its lower triangle, with its factors L D L^T.
 
-    It is L D L^T; below the diagonal is left L, on it 1 / D_ii, and above it scratch. Pivots D_ii
-    are kept above 1e-18. Rows before `start` hold their factors already.
+    L is stored below the diagonal, 1 / D_ii on it, and intermediate values above. Pivots D_ii are
+    at least 1e-18. Rows before `start` must hold their factors already.
     """
     for i in range(start, n):
         pivot = matrix[i, i]

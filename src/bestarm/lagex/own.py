@@ -1,4 +1,4 @@
-"""What is printed of a person's own instance."""
+"""What is printed for a user's own instance."""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +7,7 @@ from bestarm.common.paper import Own
 from bestarm.lagex import tables
 from bestarm.lagex.problem import Instance
 
-#: Statistics that `bestarm run` prints, and how it heads the columns.
+#: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
     "median_stopping_time": "median steps",
     "mean_stopping_time": "mean steps",

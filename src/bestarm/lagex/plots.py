@@ -1,4 +1,4 @@
-"""The LAGEX paper's figures, one function a target, drawn from the target's table and geometry."""
+"""The LAGEX paper's figures, one function per target, from the target's table and geometry."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 def times(
     table: pd.DataFrame, titles: dict[str, str], note: str, bounds: tuple[str, ...] = ALL
 ) -> Figure:
-    """Stopping times, a panel an instance."""
+    """Stopping times, one panel per instance."""
     figure = new_figure(7.6 if len(titles) > 1 else 6.2, 4.9)
     panels = figure.subplots(1, len(titles), squeeze=False, sharey=True)[0]
     for axes, (instance, title) in zip(panels, titles.items(), strict=True):
@@ -88,7 +88,7 @@ def fig7(table: pd.DataFrame) -> Figure:
 
 
 def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure:
-    """Rounds whose policy (compared with the paper) or allocation breaks a true constraint."""
+    """Rounds whose policy (compared with the paper) or allocation violates a true constraint."""
     kinds = {"policy_violations": "policy πₜ", "allocation_violations": "allocation ωₜ"}
     figure = new_figure(7.6, 1.1 + 2.9 * len(titles))
     panels = figure.subplots(len(titles), 2, squeeze=False, sharey=True)
@@ -250,7 +250,7 @@ def fig4(table: pd.DataFrame) -> Figure:
 
 
 def band(axes: Axes, rows: pd.DataFrame, look: Look, reading: str) -> None:
-    """Medians with their intervals, and the quartiles as a band; only where they are defined."""
+    """Medians with their intervals, and the quartiles as a band; if they are defined."""
     if rows.empty:
         return
     medians = pick(rows, statistic="median_stopping_time").sort_values("x")
@@ -281,7 +281,7 @@ def in_plane(shapes: pd.DataFrame) -> np.ndarray:
 
 
 def draw_set(axes: Axes, shapes: pd.DataFrame, **style) -> None:
-    """A set of policies; nothing if it is empty."""
+    """Draw a set of policies; nothing if it is empty."""
     points = in_plane(pick(shapes, kind="feasible"))
     if len(points):
         axes.add_patch(Polygon(points, **style))
@@ -410,7 +410,7 @@ DOT = {"mec": BLACK, "mew": 0.4, "ms": 5, "ecolor": BLACK, "elinewidth": 0.8, "h
 
 
 def dots(axes: Axes, rows: pd.DataFrame, **style) -> None:
-    """A number of every strategy with its interval, in the order of LOOKS from top to bottom."""
+    """One statistic of every strategy with its interval, in the order of LOOKS from the top."""
     for place, (strategy, look) in enumerate(LOOKS.items()):
         one = pick(rows, strategy=strategy).dropna(subset="value")
         if len(one):
@@ -420,7 +420,7 @@ def dots(axes: Axes, rows: pd.DataFrame, **style) -> None:
 
 
 def shares(table: pd.DataFrame) -> Figure:
-    """Who recommends a good policy, and who a feasible one."""
+    """Shares of runs that recommend a good policy, and a feasible one."""
     instances = {
         "setup 1 m3=0.5": "setup 1 hard",
         "setup 1 m3=1.3": "setup 1 easy",
@@ -461,7 +461,7 @@ def shares(table: pd.DataFrame) -> Figure:
 
 
 def example(table: pd.DataFrame) -> Figure:
-    """What is recommended in the example of docs/usage.md, and how often it breaks the limit."""
+    """The recommendations in the example of docs/usage.md, and how often they exceed the limit."""
     columns = {
         "prob_r_optimal": "within r of the best value",
         "prob_feasible": "keeps the limit",

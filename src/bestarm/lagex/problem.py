@@ -1,4 +1,4 @@
-"""Instances of pure exploration under linear constraints, and what is true of them."""
+"""Instances of pure exploration under linear constraints, and their ground truth."""
 
 import csv
 import math
@@ -23,7 +23,7 @@ from bestarm.lagex.bounds import (
     shadow_price,
 )
 from bestarm.lagex.model import Model
-from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, there
+from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, nonempty
 
 #: r in all of the paper's experiments.
 TOLERANCE = 0.01
@@ -64,7 +64,7 @@ class Constraint(Input):
 
 
 class Instance(BaseInstance):
-    """Arms with Gaussian rewards and costs. The answer is the best policy that keeps the limits."""
+    """Arms with Gaussian rewards and costs. The answer is the best feasible policy."""
 
     paper: Literal["lagex"] = "lagex"
     means: Vector  # (K,)
@@ -110,7 +110,7 @@ class Instance(BaseInstance):
             np.zeros(k), model.matrix, model.limits, np.ones((1, k)), [1.0], method="highs"
         )
         if found.status != 0:
-            raise ValueError("constraints: must leave some policy, here none satisfies all of them")
+            raise ValueError("constraints: must allow some policy, here none satisfies all of them")
         return self
 
     @cached_property
@@ -133,12 +133,12 @@ class Instance(BaseInstance):
 
 
 class Truth(Input):
-    """What is true of an instance; None stands for infinity."""
+    """The ground truth of an instance; None stands for infinity."""
 
-    answer: list[int]  # (K + d,) 1: arms with weight in the best policy; then slack constraints
+    answer: list[int]  # (K + d,) 1 for arms with weight in the best policy, then slack constraints
     policy: list[float]  # (K,) the best one
     value: float  # its mean reward
-    unique: bool  # whether it is the only one
+    unique: bool  # whether it is the only best one
     slacks: list[float]  # (d,) of the constraints at the best policy
     characteristic_time: float | None  # T_{F,0}, Eq. (4), allocations over the simplex
     inside_time: float | None  # the same, allocations in F; the Lagrangian's without a shift
@@ -152,9 +152,9 @@ class Truth(Input):
 
 
 def truth(instance: Instance) -> Truth:
-    """Everything later stages need to know of an instance."""
+    """The ground truth of an instance."""
     model = instance.model
-    found = there(alternatives(model.means, model.matrix, model.limits, 0.0))
+    found = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0))
     rows = rows_of(model)
     slacks = np.where(np.abs(rows @ found.policy) <= TIE, 0.0, -rows @ found.policy)
     simplex, inside = known_time(model), known_time(model, inside=True)
@@ -192,7 +192,7 @@ def _at_most(k: int, *groups: tuple[int, ...]) -> list[Constraint]:
     ]
 
 
-#: By how much Figure 1 tightens the active constraint; the text's example is 0.005.
+#: Tightenings of the active constraint in Figure 1; the text's example is 0.005.
 EPSILONS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05)
 #: The third mean of setup 1: hard, easy, and the sweep of Figure 4.
 HARD, EASIER = 0.5, 1.3
@@ -200,7 +200,7 @@ SWEEP = tuple(round(0.5 + 0.1 * i, 1) for i in range(21))
 
 
 def setup1(third: float, printed: bool = False) -> Instance:
-    """Setup 1 as the published program has it (six arms), or with the means that are printed."""
+    """Setup 1 as in the released program (six arms), or with the printed means."""
     means = [1.5, 1.0, third, 0.4, 0.3, 0.2] + ([0.1] if printed else [])
     groups = ((1, 2), (3, 4)) if printed else ((1, 2), (3, 4, 5))
     names = {HARD: "hard", EASIER: "easy"}
@@ -244,7 +244,7 @@ def imdb(spread: bool = False) -> Instance:
 
 
 def example() -> Instance:
-    """The menus of the loop in docs/usage.md: marks, and prices that may be 0.8 on average."""
+    """The menus of the example in docs/usage.md: ratings, and prices of at most 0.8 on average."""
     row = Constraint(coefficients=[1.3, 0.9, 0.5], at_most=0.8)
     return Instance(
         name="example", source="docs/usage.md", means=[7.8, 7.2, 6.9], constraints=[row]
@@ -260,8 +260,8 @@ def triangle() -> Instance:
 def perturbed(epsilon: float = 0.0) -> Instance:
     """Figure 1: the first constraint, active at the optimum, tightened by epsilon.
 
-    Adding epsilon to the first row of A is the same on policies. Loosened it could not matter: as
-    it is, it already follows from pi >= 0.
+    On policies this is the same as adding epsilon to the first row of A. Loosening would have no
+    effect, since the constraint as it is already follows from pi >= 0.
     """
     rows = ([0.0, -0.3, -0.2], [-0.2, 0.1, 0.1])
     return Instance(
@@ -278,7 +278,7 @@ def perturbed(epsilon: float = 0.0) -> Instance:
 
 
 def instances() -> dict[str, Instance]:
-    """Those of data/instances/lagex by name, the paper's, and both readings of setup 1."""
+    """Those of data/instances/lagex by name, the paper's, and both versions of setup 1."""
     folder = data_folder() / "instances/lagex"
     stored = [load(Instance, Path(p)) for p in sorted(folder.glob("*.yaml"))]
     made = [

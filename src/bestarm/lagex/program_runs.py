@@ -2,7 +2,7 @@
 
     python -m bestarm.lagex.program_runs --out data/lagex-runs/runs.parquet
 
-Runs that a kept table has from the same code are not made again, so that a larger RUNS extends it.
+Runs of the same code in an existing table are reused, so a larger RUNS extends the table.
 """
 
 import ast
@@ -21,13 +21,13 @@ from bestarm.lagex.problem import EASIER, HARD, setup1
 
 SEED = 2024
 CAP = 100_000
-#: By instance: delta, and how many runs a program has, as many as their time allows.
+#: By instance: delta, and the number of runs per program, limited by their duration.
 RUNS = {setup1(EASIER).name: (0.01, 40), setup1(HARD).name: (0.01, 7)}
 KEY = ["instance", "strategy", "replication"]
 
 
 def wanted() -> list[tuple[str, str, int]]:
-    """Instance, program and replication of every run, an instance after the other."""
+    """Instance, program and replication of every run, instance by instance."""
     return [
         (instance, name, r)
         for instance, (_, n) in RUNS.items()
@@ -60,7 +60,7 @@ def make(out: Path, threads: int) -> None:
 
 
 def code_of(*modules: ModuleType) -> str:
-    """A hash of what the modules mean, but not of what they import: hours of runs depend on it."""
+    """A hash of the modules' syntax trees, not of their imports: a change costs hours of runs."""
     trees = [ast.parse(Path(module.__file__).read_text(encoding="utf-8")) for module in modules]  # pyright: ignore[reportArgumentType]
     for node in (node for tree in trees for node in ast.walk(tree)):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
@@ -77,7 +77,7 @@ def job(instance: str, name: str, replication: int) -> Job:
 
 
 def kept(out: Path, code: str) -> pd.DataFrame:
-    """The runs that a table has from some code; none if it is missing or from another."""
+    """The runs of an existing table if it was made by this code; else none."""
     try:
         provenance = yaml.safe_load(out.with_name("provenance.yaml").read_text())
         return pd.read_parquet(out) if provenance["code"] == code else pd.DataFrame()

@@ -7,26 +7,26 @@ import numpy as np
 from bestarm.core.compile import jit, lean
 from bestarm.lagex.linear_algebra import solve_definite
 
-#: Sums and costs are met to this, and Newton steps before giving up.
+#: Tolerance of the sum and the rows, and Newton steps before giving up.
 TOLERANCE, MOST_STEPS = 1e-10, 100
-#: Share of full weight that the multipliers' Hessian keeps where no arm is left to move.
+#: Relative ridge of the multipliers' Hessian, which is singular if no arm has weight.
 RIDGE = 1e-12
 
 
 class Projection(NamedTuple):
-    """Scratch and warm start for K arms and d constraints."""
+    """Buffers and warm start for K arms and d constraints."""
 
     multipliers: np.ndarray  # (1 + d,) nu and l
-    trial: np.ndarray  # likewise
-    slopes: np.ndarray  # likewise
-    step: np.ndarray  # likewise
+    trial: np.ndarray  # (1 + d,) multipliers to be tried
+    slopes: np.ndarray  # (1 + d,) gradient of the dual
+    step: np.ndarray  # (1 + d,) Newton step
     hessian: np.ndarray  # (1 + d, 1 + d)
     inverse: np.ndarray  # (K,) 1 / w
 
 
 @jit
 def make_projection(n_arms: int, n_constraints: int) -> Projection:
-    """Scratch for `project_into`."""
+    """Buffers for `project_into`."""
     n = 1 + n_constraints
     return Projection(
         multipliers=np.zeros(n),
@@ -47,7 +47,7 @@ def _point(
     multipliers: np.ndarray,
     out: np.ndarray,
 ) -> float:
-    """out = argmin_x of the Lagrangian, and its value."""
+    """Write argmin_x of the Lagrangian into `out`; returns its value."""
     d, k = rows.shape
     value = -multipliers[0]
     for a in range(k):
@@ -61,7 +61,7 @@ def _point(
 
 @lean
 def _slopes(rows: np.ndarray, out: np.ndarray, scratch: Projection) -> float:
-    """The dual's gradient, into `slopes`; how far the sum and the rows are off at most."""
+    """Write the dual's gradient into `slopes`; returns the largest violation."""
     slopes, multipliers = scratch.slopes, scratch.multipliers
     d, k = rows.shape
     for i in range(1 + d):
@@ -76,7 +76,7 @@ def _slopes(rows: np.ndarray, out: np.ndarray, scratch: Projection) -> float:
 
 @lean
 def _newton_step(rows: np.ndarray, out: np.ndarray, scratch: Projection) -> None:
-    """Newton's step of the multipliers that are positive or want to be, into `step`."""
+    """Write the Newton step of multipliers with a positive value or slope into `step`."""
     multipliers, _, slopes, step, hessian, inverse = scratch
     d, k = rows.shape
     for i in range(1 + d):
@@ -107,17 +107,17 @@ def project_into(
     """argmin_x sum_a w_a (x_a - point_a)^2 / 2  s.t.  sum(x) = 1, x >= 0, rows x <= 0.
 
     With multipliers nu of the sum and l >= 0 of the rows, x_a = max(0, point_a - (nu + l . rows_a)
-    / w_a); the dual in (nu, l) is concave and piecewise quadratic, and projected Newton steps end
-    on it after finitely many.
+    / w_a); the dual in (nu, l) is concave and piecewise quadratic, and projected Newton steps
+    reach its maximum after finitely many steps.
 
     Args:
         point, weights: (K,); weights positive.
         rows: (d, K). The set must not be empty.
-        scratch: its multipliers are where to start, and are overwritten with the solution.
+        scratch: its multipliers are the start, and are overwritten with the solution.
         out: (K,) overwritten.
 
     Returns:
-        The largest amount by which the sum or a row misses.
+        The largest violation of the sum or a row.
     """
     multipliers, trial, _, step, _, inverse = scratch
     d, k = rows.shape
@@ -147,7 +147,7 @@ def project_into(
 
 
 def project(point: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The projection from nothing. point, weights: (K,), rows: (d, K)."""
+    """`project_into` from a cold start. point, weights: (K,), rows: (d, K)."""
     point = np.asarray(point, dtype=float)
     rows = np.ascontiguousarray(rows, dtype=float).reshape(-1, point.size)
     out = np.zeros(point.size)

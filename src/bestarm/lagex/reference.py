@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the LAGEX kernels: oracles for tests, never used in sampling."""
+"""Slow and obvious versions of the LAGEX kernels: test oracles, never used in simulations."""
 
 import itertools
 import math
@@ -15,13 +15,13 @@ from bestarm.lagex.state import GAME, INSIDE, PRICED, Rules
 TIGHT = 1e-10
 #: An entry of a step that is no larger is zero.
 ROUNDING = 1e-13
-#: A policy with less slack than this has none, and its constraints may not be broken at a price.
+#: A policy with less slack than this has none, and allocations must satisfy the constraints.
 NO_SLACK = 1e-9
 #: The alternative of a round is at most this far from the estimates, in every arm.
 FARTHEST = 10.0
 #: AdaGrad's step (docs/readings.md): the root of a half.
 STEP = 0.5**0.5
-#: What is asked of cvxpy, in turn.
+#: Accuracies asked of cvxpy, in turn.
 ACCURACIES = (1e-10, 1e-9, 1e-8)
 
 
@@ -117,7 +117,7 @@ def information(
 
 
 def confusing_instance(omega, means, variances, step, r: float) -> tuple[np.ndarray, float]:
-    """The cheapest lambda for which a step gains r, and its cost in nats a pull (Proposition 1).
+    """The cheapest lambda for which a step gains r, and its cost in nats per pull (Proposition 1).
 
     argmin { sum_a omega_a (mu_a - lambda_a)^2 / (2 sigma_a^2) : lambda . step >= r }
 
@@ -203,13 +203,13 @@ def solve(program: cp.Problem) -> float:
 
 
 class Round(NamedTuple):
-    """What a strategy sees before a pull."""
+    """The quantities of a round before its pull."""
 
     found: Alternatives
-    lead: float  # the statistic less the threshold; a run stops where it is positive
+    lead: float  # the statistic minus the threshold; a run stops if it is positive
     costs: np.ndarray  # (V, K)
     rows: np.ndarray  # (d, K) A - b 1^T - s: allocations keep rows omega <= 0
-    gamma: float  # or break it at this price; 0 if they must not
+    gamma: float  # least slack in the penalty; 0 if allocations must satisfy the rows
 
 
 class Step(NamedTuple):
@@ -221,11 +221,11 @@ class Step(NamedTuple):
     rows: np.ndarray  # (d or 0, K)
 
     def value(self, x: np.ndarray) -> float:
-        """Of the objective."""
+        """The value of the objective at x."""
         return float(self.pull @ x - (x - self.omega) @ self.norm @ (x - self.omega) / 2.0)
 
     def best(self) -> np.ndarray:
-        """The allocation that it leads to."""
+        """The allocation after the move."""
         x = cp.Variable(self.omega.size, nonneg=True)
         rules: list[Any] = [cp.sum(x) == 1] + ([self.rows @ x <= 0] if len(self.rows) else [])
         far = cp.quad_form(x - self.omega, cp.psd_wrap(self.norm))
@@ -234,10 +234,10 @@ class Step(NamedTuple):
 
 
 class Run:
-    """A strategy under one reading, a round at a time, with nothing kept that data can give.
+    """A strategy under one reading, round by round, recomputing everything from the data.
 
-    `look` says what the stopping rule and the program of the allocation are, `step` where the game
-    moves. `lags` takes the allocation that was chosen and tells which arm lags behind.
+    `look` gives the stopping rule and the program of the allocation, `step` the move of the game.
+    `lags` takes the chosen allocation and returns the lags of the arms.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -250,7 +250,7 @@ class Run:
         self.outer, self.tracked = np.zeros((k, k)), np.zeros(k)
 
     def observe(self, arm: int, reward: float, costs: np.ndarray) -> None:
-        """Take in a reward and a cost vector (d,)."""
+        """Record a reward and a cost vector (d,)."""
         self.rewards[arm].append(reward)
         self.costs[arm].append(costs.copy())
 
@@ -276,7 +276,7 @@ class Run:
         return f * math.sqrt(weights @ np.linalg.inv(sigma) @ weights)
 
     def look(self) -> Round | None:
-        """None if no policy seems to keep the constraints."""
+        """The quantities of this round; None if no policy satisfies the estimated constraints."""
         rules, pulls = self.rules, self.pulls
         means, rows = self.estimates()
         shift = self.shift(self.omega)
@@ -297,51 +297,51 @@ class Run:
         return Round(found, lead, between, rows, gamma if gamma > NO_SLACK else 0.0)
 
     def threshold(self) -> float:
-        """beta(t, delta), as Appendix I has it or as the authors' program does."""
+        """beta(t, delta), as in Appendix I or as in the released program."""
         t = self.pulls.sum()
         if self.rules.released:
             return math.log(2.0 * (1.0 + math.log(t)) / self.rules.delta)
         return math.log((1.0 + math.log(math.log(max(t, math.e)))) / self.rules.delta)
 
-    def gains(self, seen: Round) -> np.ndarray:
-        """What a unit of each arm gains against the instance that is hardest to tell."""
+    def gains(self, current: Round) -> np.ndarray:
+        """Optimistic gains of the arms against the closest confusing instance."""
         rules, pulls, t = self.rules, self.pulls, self.pulls.sum()
         means, _ = self.estimates()
         at_least = np.maximum(self.omega, 0.5 / math.sqrt(means.size**2 + t))
-        worst = int(np.argmax((seen.costs / at_least).sum(axis=1)))
-        v = seen.found.others[worst] - seen.found.policy
+        worst = int(np.argmax((current.costs / at_least).sum(axis=1)))
+        v = current.found.others[worst] - current.found.policy
         spread = self.variances * v / at_least
         lam = means + (rules.added - means @ v) * spread / (spread @ v)
         lam = means + np.clip(lam - means, -FARTHEST, FARTHEST)
         width = np.sqrt(2.0 * self.variances * math.log(t) / pulls)
         ends = (means - width - lam) ** 2, (means + width - lam) ** 2
         gains = np.maximum(math.log(t) / pulls, np.maximum(*ends) / (2.0 * self.variances))
-        if seen.gamma > 0.0 and (seen.rows @ self.omega).max() > 0.0:
-            broken = int(np.argmax(seen.rows @ self.omega))
-            d = information(self.omega, means, self.variances, seen.found, rules.added)
-            gains -= d / seen.gamma * seen.rows[broken]
+        if current.gamma > 0.0 and (current.rows @ self.omega).max() > 0.0:
+            broken = int(np.argmax(current.rows @ self.omega))
+            d = information(self.omega, means, self.variances, current.found, rules.added)
+            gains -= d / current.gamma * current.rows[broken]
         return gains
 
-    def step(self, seen: Round) -> "Step":
-        """What AdaGrad's next allocation minimises a distance to."""
-        gains = self.gains(seen)
+    def step(self, current: Round) -> "Step":
+        """The objective of AdaGrad's next move."""
+        gains = self.gains(current)
         self.outer = self.outer + np.outer(gains, gains)
         squares = self.outer if self.rules.full_matrix else np.diag(np.diag(self.outer))
         values, vectors = np.linalg.eigh(squares)
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-        return Step(self.omega, STEP * gains, root, self.allowed(seen))
+        return Step(self.omega, STEP * gains, root, self.allowed(current))
 
-    def allowed(self, seen: Round) -> np.ndarray:
-        """(d or 0, K) rows of the set that the game plays in."""
-        free = seen.gamma > 0.0 or self.rules.full_matrix
-        return seen.rows[:0] if free else seen.rows
+    def allowed(self, current: Round) -> np.ndarray:
+        """(d or 0, K) rows of the constraints on the game's allocations."""
+        free = current.gamma > 0.0 or self.rules.full_matrix
+        return current.rows[:0] if free else current.rows
 
     def plays(self) -> bool:
         """Whether the game moves: its first allocation is uniform."""
         return self.rules.source == GAME and self.pulls.sum() > self.pulls.size
 
     def lags(self, omega: np.ndarray) -> np.ndarray:
-        """(K,) sum of floored allocations, this one too, minus pulls: the largest is pulled."""
+        """(K,) sum of floored allocations, with this one, minus pulls: the largest is pulled."""
         self.omega = omega.copy()
         floor = 0.5 / math.sqrt(omega.size**2 + self.pulls.sum())
         self.tracked = self.tracked + floored(omega, floor)

@@ -16,33 +16,33 @@ from bestarm.lagex.confidence import norm, radius
 from bestarm.lagex.problem import Instance, Model, perturbed
 from bestarm.lagex.state import start
 from bestarm.lagex.strategies import READINGS, STEPS, Setting, rules_of, world_of
-from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, there
+from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, nonempty
 
 #: Figure 2's rounds, and the delta of its optimistic sets.
 ROUNDS = (60, 200, 266)
 DELTA = 0.01
-#: So small that the run goes on beyond the last of them.
+#: So small that the run does not stop before the last of these rounds.
 NEVER_STOPS = 1e-30
-#: Runs behind the numbers of Figure 2: enough to tell a share of 0.99 from one.
+#: Runs behind the numbers of Figure 2: enough to distinguish a share of 0.99 from 1.
 RUNS = 500
-#: What figure 1 shows of its set: as it is, tightened as in the text, and ten times as much.
+#: The epsilons drawn in Figure 1: none, that of the text, and ten times as much.
 DRAWN = (0.0, 0.005, 0.05)
-#: An orthonormal basis (2, 3) of the plane of policies: a unit of height and of width.
+#: An orthonormal basis (2, 3) of the plane of policies.
 PLANE = np.array([[-1.0, 1.0, 0.0], [-1.0, -1.0, 2.0]]) / np.sqrt([[2.0], [6.0]])
 
 
 class Snapshot(NamedTuple):
-    """What a run knows after some rounds."""
+    """The estimates of a run after some rounds."""
 
     round: int
     means: np.ndarray  # (K,) estimates of Section 3.1
-    matrix: np.ndarray  # (d, K) the same of A
+    matrix: np.ndarray  # (d, K) estimate of A
     pulls: np.ndarray  # (K,)
-    shift: float  # by how much optimism relaxes every limit
+    shift: float  # relaxation of every limit by optimism
 
 
 def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
-    """A run of LAGEX, at ROUNDS; on a stream of its own. Run 0 is the one that is drawn."""
+    """A run of LAGEX, at ROUNDS; on a stream of its own. Run 0 is drawn in the figure."""
     model = instance.model
     rng = streams_of(stream_key(0, "lagex", "fig2", instance.name, ""), run).environment
     reading, setting = READINGS["LAGEX"]["as-written"], Setting(delta=NEVER_STOPS)
@@ -50,12 +50,12 @@ def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
     state, world = start(rules), world_of(model)
     done = 0
     for t in ROUNDS:
-        STEPS.go_on(world, rules, state, t - done, rng, rng)
+        STEPS.resume(world, rules, state, t - done, rng, rng)
         done = t
-        seen = state.seen
-        shift = width_at(seen.pulls) * norm(seen.pulls / t, seen.pulls)
-        matrix = seen.rows + model.limits[:, None]
-        yield Snapshot(t, seen.means.copy(), matrix, seen.pulls.copy(), shift)
+        estimates = state.estimates
+        shift = width_at(estimates.pulls) * norm(estimates.pulls / t, estimates.pulls)
+        matrix = estimates.rows + model.limits[:, None]
+        yield Snapshot(t, estimates.means.copy(), matrix, estimates.pulls.copy(), shift)
 
 
 def width_at(pulls: np.ndarray) -> float:
@@ -63,8 +63,8 @@ def width_at(pulls: np.ndarray) -> float:
     return radius(float(np.log1p(pulls).sum()), pulls.size, DELTA)
 
 
-def covers(model: Model, seen: Snapshot, truly: np.ndarray) -> bool:
-    """Whether Lemma 1's set, A^ pi - f ||pi|| <= b (norm of Sigma^-1), holds every feasible pi.
+def covers(model: Model, snapshot: Snapshot, truly: np.ndarray) -> bool:
+    """Whether Lemma 1's set, A^ pi - f ||pi|| <= b (norm of Sigma^-1), contains every feasible pi.
 
     With pi = Sigma^(1/2) p and g = Sigma^(1/2) (A^_i - b_i) the i-th limit asks g . p <= f ||p||
     over the cone of the feasible set's corners. The largest g . p / ||p|| is the length of g's
@@ -72,12 +72,12 @@ def covers(model: Model, seen: Snapshot, truly: np.ndarray) -> bool:
 
     Args:
         model: the truth.
-        seen: what a run knows.
+        snapshot: the estimates of a run.
         truly: (V, K) corners of the true feasible set.
     """
-    roots = np.sqrt(1.0 + seen.pulls)
-    cone, width = (truly / roots).T, width_at(seen.pulls)
-    for row, limit in zip(seen.matrix, model.limits, strict=True):
+    roots = np.sqrt(1.0 + snapshot.pulls)
+    cone, width = (truly / roots).T, width_at(snapshot.pulls)
+    for row, limit in zip(snapshot.matrix, model.limits, strict=True):
         g = roots * (row - limit)
         missed = nnls(cone, g)[1]
         if math.sqrt(max(g @ g - missed**2, 0.0)) > width:
@@ -119,49 +119,52 @@ def regions(sources: Sources) -> pd.DataFrame:
     frames = []
     for epsilon in DRAWN:
         model = perturbed(epsilon).model
-        found = there(every_alternative(model.means, model.matrix, model.limits))
+        found = nonempty(every_alternative(model.means, model.matrix, model.limits))
         frames.append(polygon(corners(found), epsilon=epsilon, kind="feasible"))
         frames.append(polygon(found.policy[None], epsilon=epsilon, kind="best policy"))
     return pd.concat(frames)
 
 
-def optimistic(model: Model, seen: Snapshot) -> np.ndarray:
+def optimistic(model: Model, snapshot: Snapshot) -> np.ndarray:
     """The corners of the optimistic feasible set."""
-    return corners(every_alternative(seen.means, seen.matrix, model.limits + seen.shift))
+    return corners(
+        every_alternative(snapshot.means, snapshot.matrix, model.limits + snapshot.shift)
+    )
 
 
-def best_of(model: Model, seen: Snapshot) -> Alternatives | None:
+def best_of(model: Model, snapshot: Snapshot) -> Alternatives | None:
     """The best policy by the estimates and its neighbours."""
-    return alternatives(seen.means, seen.matrix, model.limits, 0.0)
+    return alternatives(snapshot.means, snapshot.matrix, model.limits, 0.0)
 
 
 def estimated_regions(sources: Sources) -> pd.DataFrame:
     """Figure 2: the true feasible set, and the optimistic ones with the policies they give."""
     instance = triangle_of(sources)
     model = instance.model
-    found = there(every_alternative(model.means, model.matrix, model.limits))
+    found = nonempty(every_alternative(model.means, model.matrix, model.limits))
     frames = [
         polygon(corners(found), round=0, kind="feasible"),
         polygon(found.policy[None], round=0, kind="best policy"),
     ]
-    for seen in snapshots(instance):
-        frames.append(polygon(optimistic(model, seen), round=seen.round, kind="feasible"))
-        best = best_of(model, seen)
+    for snapshot in snapshots(instance):
+        frames.append(polygon(optimistic(model, snapshot), round=snapshot.round, kind="feasible"))
+        best = best_of(model, snapshot)
         if best is not None:
-            frames.append(polygon(best.policy[None], round=seen.round, kind="best policy"))
+            frames.append(polygon(best.policy[None], round=snapshot.round, kind="best policy"))
     return pd.concat(frames)
 
 
 def estimated_sets(sources: Sources) -> pd.DataFrame:
-    """Figure 2 in numbers, over RUNS runs: sizes of the optimistic sets, how often they hold the
-    true one, and how far the policies are from the best.
+    """Figure 2 in numbers, over RUNS runs.
 
-    Lemma 1 relaxes the limits for every policy by its own norm, Algorithms 2 and 3 for all by that
-    of the allocation (Table 1), which is what is drawn.
+    These are the areas of the optimistic sets, the shares that contain the true set, and the
+    distances of the policies from the best one. Lemma 1 relaxes the limits for every policy by its
+    own norm, Algorithms 2 and 3 for all policies by the norm of the allocation (Table 1), which is
+    what is drawn.
     """
     instance = triangle_of(sources)
     model = instance.model
-    found = there(every_alternative(model.means, model.matrix, model.limits))
+    found = nonempty(every_alternative(model.means, model.matrix, model.limits))
     truly = corners(found)
     seen = [
         {
@@ -195,15 +198,15 @@ def _distance(best: Alternatives | None, policy: np.ndarray) -> float:
 
 
 def of_one(statistic: str, value: float) -> Estimate:
-    """A number of the drawn run, or of the truth."""
+    """A computed number of the drawn run or of the truth."""
     return exact(statistic, "degrees" if statistic == "cone_angle" else "", value)
 
 
 def rays(found: Alternatives) -> np.ndarray:
     """(2, 2) unit vectors, in the plane, along the edges of a vertex's normal cone.
 
-    The cone holds the means under which no neighbour pi + v is better, lambda . v <= 0; adding a
-    number to all means changes nothing, so the plane is enough.
+    The cone contains the means for which no neighbour pi + v is better, lambda . v <= 0. It does
+    not change if a number is added to all means, so its projection on the plane describes it.
     """
     edges = found.steps @ PLANE.T
     edges /= np.linalg.norm(edges, axis=1, keepdims=True)
@@ -216,12 +219,12 @@ def cones(sources: Sources) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Round (0: the truth), rays of the cone of the best policy, and the means in the plane."""
     instance = triangle_of(sources)
     model = instance.model
-    found = there(alternatives(model.means, model.matrix, model.limits, 0.0))
+    found = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0))
     yield 0, rays(found), PLANE @ model.means
-    for seen in snapshots(instance):
-        best = best_of(model, seen)
+    for snapshot in snapshots(instance):
+        best = best_of(model, snapshot)
         if best is not None and len(best.steps) == 2:
-            yield seen.round, rays(best), PLANE @ seen.means
+            yield snapshot.round, rays(best), PLANE @ snapshot.means
 
 
 def cone_rays(sources: Sources) -> pd.DataFrame:

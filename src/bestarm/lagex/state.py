@@ -1,4 +1,4 @@
-"""What a strategy is told and what it remembers, and how a pull enters it."""
+"""The rules and the state of a strategy, and the update by a pull."""
 
 import math
 from typing import NamedTuple
@@ -17,41 +17,41 @@ from bestarm.lagex.vertices import (
     make_polytope,
 )
 
-#: Where allocations come from: the program solved every round, a game, the unconstrained program
-#: projected, or no program.
+#: Source of the allocations: the program solved every round, a game, the projected solution of the
+#: unconstrained program, or uniform sampling.
 SOLVED, GAME, PROJECTED, UNIFORM = range(4)
-#: Where allocations may lie: at a price outside the relaxed constraints, or within them, or within
-#: the constraints as they are. A price is exact where a program is solved (allocation.py), and
-#: infinite where the policy leaves no slack.
+#: Constraints on allocations: the relaxed ones by a Lagrangian penalty (a price), the relaxed ones,
+#: or the estimated ones. A penalty is exact if the program is solved (allocation.py), and infinite
+#: if the policy leaves no slack.
 PRICED, OPTIMISTIC, INSIDE = range(3)
-#: What a state counts: pulls, and arms that were pulled; then rounds in which there was no policy;
-#: it was lost; the program of the allocation had no finite solution, or one off by more than its
-#: tolerance; vertices near the best may be missing from a list; the rule would hold but for
-#: vertices that may be missing.
+#: Indices of State.counts: pulls, and arms pulled at least once; then rounds in which there was no
+#: policy; the best policy was not found; the program of the allocation had no finite solution, or
+#: one less accurate than its tolerance; vertices near the best may be missing; the stopping rule
+#: failed only because vertices may be missing.
 TIME, PULLED, NO_POLICY, LOST_POLICY, UNSOLVED, INEXACT, NEAR_CUT, FAR_CUT = range(8)
 
 
 class Rules(NamedTuple):
-    """A strategy under one reading, and what it is told of the instance."""
+    """A strategy under one reading, and what it is given of the instance."""
 
     source: int  # of allocations: SOLVED, GAME, PROJECTED or UNIFORM
-    region: int  # where they may lie: PRICED, OPTIMISTIC or INSIDE
-    known: bool  # the constraints are
-    ridge: bool  # estimates (sum) / (N + 1), else plain averages
-    optimistic_policy: bool  # policies from the relaxed set
-    full_matrix: bool  # AdaGrad, where allocations lie on the simplex
-    released: bool  # the stopping rule of the authors' program
-    extra: bool  # with its terms for estimated constraints
-    delta: float
-    r: float  # what vertices may lie below the best one
-    added: float  # to gaps: r, or -r where the paper's sign is taken
+    region: int  # constraints on them: PRICED, OPTIMISTIC or INSIDE
+    known: bool  # whether the constraints are known
+    ridge: bool  # whether estimates are sum / (N + 1), else sum / N
+    optimistic_policy: bool  # whether policies are from the relaxed set
+    full_matrix: bool  # whether AdaGrad is full-matrix, on the simplex
+    released: bool  # whether the stopping rule is that of the released program
+    extra: bool  # whether with its terms for estimated constraints
+    delta: float  # maximum probability of a wrong answer
+    r: float  # tolerance of the answer's mean reward
+    added: float  # to gaps: r, or -r with the sign that the paper prints
     variances: np.ndarray  # (K,) of rewards
     limits: np.ndarray  # (d,) b
-    matrix: np.ndarray  # (d, K) A; not read unless it is known
+    matrix: np.ndarray  # (d, K) A; read only if `known`
 
 
 class Estimates(NamedTuple):
-    """Of the means and the constraints."""
+    """Estimates of the means and the constraints."""
 
     log_determinant: np.ndarray  # (1,) ln det Sigma
     pulls: np.ndarray  # (K,) N
@@ -62,59 +62,59 @@ class Estimates(NamedTuple):
     deviations: np.ndarray  # (K,) of rewards, known
 
 
-class Geometry(NamedTuple):
-    """The policies that the estimates allow."""
+class PolicySet(NamedTuple):
+    """The policies that are feasible by the estimates, and their vertices."""
 
-    relaxed: np.ndarray  # (d, K) rows minus a shift
-    none: np.ndarray  # (0, K)
+    relaxed: np.ndarray  # (d, K) rows minus the shift
+    no_rows: np.ndarray  # (0, K) for programs without constraints
     polytope: Polytope  # the estimated policies; the best one is the answer
-    near: Others  # vertices to tell it apart from, within reach
-    far: Others  # all vertices
-    found: np.ndarray  # (1,) how many there are in `near`; -1 where there is no policy
-    shift: np.ndarray  # (1,) of this round
+    near: Others  # alternatives within reach r
+    far: Others  # all alternatives
+    n_near: np.ndarray  # (1,) number of alternatives in `near`; NO_ALTERNATIVES if no policy
+    shift: np.ndarray  # (1,) relaxation of this round
 
 
 class WarmStart(NamedTuple):
-    """The program of allocation.py, and its last solution: weights by slot, duals nu and l."""
+    """Warm start of the program of allocation.py: its last weights by slot, duals nu and l."""
 
     costs: np.ndarray  # (V, K)
     roots: np.ndarray  # (V,) sum_a sqrt(c_va)
     weights: np.ndarray  # (V,) by slot
-    scales: np.ndarray  # (V,) by slot, the roots they belong to
+    scales: np.ndarray  # (V,) by slot, the roots at the time of `weights`
     duals: np.ndarray  # (1 + d,)
-    last: np.ndarray  # (1 + V,) slots with weight; the first entry counts them
+    last: np.ndarray  # (1 + V,) number of slots with weight, then these slots
     solver: Solver
 
 
 class Game(NamedTuple):
-    """AdaGrad, and the projection."""
+    """The state of AdaGrad, and buffers."""
 
     raw: np.ndarray  # (K,) before projection
-    gains: np.ndarray  # (K,)
+    gains: np.ndarray  # (K,) of the last allocation
     squares: np.ndarray  # (K,) sums of squared gains
     outer: np.ndarray  # (K, K) sums of gains gains^T
-    scratch: np.ndarray  # (K,)
+    scratch: np.ndarray  # (K,) buffer
     projection: Projection
 
 
 class State(NamedTuple):
-    """Everything a strategy remembers, and scratch; K arms, d constraints."""
+    """The state of a run, with buffers; K arms, d constraints."""
 
     counts: np.ndarray  # (8,) from TIME to FAR_CUT
     omega: np.ndarray  # (K,) allocation
     tracked: np.ndarray  # (K,) sums of allocations
-    floored: np.ndarray  # (K,) scratch of tracking
-    seen: Estimates
-    policies: Geometry
-    program: WarmStart
+    floored: np.ndarray  # (K,) buffer of tracking
+    estimates: Estimates
+    policies: PolicySet
+    warm_start: WarmStart
     game: Game
 
 
 @jit
 def make_estimates(rules: Rules) -> Estimates:
-    """Before the first pull; known constraints as they are."""
+    """Estimates before the first pull; known constraints have their true values."""
     d, k = rules.matrix.shape
-    seen = Estimates(
+    estimates = Estimates(
         log_determinant=np.zeros(1),
         pulls=np.zeros(k),
         reward_sums=np.zeros(k),
@@ -126,27 +126,27 @@ def make_estimates(rules: Rules) -> Estimates:
     if rules.known:
         for i in range(d):
             for a in range(k):
-                seen.rows[i, a] = rules.matrix[i, a] - rules.limits[i]
-    return seen
+                estimates.rows[i, a] = rules.matrix[i, a] - rules.limits[i]
+    return estimates
 
 
 @jit
-def make_geometry(k: int, d: int) -> Geometry:
-    """Scratch for K arms and d constraints."""
-    return Geometry(
+def make_policy_set(k: int, d: int) -> PolicySet:
+    """An empty policy set for K arms and d constraints."""
+    return PolicySet(
         relaxed=np.zeros((d, k)),
-        none=np.zeros((0, k)),
+        no_rows=np.zeros((0, k)),
         polytope=make_polytope(k, d),
         near=make_others(k, d, MOST_BASES),
         far=make_others(k, d, ALL_BASES),
-        found=np.zeros(1, np.int64),
+        n_near=np.zeros(1, np.int64),
         shift=np.zeros(1),
     )
 
 
 @jit
 def make_warm_start(k: int, d: int) -> WarmStart:
-    """No solution yet, for K arms and d constraints."""
+    """A cold start, for K arms and d constraints."""
     most = MOST_BASES * (k + d)
     duals = np.zeros(d + 1)
     duals[0] = 1.0
@@ -163,7 +163,7 @@ def make_warm_start(k: int, d: int) -> WarmStart:
 
 @jit
 def make_game(k: int, d: int) -> Game:
-    """Before the first step, for K arms and d constraints."""
+    """The game before its first step, for K arms and d constraints."""
     return Game(
         raw=np.zeros(k),
         gains=np.zeros(k),
@@ -176,33 +176,33 @@ def make_game(k: int, d: int) -> Game:
 
 @jit
 def start(rules: Rules) -> State:
-    """A strategy's memory before the first pull."""
+    """The state before the first pull."""
     d, k = rules.matrix.shape
     return State(
         counts=np.zeros(8, np.int64),
         omega=np.full(k, 1.0 / k),
         tracked=np.zeros(k),
         floored=np.zeros(k),
-        seen=make_estimates(rules),
-        policies=make_geometry(k, d),
-        program=make_warm_start(k, d),
+        estimates=make_estimates(rules),
+        policies=make_policy_set(k, d),
+        warm_start=make_warm_start(k, d),
         game=make_game(k, d),
     )
 
 
 @inlined
 def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
-    """Take in a reward and then d costs, (1 + d,), of an arm."""
-    seen = s.seen
-    before = seen.pulls[arm]
+    """Update the state with a reward and d costs, (1 + d,), of an arm."""
+    estimates = s.estimates
+    before = estimates.pulls[arm]
     s.counts[TIME] += 1
     s.counts[PULLED] += before == 0.0
-    seen.log_determinant[0] += math.log((2.0 + before) / (1.0 + before))
-    seen.pulls[arm] = before + 1.0
-    seen.reward_sums[arm] += observed[0]
+    estimates.log_determinant[0] += math.log((2.0 + before) / (1.0 + before))
+    estimates.pulls[arm] = before + 1.0
+    estimates.reward_sums[arm] += observed[0]
     weight = 1.0 / (before + (2.0 if rules.ridge else 1.0))
-    seen.means[arm] = seen.reward_sums[arm] * weight
+    estimates.means[arm] = estimates.reward_sums[arm] * weight
     for i in range(rules.limits.size):
-        seen.cost_sums[i, arm] += observed[1 + i]
+        estimates.cost_sums[i, arm] += observed[1 + i]
         if not rules.known:
-            seen.rows[i, arm] = seen.cost_sums[i, arm] * weight - rules.limits[i]
+            estimates.rows[i, arm] = estimates.cost_sums[i, arm] * weight - rules.limits[i]

@@ -1,4 +1,4 @@
-"""What a cell's runs come to, for the LAGEX paper."""
+"""The statistics of a cell's runs, for the LAGEX paper."""
 
 import numpy as np
 
@@ -15,10 +15,10 @@ from bestarm.core.estimates import (
 )
 from bestarm.lagex.problem import TOLERANCE
 
-#: A policy breaks a constraint if it exceeds a limit by more than rounding does.
+#: Violations of at most this size are rounding.
 ROUNDING = 1e-9
 
-#: Breaking a limit by more than a tenth of a cost is counted too.
+#: Violations above this size are also counted separately.
 FAR = 0.1
 
 #: The paper's own statistics, by the part of their name before any colon.

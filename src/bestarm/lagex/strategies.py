@@ -31,15 +31,15 @@ from bestarm.lagex.state import (
     UNSOLVED,
     Rules,
 )
-from bestarm.lagex.vertices import alternatives, there
+from bestarm.lagex.vertices import alternatives, nonempty
 
 
 class Kind(NamedTuple):
-    """Where a strategy's allocations come from, where they may lie, and what it knows."""
+    """The source and the region of a strategy's allocations, and what it knows; see state.py."""
 
     source: int
     region: int
-    known: bool = False  # the constraints are
+    known: bool = False  # whether the constraints are known
 
 
 KINDS = {
@@ -56,14 +56,14 @@ STRATEGIES = dict.fromkeys(KINDS, STEPS)
 
 
 class Reading(NamedTuple):
-    """One way to take what the paper leaves open (docs/readings.md)."""
+    """One reading of what the paper leaves open (docs/readings.md)."""
 
-    ridge: bool = True  # estimates of Section 3.1, else plain averages
-    sign: float = 1.0  # of r beside a gap: derived, or -1 as Theorem 4 prints
-    optimistic_policy: bool = False  # policies from the optimistic set
-    inside: bool = False  # LAGEX allocates inside the optimistic set
-    full_matrix: bool = False  # LAGEX's AdaGrad
-    released: bool = False  # the stopping rule of the authors' program
+    ridge: bool = True  # whether estimates are those of Section 3.1, else averages
+    sign: float = 1.0  # sign of r added to a gap: as derived, or -1 as in Theorem 4
+    optimistic_policy: bool = False  # whether policies are from the optimistic set
+    inside: bool = False  # whether LAGEX allocates inside the optimistic set
+    full_matrix: bool = False  # whether LAGEX's AdaGrad is full-matrix
+    released: bool = False  # whether the stopping rule is that of the released program
 
 
 EVERY = {
@@ -78,12 +78,12 @@ EVERY = {
 
 
 def readings_of(strategy: str) -> Readings[Reading]:
-    """The readings that can change a strategy's runs."""
+    """The readings that change a strategy's runs."""
     kind = KINDS[strategy]
     without = set()
     if kind.region != PRICED:  # no optimistic set
         without.add("optimistic-policy")
-    if kind.region != PRICED or kind.source != GAME:  # the price of a solved program is exact
+    if kind.region != PRICED or kind.source != GAME:  # the penalty of a solved program is exact
         without |= {"inside", "full-adagrad"}
     if kind.known:  # no program of theirs was released with the paper
         without.add("released-stop")
@@ -94,9 +94,9 @@ READINGS = {strategy: readings_of(strategy) for strategy in KINDS}
 
 
 class Setting(Input):
-    """What a run is asked, the same for every strategy."""
+    """The setting of a run, the same for every strategy."""
 
-    delta: Probability = Field(default=0.1, description="wanted chance of a wrong answer")
+    delta: Probability = Field(default=0.1, description="maximum probability of a wrong answer")
     r: float = Field(default=0.01, ge=0.0, description="by how much the answer may fall short")
     cap: Pulls | None = Field(default=100_000, description="most pulls of a run")
 
@@ -109,19 +109,19 @@ class Outcome(NamedTuple):
     answer: np.ndarray  # (K + d,) 1 for arms with weight in the policy, then for slack limits
     policy: np.ndarray  # (K,) what is recommended
     pulls: np.ndarray  # (K,)
-    policy_violations: int  # rounds whose policy breaks a true constraint
+    policy_violations: int  # rounds whose policy violates a true constraint
     allocation_violations: int  # rounds whose allocation does
-    empty: int  # rounds whose estimates leave no policy
+    empty: int  # rounds in which no policy looked feasible
     lost: int  # rounds in which the best policy was not found though there is one
     unsolved: int  # rounds without an allocation, pulled uniformly
-    inexact: int  # rounds whose allocation is off by more than its tolerance
+    inexact: int  # rounds whose allocation is less accurate than its tolerance
     near_cut: int  # rounds in which the vertices near the best policy were too many to list
     far_cut: int  # rounds in which the run could not stop as all vertices were too many to list
-    regret: float  # best feasible value minus the answer's true one; negative if it cheats
+    regret: float  # best feasible value minus the answer's true one; may be < 0 if infeasible
     excess: float  # largest true cost over its limit; negative if all have slack
 
 
-#: Where a state counts the rounds of each failure, by the names of `Outcome`.
+#: Indices of State.counts for each kind of failure, by the names of `Outcome`.
 FAILURES = {
     "lost": LOST_POLICY,
     "unsolved": UNSOLVED,
@@ -139,13 +139,13 @@ def rules_of(
     limits: np.ndarray,
     matrix: np.ndarray,
 ) -> Rules:
-    """What a strategy is told.
+    """The rules of a strategy.
 
     Args:
-        strategy, reading, setting: which one, and what it is asked.
+        strategy, reading, setting: as named.
         variances: (K,) of rewards.
         limits: (d,) on costs.
-        matrix: (d, K) mean costs, of which only strategies that know the constraints take notice.
+        matrix: (d, K) mean costs, read only by strategies that know the constraints.
     """
     kind = KINDS[strategy]
     r = 0.0 if reading.released else setting.r
@@ -168,7 +168,7 @@ def rules_of(
 
 
 def world_of(model: Model) -> World:
-    """An instance as simulations pull it."""
+    """The world of an instance, for simulations."""
     return World(
         model.means,
         np.sqrt(model.variances),
@@ -181,7 +181,7 @@ def world_of(model: Model) -> World:
 
 
 def steps(instance: Instance, cell: Cell) -> Steps:
-    """A cell as steps. However small the cap, every arm is pulled once."""
+    """A cell as steps. Every arm is pulled once, however small the cap."""
     model, setting = instance.model, Setting(**cell.setting)
     reading = READINGS[cell.strategy][cell.reading]
     rules = rules_of(cell.strategy, reading, setting, model.variances, model.limits, model.matrix)
@@ -193,7 +193,7 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
     _, rules, world, cap = steps(instance, cell)
     model = instance.model
-    best = there(alternatives(model.means, model.matrix, model.limits, 0.0)).value
+    best = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0)).value
 
     def replicate(streams: Streams) -> Outcome:
         world.broken[:] = 0
@@ -232,7 +232,7 @@ def warm_up() -> None:
         prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
     prepare(EASY, Cell(EASY.name, "LATS", {"cap": 3}, "as-written"))(
         streams_of(0, 0)
-    )  # a last look
+    )  # a final evaluation of the stopping rule
 
 
 SIMULATION = Simulation(

@@ -19,7 +19,7 @@ from bestarm.common.tables import (
 )
 from bestarm.core.estimates import Estimate, exact, undefined
 from bestarm.core.information import needed_information
-from bestarm.lagex.bounds import lower_bound, within
+from bestarm.lagex.bounds import lower_bound, quantile_bound
 from bestarm.lagex.problem import EASIER, EPSILONS, HARD, SWEEP, TOLERANCE, setup1
 
 #: Readings that the paper's own figures show; all are in target `readings`.
@@ -30,7 +30,7 @@ TIMES = {
     "inside lower bound": "inside_time",
     "BAI lower bound": "bai_characteristic_time",
 }
-#: What bounds strategies that have to learn the constraints.
+#: The lower bound for strategies that have to learn the constraints.
 UNKNOWN = "unknown lower bound"
 TIME_STATISTICS = (
     *("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75"),
@@ -47,7 +47,7 @@ COMPARED = (("LATS", "Uniform"), ("LAGEX", "Uniform"), ("LAGEX", "LATS"), ("LAGE
 
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:
-    """What is known of how hard an instance is; lower bounds at the setting's delta."""
+    """The complexity of an instance; lower bounds at the setting's delta."""
     low, high, high_inside = (math.inf if b is None else b for b in truth["corollary_1"])
     return [
         exact("optimal_value", "reward", truth["value"]),
@@ -77,9 +77,9 @@ def time_estimates(truth: dict) -> list[Estimate]:
 
 
 def learning_bounds(truth: dict, delta: float) -> list[Estimate]:
-    """On the mean and the median of every delta-correct strategy that does not know A."""
+    """Lower bounds on mean and median for delta-correct strategies that do not know A."""
     time = time_of(truth, "learning_time")
-    mean, median = time * needed_information(delta), within(time, 0.5, delta)
+    mean, median = time * needed_information(delta), quantile_bound(time, 0.5, delta)
     return [exact("lower_bound", "steps", mean), exact("median_lower_bound", "steps", median)]
 
 
@@ -116,7 +116,7 @@ def only(summary: pd.DataFrame, statistics: tuple[str, ...], readings=SHOWN) -> 
 
 
 def times(target: str) -> Callable[[Sources], pd.DataFrame]:
-    """Figures 5 to 7: stopping times, lower bounds, and what is published."""
+    """Figures 5 to 7: stopping times, lower bounds, and the published values."""
 
     def tabulate(sources: Sources) -> pd.DataFrame:
         shown = only(sources.summary, TIME_STATISTICS)
@@ -131,7 +131,7 @@ def times(target: str) -> Callable[[Sources], pd.DataFrame]:
 
 
 def violations(target: str) -> Callable[[Sources], pd.DataFrame]:
-    """Figures 8 to 12: rounds whose policy, or allocation, breaks a true constraint."""
+    """Figures 8 to 12: rounds whose policy, or allocation, violates a true constraint."""
 
     def tabulate(sources: Sources) -> pd.DataFrame:
         kinds = sources.summary.statistic.str.contains("_violation")
@@ -147,11 +147,11 @@ def violations(target: str) -> Callable[[Sources], pd.DataFrame]:
 
 
 def ratios(shown: pd.DataFrame, of: str, called: str) -> Iterator[dict]:
-    """Ratios of two strategies' medians, with a normal interval in the logarithm, runs independent.
+    """Ratios of two strategies' medians, for independent runs.
 
     Args:
         shown: rows of a summary.
-        of: the statistic whose ratios are taken.
+        of: the statistic whose ratios are computed.
         called: the name of the ratio.
     """
     medians = shown[shown.statistic == of]
@@ -165,7 +165,10 @@ def ratios(shown: pd.DataFrame, of: str, called: str) -> Iterator[dict]:
 
 
 def ratio(statistic: str, a, b) -> Estimate:
-    """Of two rows of a table; undefined where either is, or is zero."""
+    """The ratio of two rows of a table, with an interval that is normal in the logarithm.
+
+    Undefined if either value is undefined or zero.
+    """
     if not (a.value > 0.0 and b.value > 0.0):
         return undefined(statistic, "", min(a.n, b.n))
     value = a.value / b.value
@@ -178,7 +181,7 @@ def ratio(statistic: str, a, b) -> Estimate:
 
 
 def sweep(sources: Sources) -> pd.DataFrame:
-    """Figure 4: LAGEX and lower bounds over the third mean, for both readings of setup 1."""
+    """Figure 4: LAGEX and lower bounds over the third mean, for both versions of setup 1."""
     shown = only(sources.summary, TIME_STATISTICS)
     delta = shown.delta.iloc[0]
     published = with_instances(published_rows(sources.published, "fig4"), sources.instances)
@@ -199,7 +202,7 @@ def sweep(sources: Sources) -> pd.DataFrame:
 
 
 def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
-    """How medians go with the lower bound, and whether the bounds fall from left to right."""
+    """The correlation of medians with the lower bound, and the largest rise of each bound."""
     known = known[known.statistic == "lower_bound"]
     for setup, rows in groups(known, "family"):
         by_name = {name: group.set_index("x").value for name, group in groups(rows, "strategy")}
@@ -251,12 +254,12 @@ def published_over_exact(published: pd.DataFrame, known: pd.DataFrame) -> Iterat
 
 
 def shares(sources: Sources) -> pd.DataFrame:
-    """What is recommended in the end, in every cell as written and as published."""
+    """Shares of good and of feasible recommendations, as written and with the released rule."""
     return assemble(only(sources.summary, SHARE_STATISTICS))
 
 
 def example(sources: Sources) -> pd.DataFrame:
-    """The same for the loop in docs/usage.md, with its stopping times."""
+    """`shares` for the example in docs/usage.md, with its stopping times."""
     return assemble(only(sources.summary, (*TIME_STATISTICS, *SHARE_STATISTICS)))
 
 
@@ -307,7 +310,7 @@ def spread(sources: Sources) -> pd.DataFrame:
 
 
 def perturbation(sources: Sources) -> pd.DataFrame:
-    """Figure 1: the best policy and T against how far the active constraint is tightened."""
+    """Figure 1: the best policy and T against the tightening of the active constraint."""
     truths = {e: sources.instances[f"perturbed eps={e:g}"]["truth"] for e in EPSILONS}
     unperturbed = np.array(truths[0.0]["policy"])
     rows = []

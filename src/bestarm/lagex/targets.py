@@ -11,7 +11,7 @@ from bestarm.lagex.statistics import summarise
 
 
 def programs(sources: Sources) -> pd.DataFrame:
-    """The released programs' kept runs beside strategies as written and what is published."""
+    """The released programs' kept runs, strategies as written, and the published values."""
     rows = []
     for name, program, runs in kept.runs(sources.instances):
         cell = Cell(name, program, OTHERS if name == "imdb" else SETUP_1, "program")

@@ -1,10 +1,10 @@
-"""The best policy of {pi in simplex : A pi <= b} and the vertices it has to be told apart from.
+"""The best policy of {pi in simplex : A pi <= b} and its alternatives, the other vertices.
 
 Policies sum to one, so A pi <= b is (A - b 1^T) pi + slack = 0, and with x = (pi, slack) the
 feasible set is {x >= 0 : columns x = (1, 0, ..., 0)}: d + 1 rows, K + d columns. A vertex is a
-basis of d + 1 columns; its edges are the columns outside it. Estimates change a little a round,
-so the last basis is tried first and a few simplex steps repair it; all bases are looked at
-only where neither the primal nor the dual can be repaired.
+basis of d + 1 columns; its edges are the columns outside it. Estimates change little per round,
+so a warm start from the last basis needs only a few simplex steps; all bases are enumerated only if
+the last basis is neither primal nor dual feasible.
 """
 
 from typing import NamedTuple
@@ -20,21 +20,21 @@ from bestarm.core.bases import (
 )
 from bestarm.core.compile import inlined, jit, lean
 
-#: Entries of tableaus are near 1; what is smaller than this is rounding.
+#: Entries of tableaus (which are near 1) up to this size count as zero.
 TOLERANCE = 1e-11
-#: Simplex steps a round before all bases are looked at.
+#: Simplex steps per round before all bases are enumerated.
 MOST_STEPS = 50
-#: Bases whose edges are followed: the best vertex's and those of vertices within r of it.
+#: Most bases whose edges are followed: the best vertex's and those of vertices within r of it.
 MOST_BASES = 12
-#: The same where all vertices are asked for.
+#: The same if all vertices are needed.
 ALL_BASES = 512
-#: The same outside of runs.
+#: The same outside of simulated runs.
 LISTED = 6144
-#: Columns that a set of bases can be told apart by, the bits of a number: K + d at most.
+#: Most columns, K + d: a basis is stored as the bits of a 64-bit number.
 MOST_COLUMNS = 64
-#: What a search for the best vertex comes to.
+#: Results of a search for the best vertex.
 FOUND, EMPTY, LOST = range(3)
-#: Policies whose entries differ by no more than this are the same vertex.
+#: Policies whose entries differ by at most this are the same vertex.
 SAME = 1e-9
 
 
@@ -47,28 +47,28 @@ class Polytope(NamedTuple):
     columns: np.ndarray  # (d + 1, K + d)
     values: np.ndarray  # (K + d,) means, then 0 for slacks
     rhs: np.ndarray  # (d + 1,) 1, 0, ..., 0
-    basis: np.ndarray  # (d + 1,) of the best vertex; -1 in its first place before any was found
+    basis: np.ndarray  # (d + 1,) of the best vertex; starts with -1 before one was found
     tableau: np.ndarray  # (d + 1, K + d + 1) of that basis
-    reduced_costs: np.ndarray  # (K + d,) what a unit of each column costs there
+    reduced_costs: np.ndarray  # (K + d,) reduced costs of that basis
     policy: np.ndarray  # (K,) the best vertex
     work: Workspace
 
 
 class Others(NamedTuple):
-    """Vertices to tell the best one apart from, found along the edges of n bases at most."""
+    """The alternatives of the best vertex, found along the edges of at most n bases."""
 
     steps: np.ndarray  # (n (K + d), K) pi' - pi
     gaps: np.ndarray  # (n (K + d),) gaps mu . (pi - pi')
-    slots: np.ndarray  # (n (K + d),) a name for each, the same as long as the bases are
-    bases: np.ndarray  # (n, d + 1) scratch
-    masks: np.ndarray  # (n,) the same as bits
-    tableau: np.ndarray  # (d + 1, K + d + 1) scratch
-    cut: np.ndarray  # (1,) whether there was a basis more, so that vertices may be missing
+    slots: np.ndarray  # (n (K + d),) identifiers, stable while the bases stay the same
+    bases: np.ndarray  # (n, d + 1) the visited bases
+    masks: np.ndarray  # (n,) the same bases as bits
+    tableau: np.ndarray  # (d + 1, K + d + 1) buffer
+    cut: np.ndarray  # (1,) whether there were more than n bases, so that vertices may be missing
 
 
 @jit
 def make_polytope(n_arms: int, n_constraints: int) -> Polytope:
-    """Space for a set."""
+    """Buffers for a set of policies."""
     m, n = n_constraints + 1, n_arms + n_constraints
     rhs = np.zeros(m)
     rhs[0] = 1.0
@@ -86,7 +86,7 @@ def make_polytope(n_arms: int, n_constraints: int) -> Polytope:
 
 @jit
 def make_others(n_arms: int, n_constraints: int, most_bases: int) -> Others:
-    """Space for the vertices along the edges of so many bases."""
+    """Buffers for the vertices along the edges of `most_bases` bases."""
     m, n = n_constraints + 1, n_arms + n_constraints
     return Others(
         steps=np.zeros((most_bases * n, n_arms)),
@@ -101,7 +101,7 @@ def make_others(n_arms: int, n_constraints: int, most_bases: int) -> Others:
 
 @inlined
 def load(polytope: Polytope, means: np.ndarray, rows: np.ndarray) -> None:
-    """Write a set {pi : rows pi <= 0}, rows = A - b 1^T of shape (d, K), and means to maximise."""
+    """Set the polytope to {pi : rows pi <= 0}, rows = A - b 1^T of shape (d, K), and the means."""
     columns, values = polytope.columns, polytope.values
     d, k = rows.shape
     for a in range(k):
@@ -114,7 +114,9 @@ def load(polytope: Polytope, means: np.ndarray, rows: np.ndarray) -> None:
 
 
 @lean
-def factorise(columns: np.ndarray, rhs: np.ndarray, basis: np.ndarray, tableau: np.ndarray) -> bool:
+def form_tableau(
+    columns: np.ndarray, rhs: np.ndarray, basis: np.ndarray, tableau: np.ndarray
+) -> bool:
     """tableau = B^-1 (columns | rhs) with B = columns[:, basis]; False if B is singular."""
     m, n = columns.shape
     for r in range(m):
@@ -139,8 +141,10 @@ def factorise(columns: np.ndarray, rhs: np.ndarray, basis: np.ndarray, tableau: 
 
 
 @inlined
-def price(tableau: np.ndarray, values: np.ndarray, basis: np.ndarray, reduced: np.ndarray) -> None:
-    """reduced = values_B B^-1 columns - values: what a unit of each column costs."""
+def update_reduced_costs(
+    tableau: np.ndarray, values: np.ndarray, basis: np.ndarray, reduced: np.ndarray
+) -> None:
+    """reduced = values_B B^-1 columns - values, the reduced costs of all columns."""
     m = basis.size
     for j in range(values.size):
         reduced[j] = -values[j]
@@ -168,16 +172,16 @@ def repair(
     tableau: np.ndarray,
     reduced: np.ndarray,
 ) -> bool:
-    """Bring the last basis to an optimal one by simplex steps; False where that fails.
+    """Move from the last basis to an optimal one by simplex steps; False if that fails.
 
-    Primal steps if the basis is feasible, dual steps if its costs are nonnegative, with the lowest
-    index where several columns would do (Bland's rule).
+    Primal steps if the basis is feasible, dual steps if its reduced costs are nonnegative; ties go
+    to the lowest index (Bland's rule).
     """
     m, n = columns.shape
-    if basis[0] < 0 or not factorise(columns, rhs, basis, tableau):
+    if basis[0] < 0 or not form_tableau(columns, rhs, basis, tableau):
         return False
     for _ in range(MOST_STEPS):
-        price(tableau, values, basis, reduced)
+        update_reduced_costs(tableau, values, basis, reduced)
         leaving, entering = -1, -1
         for k in range(m):
             if tableau[k, n] < -TOLERANCE and (leaving < 0 or basis[k] < basis[leaving]):
@@ -214,8 +218,8 @@ def repair(
 
 
 @jit
-def search(polytope: Polytope) -> int:
-    """The same from nothing, by looking at all bases: FOUND, EMPTY or LOST."""
+def find_best_cold(polytope: Polytope) -> int:
+    """`find_best` from a cold start, by enumerating all bases: FOUND, EMPTY or LOST."""
     columns, values, rhs, basis, tableau, reduced, _, work = polytope
     load_program(work, columns, rhs, values)
     if score_bases(work, values.size) == -np.inf:
@@ -228,16 +232,16 @@ def search(polytope: Polytope) -> int:
 def find_best(polytope: Polytope) -> int:
     """argmax { mu . pi : pi feasible }, a vertex, left in `polytope`.
 
-    The search starts at the last basis.
+    The search has a warm start at the last basis.
 
     Returns:
-        FOUND; EMPTY if there is no feasible policy; LOST if there is one, and the steps from the
-        best of all bases to its vertex failed.
+        FOUND; EMPTY if there is no feasible policy; LOST if there is one, but the simplex steps
+        from the best of all bases failed.
     """
     columns, values, rhs, basis, tableau, reduced, policy, _ = polytope
     found = FOUND
     if not repair(columns, values, rhs, basis, tableau, reduced):
-        found = search(polytope)
+        found = find_best_cold(polytope)
     if found != FOUND:
         basis[0] = -1
         return found
@@ -252,7 +256,7 @@ def find_best(polytope: Polytope) -> int:
 
 @inlined
 def mask_of(basis: np.ndarray, without: int, entering: int) -> int:
-    """A basis as the bits of its columns, with the one in a place exchanged for another."""
+    """A basis as the bits of its columns, with the one at place `without` replaced."""
     mask = np.int64(1) << np.int64(entering)
     for k in range(basis.size):
         if k != without:
@@ -261,19 +265,19 @@ def mask_of(basis: np.ndarray, without: int, entering: int) -> int:
 
 
 @inlined
-def is_new(steps: np.ndarray, gaps: np.ndarray, found: int, gap: float) -> bool:
-    """Whether the next step, with this gap, leads anywhere, and to another vertex than found."""
+def is_new(steps: np.ndarray, gaps: np.ndarray, count: int, gap: float) -> bool:
+    """Whether step `count`, with this gap, is nonzero and leads to a vertex not in the list yet."""
     k = steps.shape[1]
     moved = 0.0
     for a in range(k):
-        moved = max(moved, abs(steps[found, a]))
+        moved = max(moved, abs(steps[count, a]))
     if not moved > SAME:
         return False
-    for v in range(found):
+    for v in range(count):
         if abs(gaps[v] - gap) <= SAME:
             apart = 0.0
             for a in range(k):
-                apart = max(apart, abs(steps[v, a] - steps[found, a]))
+                apart = max(apart, abs(steps[v, a] - steps[count, a]))
             if not apart > SAME:
                 return False
     return True
@@ -285,10 +289,10 @@ def add_bases(
 ) -> int:
     """List the bases at the end of the edge of column j that are not listed yet.
 
-    `others.cut` is set where there is no place for one.
+    Sets `others.cut` if the list is full.
 
     Returns:
-        How many are known now.
+        The number of listed bases.
     """
     bases, masks = others.bases, others.masks
     m, n = bases.shape[1], tableau.shape[1] - 1
@@ -313,7 +317,7 @@ def add_bases(
 
 @inlined
 def reduced_cost(tableau: np.ndarray, values: np.ndarray, basis: np.ndarray, j: int) -> float:
-    """What a unit of column j costs; minus infinity for a column of the basis."""
+    """The reduced cost of column j; minus infinity for a column of the basis."""
     cost, inside = -values[j], False
     for row in range(basis.size):
         cost += values[basis[row]] * tableau[row, j]
@@ -345,13 +349,13 @@ def step_to(
 
 @lean
 def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
-    """The vertices pi' that the best one, pi, has to be told apart from, after `find_best`.
+    """List the alternatives pi' of the best vertex pi, after `find_best`.
 
-    Those adjacent to it, which decide the lower bound if r = 0 (projection lemma). With r > 0 a
-    vertex further away may, because it counts as (gap + r)^2 / |pi' - pi|^2. So the vertices
-    adjacent to any whose gap is at most `reach` are taken too, if a chain of such leads there.
-    Where edges nearly meet, estimates split one vertex into several a short way apart; this looks
-    past them.
+    These are the vertices adjacent to it, which decide the lower bound if r = 0 (projection lemma).
+    With r > 0 a more distant vertex may matter, because it counts as (gap + r)^2 / |pi' - pi|^2. So
+    neighbours of every vertex with a gap of at most `reach` are included too, if a chain of such
+    vertices leads there. This also covers nearly degenerate vertices, which estimates split into
+    several that are close together.
 
     Args:
         polytope: as `find_best` leaves it.
@@ -359,7 +363,7 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
         others: overwritten.
 
     Returns:
-        How many there are, each once. Some may be missing where `others.cut` is set.
+        The number of alternatives, without duplicates; some may be missing if `others.cut` is set.
     """
     columns, values, rhs, basis, best_tableau, _, policy, _ = polytope
     steps, gaps, slots, bases, masks, other_tableau, cut = others
@@ -375,7 +379,7 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     while visited < known:
         main, here = visited == 0, bases[visited]
         tableau = best_tableau if main else other_tableau
-        if not main and not factorise(columns, rhs, here, tableau):
+        if not main and not form_tableau(columns, rhs, here, tableau):
             cut[0] = True
             visited += 1
             continue
@@ -400,12 +404,12 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
 
 
 def rows_of(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """(d, K) A - b 1^T: on policies, rows pi <= 0 says the same as A pi <= b."""
+    """(d, K) A - b 1^T: on policies, rows pi <= 0 is equivalent to A pi <= b."""
     return np.ascontiguousarray(np.asarray(matrix, float) - np.asarray(limits, float)[:, None])
 
 
 class Alternatives(NamedTuple):
-    """The best policy and others."""
+    """The best policy and its alternatives."""
 
     policy: np.ndarray  # (K,)
     value: float  # mu . policy
@@ -416,12 +420,12 @@ class Alternatives(NamedTuple):
 def alternatives(
     means: np.ndarray, matrix: np.ndarray, limits: np.ndarray, reach: float
 ) -> Alternatives | None:
-    """The best vertex and all of `find_alternatives`, each once; None if the set is empty.
+    """The best vertex and its alternatives (see `find_alternatives`); None if the set is empty.
 
     Args:
         means: (K,). matrix: (d, K), limits: (d,) the policies have matrix @ pi <= limits.
-        reach: of the gaps of vertices that are followed further. Below zero those adjacent to the
-            best one are all.
+        reach: largest gap of vertices whose neighbours are included. If negative, only vertices
+            adjacent to the best one are listed.
 
     Raises:
         ValueError: more than MOST_COLUMNS arms and constraints.
@@ -444,7 +448,7 @@ def alternatives(
         if not others.cut[0]:
             break
         if most_bases >= LISTED:
-            raise ArithmeticError(f"the policies have more than {LISTED} bases to look at")
+            raise ArithmeticError(f"the set of policies has more than {LISTED} bases")
         most_bases *= 2
     policy = polytope.policy
     return Alternatives(
@@ -452,10 +456,10 @@ def alternatives(
     )
 
 
-def there(found: Alternatives | None) -> Alternatives:
-    """Of a set of policies that is known not to be empty. Raises ArithmeticError if it is."""
+def nonempty(found: Alternatives | None) -> Alternatives:
+    """Its argument, for a set that must not be empty. Raises ArithmeticError if it is (None)."""
     if found is None:
-        raise ArithmeticError("no policy keeps the constraints")
+        raise ArithmeticError("no policy satisfies the constraints")
     return found
 
 

@@ -1,6 +1,6 @@
 """Best-arm identification in linear bandits (Soare, Lazaric & Munos, NIPS 2014).
 
-The reward of an arm x in R^d is x . theta* + noise. Pulling any arm tells something about all.
+The reward of an arm x in R^d is x . theta* + noise. A pull of one arm gives information about all.
 """
 
 from bestarm.linear.interactive import (

@@ -1,4 +1,4 @@
-"""Runs in which every reward may change the next arm: Fully-Adaptive and LinGapE."""
+"""Strategies that use every reward for the next choice: Fully-Adaptive and LinGapE."""
 
 import math
 from typing import NamedTuple
@@ -20,14 +20,14 @@ from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import REFACTOR, Fit, refit
 from bestarm.linear.static import Leeway, allowed_growth, best_arm
 
-#: A skip interval ends by itself after n / LONGEST_SKIP pulls; that bounds drift and the rise of
+#: A skip interval has at most n / LONGEST_SKIP pulls, which bounds rounding drift and the growth of
 #: C(n).
 LONGEST_SKIP = 64
 
 
 @inlined
 def pull_each(fit: Fit, means: np.ndarray, cap: int, environment) -> int:
-    """Pull every arm once, in order, at most `cap` of them; how many. The fit waits."""
+    """Pull every arm once, in order, at most `cap` of them, no refit; return the pulls."""
     n = min(cap, means.size)
     for a in range(n):
         fit.counts[a] += 1.0
@@ -37,9 +37,9 @@ def pull_each(fit: Fit, means: np.ndarray, cap: int, environment) -> int:
 
 @inlined
 def distances(fit: Fit, pairs: Directions, table: np.ndarray, far: np.ndarray) -> None:
-    """Fill (m,) `far` with how far apart two arms' estimates are: |y . theta_hat| / ||y||.
+    """Fill (m,) `far` with the normalised distances |y . theta_hat| / ||y|| of pairs of arms.
 
-    ||y||^2 by the `table` of an `Uncertainty`; 0 where rounding leaves nothing of it.
+    ||y||^2 comes from the `table` of an `Uncertainty`; where rounding makes it 0 the distance is 0.
     """
     for i in range(far.size):
         a, b = pairs.first[i], pairs.second[i]
@@ -49,12 +49,12 @@ def distances(fit: Fit, pairs: Directions, table: np.ndarray, far: np.ndarray) -
 
 @inlined
 def dominated(
-    fit: Fit, pairs: Directions, far: np.ndarray, wide: float, beaten: np.ndarray
+    fit: Fit, pairs: Directions, far: np.ndarray, radius_n: float, beaten: np.ndarray
 ) -> None:
-    """Mark in (K,) `beaten` the arms that another arm dominates, Lemma 4, at radius `wide`."""
+    """Mark in (K,) `beaten` the arms that another arm dominates, Lemma 4, if C(n) = `radius_n`."""
     beaten[:] = False
     for i in range(far.size):
-        if far[i] >= wide:
+        if far[i] >= radius_n:
             a, b = pairs.first[i], pairs.second[i]
             beaten[b if fit.values[a] > fit.values[b] else a] = True
 
@@ -63,11 +63,11 @@ def dominated(
 def find_leeway(
     fit: Fit, pairs: Directions, far: np.ndarray, now: float, later: float, beaten: np.ndarray
 ) -> Leeway:
-    """How far estimates and design may move with `beaten` unchanged.
+    """How far estimates and design may move without a change of `beaten`.
 
-    An arm that is not beaten stays so while every arm above it, and every one that comes to lie
-    above, keeps within the radius `now`. A beaten arm stays so while its clearest superior keeps
-    beyond the radius `later` of the skip interval's end.
+    An arm that is not dominated stays so while its normalised distance to every arm with a higher
+    estimate is below `now`, the radius at the start of the skip interval. A dominated arm stays so
+    while its distance to the arm that dominates it most exceeds `later`, the radius at its end.
     """
     slack, growth = now, 1.0
     clearest = np.zeros(beaten.size)
@@ -86,8 +86,8 @@ def find_leeway(
 
 
 @inlined
-def recall(fit: Fit, table: np.ndarray) -> None:
-    """The values x . theta_hat = sum of x^T A^-1 x' times the rewards of x', by a `table`."""
+def values_from_table(fit: Fit, table: np.ndarray) -> None:
+    """Compute the values x . theta_hat as sums of x^T A^-1 x' times the rewards of x'."""
     for a in range(fit.values.size):
         fit.values[a] = 0.0
         for x in range(fit.values.size):
@@ -95,15 +95,15 @@ def recall(fit: Fit, table: np.ndarray) -> None:
 
 
 class Greedy(NamedTuple):
-    """A greedy rule at work."""
+    """A greedy rule and the uncertainty it reduces."""
 
-    directions: Directions  # whose uncertainty is to shrink
+    directions: Directions  # whose uncertainty is reduced
     uncertainty: Uncertainty
     rule: int  # TWO_STEP or ARGMIN_MAX
 
 
 @lean
-def skip_looks(
+def run_skip_interval(
     fit: Fit,
     means: np.ndarray,
     greedy: Greedy,
@@ -112,10 +112,10 @@ def skip_looks(
     most: int,
     environment,
 ) -> int:
-    """Pull by the greedy rule till the leeway ends, at most `most` arms; how many.
+    """Pull by the greedy rule until the leeway is used up, at most `most` times; returns the pulls.
 
-    Only the design matrix is followed. Pulls of one arm in a row, as far as they are sure to be,
-    are one update of it. (K,) `length` is scratch.
+    Only the uncertainty is updated; consecutive pulls of one arm, as far as they are certain in
+    advance, are one update. (K,) `length` is a buffer.
     """
     directions, uncertainty, rule = greedy
     values, counts, sums = fit.values, fit.counts, fit.sums
@@ -152,16 +152,17 @@ def run_fully_adaptive(
     cap: int,
     environment,
 ) -> tuple[int, bool]:
-    """Fully-Adaptive: at every pull the arms that no other dominates, and the greedy rule on them.
+    """Fully-Adaptive: before every pull eliminate dominated arms; the greedy rule for the others.
 
     Section 6: "the fully-adaptive version of XY where X_hat is updated at each round". First every
-    arm is pulled once; it stops when one is left. X_hat is rebuilt from all arms. In a skip
-    interval no arm's dominance can change; at its end the estimates are made from the design matrix
-    that was followed, and anew every REFACTOR pulls and at the run's end.
+    arm is pulled once; the run stops when one arm is left. X_hat is rebuilt from all arms. In a
+    skip interval the set of dominated arms cannot change. At its end the estimates are computed
+    from the updated uncertainty; every REFACTOR pulls and at the end of the run from a new
+    factorisation.
 
     Args:
         fit: without pulls.
-        means: (K,) of the arms, in units of the noise.
+        means: (K,) true means of the arms, in units of the noise.
         width: of the confidence intervals.
         pairs: of all arms.
         rule: TWO_STEP or ARGMIN_MAX.
@@ -183,7 +184,7 @@ def run_fully_adaptive(
             measure(fit, directions, uncertainty)
             since = 0
         else:
-            recall(fit, uncertainty.table)
+            values_from_table(fit, uncertainty.table)
         last = n + n // LONGEST_SKIP + 1
         distances(fit, pairs, uncertainty.table, far)
         dominated(fit, pairs, far, radius(width, n), beaten)
@@ -200,31 +201,35 @@ def run_fully_adaptive(
             before[:] = beaten
             since = 0
         greedy = Greedy(directions, uncertainty, rule)
-        pulls = skip_looks(fit, means, greedy, length, leeway, min(cap, last) - n, environment)
+        pulls = run_skip_interval(
+            fit, means, greedy, length, leeway, min(cap, last) - n, environment
+        )
         n += pulls
         since += pulls
 
 
 @inlined
-def rival(table: np.ndarray, values: np.ndarray, best: int, wide: float) -> tuple[int, float]:
-    """The arm j with the largest x_j . theta - x_best . theta + wide ||x_j - x_best||; that value.
+def challenger(
+    table: np.ndarray, values: np.ndarray, best: int, radius_n: float
+) -> tuple[int, float]:
+    """The challenger j of the best arm, and its bound B(t), which LinGapE's stopping rule uses.
 
-    LinGapE's most ambiguous pair, and the bound B(t) that its stopping rule looks at. (K, K)
-    `table` holds x^T A^-1 x' for all arms.
+    j maximises x_j . theta - x_best . theta + radius_n ||x_j - x_best||, and B(t) is the maximum.
+    (K, K) `table` holds x^T A^-1 x' for all arms.
     """
     which, largest = -1, -np.inf
     for a in range(values.size):
         if a != best:
             size = table[a, a] + table[best, best] - 2.0 * table[a, best]
-            value = values[a] - values[best] + wide * math.sqrt(max(size, 0.0))
+            value = values[a] - values[best] + radius_n * math.sqrt(max(size, 0.0))
             if value > largest:
                 which, largest = a, value
     return which, largest
 
 
 @inlined
-def most_telling(table: np.ndarray, a: int, b: int) -> int:
-    """The arm whose pull shrinks ||x_a - x_b|| most, of ties the first: LinGapE's greedy rule."""
+def most_informative(table: np.ndarray, a: int, b: int) -> int:
+    """LinGapE's greedy rule: the arm whose pull reduces ||x_a - x_b|| most, ties to the lowest."""
     best, most = 0, -1.0
     for x in range(table.shape[0]):
         gain = table[x, a] - table[x, b]
@@ -236,7 +241,7 @@ def most_telling(table: np.ndarray, a: int, b: int) -> int:
 
 @inlined
 def log_growth(fit: Fit) -> float:
-    """log(det(A) / det(ridge I)) by counts, as a sum of logs of pivots."""
+    """log(det(A) / det(ridge I)) from the counts, as a sum of logarithms of pivots."""
     d = fit.theta.size
     a = np.zeros((d, d))
     for i in range(d):
@@ -267,13 +272,13 @@ def run_lingape(
 ) -> tuple[int, bool]:
     """LinGapE (Xu, Honda & Sugiyama, AISTATS 2018) with its greedy rule and epsilon = 0.
 
-    One pull of every arm; then, while some arm might still be better than the best looking, pull
-    the arm that tells most about the two that are hardest to tell apart.
+    One pull of every arm; then, until no challenger may be better than the empirically best arm,
+    pull the arm that is most informative about the difference of the two.
 
     Args:
-        fit: without pulls, with a ridge.
-        means: (K,) of the arms, in units of the noise.
-        delta: wanted probability of a wrong answer.
+        fit: without pulls, with a positive ridge.
+        means: (K,) true means of the arms, in units of the noise.
+        delta: maximum probability of a wrong answer.
         norm: bound on ||theta*||, in units of the noise.
         cap: most pulls.
         environment: numpy Generator of the rewards.
@@ -295,14 +300,14 @@ def run_lingape(
             log_det = log_growth(fit)
             since = 0
         best = best_arm(fit)
-        other, excess = rival(
+        other, excess = challenger(
             uncertainty.table, values, best, ellipsoid(log_det, norm, delta, fit.ridge)
         )
         if excess <= 0.0 and n >= n_arms:
             return n, True
         if n >= cap:
             return n, False
-        arm = most_telling(uncertainty.table, best, other)
+        arm = most_informative(uncertainty.table, best, other)
         reward = means[arm] + environment.standard_normal()
         n += 1
         since += 1

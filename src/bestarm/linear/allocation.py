@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
-from bestarm.linear.least_squares import REFACTOR, Fit, refit, spread
+from bestarm.linear.least_squares import REFACTOR, Fit, refit, squared_norm
 
 TWO_STEP, ARGMIN_MAX = 0, 1
 #: Arms whose scores differ by less than this, relatively, tie; rounding must not decide.
@@ -14,11 +14,11 @@ TIE = 1e-9
 
 
 class Directions(NamedTuple):
-    """The y whose uncertainty is to shrink: y = x_first - x_second, or an arm where second < 0."""
+    """The directions whose uncertainty is reduced: x_first - x_second, or x_first if second < 0."""
 
     first: np.ndarray  # (m,)
     second: np.ndarray  # (m,)
-    weight: np.ndarray  # (m,) of y^T A^-1 y in the maximum
+    weight: np.ndarray  # (m,) weights of y^T A^-1 y in the maximum
 
 
 def all_arms(n_arms: int) -> Directions:
@@ -41,21 +41,21 @@ def oracle_pairs(means: np.ndarray) -> Directions:
 
 @inlined
 def among(directions: Directions, active: np.ndarray) -> Directions:
-    """Those between two active arms."""
+    """The directions between two active arms."""
     keep = active[directions.first] & active[directions.second]
     return Directions(directions.first[keep], directions.second[keep], directions.weight[keep])
 
 
 class Uncertainty(NamedTuple):
-    """What the choice of the next arm looks at, followed by rank-one updates."""
+    """The quantities behind the choice of the next arm, kept up to date by rank-one updates."""
 
     sizes: np.ndarray  # (m,) y^T A^-1 y of the directions
-    table: np.ndarray  # (K, K + 1) x^T A^-1 x' of arms; then zeros, x' where `second` is -1
+    table: np.ndarray  # (K, K + 1) x^T A^-1 x' of arms; last column 0, for `second` = -1
 
 
 @inlined
 def make_uncertainty(n_arms: int, n_directions: int) -> Uncertainty:
-    """Room for it."""
+    """An `Uncertainty` with uninitialised entries."""
     return Uncertainty(np.empty(n_directions), np.zeros((n_arms, n_arms + 1)))
 
 
@@ -73,22 +73,22 @@ def products(fit: Fit, table: np.ndarray) -> None:
 
 @lean
 def measure(fit: Fit, directions: Directions, uncertainty: Uncertainty) -> None:
-    """Everything anew from the predictors of a fit."""
+    """Compute an `Uncertainty` from the predictors of a fit."""
     for i in range(uncertainty.sizes.size):
         a, b = directions.first[i], directions.second[i]
-        uncertainty.sizes[i] = spread(fit.arms, fit.predictors, a, b)
+        uncertainty.sizes[i] = squared_norm(fit.arms, fit.predictors, a, b)
     products(fit, uncertainty.table)
 
 
 @inlined
 def overlap(directions: Directions, table: np.ndarray, x: int, i: int) -> float:
-    """x^T A^-1 y of an arm x and the direction y in place i."""
+    """x^T A^-1 y of an arm x and the i-th direction y."""
     return table[x, directions.first[i]] - table[x, directions.second[i]]
 
 
 @inlined
 def shrink(directions: Directions, uncertainty: Uncertainty, arm: int, times: float = 1.0) -> None:
-    """The uncertainty after k more pulls of an arm x, by Sherman and Morrison:
+    """Update the uncertainty after k = `times` pulls of an arm x, by Sherman and Morrison:
 
     (A + k x x^T)^-1 = A^-1 - k A^-1 x x^T A^-1 / (1 + k x^T A^-1 x).
     """
@@ -110,7 +110,7 @@ def shrink(directions: Directions, uncertainty: Uncertainty, arm: int, times: fl
 
 @inlined
 def worst(sizes: np.ndarray, weight: np.ndarray) -> tuple[int, float]:
-    """The direction with the largest weight y^T A^-1 y, of ties the first, and that value."""
+    """The direction with the largest weight y^T A^-1 y (ties: the first), and that value."""
     which, largest, bar = 0, -1.0, -1.0
     for i in range(sizes.size):
         value = weight[i] * sizes[i]
@@ -121,10 +121,11 @@ def worst(sizes: np.ndarray, weight: np.ndarray) -> tuple[int, float]:
 
 @inlined
 def choose_two_step(directions: Directions, uncertainty: Uncertainty, counts: np.ndarray) -> int:
-    """y = argmax y^T A^-1 y, then x = argmin y^T (A + x x^T)^-1 y; of ties the arm pulled least.
+    """y = argmax y^T A^-1 y, then x = argmin y^T (A + x x^T)^-1 y; ties go to the least pulled arm.
 
     By the matrix inversion lemma, Eq. (22), the second is the argmax of
-    (y^T A^-1 x)^2 / (1 + x^T A^-1 x); fractions are compared crosswise, without divisions.
+    (y^T A^-1 x)^2 / (1 + x^T A^-1 x); fractions are compared by cross-multiplication, without
+    divisions.
     """
     sizes, table = uncertainty
     y, _ = worst(sizes, directions.weight)
@@ -140,9 +141,9 @@ def choose_two_step(directions: Directions, uncertainty: Uncertainty, counts: np
 
 @lean
 def choose_argmin_max(directions: Directions, uncertainty: Uncertainty, counts: np.ndarray) -> int:
-    """x = argmin_x max_y y^T (A + x x^T)^-1 y, Figure 2; of ties the arm pulled least.
+    """x = argmin_x max_y y^T (A + x x^T)^-1 y, Figure 2; ties go to the least pulled arm.
 
-    Where two directions share the maximum no single pull lowers it and all arms tie.
+    If two directions share the maximum no single pull may lower it, and then all arms tie.
     """
     sizes, table = uncertainty
     best, least = 0, np.inf
@@ -168,15 +169,16 @@ def choose(directions: Directions, uncertainty: Uncertainty, counts: np.ndarray,
 
 @inlined
 def keeps(directions: Directions, uncertainty: Uncertainty, arm: int, rule: int, k: float) -> bool:
-    """Whether a rule that takes an arm x now surely takes it after k pulls of it too.
+    """Whether a rule that chooses an arm x now certainly chooses it again after k pulls of it.
 
-    Of one direction both rules are the same but for what ties; of more, rule is TWO_STEP.
+    For one direction both rules agree except on what counts as a tie; for more than one, `rule`
+    must be TWO_STEP.
 
     With s = k / (1 + k x^T A^-1 x), k pulls lower y^T A^-1 y by s (x^T A^-1 y)^2, z^T A^-1 y of an
     arm z by s (z^T A^-1 x) (x^T A^-1 y), and z^T A^-1 z by s (z^T A^-1 x)^2. All three are linear
-    in s. So what holds of the lengths at both ends holds between them, the gain of z is at most
-    the larger end of |z^T A^-1 y| squared over the later 1 + z^T A^-1 z, and that of x falls:
-    True stands for all pulls up to the k-th.
+    in s. So an inequality between lengths that holds at both ends holds between them; the gain of z
+    is at most the square of the larger end of |z^T A^-1 y| over the final 1 + z^T A^-1 z; and the
+    gain of x decreases. Hence True holds for all pulls up to the k-th.
     """
     sizes, table = uncertainty
     weight = directions.weight
@@ -206,9 +208,9 @@ def keeps(directions: Directions, uncertainty: Uncertainty, arm: int, rule: int,
 def repeats(
     directions: Directions, uncertainty: Uncertainty, arm: int, rule: int, most: int
 ) -> int:
-    """How often in a row at least, from 1 to `most`, a greedy rule takes the arm it takes now.
+    """A lower bound, from 1 to `most`, on how many times in a row a greedy rule chooses `arm`.
 
-    Always 1 for ARGMIN_MAX of more directions than one.
+    Always 1 for ARGMIN_MAX with more than one direction.
     """
     k = 1
     if rule == TWO_STEP or uncertainty.sizes.size == 1:
@@ -233,9 +235,9 @@ def extend(fit: Fit, directions: Directions, rule: int, sequence: np.ndarray) ->
 
 
 def spanning_arms(arms: np.ndarray) -> np.ndarray:
-    """d linearly independent arms, by index: of each rank the first in the given order.
+    """Indices of d linearly independent arms, chosen greedily in the given order.
 
-    For the paper's arms the canonical basis. Raises ValueError if the arms do not span R^d.
+    For the paper's arms this is the canonical basis. Raises ValueError if the arms do not span R^d.
     """
     chosen: list[int] = []
     for a in range(len(arms)):
@@ -247,27 +249,27 @@ def spanning_arms(arms: np.ndarray) -> np.ndarray:
 
 
 class StaticSequence:
-    """The arms a static strategy pulls, in order, computed as far as asked.
+    """The sequence of arms a static strategy pulls, computed on demand.
 
-    No reward enters, so all runs share it, also runs on several threads.
+    It does not depend on rewards, so all runs and threads share it.
 
     Args:
         fit: without pulls.
-        directions: whose uncertainty is to shrink.
+        directions: whose uncertainty is reduced.
         rule: TWO_STEP or ARGMIN_MAX.
-        first: arms pulled before, spanning R^d.
+        initial: arms pulled first, spanning R^d.
     """
 
-    def __init__(self, fit: Fit, directions: Directions, rule: int, first: np.ndarray) -> None:
+    def __init__(self, fit: Fit, directions: Directions, rule: int, initial: np.ndarray) -> None:
         self._lock = threading.Lock()
         self._fit, self._directions, self._rule = fit, directions, rule
-        self.least = first.size  # pulls before which theta is not determined
-        self._arms = first.astype(np.int32)
-        self._known = first.size
-        fit.counts[first] = 1.0
+        self.n_initial = initial.size  # pulls before which theta may not be determined
+        self._arms = initial.astype(np.int32)
+        self._known = initial.size
+        fit.counts[initial] = 1.0
 
-    def first(self, n: int) -> np.ndarray:
-        """The first n arms, or more."""
+    def prefix(self, n: int) -> np.ndarray:
+        """At least the first n arms of the sequence."""
         with self._lock:
             if n > self._known:
                 size = max(1 << 12, 1 << (n - 1).bit_length())

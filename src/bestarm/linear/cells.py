@@ -1,4 +1,4 @@
-"""What is simulated for the linear bandits paper."""
+"""The experiments of the linear bandits paper."""
 
 from collections.abc import Iterator
 
@@ -11,10 +11,11 @@ PAPER_SETTING = {"delta": 0.05, "cap": 20_000_000}
 
 GRID_SETTING = {"delta": 0.05, "cap": 3_000_000}
 
-#: Readings that let every arm come back need far more than is published: a lower cap shows it.
+#: Readings in which eliminated arms may return need far more pulls than published: a low cap
+#: suffices.
 REBUILT_SETTING = {"delta": 0.05, "cap": 400_000}
 
-#: XY-Oracle stopped by estimated gaps, the rest as under the honest reading.
+#: XY-Oracle stopped by estimated gaps, otherwise as in the honest reading.
 HONEST_EMPIRICAL = "sqrt2*logn+two-step+empirical"
 
 
@@ -32,7 +33,7 @@ def honest() -> Iterator[Cell]:
 
 
 def readings(strategies: tuple[str, ...], rebuilt: bool | None = None) -> Iterator[Cell]:
-    """Every reading of some strategies at d = 5; `rebuilt` ones alone, or none of them."""
+    """Every reading of some strategies at d = 5; only those with `rebuild` = `rebuilt` if given."""
     for strategy in strategies:
         for name, reading in grid(strategy).items():
             if rebuilt is None or reading.rebuild == rebuilt:
@@ -41,7 +42,7 @@ def readings(strategies: tuple[str, ...], rebuilt: bool | None = None) -> Iterat
 
 
 def random_arms() -> Iterator[Cell]:
-    """Every strategy on random unit vectors, ever more of them."""
+    """Every strategy on random unit vectors, by their number."""
     for n_arms in SIZES:
         for seed in SEEDS:
             for strategy in STRATEGIES:

@@ -1,4 +1,4 @@
-"""How hard an instance is: H_LB, the optimal designs, and the paper's bounds as numbers."""
+"""The complexity of an instance: H_LB, the optimal designs, and the paper's bounds."""
 
 import math
 
@@ -9,12 +9,12 @@ from bestarm.core.inputs import Input
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.designs import optimal_design
 
-#: M* takes a linear program a pair of arms; up to this many arms.
+#: M* takes one linear program per pair of arms; it is computed up to this many arms.
 MOST_ARMS = 12
 
 
 class Complexity(Input):
-    """Numbers of an instance in units of its noise; designs are shares by arm."""
+    """Complexity measures of an instance in units of its noise; designs are shares by arm."""
 
     h_lb: float  # Eq. (6)
     oracle_design: list[float]
@@ -22,14 +22,14 @@ class Complexity(Input):
     g_value: float  # max_x ||x||^2 of the G-optimal design: d (Kiefer & Wolfowitz)
     xy_design: list[float]
     xy_value: float  # max_y ||y||^2 of the XY-optimal design
-    lower: float  # Lemma 2 as derived here, see `lower_bound`
+    lower: float  # Lemma 2 as derived here: max_y (||y|| / (L gap_y))^2, L the longest arm
     printed_lower: float  # Lemma 2 as printed: max_y ||y||^2 / (L min gap^2)
     upper: float  # Lemma 2: 4 d / min gap^2
-    cone_scale: float | None  # the least s of `cone_scale`; None if infinite or beyond MOST_ARMS
+    cone_scale: float | None  # see `cone_scale`; None if infinite, or with more than MOST_ARMS arms
 
 
 def complexity(arms: np.ndarray, means: np.ndarray) -> Complexity:
-    """The complexity of arms (K, d) with means (K,), in units of the noise."""
+    """The complexity of arms (K, d) with means (K,), both in units of the noise."""
     best = int(np.argmax(means))
     gaps = np.delete(means[best] - means, best)
     towards = arms[best] - np.delete(arms, best, axis=0)

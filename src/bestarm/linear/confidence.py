@@ -1,4 +1,4 @@
-"""How wide confidence intervals are: one formula for every reading of Propositions 1 and 2."""
+"""Widths of confidence intervals: one formula for every reading of Propositions 1 and 2."""
 
 import math
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Optimal designs: which shares of pulls leave the least uncertainty, and how to round them.
+"""Optimal experimental designs, and their rounding to numbers of pulls.
 
 A design is a point lambda of the simplex over the arms; Lambda = sum_x lambda(x) x x^T.
 """
@@ -8,22 +8,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-#: Weights below this are rounding, not design, if their loss raises the value by less than that.
+#: Weights below NEGLIGIBLE are dropped if that raises the value by less than a share NOTICEABLE.
 NEGLIGIBLE, NOTICEABLE = 1e-7, 1e-6
-#: Of the interior-point method: steps allowed, and the share of the way to the boundary it goes.
+#: Interior-point method: maximum number of steps, and share of the distance to the boundary per
+#: step.
 MOST_STEPS, TO_BOUNDARY = 100, 0.95
 
 
 class Design(NamedTuple):
-    """A design with a proof of how good it is."""
+    """A design with a certificate of its accuracy."""
 
     weights: np.ndarray  # (K,); without negligible ones, whose loss raises the value by up to 1e-6
     value: float  # max_y y^T Lambda^-1 y
-    bound: float  # no design has a smaller value
+    bound: float  # lower bound on the value of any design
 
 
 class _Point(NamedTuple):
-    """Where the interior-point method stands."""
+    """An iterate of the interior-point method."""
 
     weights: np.ndarray  # (K,) lambda
     t: float
@@ -39,26 +40,26 @@ def optimal_design(arms: np.ndarray, directions: np.ndarray, tolerance: float = 
     With the arms as directions the G-optimal design, Eq. (21); with their differences the
     XY-optimal one, Eq. (25); with those to the best arm over their gaps H_LB, Eq. (6).
 
-    The maximum is not smooth, so steps along single arms stall; an interior-point method does not.
+    The maximum is not smooth, so coordinate steps stall; this is an interior-point method instead.
     It minimises t subject to s_y = y^T Lambda^-1 y <= t, lambda >= 0 and sum lambda = 1 by Newton
     steps on the conditions of Karush, Kuhn and Tucker, with u_y (t - s_y) = v_x lambda_x = mu for
-    the multipliers u of the directions and v of the arms, while mu falls, slower where the last
-    step was short. The derivatives of s_y are -(y^T Lambda^-1 x_i)^2 and
+    the multipliers u of the directions and v of the arms, while mu decreases, more slowly if the
+    last step was short. The derivatives of s_y are -(y^T Lambda^-1 x_i)^2 and
     2 (y^T Lambda^-1 x_i) (x_i^T Lambda^-1 x_j) (x_j^T Lambda^-1 y).
 
-    Its end is certified by what the equivalence theorem (Prop. 3) becomes for a maximum over
+    The result is certified by the equivalence theorem (Prop. 3), generalised to a maximum over
     directions: for any weights w of the directions, with W = sum_y w_y y y^T,
 
         min over designs of max_y s_y >= tr(W Lambda^-1)^2 / max_x x^T Lambda^-1 W Lambda^-1 x.
 
-    (tr(W M^-1) is convex in the matrix M; put its tangent at Lambda below it, at any M scaled so
-    that it is best.) For G with w = lambda that is d^2 / max_x x^T Lambda^-1 x: Kiefer and
-    Wolfowitz's gap.
+    (tr(W M^-1) is convex in the matrix M, so its tangent at Lambda bounds it from below; scale M to
+    make the bound as large as possible.) For G with w = lambda that is d^2 / max_x x^T Lambda^-1 x:
+    Kiefer and Wolfowitz's gap.
 
     Args:
         arms: (K, d), spanning R^d.
         directions: (m, d), not all zero.
-        tolerance: wanted (value - bound) / value.
+        tolerance: maximum of (value - bound) / value.
 
     Raises:
         ArithmeticError: the tolerance was not reached.
@@ -93,9 +94,9 @@ def _centre(arms, directions) -> _Point:
 
 
 def _next(arms, directions, point: _Point, last: float) -> tuple[_Point, float]:
-    """A Newton step towards a smaller mu, cut short where it would leave the inside.
+    """A Newton step towards a smaller mu, shortened to stay in the interior.
 
-    `last` is the share of the last step that was taken. Returns that of this one too.
+    `last` is the share of the previous step that was taken. Also returns the share of this one.
     """
     weights, t, u, v, values, cross = point
     room = t - values
@@ -115,7 +116,7 @@ def _next(arms, directions, point: _Point, last: float) -> tuple[_Point, float]:
 
 
 def _without_dust(arms, directions, weights, value) -> np.ndarray:
-    """The weights without negligible ones, unless that noticeably raises the value."""
+    """The weights without negligible ones, unless dropping them noticeably raises the value."""
     kept = np.where(weights > NEGLIGIBLE, weights, 0.0)
     kept /= kept.sum()
     matrix = arms.T @ (kept[:, None] * arms)
@@ -132,7 +133,7 @@ def _values(arms, directions, weights) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _newton(arms, cross, weights, u, v, room, mu) -> tuple[np.ndarray, float]:
-    """The Newton step in lambda and t, u and v eliminated, and lambda's sum kept."""
+    """The Newton step in lambda and t, with u and v eliminated and lambda's sum fixed."""
     n = weights.size
     slopes, tight = -(cross**2), u / room
     inner = arms @ np.linalg.solve(arms.T @ (weights[:, None] * arms), arms.T)
@@ -145,13 +146,15 @@ def _newton(arms, cross, weights, u, v, room, mu) -> tuple[np.ndarray, float]:
     right = np.concatenate(
         [mu / weights - (mu / room) @ slopes, [(mu / room).sum() - 1.0, 1.0 - weights.sum()]]
     )
-    size = np.append(weights, [1.0, 1.0])  # unknowns of like size solve more accurately
+    size = np.append(
+        weights, [1.0, 1.0]
+    )  # rescaled so that all unknowns are of similar size, for accuracy
     step = size * np.linalg.solve(size[:, None] * system * size, size * right)
     return step[:n], float(step[n])
 
 
 def _reach(x, dx) -> float:
-    """How far along dx a positive x stays clear of 0."""
+    """The largest step along dx, up to TO_BOUNDARY of the way, that keeps x positive."""
     falling = dx < 0.0
     return TO_BOUNDARY * float((-x[falling] / dx[falling]).min(initial=np.inf))
 
@@ -163,14 +166,14 @@ def round_design(weights: np.ndarray, n: int) -> np.ndarray:
     n_i / lambda_i gains a pull or one with the largest (n_i - 1) / lambda_i loses one. Every n_i is
     at least (n - p) lambda_i, so for n > p the uncertainty is at most 1 / (1 - p/n) times the
     design's. (Lemma 5 prints 1 + p/n, which fails for some directions, docs/readings.md.) From n to
-    n + 1 one arm gains a pull and no other changes.
+    n + 1 one arm gains a pull and the others keep theirs.
 
     Args:
         weights: (K,) the design.
-        n: at least the size of the support.
+        n: total number of pulls, at least the size of the support.
 
     Returns:
-        (K,) integers.
+        (K,) integers, numbers of pulls.
 
     Raises:
         ValueError: n is smaller than the support.
@@ -184,7 +187,7 @@ def round_design(weights: np.ndarray, n: int) -> np.ndarray:
     while counts.sum() < n:
         counts[np.argmin(counts / shares)] += 1
     while counts.sum() > n:
-        counts[p - 1 - np.argmax(((counts - 1) / shares)[::-1])] -= 1  # of equals the last
+        counts[p - 1 - np.argmax(((counts - 1) / shares)[::-1])] -= 1  # ties: the last
     pulls = np.zeros(weights.size, np.int64)
     pulls[support] = counts
     return pulls

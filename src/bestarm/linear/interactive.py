@@ -31,20 +31,21 @@ def _positive(value: Any, source: str) -> float:
 
 
 class _Linear(AskTell[int]):
-    """What all share: the arms, the fit to the rewards, the answer.
+    """Base class of the strategies: the arms, the fit to the rewards, the answer.
 
     Args:
         arms: (K, d) feature vectors; pulls of arm k give rewards of mean arms[k] . theta.
-        delta: wanted probability of a wrong answer, in (0, 1).
+        delta: maximum probability of a wrong answer, e.g. 0.05.
         sigma: standard deviation of a reward, in the rewards' unit.
-        reading: of the paper, see `strategies.READINGS`; left out, the honest one.
+        reading: of the paper, see `strategies.READINGS`; by default the honest one.
 
     Raises:
         InputError: an argument is out of range, naming it.
     """
 
     _name = ""
-    # What some know of the truth, in the rewards' unit: the arms' means, the norm of theta.
+    # The part of the truth that some strategies are given, in the rewards' unit: the arms' means,
+    # the norm of theta.
     _means: np.ndarray | None = None
     _norm = 0.0
 
@@ -74,13 +75,14 @@ class _Linear(AskTell[int]):
     def tell(self, arm: int, reward: float) -> None:
         """Report the reward of one pull of an arm, counted from 0.
 
-        Raises ValueError for an arm there is not, or a reward not finite.
+        Raises:
+            ValueError: for an unknown arm or a reward that is not finite.
         """
         self._record(arm, reward)
 
     @property
     def answer(self) -> int:
-        """The arm of highest estimated value, of those left if some are left out; from 0."""
+        """The arm of highest estimated value among those not eliminated, counted from 0."""
         return self._state.answer
 
     @property
@@ -93,44 +95,44 @@ class _Linear(AskTell[int]):
         """(K,) estimated mean rewards; 0 while the pulls do not determine them."""
         return self._sigma * self._state.fit.values
 
-    def _number(self, arm: int) -> int:
+    def _index(self, arm: int) -> int:
         if arm not in range(len(self._rules.arms)):
             raise ValueError(f"arm must be 0 to {len(self._rules.arms) - 1}, got {arm}")
         return arm
 
-    def _seen(self, *observed: float) -> float:
+    def _observation(self, *observed: float) -> float:
         (reward,) = observed
         return reward / self._sigma
 
 
-class _Narrowing(_Linear):
-    """Of the arms, fewer and fewer are left."""
+class _Eliminating(_Linear):
+    """A strategy that eliminates arms."""
 
     @property
     def remaining(self) -> list[int]:
         """Arms that may still be the best, counted from 0."""
-        return np.flatnonzero(self._state.left).tolist()
+        return np.flatnonzero(self._state.active).tolist()
 
 
 class G(_Linear):
-    """G-allocation: every arm's value equally sure, Eq. (12)."""
+    """G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12)."""
 
     _name = "G"
 
 
 class XY(_Linear):
-    """XY-allocation: every difference of two arms equally sure, Eq. (14)."""
+    """XY-allocation: minimises the largest uncertainty of a difference of two arms, Eq. (14)."""
 
     _name = "XY"
 
 
 class XYOracle(_Linear):
-    """XY-Oracle, Eqs. (4) and (5): what one would do who knew theta. For simulations.
+    """XY-Oracle, Eqs. (4) and (5): a strategy that is given theta, for simulations.
 
     Args:
         arms: (K, d) feature vectors.
         theta: (d,) the true parameter, which makes one arm the best.
-        options: as of the others.
+        options: delta, sigma and reading, as for the other strategies.
     """
 
     _name = "XY-Oracle"
@@ -151,26 +153,26 @@ class XYOracle(_Linear):
         super().__init__(arms, **options)
 
 
-class XYAdaptive(_Narrowing):
+class XYAdaptive(_Eliminating):
     """XY-Adaptive, Figure 3."""
 
     _name = "XY-Adaptive"
 
 
-class RAGE(_Narrowing):
+class RAGE(_Eliminating):
     """RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019)."""
 
     _name = "RAGE"
 
 
-class FullyAdaptive(_Narrowing):
-    """XY-allocation on the arms that no other dominates, after every pull.
+class FullyAdaptive(_Eliminating):
+    """XY-allocation on the arms that no other arm dominates, updated after every pull.
 
     Args:
         arms: (K, d) feature vectors.
         norm: bound on the norm of theta, in the rewards' unit; the readings with Proposition 2's
             width need it.
-        options: as of the others.
+        options: delta, sigma and reading, as for the other strategies.
     """
 
     _name = "Fully-Adaptive"
@@ -191,7 +193,7 @@ class LinGapE(_Linear):
     Args:
         arms: (K, d) feature vectors.
         norm: bound on the norm of theta, in the rewards' unit.
-        options: as of the others.
+        options: delta, sigma and reading, as for the other strategies.
     """
 
     _name = "LinGapE"

@@ -6,19 +6,19 @@ import numpy as np
 
 from bestarm.core.compile import inlined, lean
 
-#: Rank-one updates after which a long sequence is factored afresh, to bound the drift.
+#: Number of rank-one updates after which a matrix is factored anew, to bound rounding drift.
 REFACTOR = 1024
 
 
 class Fit(NamedTuple):
-    """What pulls have told; every array is changed in place.
+    """The data and the least-squares estimates; every array is changed in place.
 
     A = ridge I + sum_x T_x x x^T is the design matrix of T_x pulls of arm x (Section 2).
     """
 
     arms: np.ndarray  # (K, d) X
     counts: np.ndarray  # (K,) T_x
-    sums: np.ndarray  # (K,) of the rewards, in units of the noise
+    sums: np.ndarray  # (K,) sums of rewards, in units of the noise
     inverse: np.ndarray  # (d, d) A^-1
     predictors: np.ndarray  # (K, d) rows A^-1 x
     values: np.ndarray  # (K,) x . theta_hat
@@ -28,7 +28,7 @@ class Fit(NamedTuple):
 
 @inlined
 def make_fit(arms: np.ndarray, ridge: float) -> Fit:
-    """No pulls yet."""
+    """A fit without pulls."""
     n_arms, d = arms.shape
     return Fit(
         arms,
@@ -64,7 +64,7 @@ def invert(a: np.ndarray) -> None:
 
 @lean
 def estimate(fit: Fit) -> None:
-    """theta_hat and values from the predictors."""
+    """Compute theta_hat and values from the predictors."""
     arms, theta = fit.arms, fit.theta
     n_arms, d = arms.shape
     theta[:] = 0.0
@@ -79,7 +79,7 @@ def estimate(fit: Fit) -> None:
 
 @lean
 def refit(fit: Fit) -> None:
-    """Everything anew from counts and sums: A^-1, theta_hat, predictors and values.
+    """Recompute A^-1, predictors, theta_hat and values from counts and sums.
 
     The counted arms must span R^d unless there is a ridge.
     """
@@ -104,7 +104,7 @@ def refit(fit: Fit) -> None:
 
 
 @inlined
-def spread(arms: np.ndarray, predictors: np.ndarray, a: int, b: int) -> float:
+def squared_norm(arms: np.ndarray, predictors: np.ndarray, a: int, b: int) -> float:
     """||y||^2 in the norm of A^-1, for y = x_a - x_b, or y = x_a if b < 0."""
     total = 0.0
     if b < 0:

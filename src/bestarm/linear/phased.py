@@ -1,8 +1,8 @@
-"""Runs in phases, each a fixed number of pulls of every arm: XY-Adaptive and RAGE.
+"""Strategies in phases, each with a fixed number of pulls of every arm: XY-Adaptive and RAGE.
 
-Inside a phase no reward matters before its end, so the sum of an arm's rewards is drawn at once,
-and what a phase pulls depends only on which arms are left and on how far the last phase got: plans
-are made once and shared by all runs.
+Within a phase rewards are used only at its end, so the sum of an arm's rewards is one draw. The
+plan of a phase depends only on the active arms and on the uncertainty that the last phase reached,
+so plans are computed once and shared by all runs.
 """
 
 import math
@@ -34,24 +34,38 @@ EQ_18, FIGURE_3 = 0, 1
 
 
 class Plan(NamedTuple):
-    """What a phase pulls."""
+    """The pulls of one phase."""
 
     counts: np.ndarray  # (K,) pulls
-    reached: float  # XY-Adaptive: the uncertainty at its end, as the phase test takes it
-    complete: bool  # False where the pulls allowed were too few
+    reached: float  # XY-Adaptive: the uncertainty at its end, in the scale of the phase test
+    complete: bool  # False if the allowed pulls were too few
 
 
 class Phases(Protocol):
-    """A strategy in phases."""
+    """The phases of a strategy."""
 
-    start: float  # what is `reached` before the first phase
+    start: float  # value of `reached` before the first phase
 
     def plan(self, phase: int, active: np.ndarray, reached: float, most: int) -> Plan:
-        """The pulls of a phase (from 1) that starts with the arms `active`, at most `most`."""
+        """The plan of a phase, of at most `most` pulls.
+
+        Args:
+            phase: its number, from 1.
+            active: (K,) whether an arm is active.
+            reached: of the last phase's plan.
+            most: pulls allowed.
+        """
         ...
 
     def survivors(self, fit: Fit, phase: int, active: np.ndarray, n: int) -> np.ndarray:
-        """The arms left after a phase that ends with n pulls in all; `fit` knows its own pulls."""
+        """(K,) the arms that are active after a phase.
+
+        Args:
+            fit: to the rewards of this phase.
+            phase: its number, from 1.
+            active: (K,) whether an arm was active in it.
+            n: pulls of all phases so far.
+        """
         ...
 
 
@@ -60,13 +74,13 @@ def fill_phase(fit, directions, rule, phase_test, wanted, most) -> tuple[float, 
     """Pull greedily until the uncertainty of a phase, Eq. (18), is at most `wanted`, up to TIE.
 
     Args:
-        fit: with the pulls a phase begins with.
-        directions: between the arms that are left.
+        fit: with the initial pulls of the phase.
+        directions: between the active arms.
         rule: TWO_STEP or ARGMIN_MAX.
         phase_test: EQ_18 compares max y^T A^-1 y, which is rho(lambda)/n; FIGURE_3 divides that by
             n once more, as Figure 3 prints it.
         wanted: alpha times what the last phase reached.
-        most: pulls allowed.
+        most: pulls allowed, including the initial ones.
 
     Returns:
         The uncertainty, divided as `phase_test` says, and whether it is at most `wanted`.
@@ -93,15 +107,15 @@ def fill_phase(fit, directions, rule, phase_test, wanted, most) -> tuple[float, 
         since += 1
 
 
-def eliminate(fit: Fit, pairs: Directions, wide: float, active: np.ndarray) -> np.ndarray:
-    """`active` without the arms that one of `active` dominates at radius `wide`, Lemma 4."""
+def eliminate(fit: Fit, pairs: Directions, radius_n: float, active: np.ndarray) -> np.ndarray:
+    """`active` without the arms that an active arm dominates (Lemma 4) if C(n) = `radius_n`."""
     beaten = np.zeros(active.size, np.bool_)
     between = among(pairs, active)
     far = np.empty(between.first.size)
     table = np.empty((active.size, active.size))
     products(fit, table)
     distances(fit, between, table, far)
-    dominated(fit, between, far, wide, beaten)
+    dominated(fit, between, far, radius_n, beaten)
     return active & ~beaten
 
 
@@ -111,10 +125,10 @@ class XYAdaptivePhases:
     Args:
         arms: (K, d), spanning R^d.
         width: of the confidence intervals; its n counts the pulls of all phases.
-        alpha: by which the uncertainty shrinks every phase.
+        alpha: factor by which every phase reduces the uncertainty.
         rule: TWO_STEP or ARGMIN_MAX.
         phase_test: EQ_18 or FIGURE_3.
-        rebuild: whether all arms are candidates again after every phase, else only those left.
+        rebuild: whether all arms are candidates again after every phase, else only the active ones.
     """
 
     def __init__(
@@ -163,13 +177,13 @@ class XYAdaptivePhases:
 class RagePhases:
     """The phases of RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
 
-    Phase t pulls, as the optimal design for the differences of the arms left says,
+    Phase t pulls, in the proportions of the optimal design for differences of active arms,
 
         max(8 (2^(t-1))^2 rho (1 + eps) log(2 K^2 t^2 / delta), 2 p / eps)
 
     times, rho being the design's value and p its support, eps = 1/10; constants as in its authors'
-    program. One pull of each of d independent arms is added where the design has none, so that
-    theta is determined.
+    program. Each of d linearly independent arms gets at least one pull, so that theta is
+    determined.
     """
 
     start = 0.0
@@ -209,14 +223,14 @@ def run_phased(
     """Phases until one arm is left or the cap is reached.
 
     Args:
-        phases: the strategy.
+        phases: of the strategy.
         arms: (K, d).
-        means: (K,) of the arms, in units of the noise.
+        means: (K,) true means of the arms, in units of the noise.
         cap: most pulls.
-        environment: of the rewards.
+        environment: numpy Generator of the rewards.
 
     Returns:
-        The fit to the last complete phase, which arms are left, (K,) pulls of all phases, and
+        The fit to the last complete phase, (K,) the active arms, (K,) pulls of all phases, and
         whether one arm is left.
     """
     active = np.ones(means.size, np.bool_)

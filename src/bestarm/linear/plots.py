@@ -1,4 +1,4 @@
-"""The linear bandits paper's figures, one function a target, drawn from the target's table."""
+"""The linear bandits paper's figures, one function per target, drawn from the target's table."""
 
 from typing import Any
 

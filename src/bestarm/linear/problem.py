@@ -1,4 +1,4 @@
-"""Instances of best-arm identification in linear bandits, and what is true of them."""
+"""Instances of best-arm identification in linear bandits, and their ground truth."""
 
 import csv
 import math
@@ -83,7 +83,7 @@ def span_of(arms: np.ndarray) -> np.ndarray:
 
 
 class Truth(Input):
-    """What is true of an instance; arms are counted from 1."""
+    """The ground truth of an instance; arms are counted from 1."""
 
     answer: int
     gaps: list[float]  # (K,) to the best arm, in the rewards' unit
@@ -93,7 +93,7 @@ class Truth(Input):
 
 
 def truth(instance: Instance) -> Truth:
-    """Everything later stages need to know of an instance."""
+    """The ground truth of an instance."""
     problem = instance.problem
     best = int(np.argmax(problem.means))
     return Truth(
@@ -106,11 +106,11 @@ def truth(instance: Instance) -> Truth:
 
 
 def with_files(data: dict[str, Any], path: Path) -> dict[str, Any]:
-    """An instance file's fields, with `arms: FILE.csv` replaced by what that file holds.
+    """An instance file's fields, with `arms: FILE.csv` replaced by the contents of that file.
 
     Args:
         data: as read.
-        path: of the instance file; a CSV file is looked for beside it.
+        path: of the instance file; the CSV file is relative to its folder.
     """
     if not isinstance(data.get("arms"), str):
         return data
@@ -119,7 +119,7 @@ def with_files(data: dict[str, Any], path: Path) -> dict[str, Any]:
 
 
 def read_arms(path: Path) -> tuple[list[str] | None, list[list[float]]]:
-    """Arms from a CSV file: a line an arm, perhaps its name first, perhaps a line of headings.
+    """Arms from a CSV file: one line per arm, optionally its name first and a line of headings.
 
     Raises:
         InputError: naming the file and the line.

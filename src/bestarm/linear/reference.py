@@ -1,4 +1,4 @@
-"""Slow and obvious versions of the linear kernels: oracles for tests, never used in sampling."""
+"""Slow and obvious versions of the linear kernels: test oracles, never used in simulations."""
 
 import math
 from collections.abc import Callable
@@ -16,7 +16,7 @@ def design_value(arms: np.ndarray, directions: np.ndarray) -> float:
     """min over designs of max_y y^T Lambda^-1 y, by a semidefinite program.
 
     t - y^T Lambda^-1 y >= 0 where [[Lambda, y], [y^T, t]] is positive semidefinite (Schur). The
-    program is that of a scaling of the coordinates, which changes no value.
+    coordinates are transformed first, which changes no value.
     """
     root = np.linalg.inv(np.linalg.cholesky(arms.T @ arms / len(arms))).T
     arms, directions = arms @ root, directions @ root
@@ -108,12 +108,12 @@ def choose(a: np.ndarray, arms, directions, weights, counts, rule: int) -> int:
 def run_static(
     arms: np.ndarray,
     means: np.ndarray,
-    wide: Callable[[int], float],
+    radius_of: Callable[[int], float],
     sequence: np.ndarray,
-    least: int,
+    n_initial: int,
     rng: np.random.Generator,
 ) -> tuple[int, bool, np.ndarray]:
-    """Pull along a sequence, with Eq. (11) tested as printed after each pull from the least-th on.
+    """Pull along a sequence; Eq. (11) is tested as printed after each pull from n_initial on.
 
     Returns:
         Pulls, whether the rule held, and (K,) pulls by arm.
@@ -122,40 +122,40 @@ def run_static(
     for n, arm in enumerate(sequence, 1):
         counts[arm] += 1
         sums[arm] += means[arm] + rng.standard_normal()
-        if n >= least:
+        if n >= n_initial:
             theta = estimate(arms, counts, sums)
             inverse = np.linalg.inv(design_matrix(arms, counts))
             for x in arms:
                 y = x - arms[(arms != x).any(axis=1)]
-                if (wide(n) * np.sqrt(squared(inverse, y)) <= y @ theta).all():
+                if (radius_of(n) * np.sqrt(squared(inverse, y)) <= y @ theta).all():
                     return n, True, counts
     return len(sequence), False, counts
 
 
-def true_gaps_hold(arms, means, wide: Callable[[int], float], sequence, least: int) -> int:
-    """The first n from `least` on after which Eq. (4) holds; 0 if none."""
+def true_gaps_hold(arms, means, radius_of: Callable[[int], float], sequence, n_initial: int) -> int:
+    """The first n from `n_initial` on after which Eq. (4) holds; 0 if none."""
     counts, best = np.zeros(len(arms)), int(np.argmax(means))
     towards, gaps = arms[best] - np.delete(arms, best, axis=0), means[best] - np.delete(means, best)
     for n, arm in enumerate(sequence, 1):
         counts[arm] += 1
-        if n >= least:
+        if n >= n_initial:
             inverse = np.linalg.inv(design_matrix(arms, counts))
-            if (wide(n) * np.sqrt(squared(inverse, towards)) <= gaps).all():
+            if (radius_of(n) * np.sqrt(squared(inverse, towards)) <= gaps).all():
                 return n
     return 0
 
 
-def dominated(arms, inverse: np.ndarray, theta: np.ndarray, wide: float) -> np.ndarray:
-    """(K,) which arms another one dominates, Eq. (16)."""
+def dominated(arms, inverse: np.ndarray, theta: np.ndarray, radius_n: float) -> np.ndarray:
+    """(K,) whether another arm dominates an arm, Eq. (16)."""
     beaten = np.zeros(len(arms), bool)
     for a, x in enumerate(arms):
         y = np.delete(arms, a, axis=0) - x
-        beaten[a] = (wide * np.sqrt(squared(inverse, y)) <= y @ theta).any()
+        beaten[a] = (radius_n * np.sqrt(squared(inverse, y)) <= y @ theta).any()
     return beaten
 
 
 def run_fully_adaptive(
-    arms, means, wide: Callable[[int], float], rule: int, ridge: float, cap: int, rng
+    arms, means, radius_of: Callable[[int], float], rule: int, ridge: float, cap: int, rng
 ) -> tuple[int, bool, np.ndarray]:
     """One pull of every arm, then the greedy rule on the arms that are not dominated.
 
@@ -174,7 +174,7 @@ def run_fully_adaptive(
         sums[arm] += means[arm] + rng.standard_normal()
         if n >= n_arms:
             inverse = np.linalg.inv(design_matrix(arms, counts, ridge))
-            beaten = dominated(arms, inverse, estimate(arms, counts, sums, ridge), wide(n))
+            beaten = dominated(arms, inverse, estimate(arms, counts, sums, ridge), radius_of(n))
             if (~beaten).sum() == 1:
                 return n, True, counts
     return cap, False, counts
@@ -202,10 +202,10 @@ def run_lingape(
         if n >= n_arms:
             a, theta = design_matrix(arms, counts, ridge), estimate(arms, counts, sums, ridge)
             ratio = np.linalg.det(a) / ridge**d
-            wide = math.sqrt(2.0 * math.log(math.sqrt(ratio) / delta)) + math.sqrt(ridge) * norm
+            radius_n = math.sqrt(2.0 * math.log(math.sqrt(ratio) / delta)) + math.sqrt(ridge) * norm
             i = int(np.argmax(arms @ theta))
             bounds = (arms - arms[i]) @ theta
-            bounds += wide * np.sqrt(squared(np.linalg.inv(a), arms - arms[i]))
+            bounds += radius_n * np.sqrt(squared(np.linalg.inv(a), arms - arms[i]))
             bounds[i] = -math.inf
             j = int(np.argmax(bounds))
             if bounds[j] <= 0.0:
@@ -217,7 +217,7 @@ def fill_phase(arms, first, active, rule: int, divide: bool, wanted: float):
     """Pull until max y^T A^-1 y between active arms, over n if `divide`, is at most `wanted`.
 
     Returns:
-        (K,) pulls, and what was reached.
+        (K,) pulls, and the maximum that was reached.
     """
     counts, y = np.zeros(len(arms)), differences(arms, active)
     counts[first] = 1

@@ -1,4 +1,4 @@
-"""Runs of a fixed sequence of arms, stopped by the rewards or by the true gaps."""
+"""Runs along a fixed sequence of arms, stopped by the estimated or by the true gaps."""
 
 import math
 from typing import NamedTuple
@@ -7,12 +7,12 @@ import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.linear.confidence import Width, radius
-from bestarm.linear.least_squares import Fit, refit, spread
+from bestarm.linear.least_squares import Fit, refit, squared_norm
 
 
 @inlined
 def best_arm(fit: Fit) -> int:
-    """The arm of highest estimated value, of ties the first."""
+    """The arm of highest estimated value; ties go to the lowest index."""
     best = 0
     for a in range(1, fit.values.size):
         if fit.values[a] > fit.values[best]:
@@ -21,38 +21,38 @@ def best_arm(fit: Fit) -> int:
 
 
 @inlined
-def closeness(fit: Fit, best: int) -> float:
+def stopping_statistic(fit: Fit, best: int) -> float:
     """min over other arms x of (x_best - x) . theta_hat / ||x_best - x|| in the norm of A^-1.
 
-    The stopping rule of Eq. (11) holds where this is at least C(n).
+    The stopping rule of Eq. (11) holds if this is at least C(n).
     """
     least = np.inf
     for a in range(fit.values.size):
         if a != best:
             gap = fit.values[best] - fit.values[a]
-            least = min(least, gap / math.sqrt(spread(fit.arms, fit.predictors, best, a)))
+            least = min(least, gap / math.sqrt(squared_norm(fit.arms, fit.predictors, best, a)))
     return least
 
 
 @lean
-def done(fit: Fit, width: Width, n: float) -> bool:
-    """Whether one arm dominates all others after n pulls, Eq. (11); refit first."""
-    return closeness(fit, best_arm(fit)) >= radius(width, n)
+def stopping_rule_holds(fit: Fit, width: Width, n: float) -> bool:
+    """Whether one arm dominates all others after n pulls, Eq. (11); `fit` must be up to date."""
+    return stopping_statistic(fit, best_arm(fit)) >= radius(width, n)
 
 
 class Leeway(NamedTuple):
-    """How far a skip interval may go: nothing is decided while D < slack and g < growth.
+    """The length of a skip interval: no decision can change while D < slack and g < growth.
 
     After n pulls let
 
         D = sum of ||x_s||_n |r_s - x_s . theta_hat_n|,   g = sum of ||x_s||_n^2
 
-    over pulls s made since, ||.||_n in the norm of A_n^-1. By the inequality of Cauchy and
+    over the later pulls s, ||.||_n in the norm of A_n^-1. By the inequality of Cauchy and
     Schwarz, and A_n <= A_t <= (1 + g) A_n, at every later t
 
         |y . theta_hat_t| <= ||y||_t (sqrt(1 + g) |y . theta_hat_n| / ||y||_n + D).
 
-    So in a skip interval a pull costs a random number and a few additions.
+    So in a skip interval a pull costs one random number and a few additions.
     """
 
     slack: float
@@ -77,9 +77,9 @@ def follow(
     leeway: Leeway,
     environment,
 ) -> int:
-    """Pull along a sequence from its n-th place on, once at least, till it or the leeway ends.
+    """Pull along a sequence from index n on, at least once, until it or the leeway ends.
 
-    (K,) `length` holds the ||x||_n. Returns the pulls so far.
+    (K,) `length` holds the norms ||x||_n. Returns the pulls so far.
     """
     moved, grown = 0.0, 0.0
     while n < sequence.size:
@@ -101,89 +101,89 @@ def run_static(
     means: np.ndarray,
     width: Width,
     sequence: np.ndarray,
-    least: int,
+    n_initial: int,
     n: int,
     environment,
 ) -> tuple[int, bool]:
-    """Pull along a sequence from its n-th place on until Eq. (11) holds or the sequence ends.
+    """Pull along a sequence from index n on until Eq. (11) holds or the sequence ends.
 
-    The rule is tested at every pull, but looked at only where it could hold. Let z be the
-    `closeness` of the best arm a to its rival b after n pulls. While z sqrt(1 + g) + D < C(n) <=
-    C(t), with D and g of `Leeway`, neither of a and b dominates the other, and no third arm, which
-    was below a after n pulls, dominates a: nothing stops. Half of C(n) - z is left to each of the
-    two terms.
+    The result is that of testing the rule at every pull, but it is evaluated only where it could
+    hold. Let z be the `stopping_statistic` of the best arm a to its challenger b after n pulls.
+    While z sqrt(1 + g) + D < C(n) <= C(t), with D and g of `Leeway`, neither of a and b dominates
+    the other, and no third arm, which was below a after n pulls, dominates a, so the run cannot
+    stop. Half of C(n) - z is allotted to each of the two terms.
 
     Args:
         fit: with the pulls so far.
-        means: (K,) of the arms, in units of the noise.
+        means: (K,) true means of the arms, in units of the noise.
         width: of the confidence intervals.
         sequence: arms to pull.
-        least: pulls before which the rule is not tested; the first `least` arms span R^d.
+        n_initial: pulls before which the rule is not tested; the first `n_initial` arms span R^d.
         n: pulls so far.
         environment: numpy Generator of the rewards.
 
     Returns:
-        Pulls, and whether the rule held; if not, go on with a longer sequence.
+        Pulls, and whether the rule held; if not, call again with a longer sequence.
     """
     length = np.empty(means.size)
     while n < sequence.size:
         leeway = Leeway(0.0, 0.0)
-        if n >= least:
+        if n >= n_initial:
             refit(fit)
-            near, wide = closeness(fit, best_arm(fit)), radius(width, n)
-            if near >= wide:
+            near, radius_n = stopping_statistic(fit, best_arm(fit)), radius(width, n)
+            if near >= radius_n:
                 return n, True
-            slack = 0.5 * (wide - near)
+            slack = 0.5 * (radius_n - near)
             leeway = Leeway(slack, allowed_growth(near, slack))
             for a in range(means.size):
-                length[a] = math.sqrt(spread(fit.arms, fit.predictors, a, -1))
+                length[a] = math.sqrt(squared_norm(fit.arms, fit.predictors, a, -1))
         n = follow(fit, means, sequence, n, length, leeway, environment)
     refit(fit)
-    return n, n >= least and done(fit, width, n)
+    return n, n >= n_initial and stopping_rule_holds(fit, width, n)
 
 
 @jit
 def draw_sums(fit: Fit, means: np.ndarray, normals: np.ndarray) -> None:
-    """The sums of the rewards of all counted pulls, one Gaussian an arm, and the fit to them."""
+    """Draw the sums of rewards of all counted pulls, one Gaussian per arm, and refit."""
     for a in range(means.size):
         fit.sums[a] = fit.counts[a] * means[a] + math.sqrt(fit.counts[a]) * normals[a]
     refit(fit)
 
 
 @lean
-def true_gaps(fit: Fit, means: np.ndarray) -> float:
-    """min over y = x* - x of Delta(y) / ||y||: Eq. (4) holds where it is at least C(n)."""
+def true_gap_statistic(fit: Fit, means: np.ndarray) -> float:
+    """min over y = x* - x of Delta(y) / ||y||: Eq. (4) holds if it is at least C(n)."""
     best = int(np.argmax(means))
     least = np.inf
     for a in range(means.size):
         if a != best:
-            length = math.sqrt(spread(fit.arms, fit.predictors, best, a))
+            length = math.sqrt(squared_norm(fit.arms, fit.predictors, best, a))
             least = min(least, (means[best] - means[a]) / length)
     return least
 
 
 @jit
 def true_gaps_hold(
-    fit: Fit, means: np.ndarray, width: Width, sequence: np.ndarray, least: int, n: int
+    fit: Fit, means: np.ndarray, width: Width, sequence: np.ndarray, n_initial: int, n: int
 ) -> int:
-    """The first place of the sequence, from n on, after which Eq. (4) holds; 0 if none.
+    """The smallest number of pulls along the sequence, from n on, with Eq. (4) true; 0 if none.
 
     Eq. (4): C(n) ||y|| <= Delta(y) for every y = x* - x. ||y|| falls and C(n) rises with n, so the
-    rule is looked at again only when C(n) ||y|| / Delta(y) of the y for which it failed most could
-    have come down to 1: ||y||_t^2 >= ||y||_n^2 / (1 + g), see `Leeway`.
+    rule is evaluated again only when C(n) ||y|| / Delta(y) of the y for which it failed most could
+    have fallen to 1: ||y||_t^2 >= ||y||_n^2 / (1 + g), see `Leeway`.
     """
     n_arms = means.size
     length = np.empty(n_arms)
     while True:
         growth = 0.0
-        if n >= least:
+        if n >= n_initial:
             refit(fit)
-            near, wide = true_gaps(fit, means), radius(width, n)
-            if near >= wide:
+            near, radius_n = true_gap_statistic(fit, means), radius(width, n)
+            if near >= radius_n:
                 return n
-            growth = (wide / near) ** 2 - 1.0
+            growth = (radius_n / near) ** 2 - 1.0
             for a in range(n_arms):
-                length[a] = spread(fit.arms, fit.predictors, a, -1)
+                length[a] = squared_norm(fit.arms, fit.predictors, a, -1)
         if n >= sequence.size:
             return 0
         grown = 0.0
@@ -191,7 +191,7 @@ def true_gaps_hold(
             arm = sequence[n]
             fit.counts[arm] += 1.0
             n += 1
-            if n <= least:
+            if n <= n_initial:
                 break
             grown += length[arm]
             if grown >= growth:

@@ -1,4 +1,4 @@
-"""What a cell's runs come to, for the linear bandits paper."""
+"""The statistics of a cell's runs, for the linear bandits paper."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 """The strategies one pull at a time: steps on a state, see core/strategy.py, in plain Python.
 
-Simulations take shorter ways to the same pulls (`RUNS` of strategies.py): they skip the looks
-that cannot stop a run or change the next arm, and draw the rewards of a phase as one sum an arm.
-The steps and these runs share the compiled pieces that decide.
+Simulations make the same pulls in less time (`RUNS` of strategies.py): they skip evaluations that
+cannot stop a run or change the next arm, and draw the rewards of a phase as one sum per arm. The
+steps and these runs share the compiled functions that decide.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestarm.core.strategy import NO_CAP, Strategy
-from bestarm.linear.adaptive import distances, dominated, ellipsoid, log_growth, most_telling, rival
+from bestarm.linear.adaptive import (
+    challenger,
+    distances,
+    dominated,
+    ellipsoid,
+    log_growth,
+    most_informative,
+)
 from bestarm.linear.allocation import (
     Directions,
     StaticSequence,
@@ -25,15 +32,15 @@ from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import Fit, make_fit, refit
 from bestarm.linear.phased import Phases, Plan
 from bestarm.linear.problem import Problem
-from bestarm.linear.static import best_arm, done, true_gaps
+from bestarm.linear.static import best_arm, stopping_rule_holds, true_gap_statistic
 
-#: The arm of a static sequence whose pull is awaited, if none is.
+#: Value of `StaticState.awaited` if no pull is outstanding.
 NO_ARM = -1
 
 
 @dataclass
 class State:
-    """What a run has seen; the fit's arrays are changed in place."""
+    """The data of a run; the fit's arrays are changed in place."""
 
     fit: Fit  # to the rewards, in units of the noise
 
@@ -56,7 +63,7 @@ class State:
 
 
 class Linear:
-    """The steps that all share: rewards of Gaussian noise, fitted by least squares."""
+    """Base class of the steps: Gaussian rewards, fitted by least squares."""
 
     follow = Strategy.follow
 
@@ -77,41 +84,41 @@ class Linear:
 
 
 class StaticRules(NamedTuple):
-    """What G, XY and XY-Oracle are told."""
+    """What G, XY and XY-Oracle are given."""
 
     arms: np.ndarray  # (K, d)
     width: Width
     sequence: StaticSequence
-    means: np.ndarray | None  # (K,) where they stop by the true gaps, in units of the noise
+    means: np.ndarray | None  # (K,) if they stop by the true gaps, in units of the noise
 
 
 @dataclass
 class StaticState(State):
-    """How far along the sequence a run is."""
+    """The position of a run in the sequence."""
 
     place: int = 0
-    awaited: int = NO_ARM  # the arm of this place, once it is chosen
+    awaited: int = NO_ARM  # the arm at `place`, once it is chosen
 
 
 class Static(Linear):
     """A fixed sequence of arms, until one arm's lead is clear: Eq. (11), or by true gaps Eq. (4).
 
-    Pulls of other arms than the chosen one count and do not move the sequence.
+    Pulls of arms other than the chosen one count, but do not advance the sequence.
     """
 
     def start(self, rules: StaticRules) -> StaticState:
         return StaticState(make_fit(rules.arms, 0.0))
 
     def done(self, rules: StaticRules, state: StaticState) -> bool:
-        if state.place < rules.sequence.least:
+        if state.place < rules.sequence.n_initial:
             return False
         n = state.pulls.sum()
         if rules.means is None:
-            return bool(done(state.fit, rules.width, n))
-        return bool(true_gaps(state.fit, rules.means) >= radius(rules.width, n))
+            return bool(stopping_rule_holds(state.fit, rules.width, n))
+        return bool(true_gap_statistic(state.fit, rules.means) >= radius(rules.width, n))
 
     def choose(self, rules: StaticRules, state: StaticState, coins: Any) -> int:
-        state.awaited = int(rules.sequence.first(state.place + 1)[state.place])
+        state.awaited = int(rules.sequence.prefix(state.place + 1)[state.place])
         return state.awaited
 
     def observe(self, rules: StaticRules, state: StaticState, arm: int, observed: float) -> None:
@@ -121,7 +128,7 @@ class Static(Linear):
 
 
 class PhasedRules(NamedTuple):
-    """What XY-Adaptive and RAGE are told."""
+    """What XY-Adaptive and RAGE are given."""
 
     arms: np.ndarray  # (K, d)
     phases: Phases
@@ -129,11 +136,11 @@ class PhasedRules(NamedTuple):
 
 @dataclass
 class PhasedState(State):
-    """Where in its phases a run is; its fit is to the rewards of the last one."""
+    """The current phase of a run; its fit is to the rewards of that phase."""
 
-    left: np.ndarray  # (K,) whether an arm may still be the best
-    plan: Plan  # of this phase
-    spent: np.ndarray  # (K,) pulls of the phases before
+    active: np.ndarray  # (K,) whether an arm may still be the best
+    plan: Plan  # of the current phase
+    spent: np.ndarray  # (K,) pulls of earlier phases
     phase: int = 1
 
     @property
@@ -143,20 +150,20 @@ class PhasedState(State):
 
     @property
     def answer(self) -> int:
-        """Of the arms left, that of highest estimated value."""
-        return int(np.argmax(np.where(self.left, self.fit.values, -np.inf)))
+        """The active arm of highest estimated value."""
+        return int(np.argmax(np.where(self.active, self.fit.values, -np.inf)))
 
 
 class Phased(Linear):
-    """Phases of pulls, after each of which dominated arms are left out, until one arm is left."""
+    """Phases of pulls, each followed by the elimination of dominated arms, until one is left."""
 
     def start(self, rules: PhasedRules) -> PhasedState:
-        everyone, nothing = np.ones(len(rules.arms), np.bool_), np.zeros(len(rules.arms))
-        plan = rules.phases.plan(1, everyone, rules.phases.start, NO_CAP)
-        return PhasedState(make_fit(rules.arms, 0.0), everyone, plan, nothing)
+        every_arm, nothing = np.ones(len(rules.arms), np.bool_), np.zeros(len(rules.arms))
+        plan = rules.phases.plan(1, every_arm, rules.phases.start, NO_CAP)
+        return PhasedState(make_fit(rules.arms, 0.0), every_arm, plan, nothing)
 
     def done(self, rules: PhasedRules, state: PhasedState) -> bool:
-        return bool(state.left.sum() == 1)
+        return bool(state.active.sum() == 1)
 
     def choose(self, rules: PhasedRules, state: PhasedState, coins: Any) -> int:
         return int(np.argmax(state.plan.counts - state.fit.counts))
@@ -166,29 +173,29 @@ class Phased(Linear):
         if self.done(rules, state) or (state.fit.counts < state.plan.counts).any():
             return
         n = int(state.pulls.sum())
-        state.left = rules.phases.survivors(state.fit, state.phase, state.left, n)
+        state.active = rules.phases.survivors(state.fit, state.phase, state.active, n)
         if not self.done(rules, state):
             state.spent += state.fit.counts
             state.phase += 1
-            state.plan = rules.phases.plan(state.phase, state.left, state.plan.reached, NO_CAP)
+            state.plan = rules.phases.plan(state.phase, state.active, state.plan.reached, NO_CAP)
             state.fit = make_fit(rules.arms, 0.0)
 
 
 class AdaptiveRules(NamedTuple):
-    """What Fully-Adaptive is told."""
+    """What Fully-Adaptive is given."""
 
     arms: np.ndarray  # (K, d)
     width: Width
     pairs: Directions  # of all arms
-    greedy: int  # TWO_STEP or ARGMIN_MAX
+    rule: int  # TWO_STEP or ARGMIN_MAX
     ridge: float
 
 
 @dataclass
 class AdaptiveState(State):
-    """Which arms are left."""
+    """The data of a run and the active arms."""
 
-    left: np.ndarray  # (K,) whether no arm dominates an arm
+    active: np.ndarray  # (K,) whether no other arm dominates an arm
 
 
 class FullyAdaptive(Linear):
@@ -198,55 +205,55 @@ class FullyAdaptive(Linear):
         return AdaptiveState(make_fit(rules.arms, rules.ridge), np.ones(len(rules.arms), np.bool_))
 
     def done(self, rules: AdaptiveRules, state: AdaptiveState) -> bool:
-        return bool(state.left.sum() == 1)
+        return bool(state.active.sum() == 1)
 
     def choose(self, rules: AdaptiveRules, state: AdaptiveState, coins: Any) -> int:
         if (state.pulls == 0.0).any():
             return int(np.argmin(state.pulls))
-        directions = among(rules.pairs, state.left)
+        directions = among(rules.pairs, state.active)
         uncertainty = make_uncertainty(state.pulls.size, directions.first.size)
         measure(state.fit, directions, uncertainty)
-        return int(choose(directions, uncertainty, state.pulls, rules.greedy))
+        return int(choose(directions, uncertainty, state.pulls, rules.rule))
 
     def observe(
         self, rules: AdaptiveRules, state: AdaptiveState, arm: int, observed: float
     ) -> None:
         super().observe(rules, state, arm, observed)
         if (state.pulls > 0.0).all():
-            far, beaten = np.empty(rules.pairs.first.size), np.empty_like(state.left)
+            far, beaten = np.empty(rules.pairs.first.size), np.empty_like(state.active)
             distances(state.fit, rules.pairs, state.table, far)
-            wide = radius(rules.width, state.pulls.sum())
-            dominated(state.fit, rules.pairs, far, wide, beaten)
-            state.left[:] = ~beaten
+            radius_n = radius(rules.width, state.pulls.sum())
+            dominated(state.fit, rules.pairs, far, radius_n, beaten)
+            state.active[:] = ~beaten
 
 
 class LinGapERules(NamedTuple):
-    """What LinGapE is told."""
+    """What LinGapE is given."""
 
     arms: np.ndarray  # (K, d)
-    delta: float  # wanted probability of a wrong answer
+    delta: float  # maximum probability of a wrong answer
     norm: float  # bound on ||theta*||, in units of the noise
     ridge: float
 
 
 class LinGapE(Linear):
-    """Every arm once; then the arm that tells most about the two hardest to tell apart."""
+    """Every arm once; then the arm most informative about the best arm and its challenger."""
 
     def start(self, rules: LinGapERules) -> State:
         return State(make_fit(rules.arms, rules.ridge))
 
     def done(self, rules: LinGapERules, state: State) -> bool:
-        return bool((state.pulls > 0.0).all() and self._rival(rules, state)[1] <= 0.0)
+        return bool((state.pulls > 0.0).all() and self._challenger(rules, state)[1] <= 0.0)
 
     def choose(self, rules: LinGapERules, state: State, coins: Any) -> int:
         if (state.pulls == 0.0).any():
             return int(np.argmin(state.pulls))
-        return int(most_telling(state.table, state.answer, self._rival(rules, state)[0]))
+        return int(most_informative(state.table, state.answer, self._challenger(rules, state)[0]))
 
-    def _rival(self, rules: LinGapERules, state: State) -> tuple[int, float]:
-        """The arm hardest to tell from the best looking, and by how much it may be better."""
-        wide = ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
-        return rival(state.table, state.fit.values, state.answer, wide)
+    def _challenger(self, rules: LinGapERules, state: State) -> tuple[int, float]:
+        """The challenger of the empirically best arm, and by how much it may be better."""
+        radius_n = ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
+        return challenger(state.table, state.fit.values, state.answer, radius_n)
 
 
 Rules = StaticRules | PhasedRules | AdaptiveRules | LinGapERules

@@ -1,8 +1,7 @@
 """The seven strategies, the readings of the paper, and how a cell becomes runs.
 
-A strategy is written twice: as steps (steps.py), which is how people are asked, and as a run that
-skips what changes nothing (static.py, adaptive.py, phased.py), which is how it is simulated. A test
-compares them.
+Every strategy has two implementations: steps (steps.py) for ask/tell objects, and a faster run with
+the same pulls (static.py, adaptive.py, phased.py) for simulations. Tests compare them.
 """
 
 import math
@@ -58,20 +57,20 @@ STRATEGIES: dict[str, Linear] = {
     "LinGapE": LinGapE(),
 }
 
-#: Section 6: by how much the uncertainty of XY-Adaptive shrinks every phase.
+#: Section 6: the factor by which every phase of XY-Adaptive reduces the uncertainty.
 ALPHA = 0.1
-#: eta of Proposition 2 and lambda of LinGapE, which leave it free.
+#: eta of Proposition 2 and lambda of LinGapE, whose value both leave open.
 RIDGE = 1.0
 #: c' of Proposition 1.
 C_PRIME = 6.0 / math.pi**2
 
 
 class Reading(NamedTuple):
-    """One way to take what the paper leaves open (docs/readings.md)."""
+    """One reading of what the paper leaves open (docs/readings.md)."""
 
     c: float  # of Proposition 1
     log: str  # its logarithm, a key of `LOG_TERMS`
-    greedy: int = TWO_STEP
+    rule: int = TWO_STEP
     phase_test: int = EQ_18  # of XY-Adaptive
     rebuild: bool = True  # of XY-Adaptive: all arms are candidates again after every phase
     true_gaps: bool = True  # of XY-Oracle: stop by Eq. (4), else by Eq. (11)
@@ -97,7 +96,7 @@ def static_width(reading: Reading, n_arms: int, delta: float) -> Width:
 
 
 def adaptive_width(reading: Reading, problem: Problem, delta: float) -> Width:
-    """What Fully-Adaptive uses: Proposition 2 with eta = RIDGE, or sqrt(d) times `static_width`."""
+    """The width of Fully-Adaptive: Proposition 2 with eta = RIDGE, or sqrt(d) `static_width`."""
     n_arms, d = problem.arms.shape
     if not reading.proposition_2:
         width = static_width(reading, n_arms, delta)
@@ -118,20 +117,20 @@ GREEDY = {"two-step": TWO_STEP, "argmin-max": ARGMIN_MAX}
 PHASE_TESTS = {"eq18": EQ_18, "fig3": FIGURE_3}
 CANDIDATES = {"rebuilt": True, "kept-out": False}
 STOPS = {"true-gaps": True, "empirical": False}
-#: What a strategy's readings consist of, beside a width c*log.
+#: The choices that make up a strategy's readings, besides the width c*log.
 CHOICES: dict[str, dict[str, dict]] = {
-    "G": {"greedy": GREEDY},
-    "XY": {"greedy": GREEDY},
-    "XY-Adaptive": {"greedy": GREEDY, "phase_test": PHASE_TESTS, "rebuild": CANDIDATES},
-    "XY-Oracle": {"greedy": GREEDY, "true_gaps": STOPS},
-    "Fully-Adaptive": {"greedy": GREEDY},
+    "G": {"rule": GREEDY},
+    "XY": {"rule": GREEDY},
+    "XY-Adaptive": {"rule": GREEDY, "phase_test": PHASE_TESTS, "rebuild": CANDIDATES},
+    "XY-Oracle": {"rule": GREEDY, "true_gaps": STOPS},
+    "Fully-Adaptive": {"rule": GREEDY},
     "RAGE": {},
     "LinGapE": {},
 }
 #: Valid for every strategy (docs/readings.md): the default.
 HONEST = Reading(math.sqrt(2.0), "logn", rebuild=False)
-#: Of each strategy, the width that comes closest to the published budget at d = 5, with the other
-#: choices of HONEST: between rules that tie only noise would choose.
+#: For each strategy, the width whose budget is closest to the published one at d = 5. The other
+#: choices are those of HONEST, since their budgets differ by less than the noise.
 CLOSEST: dict[str, str] = {
     "G": "1*logK+two-step",
     "XY": "1*logK+two-step",
@@ -173,9 +172,9 @@ READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
 
 
 class Setting(Input):
-    """What a run is asked, the same for every strategy."""
+    """The setting of a run, the same for every strategy."""
 
-    delta: Probability = Field(0.05, description="wanted chance of a wrong answer")
+    delta: Probability = Field(0.05, description="maximum probability of a wrong answer")
     cap: Pulls | None = Field(10_000_000, description="most pulls of a run")
 
 
@@ -189,10 +188,12 @@ class Outcome(NamedTuple):
     pulls: np.ndarray  # (K,)
 
 
-def outcome(fit: Fit, pulls: np.ndarray, stopped: bool, left: np.ndarray | None = None) -> Outcome:
-    """A run's end; the answer is the arm of highest estimated value, of those left if given."""
+def outcome(
+    fit: Fit, pulls: np.ndarray, stopped: bool, active: np.ndarray | None = None
+) -> Outcome:
+    """The outcome of a run; the answer is the (active) arm of highest estimated value."""
     values = fit.values
-    answer = int(np.argmax(values if left is None else np.where(left, values, -np.inf)))
+    answer = int(np.argmax(values if active is None else np.where(active, values, -np.inf)))
     return Outcome(
         tau=int(pulls.sum()),
         status=int(Status.STOPPED if stopped else Status.CAPPED),
@@ -203,7 +204,7 @@ def outcome(fit: Fit, pulls: np.ndarray, stopped: bool, left: np.ndarray | None 
 
 
 class _Array:
-    """An array as a key of a cache."""
+    """A hashable array, as a cache key."""
 
     def __init__(self, array: np.ndarray) -> None:
         self.array = array
@@ -220,41 +221,42 @@ _making = threading.Lock()
 
 
 @lru_cache(maxsize=4)
-def _sequence(kind: str, arms: _Array, means: _Array | None, rule: int) -> StaticSequence:
-    return make_sequence(kind, arms.array, None if means is None else means.array, rule)
+def _sequence(strategy: str, arms: _Array, means: _Array | None, rule: int) -> StaticSequence:
+    return make_sequence(strategy, arms.array, None if means is None else means.array, rule)
 
 
 def make_sequence(
-    kind: str, arms: np.ndarray, means: np.ndarray | None, rule: int
+    strategy: str, arms: np.ndarray, means: np.ndarray | None, rule: int
 ) -> StaticSequence:
-    """The sequence of G, XY or XY-Oracle, which alone needs the means.
+    """The sequence of G, XY or XY-Oracle; only XY-Oracle needs the means.
 
-    G and XY begin with one pull of every arm, XY-Oracle with d independent ones (docs/readings.md).
+    G and XY begin with one pull of every arm, XY-Oracle with d linearly independent ones
+    (docs/readings.md).
     """
-    if kind == "XY-Oracle" and means is not None:
+    if strategy == "XY-Oracle" and means is not None:
         directions, first = oracle_pairs(means), spanning_arms(arms)
     else:
-        directions = all_arms(len(arms)) if kind == "G" else all_pairs(len(arms))
+        directions = all_arms(len(arms)) if strategy == "G" else all_pairs(len(arms))
         first = np.arange(len(arms))
     return StaticSequence(make_fit(arms, 0.0), directions, rule, first)
 
 
-def sequence_of(kind: str, problem: Problem, rule: int) -> StaticSequence:
-    """The sequence of G, XY or XY-Oracle, shared by all cells and threads that pull it."""
-    means = _Array(problem.means) if kind == "XY-Oracle" else None
+def sequence_of(strategy: str, problem: Problem, rule: int) -> StaticSequence:
+    """The sequence of G, XY or XY-Oracle, shared by all cells and threads that use it."""
+    means = _Array(problem.means) if strategy == "XY-Oracle" else None
     with _making:
-        return _sequence(kind, _Array(problem.arms), means, rule)
+        return _sequence(strategy, _Array(problem.arms), means, rule)
 
 
 def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) -> Rules:
-    """What a strategy is told.
+    """The rules of a strategy.
 
     Args:
         strategy: its name.
-        problem: the arms. Of the truth XY-Oracle alone is told the means; LinGapE, and
-            Fully-Adaptive with Proposition 2's width, the norm.
+        problem: the arms. Of the truth, XY-Oracle is given the means; LinGapE, and
+            Fully-Adaptive with Proposition 2's width, the norm of theta; the others nothing.
         reading: of the paper.
-        delta: wanted probability of a wrong answer.
+        delta: maximum probability of a wrong answer.
     """
     arms = problem.arms
     if strategy == "LinGapE":
@@ -266,7 +268,7 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
             arms,
             static_width(reading, len(arms), delta),
             alpha=ALPHA,
-            rule=reading.greedy,
+            rule=reading.rule,
             phase_test=reading.phase_test,
             rebuild=reading.rebuild,
         )
@@ -274,17 +276,17 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
     if strategy == "Fully-Adaptive":
         width = adaptive_width(reading, problem, delta)
         ridge = RIDGE if reading.proposition_2 else 0.0
-        return AdaptiveRules(arms, width, all_pairs(len(arms)), reading.greedy, ridge)
+        return AdaptiveRules(arms, width, all_pairs(len(arms)), reading.rule, ridge)
     return static_rules(strategy, problem, reading, delta)
 
 
 def static_rules(strategy: str, problem: Problem, reading: Reading, delta: float) -> StaticRules:
-    """What G, XY or XY-Oracle is told; arguments as of `rules_of`."""
+    """The rules of G, XY or XY-Oracle; arguments as for `rules_of`."""
     by_true_gaps = strategy == "XY-Oracle" and reading.true_gaps
     return StaticRules(
         problem.arms,
         static_width(reading, len(problem.arms), delta),
-        sequence_of(strategy, problem, reading.greedy),
+        sequence_of(strategy, problem, reading.rule),
         problem.means if by_true_gaps else None,
     )
 
@@ -293,16 +295,16 @@ Replicate = Callable[[Streams], Outcome]
 
 
 def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
-    """G and XY, and XY-Oracle under the empirical rule: a fixed sequence, tested at every pull."""
+    """G, XY, and XY-Oracle with the empirical rule: a fixed sequence, tested after every pull."""
     sequence = rules.sequence
 
     def replicate(streams: Streams) -> Outcome:
         fit = make_fit(rules.arms, 0.0)
         n, stopped = 0, False
         while not stopped and n < cap:
-            pulls = sequence.first(min(n + 1, cap))[:cap]
+            pulls = sequence.prefix(min(n + 1, cap))[:cap]
             n, stopped = run_static(
-                fit, problem.means, rules.width, pulls, sequence.least, n, streams.environment
+                fit, problem.means, rules.width, pulls, sequence.n_initial, n, streams.environment
             )
         return outcome(fit, fit.counts, stopped)
 
@@ -310,11 +312,11 @@ def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
 
 
 def prepare_oracle(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
-    """XY-Oracle; under Eq. (4) it stops after a number of pulls that no reward changes."""
+    """XY-Oracle; by Eq. (4) it stops after a number of pulls that does not depend on rewards."""
     if rules.means is None:
         return prepare_static(rules, problem, cap)
     n = deterministic_budget(rules, problem.means, cap)
-    pulled = rules.sequence.first(n or cap)[: n or cap]
+    pulled = rules.sequence.prefix(n or cap)[: n or cap]
     counts = np.bincount(pulled, minlength=len(rules.arms)).astype(float)
 
     def replicate(streams: Streams) -> Outcome:
@@ -327,16 +329,15 @@ def prepare_oracle(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
 
 
 def deterministic_budget(rules: StaticRules, means: np.ndarray, cap: int) -> int:
-    """The pulls after which Eq. (4) holds along a static strategy's sequence; 0 beyond the cap.
+    """The pulls after which Eq. (4) holds along a static strategy's sequence; 0 if above the cap.
 
-    The budget of a run whose estimates are exact: of XY-Oracle its own, of G and XY about what
-    they need.
+    This is the stopping time of XY-Oracle, and for G and XY that of a run with exact estimates.
     """
     fit = make_fit(rules.arms, 0.0)
     known = 0
     while known < cap:
-        pulls = rules.sequence.first(min(known + 1, cap))[:cap]
-        n = true_gaps_hold(fit, means, rules.width, pulls, rules.sequence.least, known)
+        pulls = rules.sequence.prefix(min(known + 1, cap))[:cap]
+        n = true_gaps_hold(fit, means, rules.width, pulls, rules.sequence.n_initial, known)
         if n:
             return n
         known = pulls.size
@@ -345,12 +346,12 @@ def deterministic_budget(rules: StaticRules, means: np.ndarray, cap: int) -> int
 
 def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replicate:
     """Fully-Adaptive."""
-    _, width, pairs, greedy, ridge = rules
+    _, width, pairs, rule, ridge = rules
 
     def replicate(streams: Streams) -> Outcome:
         fit = make_fit(rules.arms, ridge)
         _, stopped = run_fully_adaptive(
-            fit, problem.means, width, pairs, greedy, cap, streams.environment
+            fit, problem.means, width, pairs, rule, cap, streams.environment
         )
         return outcome(fit, fit.counts, stopped)
 
@@ -371,18 +372,18 @@ def prepare_lingape(rules: LinGapERules, problem: Problem, cap: int) -> Replicat
 
 
 def prepare_phased(rules: PhasedRules, problem: Problem, cap: int) -> Replicate:
-    """XY-Adaptive and RAGE: the rewards of a phase are one sum an arm."""
+    """XY-Adaptive and RAGE: the rewards of a phase are drawn as one sum per arm."""
 
     def replicate(streams: Streams) -> Outcome:
-        fit, left, pulls, stopped = run_phased(
+        fit, active, pulls, stopped = run_phased(
             rules.phases, rules.arms, problem.means, cap, streams.environment
         )
-        return outcome(fit, pulls, stopped, left)
+        return outcome(fit, pulls, stopped, active)
 
     return replicate
 
 
-#: How a strategy is simulated: from its rules, what is true, and the most pulls.
+#: How a strategy is simulated: rules, ground truth, cap -> replicate.
 RUNS: dict[str, Callable[[Any, Problem, int], Replicate]] = {
     "G": prepare_static,
     "XY": prepare_static,
@@ -395,7 +396,7 @@ RUNS: dict[str, Callable[[Any, Problem, int], Replicate]] = {
 
 
 def steps(instance: Instance, cell: Cell) -> Steps:
-    """A cell as steps."""
+    """A cell as steps, for ask/tell objects and tests."""
     setting, problem = Setting(**cell.setting), instance.problem
     reading = READINGS[cell.strategy][cell.reading]
     rules = rules_of(cell.strategy, problem, reading, setting.delta)

@@ -36,14 +36,14 @@ MOST_ARMS_SHOWN = 12
 #: The constants of Proposition 1 and its footnote as printed.
 PRINTED = Reading(2.0 * math.sqrt(2.0), "logn")
 DELTA = 0.05
-#: Budgets of static sequences are looked for up to here.
+#: Cap on the exact budgets of static sequences.
 LONGEST = 20_000_000
 RUN_STATISTICS = ("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75")
 RUN_STATISTICS += ("share_capped", "error_rate", "prob_correct")
 
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:
-    """The answer, how hard it is to find, and the paper's bounds on budgets at the setting's delta.
+    """The answer, its complexity, and the paper's bounds on budgets at the setting's delta.
 
     N* (Eq. 7) and M* (Eq. 19) are for the honest width, Theorems 1 to 3 for the printed one, with
     beta = 0; Lemmas 5 to 7 for N* pulls.
@@ -78,32 +78,38 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
 
 
 def lemma_5(d: int, n: float) -> float:
-    """Eq. (24): by what factor rounding to n pulls may raise a design's value, 1 + d(d + 1)/n."""
+    """Eq. (24): bound on the factor by which rounding to n pulls raises a design's value."""
     return 1.0 + d * (d + 1) / n
 
 
 def lemma_6(d: int, n: float) -> float:
-    """What max_x ||x||^2 of the rounded G-optimal design is at most; Lemma 7 doubles it for XY."""
+    """Bound on max_x ||x||^2 of the rounded G-optimal design; Lemma 7 doubles it for XY."""
     return d * (1.0 + (d + d**2 + 2.0) / (2.0 * n))
 
 
 def theorem_3(oracle: float, hardness: float, width: Width, least: float) -> float:
-    """Eq. (20) with beta = 0: what XY-Adaptive needs, from N*, cone_scale^-2 and the least gap.
+    """Eq. (20) with beta = 0: the bound for XY-Adaptive.
 
-    max(M*, 16 N* / alpha) log(C / gap) / log(1 / alpha), the n of C being N*'s.
+    max(M*, 16 N* / alpha) log(C(N*) / gap) / log(1 / alpha).
+
+    Args:
+        oracle: N*.
+        hardness: cone_scale^-2.
+        width: C.
+        least: the smallest gap.
     """
     longest = max(pulls_until(hardness, width), 16.0 * oracle / ALPHA)
     return longest / math.log(1.0 / ALPHA) * math.log(radius(width, oracle) / least)
 
 
 def exact_rows(instance: str, truth: dict, x_name: str, x: float) -> list[dict]:
-    """What is exactly known of an instance, as rows at DELTA."""
+    """The computed numbers of an instance, as rows, at DELTA."""
     cell = Cell(instance, "bound", {"delta": DELTA}, "exact", x_name=x_name, x=x)
     return cell_rows(cell, bounds(truth, {"delta": DELTA}))
 
 
 def dimensions(sources: Sources) -> pd.DataFrame:
-    """Budgets and errors in every dimension, how budgets grow with it, and who needs less."""
+    """Budgets and errors in every dimension, the growth of budgets, and their ratios."""
     summary = sources.summary
     known = [exact_rows(f"d={d}", sources.instances[f"d={d}"]["truth"], "d", d) for d in DIMENSIONS]
     means = summary[summary.statistic == "mean_stopping_time"]
@@ -137,7 +143,7 @@ def comparisons(means: pd.DataFrame) -> Iterator[dict]:
 
 
 def allocation(sources: Sources) -> pd.DataFrame:
-    """Pulls of every arm and budgets at d = 5, beside the published."""
+    """Pulls of every arm and budgets at d = 5, beside the published ones."""
     summary = sources.summary[sources.summary.instance == "d=5"]
     by_arm = summary.statistic.str.startswith("mean_pulls")
     return assemble(
@@ -147,7 +153,7 @@ def allocation(sources: Sources) -> pd.DataFrame:
 
 
 def readings(sources: Sources) -> pd.DataFrame:
-    """Budgets, pulls and errors under every reading at d = 5, and what exact estimates would need.
+    """Budgets, pulls and errors under every reading at d = 5, and budgets with exact estimates.
 
     `budget_ratio` is the mean budget over the published one.
     """
@@ -221,7 +227,7 @@ def two_examples(sources: Sources) -> pd.DataFrame:
 
 
 def counterexamples() -> list[dict]:
-    """Where Lemmas 7 and 5 fail as printed.
+    """Examples in which Lemmas 7 and 5 fail as printed.
 
     For the arms 1 and -1 the value of XY is 4 d, not 2 d. For the canonical basis of R^3 and the
     directions e1, e2/10, e3/10 every four pulls that determine all of them, hence (2, 1, 1) at
@@ -277,7 +283,7 @@ def confidence_polygon(instance: Instance) -> np.ndarray:
 
 
 def _fill(polygon: np.ndarray, steps: int = 60) -> np.ndarray:
-    """Points all over a parallelogram."""
+    """A grid of points that fills a parallelogram."""
     a, b, _, d = polygon
     s, t = np.meshgrid(np.linspace(0, 1, steps), np.linspace(0, 1, steps))
     return a + s.reshape(-1, 1) * (b - a) + t.reshape(-1, 1) * (d - a)

@@ -143,7 +143,7 @@ def _import(command: str = "", paper: str = "") -> None:
     rooms = {"summary": "statistics", "table": "targets", "plot": "plots"}
     with suppress(Exception):
         if command in rooms:
-            registry.PAPERS[paper].room(rooms[command])
+            registry.PAPERS[paper].module(rooms[command])
         elif command == "shard":
             _load_kernels(paper)
 

@@ -1,4 +1,4 @@
-"""The recorded pulls of the two applications: what makes the kept tables, and what reads them.
+"""The recorded pulls of the two applications: making and reading the kept tables.
 
 `battery` makes data/battery, and `cuts` makes data/mip, of the problems in `corridors`. `recorded`
 turns both tables into pulls, those of data/mip with the predictions of `forecast`.

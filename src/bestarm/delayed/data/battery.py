@@ -3,7 +3,7 @@
     python -m bestarm.delayed.data.battery --out data/battery/policies.csv
 
 A policy charges from empty to 80% in four steps of 20% each, at rates C1, ..., C4; all policies
-take equally long. docs/applied-studies.md says what is modelled, and what is tuned.
+take equally long. docs/applied-studies.md describes the model and its tuned parameters.
 """
 
 import os
@@ -21,27 +21,27 @@ from bestarm.core.inputs import InputError
 
 SEED = 2018
 POLICIES, CELLS = 40, 12
-#: C1, C2 and C3 are drawn from this grid; C4 is what MINUTES leave, and must be in this range.
+#: C1, C2 and C3 are from GRID; C4 follows from the total time MINUTES, and must be in range LAST.
 GRID = tuple(np.arange(2.5, 6.01, 0.25).tolist())
 LAST = (2.0, 3.0)
 MINUTES, SHARE = 13.0, 0.2
 #: Cycles of the nominal cell, and of each other cell, which is compared with the nominal one.
 LONG, SHORT = 200, 10
-#: Cycles that are simulated in one go.
+#: Cycles per call of the simulator.
 BLOCK = 10
-#: Of the mesh, in each electrode, the separator and the particles. PyBaMM's 20 take twice as long
-#: and give lives 1% shorter.
+#: Mesh points in each electrode, the separator and the particles. PyBaMM's default 20 takes twice
+#: as long and gives lives 1% shorter.
 POINTS = 10
-#: A cell is dead at this share of the capacity of its first cycle.
+#: A cell reaches its end of life at this share of the capacity of its first cycle.
 DEAD = 0.8
-#: Fast charging ends early at this voltage; the policy then takes longer than others in the end.
+#: At the cut-off voltage fast charging ends early, and the policy takes longer than the others.
 CUT_OFF, FULL, EMPTY = "4.5V", "4.2V", "2.8V"
-#: Tuned: so that lives are hundreds to thousands of cycles and depend on the policy.
+#: Tuned so that lives are hundreds to thousands of cycles and depend on the policy.
 TUNED = {
     "Lithium plating transfer coefficient": 1.0,
     "Negative particle radius [m]": 5e-6,
 }
-#: Likewise, and spread from cell to cell: the nominal value times a lognormal factor.
+#: Tuned too, and varied between cells: the nominal value times a lognormal factor.
 SPREAD_BY = {
     "Lithium plating kinetic rate constant [m.s-1]": 2.5e-12,
     "SEI solvent diffusivity [m2.s-1]": 2.5e-22,
@@ -65,7 +65,7 @@ class Policy(NamedTuple):
 
 
 def minutes(rate: float) -> float:
-    """How long a step takes."""
+    """Duration of a charging step at this rate."""
     return 60.0 * SHARE / rate
 
 
@@ -146,7 +146,7 @@ class Rig:
         ]
         self.cycle = (
             *charge,
-            # without it a later step may start past its own end and give an empty solution
+            # without the rest a later step may start past its own end and give an empty solution
             step.rest(duration=120.0, period=60.0),
             step.c_rate(-1.0, duration=3600.0, termination=FULL, period=300.0),
             step.voltage(float(FULL[:-1]), duration=7200.0, termination="C/20", period=300.0),
@@ -215,7 +215,7 @@ def try_policy(policy: tuple, long: int = LONG, short: int = SHORT) -> dict | No
 
 
 def make(out: Path, threads: int) -> None:
-    """Test candidates in order until POLICIES never reach the cut-off, and write the table."""
+    """Test candidates in order until POLICIES of them never reach the cut-off; write the table."""
     library()
     queue, rows = candidates(), []
     while len(rows) < POLICIES:

@@ -1,8 +1,8 @@
 """Wildlife corridors: a connected set of land parcels that joins reserves within a budget.
 
-The connection subgraph problem of Gomes et al. (2008), which CORLAT is made of, on random maps. A
-parcel has a price and a suitability; the reserves are there already. Of all connected sets that
-hold the reserves and cost at most the budget the most suitable is wanted.
+The connection subgraph problem of Gomes et al. (2008), on which CORLAT is based, on random maps. A
+parcel has a price and a suitability; reserves are free. The goal is the connected set of largest
+total suitability that contains the reserves and costs at most the budget.
 """
 
 import heapq
@@ -28,11 +28,11 @@ class Corridor(NamedTuple):
     price: np.ndarray  # (parcels,) 1 to 100, 0 for reserves
     reserves: np.ndarray  # (RESERVES,) parcels; the first is where flow starts
     budget: int
-    tree: dict[int, int]  # parcel -> the one before it, of a tree that joins the reserves
+    tree: dict[int, int]  # parcel -> its predecessor, in a tree that joins the reserves
 
 
 def corridor(number: int) -> Corridor:
-    """The problem of this number; each has a stream of its own."""
+    """The problem with this number, drawn from a stream of its own."""
     rng = np.random.default_rng([SEED, number])
     suitability, price = _field(rng), _field(rng)
     reserves = _places(rng)
@@ -50,14 +50,14 @@ def neighbours(parcel: int) -> list[int]:
 
 
 def _field(rng: np.random.Generator) -> np.ndarray:
-    """Smooth random numbers, by rank spread evenly over 1, ..., 100."""
+    """A smooth random field, transformed by ranks to be uniform on 1, ..., 100."""
     smooth = gaussian_filter(rng.standard_normal((SIDE, SIDE)), 1.0).ravel()
     rank = np.argsort(np.argsort(smooth))
     return 1 + (99 * rank) // (smooth.size - 1)
 
 
 def _places(rng: np.random.Generator) -> np.ndarray:
-    """Reserves, drawn until all are APART."""
+    """Reserves, redrawn until all are at least APART from each other."""
     while True:
         places = rng.permutation(SIDE * SIDE)[:RESERVES]
         rows, columns = places // SIDE, places % SIDE
@@ -70,7 +70,7 @@ def joining_tree(price: np.ndarray, reserves: np.ndarray) -> dict[int, int]:
     """Grow a tree from the first reserve by the cheapest path to a reserve not in it, greedily.
 
     Returns:
-        parcel -> the one before it on the way from the first reserve, which has itself.
+        parcel -> its predecessor on the path from the first reserve, which is its own predecessor.
     """
     tree = {int(reserves[0]): int(reserves[0])}
     while missing := {int(r) for r in reserves} - tree.keys():
@@ -97,7 +97,7 @@ def start_value(problem: Corridor) -> int:
 
 
 def tree_flow(tree: dict[int, int]) -> dict[tuple[int, int], int]:
-    """What flows along the arcs of a tree when every parcel but the first consumes one unit."""
+    """The flow along the arcs of a tree if every parcel but the first consumes one unit."""
     flow: dict[tuple[int, int], int] = {}
     for parcel in tree:
         while tree[parcel] != parcel:

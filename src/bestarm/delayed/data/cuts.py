@@ -36,14 +36,14 @@ FAMILIES = {
     "zerohalf": ("zerohalf",),
     "knapsack": ("knapsackcover",),
 }
-#: These separators run under another one.
+#: These separators are called by the separator `aggregation`.
 UNDER_AGGREGATION = ("cmir", "flowcover", "knapsackcover")
 #: Knapsack covers are separated by constraint handlers too.
 KNAPSACK_HANDLERS = ("knapsack", "linear")
 
 
 def arms() -> dict[str, tuple[str, ...]]:
-    """Every set of families, by name: what each arm switches on."""
+    """Every subset of the families by name: the cuts each arm enables."""
     choices = (
         tuple(family for family, on in zip(FAMILIES, bits, strict=True) if on)
         for bits in product((False, True), repeat=len(FAMILIES))
@@ -104,7 +104,7 @@ def build(problem: Corridor, chosen: tuple[str, ...]) -> tuple:
 
 
 def _switch(model, chosen: tuple[str, ...]) -> None:
-    """All separators off but those of the chosen families, these as SCIP has them by default."""
+    """Disable all separators but those of the chosen families, which keep SCIP's defaults."""
     defaults = model.getParams()
     model.setSeparating(scip().SCIP_PARAMSETTING.OFF)
     wanted = [name for family in chosen for name in FAMILIES[family]]
@@ -122,20 +122,20 @@ def _switch(model, chosen: tuple[str, ...]) -> None:
 
 
 class Recorder:
-    """What keeps the bounds of a run, step by step; `solve` makes it a handler of SCIP's events.
+    """Records the bounds of a run, step by step; `solve` turns it into a SCIP event handler.
 
-    At the end of a step they are those of the last event before it: an LP solved, a cut found or a
-    node done. SCIP brings its upper bound up to date only when a node is done, so at the root,
-    where every LP bounds the problem, that of the LP counts as well. Lower bounds are sums of
-    suitabilities, hence integers; upper ones are rounded up to 1e-6, and before the first LP is
-    solved all parcels together bound the problem.
+    The bounds at the end of a step are those at the last event before it: an LP solved, a cut added
+    or a node solved. SCIP updates its upper bound only when a node is solved, so at the root, where
+    every LP value bounds the problem, the LP value is used too. Lower bounds are sums of
+    suitabilities, hence integers; upper bounds are rounded up to multiples of 1e-6. Before the
+    first LP the upper bound is the suitability of all parcels.
 
     Args:
-        problem: that is solved.
+        problem: the problem that is solved.
         x: its variables, see `build`.
     """
 
-    model: Any  # the one that it is included in, set by PySCIPOpt
+    model: Any  # the model of the run, set by PySCIPOpt
 
     def __init__(self, problem: Corridor, x: list) -> None:
         self.suitability, self.x = problem.suitability, x
@@ -146,13 +146,13 @@ class Recorder:
         self.over = False  # whether all steps are over
 
     def eventinit(self) -> None:
-        """Ask for the events; SCIP calls it before the run."""
+        """Subscribe to the events; called by SCIP before the run."""
         events = scip().SCIP_EVENTTYPE
         for event in ("FIRSTLPSOLVED", "LPSOLVED", "ROWADDEDSEPA", "NODESOLVED"):
             self.model.catchEvent(getattr(events, event), self)
 
     def eventexec(self, event: Any) -> None:
-        """End the steps that are over, and look at the bounds; SCIP calls it at every event."""
+        """End the steps that are over, and update the bounds; called by SCIP at every event."""
         iterations = self.model.getNLPIterations()
         added = event.getType() == scip().SCIP_EVENTTYPE.ROWADDEDSEPA
         if self.over or (added and iterations == self.seen):
@@ -166,12 +166,12 @@ class Recorder:
             self.model.interruptSolve()
 
     def end_step(self) -> None:
-        """The bounds that are known are those at the end of a step."""
+        """Record the current bounds as those at the end of a step."""
         self.lower.append(self.low)
         self.upper.append(self.high)
 
     def look(self) -> None:
-        """Bring the bounds up to date."""
+        """Update the bounds."""
         high = self.model.getDualbound()
         if self.at_root():
             pairs = zip(self.suitability, self.x, strict=True)
@@ -180,7 +180,7 @@ class Recorder:
         self.high = max(min(self.high, math.ceil(high * 1e6) / 1e6), float(self.low))
 
     def at_root(self) -> bool:
-        """Whether the current LP bounds the problem."""
+        """Whether the value of the current LP is a bound for the problem."""
         return (
             self.model.getStage() == scip().SCIP_STAGE.SOLVING
             and self.model.getDepth() == 0
@@ -193,7 +193,7 @@ def solve(problem: Corridor, chosen: tuple[str, ...]) -> tuple[list[int], list[f
     """Lower and upper bounds at the end of every step, the last one being that of the run."""
 
     class Handler(Recorder, scip().Eventhdlr):
-        """PySCIPOpt is loaded where it is needed."""
+        """A class of its own, since PySCIPOpt is imported only here."""
 
     model, x = build(problem, chosen)
     recorder = Handler(problem, x)
@@ -206,13 +206,13 @@ def solve(problem: Corridor, chosen: tuple[str, ...]) -> tuple[list[int], list[f
 
 
 def solve_instance(number: int, names: tuple[str, ...]) -> list:
-    """The runs of some arms on a problem: pairs of lists as of `solve`."""
+    """The runs of some arms on a problem: pairs of lists as `solve` returns."""
     problem = corridor(number)
     return [solve(problem, arms()[name]) for name in names]
 
 
 def table_of(runs: list[list], names: tuple[str, ...]) -> pa.Table:
-    """A row a step of every run; `runs[i][a]` is arm a on instance i."""
+    """A table with one row per step of every run; `runs[i][a]` is arm a on instance i."""
     rows = [
         (i, a, s + 1, low, high)
         for i, of_instance in enumerate(runs)

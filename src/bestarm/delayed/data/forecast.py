@@ -1,14 +1,14 @@
 """Forecasts of a solver's final lower bound from its bounds so far (Section 5.3).
 
-All bounds of an instance are divided by the value of its start solution, which is known before a
-run, since raw ones differ more between instances than between strategies.
+All bounds of an instance are divided by the value of its start solution, which is known before the
+run, because raw bounds differ more between instances than between strategies.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-#: One instance in so many trains the predictor, the first of each group.
+#: The first of every TRAINING_EVERY instances is used to train the predictor.
 TRAINING_EVERY = 4
 
 
@@ -43,11 +43,11 @@ def train(traces: Traces, training: np.ndarray) -> np.ndarray:
 
     Args:
         traces: of all instances.
-        training: those to look at; no other is.
+        training: indices of the training instances, the only ones used.
 
     Returns:
         (steps, 3) coefficients a, b, c in units of the instance's start solution. A step that no
-        training run has is given those of the step before.
+        training run reaches gets those of the step before.
     """
     unit = traces.unit[training, None, None]
     lower, upper = traces.lower[training] / unit, traces.upper[training] / unit
@@ -65,10 +65,11 @@ def train(traces: Traces, training: np.ndarray) -> np.ndarray:
 
 
 def forecasts(traces: Traces, coefficients: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What is predicted at every step of every run, and its scale (UB - LB) / 2.
+    """The prediction at every step of every run, and its scale (UB - LB) / 2.
 
     Returns:
-        Two (instances, arms, steps), in units of the instance's start solution; 0 after a run.
+        Two arrays (instances, arms, steps), in units of the instance's start solution; 0 after a
+        run.
     """
     unit = traces.unit[:, None, None]
     lower, upper = np.nan_to_num(traces.lower / unit), np.nan_to_num(traces.upper / unit)

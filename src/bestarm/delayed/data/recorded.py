@@ -16,7 +16,7 @@ from bestarm.delayed.world import Records
 
 #: The tables, under data/; their provenance is beside them.
 TABLES = {"battery": "battery/policies.csv", "mip": "mip/traces.parquet"}
-#: Cycles of a battery test that are a time step.
+#: Cycles of a battery test per time step.
 CYCLES_PER_STEP = 50
 
 
@@ -29,7 +29,7 @@ def table_path(table: str) -> Path:
 
 
 def digest(table: str) -> str:
-    """The sha256 of a table's file, by which an instance names the version it is about."""
+    """The sha256 of a table's file, with which an instance names its version."""
     return hashlib.sha256(table_path(table).read_bytes()).hexdigest()
 
 
@@ -40,12 +40,12 @@ def records(table: str) -> tuple[tuple[str, ...], Records]:
 
 
 def policies() -> pd.DataFrame:
-    """The table of charging policies, a row a policy."""
+    """The table of charging policies, one row per policy."""
     return pd.read_csv(table_path("battery"))
 
 
 def _battery() -> tuple[tuple[str, ...], Records]:
-    """A pull cycles one of the cells built for a policy until it is dead; the reward is its life.
+    """A pull cycles one of a policy's cells to its end of life; the reward is that life.
 
     A life of L cycles takes ceil(L / CYCLES_PER_STEP) steps.
     """
@@ -57,7 +57,7 @@ def _battery() -> tuple[tuple[str, ...], Records]:
 
 
 def traces() -> Traces:
-    """All runs of the solver, as `cuts.py` recorded them."""
+    """All runs of the solver, as recorded by `cuts.py`."""
     table = pq.read_table(table_path("mip")).to_pandas()
     arms = table.arm.cat
     shape = int(table.instance.max()) + 1, len(arms.categories), int(table.step.max())
