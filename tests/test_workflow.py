@@ -50,8 +50,15 @@ def nothing_to_do(output):
     return "Nothing to be done" in output
 
 
-class TestWorkflow:
-    def test_builds_everything(self, project):
+def files_of(project):
+    """What is built of the paper; hidden files are Snakemake's own."""
+    return list((project / "figures/smoke/baics").glob("[!.]*"))
+
+
+class TestEverything:
+    """All papers, and the toy."""
+
+    def test_it_is_built(self, project):
         toy.add_to(project)
         output = snakemake(project, ALL)
         assert jobs(output)["table", "baics"] == len(BAICS.targets)
@@ -67,13 +74,22 @@ class TestWorkflow:
             for suffix in (".csv", ".svg", ".png"):
                 assert table.with_suffix(suffix).stat().st_size > 0
 
+    def test_a_second_run_does_nothing(self, project):
+        assert nothing_to_do(snakemake(project, ALL))
+
+
+class TestWorkflow:
+    """One paper and the toy."""
+
+    def test_is_built(self, project):
+        toy.beside(project, "baics")
+        done = jobs(snakemake(project, ALL))
+        assert {paper for _, paper in done} == {"baics", "toy", ""}
+
     @pytest.mark.parametrize("name", ["$(touch x)", "a b", "a;b", "`x`", "a.b"])
     def test_names_that_a_shell_would_act_on_are_no_targets(self, project, name):
         for target in (f"figures/smoke/toy/{name}.svg", f"results/smoke/toy/{name}/summary.csv"):
             assert "MissingRuleException" in snakemake(project, "-n", target, check=False)
-
-    def test_second_run_does_nothing(self, project):
-        assert nothing_to_do(snakemake(project, ALL))
 
     @pytest.mark.parametrize("suffix", ["svg", "csv"])
     def test_a_deleted_figure_is_rebuilt_alone(self, project, suffix):
@@ -155,6 +171,13 @@ class TestWorkflow:
         assert (project / "figures/smoke/toy/fig1.svg").stat().st_mtime_ns == toy_before
         assert nothing_to_do(snakemake(project, ALL))
 
+    def test_one_core_gives_the_same_bytes(self, project):
+        before = {path.name: path.read_bytes() for path in files_of(project)}
+        for old in ("results", "figures/smoke", ".snakemake"):
+            shutil.rmtree(project / old)
+        snakemake(project, "--cores", "1", "figures/smoke/baics/all")
+        assert {path.name: path.read_bytes() for path in files_of(project)} == before
+
 
 class TestMoreReplications:
     """`--config replications=N`, after the paper's replications, which are made few."""
@@ -219,17 +242,7 @@ class TestFreshClone:
         assert listed["shard", "baics"] > 0
         assert listed["table", "baics"] == len(BAICS.targets)
 
-    def test_one_core_gives_the_same_bytes_as_two(self, project):
-        folder, built = project / "figures/smoke/baics", []
-        for cores in ("1", "2"):
-            for old in ("results", "figures/smoke", ".snakemake"):
-                shutil.rmtree(project / old, ignore_errors=True)
-            snakemake(project, "--cores", cores, "figures/smoke/baics/all")
-            built.append({path.name: path.read_bytes() for path in folder.iterdir()})
-        assert built[0] == built[1]
-
     def test_bad_configuration_is_one_line_and_nothing_is_written(self, project):
-        shutil.rmtree(project / "results")
         edit(project / "workflow/scales/smoke.yaml", "example1: {", "example1: {rounds: 3, ")
         output = snakemake(project, ALL, check=False)
         assert "Traceback" not in output

@@ -4,6 +4,8 @@ import re
 import shutil
 from pathlib import Path
 
+from bestarm.pipeline.registry import TITLES
+
 HERE = Path(__file__).parent
 
 
@@ -18,6 +20,23 @@ def add_to(project: Path) -> None:
             file.write((HERE / "data/scale.yaml").read_text())
     registry = project / "src/bestarm/pipeline/registry.py"
     registry.write_text(registry.read_text().replace("TITLES = {", 'TITLES = {\n    "toy": "Toy",'))
+
+
+def beside(project: Path, paper: str) -> None:
+    """Add the toy to a copy of the project and take out all papers but one."""
+    add_to(project)
+    registry = project / "src/bestarm/pipeline/registry.py"
+    others = [name for name in TITLES if name != paper]
+    text = registry.read_text()
+    for name in others:
+        text = re.sub(rf'^    "{name}": .*\n', "", text, flags=re.MULTILINE)
+    registry.write_text(text)
+    for scale in ("paper", "quick", "smoke"):
+        file = project / f"workflow/scales/{scale}.yaml"
+        text = file.read_text()
+        for name in others:
+            text = re.sub(rf"^  {name}:\n(    .*\n)+", "", text, flags=re.MULTILINE)
+        file.write_text(text)
 
 
 def alone_in(project: Path, replications: int, per_shard: int) -> None:

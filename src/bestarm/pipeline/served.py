@@ -140,10 +140,10 @@ def _import(command: str = "", paper: str = "") -> None:
     from bestarm.common import style, tables  # noqa: F401
     from bestarm.pipeline import registry, scoreboard, shard, summary  # noqa: F401
 
-    rooms = {"summary": "statistics", "table": "targets", "plot": "plots"}
+    modules = {"summary": "statistics", "table": "targets", "plot": "plots"}
     with suppress(Exception):
-        if command in rooms:
-            registry.PAPERS[paper].module(rooms[command])
+        if command in modules:
+            registry.PAPERS[paper].module(modules[command])
         elif command == "shard":
             _load_kernels(paper)
 
