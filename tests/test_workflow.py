@@ -112,7 +112,7 @@ class TestWorkflow:
 
     def test_words_about_code_rerun_nothing(self, project):
         edit(project / "src/bestarm/baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  #")
-        edit(project / "src/bestarm/baics/steps.py", '"""A fresh state;', '"""Fresh state;')
+        edit(project / "src/bestarm/baics/steps.py", '"""The steps of', '"""Steps of')
         assert not jobs(snakemake(project, "-n", ALL))
 
     def test_an_edit_to_a_picture_simulates_nothing(self, project):

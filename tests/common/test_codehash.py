@@ -63,13 +63,12 @@ def test_real_changes_are_seen(package, path, old, new):
         ("baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  # as the paper says"),
         ("baics/steps.py", "Uniform: an arm with", "Uniform: one arm with"),
         ("baics/plots.py", "import numpy as np", "import numpy as np\n\nOTHER = 1"),
-        ("baics/statistics.py", "300", "300"),
         ("cli.py", "import sys", "import sys\n\nOTHER = 1"),
     ],
 )
 def test_comments_docstrings_plots_and_the_command_line_are_not(package, path, old, new):
     before = code_hash(*SHARD)
-    package(path, old, new) if old in (codehash.PACKAGE / path).read_text() else None
+    package(path, old, new)
     assert code_hash(*SHARD) == before
 
 
