@@ -9,6 +9,7 @@ from bestarm.core.compile import jit
 from bestarm.linear import reference
 from bestarm.linear.allocation import (
     ARGMIN_MAX,
+    TIE,
     TWO_STEP,
     Directions,
     StaticSequence,
@@ -20,11 +21,13 @@ from bestarm.linear.allocation import (
     choose_two_step,
     make_uncertainty,
     measure,
+    one_by_one,
     oracle_pairs,
     overlap,
     repeats,
     shrink,
     spanning_arms,
+    worst,
 )
 from bestarm.linear.least_squares import REFACTOR, make_fit, refit
 from bestarm.linear.problem import paper_instance
@@ -274,6 +277,18 @@ def test_choices_are_those_of_inverses(rule, fit, kind):
     assert found == reference.choose(a, fit.arms, y, directions.weight, fit.counts, rule)
 
 
+@settings(max_examples=500)
+@given(
+    steps=st.lists(st.sampled_from([-4000, -4, -3, -2, -1, 0, 1, 2, 3, 4]), min_size=1),
+    scale=st.sampled_from([1.0, 1e-7, 3e4]),
+)
+def test_the_worst_of_near_ties_is_that_found_one_by_one(steps, scale):
+    """Values a fraction of TIE apart: chains of them, maxima after them and before them."""
+    values = scale * (1.0 + 0.4 * TIE * np.array(steps, dtype=float))
+    for weight in (np.ones(values.size), np.linspace(1.0, 1.0 + TIE, values.size)):
+        assert worst(values, weight) == one_by_one(values, weight)
+
+
 @pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
 def test_ties_go_to_the_arm_pulled_least(rule):
     """Three arms on a line that tell alike, however rounding has it."""
@@ -309,6 +324,8 @@ def test_sequence_is_that_of_inverses(kind, rule):
     short = sequence.prefix(3000).copy()
     long = sequence.prefix(10_000)
     np.testing.assert_array_equal(long[: short.size], short)
+    at_once = StaticSequence(make_fit(arms, 0.0), directions, rule, np.arange(5)).prefix(10_000)
+    np.testing.assert_array_equal(at_once, long[: at_once.size])
     assert long[:5].tolist() == [0, 1, 2, 3, 4]
     counts, y = np.ones(5), vectors(arms, directions)
     for n in range(5, 5000):

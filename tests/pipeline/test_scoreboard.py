@@ -58,9 +58,9 @@ def judge_at(root):
         names = list(registry.PAPERS[paper].targets)
         tables = {n: read_table(root / f"figures/{paper}/{n}.csv") for n in names}
         known = Tables(tables, read_published(root / f"data/published/{paper}.csv"))
-        for margins, found in parts.items():
-            ledger = root / f"data/claims/{paper}.yaml"
-            found.append(verdicts.judge_paper(ledger, known, margins))
+        ledger = root / f"data/claims/{paper}.yaml"
+        for margins, found in verdicts.judge_paper(ledger, known, parts).items():
+            parts[margins].append(found)
     return {margins: pd.concat(found) for margins, found in parts.items()}
 
 

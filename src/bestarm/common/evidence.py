@@ -7,9 +7,8 @@ number's error is the upper half of its interval, the larger one's the lower hal
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import pandas as pd
 from scipy import special
 
 from bestarm.core.estimates import wilson
@@ -64,12 +63,12 @@ def tail(difference: float, error: float) -> float:
     return float(special.ndtr(-difference / error))
 
 
-def is_computed(row: pd.Series) -> bool:
+def is_computed(row: Any) -> bool:
     """Whether a row of a table is computed without sampling."""
     return row.status == "exact"
 
 
-def missing(row: pd.Series) -> str:
+def missing(row: Any) -> str:
     """Why a row cannot be compared; empty if it can."""
     if math.isnan(row.value):
         return UNDEFINED
@@ -77,12 +76,12 @@ def missing(row: pd.Series) -> str:
     return NO_INTERVAL if sampled and math.isnan(row.high - row.low) else ""
 
 
-def is_lower_bound(row: pd.Series) -> bool:
+def is_lower_bound(row: Any) -> bool:
     """Whether a row is a mean stopping time over runs of which some were capped."""
     return row.status == "restricted" and row.statistic == "mean_stopping_time"
 
 
-def count_of(row: pd.Series) -> int | None:
+def count_of(row: Any) -> int | None:
     """The number of successes behind a share of n runs; None if the row is not such a share."""
     if row.unit != "share" or row.n < 1:
         return None
@@ -95,7 +94,7 @@ def count_of(row: pd.Series) -> int | None:
     return count if abs(low - row.low) + abs(high - row.high) < 1e-4 else None
 
 
-def raw_side(row: pd.Series) -> Side:
+def raw_side(row: Any) -> Side:
     """A row without transformation; standard errors from its 95% interval (Wilson's for shares)."""
     if is_computed(row):
         return Side(row.value)
@@ -105,7 +104,7 @@ def raw_side(row: pd.Series) -> Side:
     return Side(row.value, max(row.value - low, 0.0) / Z95, max(high - row.value, 0.0) / Z95)
 
 
-def log_side(row: pd.Series) -> Side | None:
+def log_side(row: Any) -> Side | None:
     """The logarithm of a row; None if it is not positive."""
     if row.value <= 0.0:
         return None

@@ -11,6 +11,9 @@ from bestarm.linear.least_squares import REFACTOR, Fit, refit, squared_norm
 TWO_STEP, ARGMIN_MAX = 0, 1
 #: Arms whose scores differ by less than this, relatively, tie; rounding must not decide.
 TIE = 1e-9
+#: A static sequence is computed in blocks of so many arms, so that the pulls at which a matrix is
+#: factored anew do not depend on how far it was asked for.
+BLOCK = 4 * REFACTOR
 
 
 class Directions(NamedTuple):
@@ -110,7 +113,29 @@ def shrink(directions: Directions, uncertainty: Uncertainty, arm: int, times: fl
 
 @inlined
 def worst(sizes: np.ndarray, weight: np.ndarray) -> tuple[int, float]:
-    """The direction with the largest weight y^T A^-1 y (ties: the first), and that value."""
+    """The direction with the largest weight y^T A^-1 y (ties: the first), and that value.
+
+    Going through them, a direction replaces the one before if its value is larger by more than TIE,
+    relatively. The first whose value is within TIE of the maximum is the last to do so, unless one
+    before it comes nearly as close; only then is the comparison made one by one, since branches
+    that depend on values are slow.
+    """
+    largest = -1.0
+    for i in range(sizes.size):
+        value = weight[i] * sizes[i]
+        largest = value if value > largest else largest
+    for i in range(sizes.size):
+        value = weight[i] * sizes[i]
+        if value >= largest * (1.0 - 3.0 * TIE):
+            if value * (1.0 + TIE) >= largest:
+                return i, value
+            break
+    return one_by_one(sizes, weight)
+
+
+@lean
+def one_by_one(sizes: np.ndarray, weight: np.ndarray) -> tuple[int, float]:
+    """`worst` for any values."""
     which, largest, bar = 0, -1.0, -1.0
     for i in range(sizes.size):
         value = weight[i] * sizes[i]
@@ -134,7 +159,7 @@ def choose_two_step(directions: Directions, uncertainty: Uncertainty, counts: np
         square, own = overlap(directions, table, x, y) ** 2, 1.0 + table[x, x]
         gain, most = square * below, above * own
         fewer = counts[x] < counts[best]
-        if gain > most * (1.0 + TIE) or (fewer and gain >= most * (1.0 - TIE)):
+        if gain >= most * (1.0 - TIE) and (fewer or gain > most * (1.0 + TIE)):
             best, above, below = x, square, own
     return best
 
@@ -272,9 +297,17 @@ class StaticSequence:
         """At least the first n arms of the sequence."""
         with self._lock:
             if n > self._known:
-                size = max(1 << 12, 1 << (n - 1).bit_length())
+                size = _round_up(max(n, self._known + self._known // 4))
                 longer = np.empty(size, np.int32)
                 longer[: self._known] = self._arms[: self._known]
-                extend(self._fit, self._directions, self._rule, longer[self._known :])
-                self._arms, self._known = longer, size
+                while self._known < size:
+                    end = _round_up(self._known + 1)
+                    extend(self._fit, self._directions, self._rule, longer[self._known : end])
+                    self._known = end
+                self._arms = longer
             return self._arms[: self._known]
+
+
+def _round_up(n: int) -> int:
+    """The least multiple of BLOCK that is at least n."""
+    return -(-n // BLOCK) * BLOCK

@@ -150,8 +150,8 @@ def claims(
             {name: read_table(figures / paper / f"{name}.csv") for name in names},
             read_published(ledger.parent.parent / "published" / f"{paper}.csv"),
         )
-        for margins, found in parts.items():
-            found.append(judge_paper(ledger, tables, margins))
+        for margins, found in judge_paper(ledger, tables, parts).items():
+            parts[margins].append(found)
     judged = {margins: pd.concat(found) for margins, found in parts.items()}
     scoreboard.write(scoreboard.headline(judged), headline)
     scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)

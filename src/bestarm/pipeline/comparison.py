@@ -1,9 +1,7 @@
 """One part of a claim under one reading: its numbers, and what they say of each other."""
 
 import math
-from typing import NamedTuple
-
-import pandas as pd
+from typing import Any, NamedTuple
 
 from bestarm.common import evidence
 from bestarm.common.evidence import CAPPED, Z95, Evidence, Side
@@ -17,7 +15,7 @@ NOTHING = (math.nan, math.nan, math.nan)
 class Number(NamedTuple):
     """A row of a table, or a published number, on both scales."""
 
-    row: pd.Series
+    row: Any
     raw: Side
     log: Side | None  # None if it is not positive
     is_ours: bool = True
@@ -27,9 +25,9 @@ class Comparison(NamedTuple):
     """What a part of a claim compares under a reading, and what comes of it."""
 
     part: Part
-    ours: pd.Series
+    ours: Any
     found: Evidence
-    other: pd.Series | None = None  # the other row of an inequality
+    other: Any = None  # the other row of an inequality
     than: float = math.nan  # what an inequality compares with
     published: Published | None = None
     ratio: tuple[float, float, float] = NOTHING  # published over ours, or ours over the other row
@@ -81,7 +79,7 @@ def _look_up(tables: Tables, row: RowOf, reading: str) -> Number:
     return _published(tables.published(row), mine)._replace(row=found, is_ours=False)
 
 
-def _published(published: Published, ours: pd.Series) -> Number:
+def _published(published: Published, ours: Any) -> Number:
     """A published number with its sampling error: ours, scaled to the paper's number of runs.
 
     Or, if that is larger, the one between two values that the paper itself has of the number.
@@ -131,7 +129,7 @@ def _with_published(
     )  # fmt: skip
 
 
-def _number(claim: Claim, ours: pd.Series, published: Published, margins: float) -> Evidence:
+def _number(claim: Claim, ours: Any, published: Published, margins: float) -> Evidence:
     """The evidence on a published number; a mean over capped runs only shows it is too small."""
     theirs, margin = _published(published, ours), claim.margin_times(margins)
     if claim.is_difference:
@@ -144,7 +142,7 @@ def _number(claim: Claim, ours: pd.Series, published: Published, margins: float)
         raw = evidence.same(evidence.raw_side(ours), theirs.raw, 0.0, published.half_unit)
         return raw._replace(support=1.0, margin=margin)
     found = evidence.same(mine, other, margin, off)
-    same_cap = ours.get("cap", math.nan) == published.cap
+    same_cap = getattr(ours, "cap", math.nan) == published.cap
     if ours.status != "restricted" or same_cap:
         return found
     shown = evidence.is_lower_bound(ours) and found.difference < 0.0
@@ -171,7 +169,7 @@ def _with_row(claim: Claim, part: Part, ours: Number, other: Number, margins: fl
     )
 
 
-def _uncapped(claim: Claim, found: Evidence, ours: pd.Series, other: pd.Series) -> Evidence:
+def _uncapped(claim: Claim, found: Evidence, ours: Any, other: Any) -> Evidence:
     """Evidence without what capped runs leave open."""
     capped = [row.status == "restricted" for row in (ours, other)]
     if not any(capped):
@@ -186,7 +184,7 @@ def _uncapped(claim: Claim, found: Evidence, ours: pd.Series, other: pd.Series) 
     return found._replace(support=1.0, reason=CAPPED)
 
 
-def _strict(found: Evidence, row: pd.Series) -> Evidence:
+def _strict(found: Evidence, row: Any) -> Evidence:
     """Evidence in which runs that all give one number do not show that it exceeds that number."""
     tie = found.difference == 0.0 and found.facing == 0.0
     return found._replace(support=1.0) if tie and not evidence.is_computed(row) else found

@@ -8,6 +8,7 @@ LEVEL.
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -53,7 +54,7 @@ def _validity(p_values: list[float], proven: bool) -> str:
     return PROVEN if proven else NOT_REFUTED
 
 
-def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[pd.Series, float]]:
+def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[Any, float]]:
     """Cells with a delta, and how likely so many errors are if each has at most that chance.
 
     Where a table counts `wrong_stops`, these are the errors. Elsewhere a run that was capped has
@@ -75,7 +76,7 @@ def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[pd.Series, float]]
 
 def _too_soon(
     bounds: list[RowOf], tables: Mapping[str, pd.DataFrame]
-) -> Iterable[tuple[pd.Series, float]]:
+) -> Iterable[tuple[Any, float]]:
     """Cells without a capped run, and how likely means as short are if the bound holds."""
     for bound in bounds:
         table = tables[str(bound.target)]

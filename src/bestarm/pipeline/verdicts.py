@@ -6,6 +6,7 @@ corrected over all of them; claims get a verdict from the outcomes, from the val
 """
 
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,7 +61,10 @@ class Judged(NamedTuple):
 
 
 def judge(
-    ledger: Ledger, tables: Tables, margins: float = 1.0
+    ledger: Ledger,
+    tables: Tables,
+    margins: float = 1.0,
+    known: dict[tuple[str, str], str] | None = None,
 ) -> tuple[list[Judged], dict[tuple[str, str], str]]:
     """The verdicts on all claims of a ledger, and the validity of every (strategy, reading).
 
@@ -68,11 +72,13 @@ def judge(
         ledger: the claims.
         tables: the paper's, at one scale.
         margins: a factor on all equivalence margins.
+        known: the validities, if they were computed before.
 
     Raises:
         InputError: a row that a claim names is not there, or not alone.
     """
-    known = validities(ledger, tables.tables)
+    if known is None:
+        known = validities(ledger, tables.tables)
     results = {claim.id: _outcomes(claim, ledger, tables, margins) for claim in ledger.claims}
     passing = _passing(ledger, results)
     judged = []
@@ -173,7 +179,7 @@ def _passes(result: OfReading, level: float) -> bool:
     )
 
 
-def _validity(row: pd.Series | None, known: dict[tuple[str, str], str]) -> str:
+def _validity(row: Any, known: dict[tuple[str, str], str]) -> str:
     """The validity of the strategies of a row under its reading; refuted if one is."""
     if row is None:
         return ""
@@ -308,18 +314,21 @@ def _plainly(claim: Claim, size: float) -> float:
     return math.expm1(size) if logarithmic else size
 
 
-def judge_paper(path: Path, tables: Tables, margins: float = 1.0) -> pd.DataFrame:
-    """The ledger of the paper that a file is named after.
+def judge_paper(
+    path: Path, tables: Tables, margins: Iterable[float] = (1.0,)
+) -> dict[float, pd.DataFrame]:
+    """The ledger of the paper that a file is named after, by the factor on its margins.
 
     Raises:
         InputError: naming the file where a claim is unusable.
     """
     ledger = read_ledger(path)
     try:
-        judged, known = judge(ledger, tables, margins)
+        known = validities(ledger, tables.tables)
+        judged = {factor: judge(ledger, tables, factor, known)[0] for factor in margins}
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return lines_of(path.stem, judged, known)
+    return {factor: lines_of(path.stem, found, known) for factor, found in judged.items()}
 
 
 def write_ledger(ledger: pd.DataFrame, path: Path | str) -> None:
