@@ -7,12 +7,21 @@ import numpy as np
 import pytest
 
 from bestarm.linear import reference
-from bestarm.linear.allocation import ARGMIN_MAX, TWO_STEP, all_pairs, among, spanning_arms
+from bestarm.linear.allocation import (
+    ARGMIN_MAX,
+    BLOCK,
+    TWO_STEP,
+    all_pairs,
+    among,
+    spanning_arms,
+)
 from bestarm.linear.designs import optimal_design, round_design
 from bestarm.linear.least_squares import make_fit, refit
 from bestarm.linear.phased import (
     EQ_18,
     FIGURE_3,
+    MOST_OPEN,
+    PhasePlans,
     RagePhases,
     XYAdaptivePhases,
     fill_phase,
@@ -25,14 +34,8 @@ MOST = 10**9
 
 
 def xy_adaptive(arms, *, phase_test=EQ_18, rebuild=True, width="constant"):
-    return XYAdaptivePhases(
-        arms,
-        WIDTHS[width],
-        alpha=0.1,
-        rule=TWO_STEP,
-        phase_test=phase_test,
-        rebuild=rebuild,
-    )
+    plans = PhasePlans(arms, 0.1, TWO_STEP, phase_test)
+    return XYAdaptivePhases(arms, WIDTHS[width], plans, rebuild)
 
 
 @pytest.mark.parametrize("phase_test", [EQ_18, FIGURE_3], ids=["eq18", "fig3"])
@@ -46,14 +49,16 @@ def test_a_phase_ends_as_soon_as_its_uncertainty_is_low_enough(size, rule, phase
         for wanted in (0.47, 0.031) if phase_test == EQ_18 else (0.097, 1.03e-4):
             fit = make_fit(arms, 0.0)
             fit.counts[first] = 1.0
-            reached, complete = fill_phase(
-                fit, among(all_pairs(size[1]), active), rule, phase_test, wanted, MOST
-            )
+            directions = among(all_pairs(size[1]), active)
+            sequence = np.empty(10_000, np.uint16)
+            n, reached, complete = fill_phase(fit, directions, rule, phase_test, wanted, sequence)
             counts, literal = reference.fill_phase(
                 arms, first, active, rule, phase_test == FIGURE_3, wanted
             )
             assert complete
             np.testing.assert_array_equal(fit.counts, counts)
+            counts[first] -= 1
+            np.testing.assert_array_equal(np.bincount(sequence[:n], minlength=size[1]), counts)
             assert reached == pytest.approx(literal, rel=1e-9)
 
 
@@ -61,8 +66,10 @@ def test_a_phase_stops_at_the_pulls_allowed():
     arms = drawn(1, 2, 4).arms
     fit = make_fit(arms, 0.0)
     fit.counts[spanning_arms(arms)] = 1.0
-    reached, complete = fill_phase(fit, all_pairs(4), TWO_STEP, EQ_18, 1e-6, 2000)
+    sequence = np.empty(1998, np.uint16)
+    n, reached, complete = fill_phase(fit, all_pairs(4), TWO_STEP, EQ_18, 1e-6, sequence)
     assert not complete
+    assert n == 1998
     assert fit.counts.sum() == 2000
     inverse = np.linalg.inv(reference.design_matrix(arms, fit.counts))
     wanted = reference.squared(inverse, pair_directions(arms)).max()
@@ -99,6 +106,25 @@ class TestXYAdaptive:
             plan = phases.plan(1, np.ones(5, bool), phases.start, most)
             assert plan.counts.sum() == most
             assert plan.complete == (most == n)
+
+
+@pytest.mark.parametrize("rule", [TWO_STEP, ARGMIN_MAX], ids=["two-step", "argmin-max"])
+def test_a_plan_does_not_depend_on_what_was_asked_before(rule):
+    """Phases cut short, gone on with and dropped in between, past several blocks."""
+    arms = drawn(2, 3, 5).arms
+    used = PhasePlans(arms, 1e-4, rule, EQ_18)
+    keys = [
+        (np.arange(5) < left, reached) for left in (5, 4, 3) for reached in (0.9, 0.8, 0.7, 0.6)
+    ]
+    assert len(keys) > MOST_OPEN
+    for most in (700, 3 * BLOCK - 5, 2000, 4 * BLOCK, MOST, 900):
+        for active, reached in keys:
+            alone = PhasePlans(arms, 1e-4, rule, EQ_18).plan(active, reached, most)
+            found = used.plan(active, reached, most)
+            np.testing.assert_array_equal(found.counts, alone.counts)
+            assert found.complete == alone.complete
+            assert found.counts.sum() <= most
+            assert not found.complete or found.reached == alone.reached
 
 
 @pytest.mark.parametrize("rebuild", [True, False], ids=["rebuilt", "kept-out"])

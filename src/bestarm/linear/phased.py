@@ -6,6 +6,7 @@ so plans are computed once and shared by all runs.
 """
 
 import math
+import threading
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from bestarm.core.compile import jit
 from bestarm.linear.adaptive import distances, dominated
 from bestarm.linear.allocation import (
+    BLOCK,
     TIE,
     Directions,
     all_pairs,
@@ -31,13 +33,15 @@ from bestarm.linear.least_squares import REFACTOR, Fit, make_fit, refit
 from bestarm.linear.static import draw_sums
 
 EQ_18, FIGURE_3 = 0, 1
+#: Phases that were cut short and may be asked to go on, each of a few megabytes, kept at a time.
+MOST_OPEN = 8
 
 
 class Plan(NamedTuple):
     """The pulls of one phase."""
 
     counts: np.ndarray  # (K,) pulls
-    reached: float  # XY-Adaptive: the uncertainty at its end, in the scale of the phase test
+    reached: float  # XY-Adaptive: the uncertainty of a complete phase, as its test scales it
     complete: bool  # False if the allowed pulls were too few
 
 
@@ -70,41 +74,139 @@ class Phases(Protocol):
 
 
 @jit
-def fill_phase(fit, directions, rule, phase_test, wanted, most) -> tuple[float, bool]:
+def fill_phase(
+    fit: Fit,
+    directions: Directions,
+    rule: int,
+    phase_test: int,
+    wanted: float,
+    sequence: np.ndarray,
+) -> tuple[int, float, bool]:
     """Pull greedily until the uncertainty of a phase, Eq. (18), is at most `wanted`, up to TIE.
 
     Args:
-        fit: with the initial pulls of the phase.
+        fit: with the pulls of the phase so far, which span R^d.
         directions: between the active arms.
         rule: TWO_STEP or ARGMIN_MAX.
         phase_test: EQ_18 compares max y^T A^-1 y, which is rho(lambda)/n; FIGURE_3 divides that by
             n once more, as Figure 3 prints it.
         wanted: alpha times what the last phase reached.
-        most: pulls allowed, including the initial ones.
+        sequence: to be filled with the arms pulled.
 
     Returns:
-        The uncertainty, divided as `phase_test` says, and whether it is at most `wanted`.
+        How many were pulled, at most `sequence.size`; the uncertainty, divided as `phase_test`
+        says; and whether it is at most `wanted`.
     """
     counts = fit.counts
     uncertainty = make_uncertainty(counts.size, directions.first.size)
-    n = int(counts.sum())
-    since = REFACTOR
+    before = counts.sum()
+    t = 0
     while True:
-        if since == REFACTOR:
+        if t % REFACTOR == 0:
             refit(fit)
             measure(fit, directions, uncertainty)
-            since = 0
         _, value = worst(uncertainty.sizes, directions.weight)
         if phase_test == FIGURE_3:
-            value /= n
+            value /= before + t
         enough = value <= wanted * (1.0 + TIE)
-        if enough or n >= most:
-            return value, enough
+        if enough or t == sequence.size:
+            return t, value, enough
         arm = choose(directions, uncertainty, counts, rule)
         counts[arm] += 1.0
         shrink(directions, uncertainty, arm)
-        n += 1
-        since += 1
+        sequence[t] = arm
+        t += 1
+
+
+class Filling:
+    """A phase of XY-Adaptive, computed as far as it was asked for.
+
+    Args:
+        fit: with the initial pulls of the phase.
+        directions, rule, phase_test, wanted: as for `fill_phase`.
+    """
+
+    def __init__(
+        self, fit: Fit, directions: Directions, rule: int, phase_test: int, wanted: float
+    ) -> None:
+        self._fit, self._wanted = fit, wanted
+        self._directions, self._rule, self._phase_test = directions, rule, phase_test
+        self._first = fit.counts.copy()
+        self._sequence = np.empty(0, np.uint16)
+        self._known = 0
+        self.reached, self.complete = math.inf, False
+
+    @property
+    def pulls(self) -> int:
+        """Pulls that are known, the initial ones included."""
+        return int(self._first.sum()) + self._known
+
+    def extend(self, most: int) -> None:
+        """Go on until the phase is complete or `most` pulls are known."""
+        while not self.complete and self.pulls < most:
+            if self._sequence.size < self._known + BLOCK:
+                spare = np.empty(self._sequence.size + BLOCK, np.uint16)
+                self._sequence = np.append(self._sequence, spare)
+            block = self._sequence[self._known : self._known + BLOCK]
+            used, self.reached, self.complete = fill_phase(
+                self._fit, self._directions, self._rule, self._phase_test, self._wanted, block
+            )
+            self._known += used
+
+    def counts(self, n: int) -> np.ndarray:
+        """(K,) how often each arm is among the first n pulls."""
+        pulled = self._sequence[: n - int(self._first.sum())]
+        return self._first + np.bincount(pulled, minlength=self._first.size)
+
+
+class PhasePlans:
+    """The plans of XY-Adaptive's phases.
+
+    They depend neither on rewards nor on the width of the intervals, so that all readings that
+    differ in the width share them.
+
+    Args:
+        arms: (K, d), spanning R^d.
+        alpha: factor by which every phase reduces the uncertainty.
+        rule: TWO_STEP or ARGMIN_MAX.
+        phase_test: EQ_18 or FIGURE_3.
+    """
+
+    def __init__(self, arms: np.ndarray, alpha: float, rule: int, phase_test: int) -> None:
+        self._arms, self._alpha, self._rule, self._phase_test = arms, alpha, rule, phase_test
+        self._pairs, self._first = all_pairs(len(arms)), spanning_arms(arms)
+        self._complete: dict[tuple[bytes, float], Plan] = {}
+        self._open: dict[tuple[bytes, float], Filling] = {}
+        self._lock = threading.Lock()
+
+    def plan(self, active: np.ndarray, reached: float, most: int) -> Plan:
+        """The plan of a phase, of at most `most` pulls, by its active arms and the last phase."""
+        key = active.tobytes(), reached
+        with self._lock:
+            known = self._complete.get(key)
+            if known is not None and known.counts.sum() <= most:
+                return known
+            if most < self._first.size:
+                counts = np.zeros(len(self._arms))
+                counts[self._first[:most]] = 1.0
+                return Plan(counts, reached, False)
+            filling = self._open.pop(key, None) or self._begin(active, reached)
+            filling.extend(most)
+            if filling.complete and filling.pulls <= most:
+                plan = Plan(filling.counts(filling.pulls), filling.reached, True)
+                self._complete[key] = plan
+                return plan
+            self._open[key] = filling  # the last one used comes last
+            while len(self._open) > MOST_OPEN:
+                del self._open[next(iter(self._open))]
+            return Plan(filling.counts(most), filling.reached, False)
+
+    def _begin(self, active: np.ndarray, reached: float) -> Filling:
+        fit = make_fit(self._arms, 0.0)
+        fit.counts[self._first] = 1.0
+        directions = among(self._pairs, active)
+        wanted = self._alpha * reached
+        return Filling(fit, directions, self._rule, self._phase_test, wanted)
 
 
 def eliminate(fit: Fit, pairs: Directions, radius_n: float, active: np.ndarray) -> np.ndarray:
@@ -125,49 +227,18 @@ class XYAdaptivePhases:
     Args:
         arms: (K, d), spanning R^d.
         width: of the confidence intervals; its n counts the pulls of all phases.
-        alpha: factor by which every phase reduces the uncertainty.
-        rule: TWO_STEP or ARGMIN_MAX.
-        phase_test: EQ_18 or FIGURE_3.
+        plans: of its phases.
         rebuild: whether all arms are candidates again after every phase, else only the active ones.
     """
 
-    def __init__(
-        self,
-        arms: np.ndarray,
-        width: Width,
-        *,
-        alpha: float,
-        rule: int,
-        phase_test: int,
-        rebuild: bool,
-    ) -> None:
-        self._arms, self._width, self._alpha = arms, width, alpha
-        self._rule, self._phase_test, self._rebuild = rule, phase_test, rebuild
-        self._pairs, self._first = all_pairs(len(arms)), spanning_arms(arms)
-        self._plans: dict[tuple[bytes, float], Plan] = {}
+    def __init__(self, arms: np.ndarray, width: Width, plans: PhasePlans, rebuild: bool) -> None:
+        self._width, self._plans, self._rebuild = width, plans, rebuild
+        self._pairs = all_pairs(len(arms))
         d = arms.shape[1]
         self.start = 1.0 / (d * (d + 1) + 1)  # rho_0 / n_0
 
     def plan(self, phase: int, active: np.ndarray, reached: float, most: int) -> Plan:
-        key = active.tobytes(), reached
-        if key in self._plans and self._plans[key].counts.sum() <= most:
-            return self._plans[key]
-        fit = make_fit(self._arms, 0.0)
-        fit.counts[self._first[:most]] = 1.0
-        if most < self._first.size:
-            return Plan(fit.counts, reached, False)
-        reached, complete = fill_phase(
-            fit,
-            among(self._pairs, active),
-            self._rule,
-            self._phase_test,
-            self._alpha * reached,
-            most,
-        )
-        plan = Plan(fit.counts, reached, complete)
-        if complete:
-            self._plans[key] = plan
-        return plan
+        return self._plans.plan(active, reached, most)
 
     def survivors(self, fit: Fit, phase: int, active: np.ndarray, n: int) -> np.ndarray:
         pool = np.ones_like(active) if self._rebuild else active

@@ -31,7 +31,14 @@ from bestarm.linear.allocation import (
 )
 from bestarm.linear.confidence import Width
 from bestarm.linear.least_squares import Fit, make_fit
-from bestarm.linear.phased import EQ_18, FIGURE_3, RagePhases, XYAdaptivePhases, run_phased
+from bestarm.linear.phased import (
+    EQ_18,
+    FIGURE_3,
+    PhasePlans,
+    RagePhases,
+    XYAdaptivePhases,
+    run_phased,
+)
 from bestarm.linear.problem import Instance, Problem
 from bestarm.linear.static import draw_sums, run_static, true_gaps_hold
 from bestarm.linear.steps import (
@@ -248,6 +255,17 @@ def sequence_of(strategy: str, problem: Problem, rule: int) -> StaticSequence:
         return _sequence(strategy, _Array(problem.arms), means, rule)
 
 
+@lru_cache(maxsize=4)
+def _plans(arms: _Array, rule: int, phase_test: int) -> PhasePlans:
+    return PhasePlans(arms.array, ALPHA, rule, phase_test)
+
+
+def plans_of(arms: np.ndarray, rule: int, phase_test: int) -> PhasePlans:
+    """The plans of XY-Adaptive's phases, shared by all cells and threads that use them."""
+    with _making:
+        return _plans(_Array(arms), rule, phase_test)
+
+
 def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) -> Rules:
     """The rules of a strategy.
 
@@ -264,15 +282,9 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
     if strategy == "RAGE":
         return PhasedRules(arms, RagePhases(arms, delta))
     if strategy == "XY-Adaptive":
-        phases = XYAdaptivePhases(
-            arms,
-            static_width(reading, len(arms), delta),
-            alpha=ALPHA,
-            rule=reading.rule,
-            phase_test=reading.phase_test,
-            rebuild=reading.rebuild,
-        )
-        return PhasedRules(arms, phases)
+        width = static_width(reading, len(arms), delta)
+        plans = plans_of(arms, reading.rule, reading.phase_test)
+        return PhasedRules(arms, XYAdaptivePhases(arms, width, plans, reading.rebuild))
     if strategy == "Fully-Adaptive":
         width = adaptive_width(reading, problem, delta)
         ridge = RIDGE if reading.proposition_2 else 0.0
