@@ -27,8 +27,9 @@ import pandas as pd
 from bestarm.baics import TaSCS
 from bestarm.baics.problem import instances, truth
 from bestarm.baics.strategies import prepare
+from bestarm.common.looks import BLACK, BLUE, GREEN, GREY, VERMILION
 from bestarm.common.paper import Cell
-from bestarm.common.style import BLACK, BLUE, GREEN, GREY, VERMILION, new_figure
+from bestarm.common.style import new_figure
 from bestarm.core.estimates import mean
 from bestarm.core.information import needed_information
 from bestarm.core.streams import replication_streams

@@ -29,8 +29,9 @@ import pandas as pd
 from bestarm.cbmai import SFSR, USLP
 from bestarm.cbmai.problem import instances, solve, truth
 from bestarm.cbmai.strategies import prepare
+from bestarm.common.looks import BLUE, GREY, VERMILION
 from bestarm.common.paper import Cell
-from bestarm.common.style import BLUE, GREY, VERMILION, new_figure
+from bestarm.common.style import new_figure
 from bestarm.core.estimates import proportion
 from bestarm.core.streams import replication_streams
 from bestarm.notebook import kept_table, kept_verdicts, picture

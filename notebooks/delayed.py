@@ -25,8 +25,9 @@
 import numpy as np
 import pandas as pd
 
+from bestarm.common.looks import BLUE, GREY, ORANGE, VERMILION
 from bestarm.common.paper import Cell
-from bestarm.common.style import BLUE, GREY, ORANGE, VERMILION, new_figure
+from bestarm.common.style import new_figure
 from bestarm.core.estimates import ratio_of_means
 from bestarm.core.streams import replication_streams
 from bestarm.delayed import Full, Partial

@@ -25,8 +25,9 @@
 import numpy as np
 import pandas as pd
 
+from bestarm.common.looks import BLACK, BLUE, GREY, VERMILION
 from bestarm.common.paper import Cell
-from bestarm.common.style import BLACK, BLUE, GREY, VERMILION, new_figure
+from bestarm.common.style import new_figure
 from bestarm.core.estimates import proportion, quantile
 from bestarm.core.streams import replication_streams
 from bestarm.lagex import LAGEX

@@ -26,8 +26,9 @@ import math
 import numpy as np
 import pandas as pd
 
+from bestarm.common.looks import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION
 from bestarm.common.paper import Cell
-from bestarm.common.style import BLACK, BLUE, GREEN, GREY, ORANGE, VERMILION, new_figure
+from bestarm.common.style import new_figure
 from bestarm.core.estimates import mean
 from bestarm.core.streams import replication_streams
 from bestarm.linear import G, LinGapE, XYAdaptive

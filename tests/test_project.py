@@ -33,7 +33,7 @@ def test_conda_environment_is_in_step(root, pyproject):
     extras = pyproject["project"]["optional-dependencies"]
     wanted = {f"python{pyproject['project']['requires-python']}"}
     wanted |= {*pyproject["project"]["dependencies"], *extras["test"], *extras["notebooks"]}
-    renamed = {"matplotlib": "matplotlib-base", "cvxpy": "cvxpy-base"}
+    renamed = {"matplotlib": "matplotlib-base", "cvxpy": "cvxpy-base", "seaborn": "seaborn-base"}
     wanted = {re.sub(r"^[\w-]+", lambda m: renamed.get(m[0], m[0]), one) for one in wanted}
     conda = yaml.safe_load((root / "environment.yml").read_text())
     assert conda["channels"] == ["conda-forge", "bioconda", "nodefaults"]
@@ -152,6 +152,7 @@ def test_committed_targets_are_complete_and_use_known_statistics(paper, root):
         assert {name.split(":")[0] for name in table.statistic} <= known.keys()
         assert Path(f"{stem}.svg").stat().st_size > 0
         assert Path(f"{stem}.png").stat().st_size > 0
+        assert Path(f"{stem}.pdf").stat().st_size > 0
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
@@ -186,7 +187,7 @@ def drawn_otherwise(paper, root, folder):
         parts = [read_table(f"{stem}.csv")]
         parts += [read_geometry(f"{stem}.geometry.csv")] if target.geometry else []
         figure = plots.draw[target.name](*parts)
-        save(figure, folder / "x.svg", folder / "x.png")
+        save(figure, *(folder / f"x.{ending}" for ending in ("svg", "png", "pdf")))
         if (folder / "x.svg").read_bytes() != Path(f"{stem}.svg").read_bytes():
             different.append(stem.name)
     return different

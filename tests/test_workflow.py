@@ -71,7 +71,7 @@ class TestEverything:
         assert len(lines) == sum(map(len, targets)) + 1  # the toy's one
         for line in lines:
             table = project / line.split("  ")[1]
-            for suffix in (".csv", ".svg", ".png"):
+            for suffix in (".csv", ".svg", ".png", ".pdf"):
                 assert table.with_suffix(suffix).stat().st_size > 0
 
     def test_a_second_run_does_nothing(self, project):
@@ -116,11 +116,11 @@ class TestWorkflow:
         assert not jobs(snakemake(project, "-n", ALL))
 
     def test_an_edit_to_a_picture_simulates_nothing(self, project):
-        edit(project / "src/bestarm/baics/plots.py", "Example 1: where", "Example 1, where")
+        edit(project / "src/bestarm/baics/plots.py", "where the pulls go", "where pulls go")
         listed = jobs(snakemake(project, "-n", ALL))
         assert listed["plot", "baics"] == len(BAICS.targets)
         assert not {rule for rule, _ in listed} & {"shard", "summary", "table"}
-        edit(project / "src/bestarm/baics/plots.py", "Example 1, where", "Example 1: where")
+        edit(project / "src/bestarm/baics/plots.py", "where pulls go", "where the pulls go")
 
     def test_an_edit_to_a_statistic_simulates_nothing(self, project):
         """Nor does it write a plan: what comes after a plan that is written is simulated again."""

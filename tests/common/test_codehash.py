@@ -93,7 +93,7 @@ def test_a_simulation_job_loads_no_plots(root):
 
     code = (
         "import bestarm.pipeline.shard, bestarm.baics.strategies, sys;"
-        "print([m for m in ('matplotlib', 'pandas', 'cvxpy') if m in sys.modules])"
+        "print([m for m in ('matplotlib', 'seaborn', 'pandas', 'cvxpy') if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.strip() == "[]"

@@ -37,7 +37,7 @@ OPTIONS = st.sampled_from(
     [
         *("--reps", "--delta", "--cap", "--budget", "--batch", "--limit", "--r", "--strategy"),
         *("--reading", "--seed", "--cores", "--independent", "--runs", "--version"),
-        *("--per-shard", "--svg", "--png", "--geometry", "--figures", "--content"),
+        *("--per-shard", "--svg", "--png", "--pdf", "--geometry", "--figures", "--content"),
     ]
 )
 COMMANDS = st.sampled_from(
@@ -45,7 +45,10 @@ COMMANDS = st.sampled_from(
         *(["list"], ["show"], ["run"], ["bound"], ["verify"], ["workflow"], []),
         *(["run", "mine.yaml", "--reps", "2", "--cap", "20"], ["bound", "mine.yaml"]),
         *(["workflow", name] for name in ("instances", "shard", "summary", "table", "plot")),
-        *(["workflow", name] for name in ("claims", "overview", "manifest", "report", "compile")),
+        *(
+            ["workflow", name]
+            for name in ("claims", "overview", "captions", "manifest", "report", "compile")
+        ),
         *(["workflow", name, "baics"] for name in ("shard", "summary", "table", "plot")),
     ]
 )

@@ -120,7 +120,7 @@ def test_the_forest_has_a_mark_for_every_number(ledger):
 
 def test_a_forest_without_numbers_says_so(ledger):
     figure = overview.forest(ledger[ledger.kind != "number"])
-    assert "no number" in figure.get_supxlabel()
+    assert "no number" in figure.texts[0].get_text()
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)

@@ -50,8 +50,9 @@ def children(pid):
 
 
 def draw(folder, name):
-    files = [folder / f"{name}.{ending}" for ending in ("svg", "png")]
-    command = ("workflow", "plot", "baics", "fig1", TABLE, "--svg", files[0], "--png", files[1])
+    files = [folder / f"{name}.{ending}" for ending in ("svg", "png", "pdf")]
+    options = [part for file in files for part in (f"--{file.suffix[1:]}", file)]
+    command = ("workflow", "plot", "baics", "fig1", TABLE, *options)
     return command, files
 
 

@@ -14,17 +14,18 @@ import pandas as pd
 import pytest
 import yaml
 
-from bestarm.common.style import BLACK, BLUE, Look, caption, new_figure, save
+from bestarm.common.looks import BLACK, BLUE, Look
+from bestarm.common.style import caption, new_figure, save
 from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
+from bestarm.pipeline.captions import read_captions, write_captions
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report_verdicts import headline_text, verdict_table
 from bestarm.pipeline.site import build, ledger, texts
 from bestarm.pipeline.site.chart import chart
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import fingerprint, page_names, sources
-from bestarm.pipeline.site.paper import caption_of
 from bestarm.pipeline.site.table import plain, script
 
 VOID = {"meta", "link", "img", "br", "input", "hr"}
@@ -390,13 +391,19 @@ def test_statistics_of_many_parts_become_a_heat_map(root):
     assert len(made["series"]) == 10
 
 
-def test_captions_are_read_off_the_picture(tmp_path):
-    words = "Mean over runs, δ = 0.1 & 0.2 <not> a tag; " * 6
+def test_captions_of_pictures_become_one_table(tmp_path):
+    """Word for word, also with signs that XML and CSV escape; they are not drawn."""
+    words = 'Mean over runs, δ = 0.1 & 0.2 <not> a tag, "quoted". ' * 6
+    folder = tmp_path / "figures/baics"
+    folder.mkdir(parents=True)
     figure = new_figure(4, 3)
     figure.subplots().set_title("A title")
     caption(figure, words)
-    save(figure, tmp_path / "x.svg", tmp_path / "x.png")
-    assert caption_of((tmp_path / "x.svg").read_text()) == words.strip()
+    save(figure, *(folder / f"x.{ending}" for ending in ("svg", "png", "pdf")))
+    assert "<text" in (folder / "x.svg").read_text()
+    assert (folder / "x.svg").read_text().count("Mean over runs") == 6  # and none is drawn
+    write_captions([folder / "x.svg"], tmp_path / "captions.csv")
+    assert read_captions(tmp_path / "captions.csv") == {("baics", "x"): words}
 
 
 def test_markdown_keeps_to_the_site():

@@ -65,7 +65,7 @@ def checkout(root, tmp_path, lines, monkeypatch):
     """What `verify` reads of a checkout, with few replications, on the platform of the hashes."""
     for folder in ("data/published", "workflow/scales"):
         shutil.copytree(root / folder, tmp_path / folder)
-    pictures = shutil.ignore_patterns("*.svg", "*.png", "quick", "smoke", "all")
+    pictures = shutil.ignore_patterns("*.svg", "*.png", "*.pdf", "quick", "smoke", "all")
     shutil.copytree(root / "figures", tmp_path / "figures", ignore=pictures)
     scale = yaml.safe_load((root / "workflow/scales/quick.yaml").read_text())
     scale["papers"][PAPER][TARGET] = {"replications": RUNS, "per_shard": RUNS}

@@ -98,17 +98,17 @@ def pictures(figures, paper):
     """Every file kept of a paper's targets."""
     for target in targets(paper):
         stem = f"{figures}/{paper}/{target.name}"
-        yield from (f"{stem}.csv", f"{stem}.svg", f"{stem}.png")
+        yield from (f"{stem}.csv", f"{stem}.svg", f"{stem}.png", f"{stem}.pdf")
         if target.geometry:
             yield f"{stem}.geometry.csv"
 
 
 def across_papers(figures):
     """What is made of all papers together: the ledger, its totals, and their pictures."""
-    yield from (f"{figures}/{name}.csv" for name in ("claims", "headline", "scorecard"))
+    yield from (f"{figures}/{name}.csv" for name in ("claims", "headline", "scorecard", "captions"))
     yield from (f"{figures}/forest.{ending}" for ending in ("svg", "png", "pdf"))
     for paper in registry.PAPERS:
-        yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png"))
+        yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf"))
 
 
 def summaries(figures, paper):
@@ -132,6 +132,7 @@ localrules:
     plot,
     claims,
     overview,
+    captions,
     paper_manifest,
     manifest,
 

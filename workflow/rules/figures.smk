@@ -47,6 +47,7 @@ rule plot:
     output:
         svg="{figures}/{paper}/{target}.svg",
         png="{figures}/{paper}/{target}.png",
+        pdf="{figures}/{paper}/{target}.pdf",
     log:
         "results/logs/{figures}/{paper}/{target}.plot.log",
     threads: 1
@@ -58,7 +59,7 @@ rule plot:
         geometry=lambda w, input: f"--geometry {input.geometry}" if input.geometry else "",
     shell:
         "python -m bestarm workflow plot {wildcards.paper} {wildcards.target} {input.table}"
-        " {params.geometry} --svg {output.svg} --png {output.png} 2> {log}"
+        " {params.geometry} --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
 
 
 rule claims:
@@ -97,6 +98,7 @@ rule overview:
         "{figures}/forest.pdf",
         [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.PAPERS],
         [f"{{figures}}/scorecard-{paper}.png" for paper in registry.PAPERS],
+        [f"{{figures}}/scorecard-{paper}.pdf" for paper in registry.PAPERS],
     log:
         "results/logs/{figures}/overview.log",
     threads: 1
@@ -108,6 +110,29 @@ rule overview:
     shell:
         "python -m bestarm workflow overview {input.claims} {input.scorecard}"
         " --out {wildcards.figures} 2> {log}"
+
+
+rule captions:
+    input:
+        [
+            f"{{figures}}/{paper}/{target.name}.svg"
+            for paper in registry.PAPERS
+            for target in targets(paper)
+        ],
+        "{figures}/forest.svg",
+        [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.PAPERS],
+    output:
+        "{figures}/captions.csv",
+    log:
+        "results/logs/{figures}/captions.log",
+    threads: 1
+    resources:
+        mem_mb=500,
+        runtime=5,
+    params:
+        code=code_hash("bestarm.pipeline.captions"),
+    shell:
+        "python -m bestarm workflow captions {input} --out {output} 2> {log}"
 
 
 rule paper_manifest:

@@ -2,179 +2,177 @@
 
 import numpy as np
 import pandas as pd
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.looks import (
+    BLACK,
     BLUE,
     BOUND,
     GREEN,
     ORANGE,
-    PUBLISHED,
     PURPLE,
+    SKY,
     UNIFORM,
     VERMILION,
     Look,
+    looks_of,
+)
+from bestarm.common.paper import Plots
+from bestarm.common.style import (
+    HALF,
+    WIDE,
     caption,
-    error_bars,
+    dots,
+    heat,
+    legend,
     new_figure,
     pick,
     plain_log_ticks,
+    published,
     runs,
+    series,
+    with_errors,
 )
 
-LOOKS = {"T-a-SCS": Look(BLUE, "o"), "T-a-S": Look(ORANGE, "^"), "Uniform": UNIFORM}
-READING_LABELS = {
-    "as-written": "as written",
-    "no-half": "no ½ in Z",
-    "maximiser": "maximiser",
-    "maximiser+no-half": "maximiser, no ½",
-    "first-alternative": "first of ties",
-    "first-alternative+no-half": "first of ties, no ½",
+LOOKS = {
+    "T-a-SCS": Look(BLUE, "o"),
+    "T-a-S": Look(ORANGE, "^"),
+    "Uniform": UNIFORM,
+    "Two-stage": Look(VERMILION, "v", "--"),
+    "BAICS": Look(BLUE, "o", name="with constraints"),
+    "BAI": Look(VERMILION, "s", "--", "without constraints"),
+    "as-written": Look(BLUE, "o", name="as written"),
+    "no-half": Look(PURPLE, "s", "--", "no ½ in Z"),
+    "maximiser": Look(GREEN, "^", name="exact maximiser"),
+    "maximiser+no-half": Look(SKY, "v", "--", "exact maximiser, no ½"),
+    "first-alternative": Look(ORANGE, "D", name="first of ties"),
+    "first-alternative+no-half": Look(VERMILION, "P", "--", "first of ties, no ½"),
 }
-TWO_STAGE = Look(VERMILION, "v", "--")
+#: Statistics that compare strategies, with the titles of their panels and labels of their axes.
+COMPARED = {
+    "mean_stopping_time": ("stopping time τ", "pulls\n(dotted: lower bound)"),
+    "prob_correct": ("right answers", "share of runs\n(dotted: 1 − δ)"),
+    "share_capped": ("capped runs", "share of runs"),
+}
 
 
-def comparison(table: pd.DataFrame, title: str) -> Figure:
+def comparison(table: pd.DataFrame, example: str) -> Figure:
     """Stopping times, right answers and capped runs, a line per strategy and reading."""
-    measured = table[~table.reading.isin(["exact", "published"])]
-    published = pick(table, reading="published")
-    lines = [
-        (strategy, reading)
-        for strategy in LOOKS
-        for reading in READING_LABELS
-        if len(pick(measured, strategy=strategy, reading=reading))
-    ]
-    figure = new_figure(7.4, 0.4 * len(lines) + 1.8)
-    panels = figure.subplots(1, 3, sharey=True, width_ratios=[2.2, 1.1, 0.9])
+    ours = table[~table.reading.isin(["exact", "published"])]
+    names = {k: look.name for k, look in looks_of(LOOKS, {*ours.strategy, *ours.reading}).items()}
+    ours = ours.assign(line=ours.strategy.map(names) + ", " + ours.reading.map(names))
+    pairs = ours.drop_duplicates("line").set_index(["strategy", "reading"]).line
+    order = [pairs[s, r] for s in names for r in names if (s, r) in pairs.index]
+    figure = new_figure(WIDE, 0.21 * len(order) + 0.75)
+    col = ("statistic", {name: title for name, (title, _) in COMPARED.items()})
+    panels = dots(figure, ours[ours.statistic.isin(COMPARED)], LOOKS, order, y="line", col=col)[0]
     panels[0].set_xscale("log")
-    statistics = ("mean_stopping_time", "prob_correct", "share_capped")
-    for y, (strategy, reading) in enumerate(lines):
-        look = LOOKS[strategy]
-        rows = pick(measured, strategy=strategy, reading=reading).set_index("statistic")
-        quartiles = rows.loc[["quartile_25", "quartile_75"], "value"]
-        median = rows.loc["median_stopping_time", "value"]
-        panels[0].plot(
-            quartiles, [y, y], color=look.colour, lw=6, alpha=0.25, solid_capstyle="butt"
-        )
-        panels[0].plot(median, y, "|", color=look.colour, ms=11, mew=2)
-        for axes, statistic in zip(panels, statistics, strict=True):
-            row = rows.loc[[statistic]]
-            error_bars(axes, row, row.value, y, look, horizontal=True)
-            mark = pick(published, strategy=strategy, statistic=statistic).value
-            axes.plot(mark, [y] * len(mark), PUBLISHED.marker, color=PUBLISHED.colour, mfc="none")
+    for line, rows in ours.groupby("line"):
+        found = rows.set_index("statistic").value
+        y = order.index(line)
+        colour = looks_of(LOOKS, rows.strategy)[rows.strategy.iloc[0]].colour
+        ends = found[["quartile_25", "quartile_75"]]
+        panels[0].plot(ends, [y, y], color=colour, lw=5, alpha=0.25, solid_capstyle="butt")
+        panels[0].plot(found["median_stopping_time"], y, "|", color=colour, ms=8, mew=1.6)
+    stated = pick(table, reading="published")
+    stated = with_errors(stated, pick(ours, reading="as-written"))
     bound = pick(table, statistic="lower_bound").iloc[0]
-    for axes, place in zip(panels, (bound.value, 1.0 - bound.delta), strict=False):
-        axes.axvline(place, color=BOUND.colour, linestyle=BOUND.line)
-    panels[0].set(xlabel="stopping time τ (pulls)", title=title)
-    plain_log_ticks(panels[0].xaxis)
-    panels[1].set(xlabel="share of right answers", xlim=(min(0.88, panels[1].get_xlim()[0]), 1.005))
-    panels[2].set(xlabel="share of runs capped", xlim=(-0.03, 1.03))
-    panels[0].set_yticks(
-        range(len(lines)), [f"{s}\n{READING_LABELS[r]}" for s, r in lines], fontsize=8
-    )
-    panels[0].invert_yaxis()
+    for axes, (statistic, (_, unit)) in zip(panels, COMPARED.items(), strict=True):
+        rows = pick(stated, statistic=statistic)
+        at = [order.index(pairs[name, "as-written"]) - 0.3 for name in rows.strategy]
+        published(axes, rows, rows.value, at, label="published" * (axes is panels[0]))
+        axes.set_xlabel(unit)
+    for axes, value in zip(panels, (bound.value, 1.0 - bound.delta), strict=False):
+        axes.axvline(value, color=BOUND.colour, ls=BOUND.line, lw=1)
+    plain_log_ticks(panels[0].xaxis, crowded=20.0)
+    panels[1].set_xlim(min(0.88, panels[1].get_xlim()[0]), 1.005)
+    panels[2].set_xlim(-0.03, 1.03)
+    panels[0].set_ylim(len(order) - 0.4, -0.75)
     caption(
         figure,
-        f"Left: mean (marker) with 95% interval, median (tick), quartiles (band; absent where too "
-        f"many runs were capped at 15,000); {runs(measured.n)}. A mean over capped runs is "
-        "restricted to the cap. Middle, right: shares with 95% Wilson intervals. "
-        + ("Diamond: published (n = 300). " if len(published) else "")
+        f"{example}, δ = 0.1. Stopping times: mean (marker) with 95% interval, median (tick), "
+        f"quartiles (band; absent if too many runs were capped at 15,000); {runs(ours.n)}. A mean "
+        "over capped runs is restricted to the cap. Shares with 95% Wilson intervals. "
+        + ("Diamonds: published, with the sampling error of n = 300. " if len(stated) else "")
         + "Dotted: the lower bound T* kl(δ, 1−δ) on the mean of a δ-correct strategy, and 1−δ.",
     )
     return figure
 
 
 def table1(table: pd.DataFrame) -> Figure:
-    return comparison(table, "Example 1, K = L = 3, δ = 0.1")
+    return comparison(table, "Example 1, K = L = 3")
 
 
 def example2(table: pd.DataFrame) -> Figure:
-    return comparison(table, "Example 2, K = 4, L = 3, δ = 0.1")
+    return comparison(table, "Example 2, K = 4, L = 3")
 
 
 def no_feasible_arm(table: pd.DataFrame) -> Figure:
-    return comparison(table, "No feasible arm, K = L = 3, δ = 0.1")
+    return comparison(table, "No feasible arm, K = L = 3")
 
 
-def allocation(table: pd.DataFrame, title: str) -> Figure:
+def allocation(table: pd.DataFrame, example: str) -> Figure:
     """Heat maps over arms x subpopulations: T-a-SCS, T-a-S, and the optimal allocation."""
-    panels = [
-        ("T-a-SCS", pick(table, strategy="T-a-SCS", reading="as-written")),
-        ("T-a-S", pick(table, strategy="T-a-S", reading="as-written")),
-        ("optimal, w*", pick(table, reading="exact")),
-    ]
-    figure = new_figure(7.4, 3.0)
-    highest = table[table.statistic.str.contains(";")].value.max()
-    shades = ScalarMappable(Normalize(0.0, highest), "cividis")
-    for axes, (name, rows) in zip(figure.subplots(1, 3, sharey=True), panels, strict=True):
-        rows = rows[rows.statistic.str.contains(";")]
-        index = rows.statistic.str.extract(r":(\d+);(\d+)").astype(int)
-        n_arms, n_groups = index[0].max(), index[1].max()
+    shares = table[table.statistic.str.contains(";")]
+    panels = {
+        "T-a-SCS": pick(shares, strategy="T-a-SCS", reading="as-written"),
+        "T-a-S": pick(shares, strategy="T-a-S", reading="as-written"),
+        "optimal, w*": pick(shares, reading="exact"),
+    }
+    places = shares.statistic.str.extract(r":(\d+);(\d+)").astype(int)
+    n_arms, n_groups = places.max()
+    figure = new_figure(WIDE, 0.42 * n_arms + 0.75)
+    all_axes = figure.subplots(1, len(panels), sharey=True)
+    for axes, (name, rows) in zip(all_axes, panels.items(), strict=True):
         grid, half = np.full((2, n_arms, n_groups), np.nan)
-        grid[index[0] - 1, index[1] - 1] = rows.value
-        half[index[0] - 1, index[1] - 1] = (rows.high - rows.low) / 2
-        axes.imshow(grid, cmap=shades.cmap, norm=shades.norm, aspect="auto")
-        for (k, l), share in np.ndenumerate(grid):
-            text = f"{share:.3f}" + (f"\n±{half[k, l]:.3f}" if half[k, l] > 0 else "")
-            colour = "black" if share > 0.6 * highest else "white"
-            axes.text(l, k, text, ha="center", va="center", fontsize=8, color=colour)
-        axes.set_title(name)
-        axes.set_xticks(range(n_groups), range(1, n_groups + 1))
-        axes.set_yticks(range(n_arms), range(1, n_arms + 1))
-        axes.set_xlabel("subpopulation")
-        axes.grid(False)
-        axes.label_outer()
-        if name == "T-a-SCS":
-            axes.set_ylabel("arm")
-    figure.colorbar(shades, ax=figure.axes, label="share of pulls")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=9.5)
-    simulated = table[table.reading == "as-written"]
+        at = tuple((places.loc[rows.index] - 1).to_numpy().T)
+        grid[at], half[at] = rows.value, (rows.high - rows.low) / 2
+        texts = np.array(
+            [
+                [f"{v:.3f}" + (f"\n±{h:.3f}" if h > 0 else "") for v, h in zip(*line, strict=True)]
+                for line in zip(grid, half, strict=True)
+            ]
+        )
+        heat(axes, grid, texts, vmin=0.0, vmax=shares.value.max(), cmap="Blues")
+        axes.set(title=name, xlabel="subpopulation")
+        axes.set_xticks(np.arange(n_groups) + 0.5, range(1, n_groups + 1))
+        axes.set_yticks(np.arange(n_arms) + 0.5, range(1, n_arms + 1))
+    all_axes[0].set_ylabel("arm")
+    shades = all_axes[-1].collections[0]
+    figure.colorbar(shades, ax=list(all_axes), label="share of pulls", aspect=12)
     caption(
         figure,
-        "Mean over runs of the pulls of a pair over all pulls of the run, ± half a 95% interval "
-        f"({runs(simulated.n)}, reading as written).",
+        f"{example}: where the pulls go. Mean over runs of the pulls of a pair over all pulls of "
+        "the run, ± half a 95% interval, as written "
+        f"({runs(pick(table, reading='as-written').n)}).",
     )
     return figure
 
 
 def fig1(table: pd.DataFrame) -> Figure:
-    return allocation(table, "Example 1: where the pulls go")
+    return allocation(table, "Example 1")
 
 
 def fig2(table: pd.DataFrame) -> Figure:
-    return allocation(table, "Example 2: where the pulls go")
+    return allocation(table, "Example 2")
 
 
 def complexity(table: pd.DataFrame) -> Figure:
     """T* against epsilon for the three instances of Section 3.2."""
     titles = {
-        "tradeoff": "Example 1\nμ₂ = (4, −ε), μ₃ = (1, 1−ε)",
-        "easy-feasibility": "easy feasibility\nμ₂ = (4, −2−ε), μ₃ = (1, −1)",
-        "easy-gap": "easy gap\nμ₂ = (1, −ε), μ₃ = (1, −1)",
+        "tradeoff": "Example 1\nμ₂ = (4, −ε)\nμ₃ = (1, 1−ε)",
+        "easy-feasibility": "easy feasibility\nμ₂ = (4, −2−ε)\nμ₃ = (1, −1)",
+        "easy-gap": "easy gap\nμ₂ = (1, −ε)\nμ₃ = (1, −1)",
     }
-    looks = {"BAICS": Look(BLUE, "o"), "BAI": Look(VERMILION, "s", "--")}
-    figure = new_figure(7.4, 3.1)
-    panels = figure.subplots(1, 3, sharey=True)
-    for axes, (variant, title) in zip(panels, titles.items(), strict=True):
-        for problem, look in looks.items():
-            rows = pick(table, instance=variant, strategy=problem, statistic="characteristic_time")
-            rows = rows.sort_values("x")
-            axes.plot(
-                rows.x,
-                rows.value,
-                color=look.colour,
-                marker=look.marker,
-                ls=look.line,
-                ms=3.5,
-                label={"BAICS": "with constraints", "BAI": "without"}[problem],
-            )
-        axes.set(xscale="log", yscale="log", title=title, xlabel="ε (reward)")
-        axes.invert_xaxis()
+    figure = new_figure(WIDE, 2.3)
+    rows = pick(table, statistic="characteristic_time")
+    rows = rows[rows.instance.isin(titles) & rows.x.notna()]
+    panels = series(figure, rows, LOOKS, log="xy", col=("instance", titles))[0]
+    for axes in panels:
+        axes.set_xlabel("ε (reward)")
+    panels[0].invert_xaxis()
     panels[0].set_ylabel("T* (pulls per nat)")
-    panels[0].legend()
+    legend(figure, looks_of(LOOKS, rows.strategy))
     caption(
         figure,
         "Characteristic time of μ₁ = (1, 1) against the two arms named, q = (½, ½), "
@@ -185,43 +183,37 @@ def complexity(table: pd.DataFrame) -> Figure:
 
 def asymptotics(table: pd.DataFrame) -> Figure:
     """Mean stopping time over T* ln(1/delta), and the same for increments."""
-    figure = new_figure(7.4, 3.9)
-    panels = figure.subplots(1, 2)
     lines = {
-        ("T-a-SCS", "maximiser"): (BLUE, "-", "T-a-SCS, exact maximiser"),
-        ("T-a-SCS", "as-written"): (BLUE, "--", "T-a-SCS, one step a pull"),
-        ("T-a-S", "as-written"): (LOOKS["T-a-S"].colour, "-", "T-a-S"),
-        ("Uniform", "as-written"): (LOOKS["Uniform"].colour, "-", "Uniform"),
-        ("T-a-SCS", "maximiser+no-half"): (PURPLE, "-", "T-a-SCS, exact, no ½ in Z"),
-        ("T-a-SCS", "no-half"): (PURPLE, "--", "T-a-SCS, one step, no ½ in Z"),
+        "T-a-SCS, maximiser": Look(BLUE, "o", name="T-a-SCS, exact maximiser"),
+        "T-a-SCS, as-written": Look(BLUE, "o", "--", "T-a-SCS, one step per pull"),
+        "T-a-SCS, maximiser+no-half": Look(PURPLE, "D", name="T-a-SCS, exact, no ½ in Z"),
+        "T-a-SCS, no-half": Look(PURPLE, "D", "--", "T-a-SCS, one step, no ½ in Z"),
+        "T-a-S, as-written": LOOKS["T-a-S"]._replace(name="T-a-S"),
+        "Uniform, as-written": LOOKS["Uniform"]._replace(name="Uniform"),
     }
-    for axes, statistic in zip(panels, ("asymptotic_ratio", "marginal_ratio"), strict=True):
-        axes.set(xscale="log", yscale="log")
-        for (strategy, reading), (colour, line, label) in lines.items():
-            rows = pick(table, strategy=strategy, reading=reading, statistic=statistic)
-            rows = rows.sort_values("x")
-            look = Look(colour, LOOKS[strategy].marker, line)
-            error_bars(axes, rows, rows.x, rows.value, look, label=label, ms=3.5)
-        axes.axhline(1.0, color=BOUND.colour, linestyle=BOUND.line)
-        axes.set_xlabel("δ")
-        plain_log_ticks(axes.yaxis)
-        axes.invert_xaxis()
+    titles = {
+        "asymptotic_ratio": "mean stopping time",
+        "marginal_ratio": "growth per 4 decades",
+    }
+    figure = new_figure(WIDE, 2.9)
+    table = table.assign(line=table.strategy + ", " + table.reading)
+    rows = table[table.line.isin(lines) & table.statistic.isin(titles)]
+    panels = series(figure, rows, lines, "line", "xy", ("statistic", titles), share=False)[0]
     bound = pick(table, statistic="lower_bound").sort_values("x")
     time = bound.value / ((1 - 2 * bound.x) * np.log((1 - bound.x) / bound.x))
-    panels[0].plot(
-        bound.x,
-        bound.value / (time * np.log(1 / bound.x)),
-        color=BOUND.colour,
-        ls=BOUND.line,
-        lw=2,
-        label="lower bound T* kl(δ, 1−δ)",
-    )
-    panels[0].set(ylabel="E[τ] / (T* ln 1/δ)", title="Mean stopping time")
-    panels[1].set(ylabel="ΔE[τ] / (T* Δ ln 1/δ)", title="Its growth over four decades of δ")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    ratio = bound.value / (time * np.log(1 / bound.x))
+    panels[0].plot(bound.x, ratio, color=BOUND.colour, ls=BOUND.line, lw=1.6)
+    for axes in panels:
+        axes.axhline(1.0, color=BOUND.colour, lw=0.7)
+        axes.set_xlabel("δ")
+        plain_log_ticks(axes.yaxis)
+    panels[0].invert_xaxis()
+    panels[0].set_ylabel("E[τ] / (T* ln 1/δ)")
+    panels[1].set_ylabel("ΔE[τ] / (T* Δ ln 1/δ)")
+    legend(figure, lines | {"bound": BOUND._replace(name="lower bound T* kl(δ, 1−δ)")}, 2)
     caption(
         figure,
-        f"Example 1, no cap; means with 95% intervals ({runs(table.n)} a point). A "
+        f"Example 1, no cap; means with 95% intervals ({runs(rows.n)} per point). A "
         "δ-correct strategy cannot be below the bound; an optimal one tends to 1 "
         "(horizontal line) in both panels as δ → 0.",
     )
@@ -230,69 +222,62 @@ def asymptotics(table: pd.DataFrame) -> Figure:
 
 def step_size(table: pd.DataFrame) -> Figure:
     """Mean and median stopping time of T-a-SCS against its step size."""
-    figure = new_figure(7.4, 3.9)
-    panels = figure.subplots(1, 2, sharey=True)
-    lines = {  # (steps a pull, ties by coin)
-        (1, 1): (BLUE, "o", "1 step a pull, ties by coin"),
-        (1, 0): (VERMILION, "v", "1 step a pull, first of ties"),
-        (5, 1): (GREEN, "s", "5 steps a pull"),
-        (20, 1): (PURPLE, "D", "20 steps a pull"),
+    lines = {
+        "1, 1": Look(BLUE, "o", name="1 step per pull, ties by coin"),
+        "1, 0": Look(VERMILION, "v", name="1 step per pull, first of ties"),
+        "5, 1": Look(GREEN, "s", name="5 steps per pull"),
+        "20, 1": Look(PURPLE, "D", name="20 steps per pull"),
     }
+    col = ("reading", {"as-written": "as written", "no-half": "no ½ in Z"})
+    row = ("statistic", {"mean_stopping_time": "mean", "median_stopping_time": "median"})
+    rows = pick(table, x_name="step")
+    rows = rows[rows.reading.isin(col[1]) & rows.statistic.isin(row[1])]
+    counts = rows[["inner_steps", "tie_coins"]].astype(int).astype(str)
+    rows = rows.assign(line=counts.inner_steps + ", " + counts.tie_coins)
+    figure = new_figure(WIDE, 3.9)
+    panels = series(figure, rows, lines, "line", "xy", col, row)
     bound = float(pick(table, statistic="lower_bound").value.iloc[0])
-    published = float(
-        pick(table, reading="published", statistic="mean_stopping_time").value.iloc[0]
-    )
-    for axes, reading in zip(panels, ("as-written", "no-half"), strict=True):
-        axes.set(xscale="log", yscale="log")
-        measured = pick(table, reading=reading, x_name="step")
-        for (inner_steps, coin), (colour, marker, label) in lines.items():
-            rows = pick(measured, inner_steps=inner_steps, tie_coins=coin)
-            means = pick(rows, statistic="mean_stopping_time").sort_values("x")
-            medians = pick(rows, statistic="median_stopping_time").sort_values("x")
-            error_bars(axes, means, means.x, means.value, Look(colour, marker), label=label, ms=4)
-            axes.plot(medians.x, medians.value, color=colour, ls=":", marker=marker, ms=3, mfc="w")
-        exact = "maximiser" if reading == "as-written" else "maximiser+no-half"
-        rows = pick(table, reading=exact, statistic="mean_stopping_time")
-        axes.axhspan(
-            float(rows.low.iloc[0]),
-            float(rows.high.iloc[0]),
-            color="#bbbbbb",
-            lw=0,
-            label="exact maximiser (mean)",
-        )
-        axes.axhline(published, color=PUBLISHED.colour, lw=1, label="published mean")
-        axes.axhline(bound, color=BOUND.colour, ls=BOUND.line, label="lower bound")
-        axes.set(
-            xlabel="step size α",
-            title=f"reading: {READING_LABELS[reading]}",
-        )
-        plain_log_ticks(axes.yaxis)
-    panels[0].set_ylabel("stopping time (pulls)")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    stated = pick(table, reading="published", statistic="mean_stopping_time")
+    stated = with_errors(stated, pick(table, reading="maximiser")).iloc[0]
+    for (i, j), axes in np.ndenumerate(panels):
+        statistic, reading = list(row[1])[i], list(col[1])[j]
+        exact = pick(table, statistic=statistic, strategy="T-a-SCS")
+        exact = pick(exact, reading="maximiser" + "+no-half" * (reading == "no-half"))
+        axes.axhline(float(exact.value.iloc[0]), color=SKY, lw=2.5, zorder=1)
+        axes.axhline(bound, color=BOUND.colour, ls=BOUND.line)
+        if i == 0:
+            axes.axhspan(stated.low, stated.high, color=BLACK, alpha=0.15, lw=0)
+            axes.axhline(stated.value, color=BLACK, lw=0.8)
+        axes.set_xlabel("step size α" if i == 1 else "")
+        axes.set_ylabel(f"{row[1][statistic]} τ (pulls)" if j == 0 else "")
+        plain_log_ticks(axes.yaxis, crowded=20.0)
+    others = {
+        "exact": Look(SKY, "", name="exact maximiser"),
+        "published": Look(BLACK, "", name="published mean"),
+        "bound": BOUND._replace(name="lower bound"),
+    }
+    legend(figure, lines | others, 3)
     caption(
         figure,
-        "Example 1, δ = 0.1, cap 15,000. Solid: mean with 95% interval; dotted: median "
-        f"({runs(pick(table, x_name='step').n)} a point).",
+        "T-a-SCS in example 1, δ = 0.1, cap 15,000, by the step size of its ascent: means with 95% "
+        f"intervals above, medians below ({runs(rows.n)} per point). Grey: sampling error of the "
+        "published mean (n = 300).",
     )
     return figure
 
 
 def two_stage(table: pd.DataFrame) -> Figure:
     """Times of Two-stage and T-a-SCS as the feasibility of a poor arm gets hard to determine."""
-    figure = new_figure(5.2, 3.4)
-    axes = figure.subplots()
-    axes.set(xscale="log", yscale="log")
+    figure = new_figure(HALF, 2.3)
     rows = pick(table, statistic="mean_stopping_time")
-    for strategy, look in (("Two-stage", TWO_STAGE), ("T-a-SCS", LOOKS["T-a-SCS"])):
-        some = pick(rows, strategy=strategy)
-        error_bars(axes, some, some.x, some.value, look, label=strategy)
+    axes = series(figure, rows, LOOKS, log="xy")[0, 0]
     axes.set(xlabel="ε: how far below 0 the mean is", ylabel="mean stopping time (pulls)")
     axes.invert_xaxis()
-    axes.legend()
+    legend(figure, looks_of(LOOKS, rows.strategy))
     caption(
         figure,
         "Section 3.2, second variant, δ = 0.1: arm 2 is poor, and whether it is feasible need "
-        "not be told. Two-stage tells all the same, first. Means with 95% intervals "
+        "not be determined. Two-stage determines it first, nonetheless. Means with 95% intervals "
         f"(smaller than the marks); {runs(rows.n)}.",
     )
     return figure
@@ -300,37 +285,42 @@ def two_stage(table: pd.DataFrame) -> Figure:
 
 def segments(table: pd.DataFrame) -> Figure:
     """How often T-a-SCS stops wrongly, against the number of subpopulations."""
-    figure = new_figure(5.2, 3.2)
-    axes = figure.subplots()
-    rows = pick(table, statistic="wrong_stops").sort_values("x")
+    figure = new_figure(HALF, 2.0)
+    rows = pick(table, statistic="wrong_stops")
+    axes = series(figure, rows, LOOKS)[0, 0]
     delta = rows.delta.iloc[0]
-    error_bars(axes, rows, rows.x, rows.value, LOOKS["T-a-SCS"], label="T-a-SCS")
-    axes.axhline(delta, color=BOUND.colour, linestyle=BOUND.line, label=f"δ = {delta:g}")
-    axes.set(xlabel="subpopulations", ylabel="share of runs that stop wrongly", ylim=(0.0, None))
-    axes.legend()
+    axes.axhline(delta, color=BOUND.colour, linestyle=BOUND.line)
+    axes.annotate(f"δ = {delta:g}", (rows.x.max(), delta), ha="right", va="bottom")
+    axes.set(xlabel="subpopulations", ylabel="runs that stop wrongly", ylim=(0.0, None))
     caption(
         figure,
-        "Two arms, of mean 0.1 (right) and -3 on every subpopulation. With the threshold "
-        "ln((1 + ln t)/δ) runs stop early with the answer that no arm is feasible. Shares with 95% "
-        f"Wilson intervals; {runs(rows.n)} of at most 10,000 pulls.",
+        "T-a-SCS with two arms, of mean 0.1 (right) and −3 on every subpopulation. With the "
+        "threshold ln((1 + ln t)/δ) runs stop early with the answer that no arm is feasible. "
+        f"Shares with 95% Wilson intervals; {runs(rows.n)} of at most 10,000 pulls.",
     )
     return figure
 
 
 def tracking(table: pd.DataFrame) -> Figure:
     """Distance of the pulls from the targets they track, as a share of the bound of Eq. (12)."""
-    figure = new_figure(5.2, 1.9)
-    axes = figure.subplots()
+    figure = new_figure(HALF, 1.15)
     row = pick(table, statistic="tracking_error")
-    error_bars(axes, row, row.value, [0.0], LOOKS["T-a-SCS"], horizontal=True, label="mean")
+    axes = dots(figure, row, LOOKS, list(row.strategy))[0, 0]
     largest = pick(table, statistic="tracking_error:largest").value
-    axes.plot(largest, [0.0], "x", color=VERMILION, label="largest of all runs")
-    axes.axvline(1.0, color=BOUND.colour, linestyle=BOUND.line, label="Eq. (12)")
-    axes.set(
-        xlabel="largest |N − Σ w| over K L (1 + √t), t up to 5,000", xlim=(0.0, 1.05), yticks=[]
+    axes.plot(largest, [0.0], "x", color=VERMILION, ms=5)
+    axes.axvline(1.0, color=BOUND.colour, linestyle=BOUND.line)
+    for x, text, align in (
+        (row.value.iloc[0], "mean", "center"),
+        (largest.iloc[0], "largest of all runs", "left"),
+        (1.0, "Eq. (12)", "right"),
+    ):
+        axes.annotate(text, (x, 0.4 if text == "mean" else -0.2), ha=align, fontsize=6.5)
+    axes.set(xlabel="largest |N − Σ w| over K L (1 + √t)", xlim=(0.0, 1.05))
+    caption(
+        figure,
+        f"T-a-SCS in example 1, kept from stopping until t = 5,000; {runs(row.n)}: mean with 95% "
+        "interval and largest over runs.",
     )
-    axes.legend(loc="upper center", ncols=3)
-    caption(figure, f"T-a-SCS in example 1, kept from stopping; {runs(row.n)}.")
     return figure
 
 
@@ -343,8 +333,8 @@ PLOTS = Plots(
         "complexity": complexity,
         "asymptotics": asymptotics,
         "step-size": step_size,
-        "no-feasible-arm": no_feasible_arm,
         "two-stage": two_stage,
+        "no-feasible-arm": no_feasible_arm,
         "segments": segments,
         "tracking": tracking,
     },

@@ -115,6 +115,35 @@ def log_side(row: Any) -> Side | None:
     return Side(math.log(row.value), error, error)
 
 
+def published_sides(value: float, n: float, own: float, ours: pd.Series) -> tuple[Side, Side]:
+    """A published number with its sampling error, as it is and as its logarithm.
+
+    The error is ours, scaled to the paper's number of runs, or `own` if that is larger; for shares
+    it is that of Wilson's interval.
+
+    Args:
+        value: the published number.
+        n: the paper's runs; nan if it has no sampling error.
+        own: relative standard error between two values that the paper itself has, or 0.
+        ours: our row of the same number.
+    """
+    log_value = math.log(value) if value > 0.0 else -math.inf
+    if math.isnan(n):
+        return Side(value), Side(log_value)
+    if count_of(ours) is not None:
+        low, high = wilson(value, int(n))
+        raw = Side(value, (value - low) / Z95, (high - value) / Z95)
+    else:
+        mine = raw_side(ours)
+        scale = math.sqrt(ours.n / n) * (value / ours.value if ours.value else 1.0)
+        raw = Side(
+            value, max(mine.below * scale, own * value), max(mine.above * scale, own * value)
+        )
+    log = log_side(ours) or Side(0.0)
+    error = max(log.above * math.sqrt(ours.n / n), own)
+    return raw, Side(log_value, error, error)
+
+
 def _apart(ours: Side, other: Side) -> tuple[float, float, float, float]:
     """other - ours, its errors `facing` and `away`, and our part of `facing`; see `Evidence`."""
     difference = other.value - ours.value

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from bestarm.common.style import Look
+    from bestarm.common.looks import Look
     from bestarm.core.estimates import Estimate
     from bestarm.core.strategy import Steps
 

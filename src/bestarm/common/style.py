@@ -1,82 +1,82 @@
-"""The style of all figures: palette, fonts, captions, and reproducible files."""
+"""The theme of all figures, drawing from tables by seaborn, and reproducible files."""
 
-import textwrap
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+import seaborn as sns
+import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
+from bestarm.common.evidence import Z95, published_sides
 from bestarm.common.files import replacing
+from bestarm.common.looks import BLACK, PUBLISHED, Look, looks_of
 
-# Okabe & Ito's palette, which colour-blind readers can distinguish, also by lightness in grey.
-BLACK, GREY = "#000000", "#7f7f7f"
-ORANGE, SKY, GREEN, YELLOW = "#e69f00", "#56b4e9", "#009e73", "#f0e442"
-BLUE, VERMILION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
+#: Widths of figures in inches: of a page of text, and of half of it.
+WIDE, HALF = 5.5, 2.75
 
-
-class Look(NamedTuple):
-    """How a strategy is drawn in every figure."""
-
-    colour: str
-    marker: str = "o"
-    line: str = "-"
-
-
-#: The look of uniform sampling, which more than one paper has.
-UNIFORM = Look(GREY, "s", "--")
-#: Reference marks.
-BOUND = Look(BLACK, "", ":")
-PUBLISHED = Look(BLACK, "D", "")
-
-RC: dict[Any, Any] = {
+THEME: dict[Any, Any] = sns.axes_style("ticks") | {
     "figure.dpi": 150,
-    "savefig.dpi": 150,
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 9.5,
+    "savefig.dpi": 200,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],  # Verdana: as wide, if a page lacks the first
+    "font.size": 8,
+    "axes.titlesize": 8,
     "axes.titlelocation": "left",
-    "axes.labelsize": 9,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
     "axes.grid": True,
     "grid.color": "#e3e3e3",
-    "grid.linewidth": 0.6,
+    "grid.linewidth": 0.5,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 3,
+    "ytick.major.size": 3,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
-    "lines.linewidth": 1.4,
-    "lines.markersize": 5,
-    "errorbar.capsize": 2,
+    "legend.fontsize": 7,
+    "lines.linewidth": 1.1,
+    "lines.markersize": 3.5,
+    "errorbar.capsize": 0,
+    "hatch.linewidth": 0.5,
     "svg.hashsalt": "bestarm",
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # text stays text
+    "pdf.fonttype": 42,
 }
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of a size in inches, in the project's style."""
-    mpl.rcParams.update(RC)
+    """An empty figure of a size in inches, in the project's theme."""
+    mpl.rcParams.update(THEME)
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def caption(figure: Figure, text: str) -> None:
-    """Write a caption under the figure, wrapped to its width."""
-    lines = textwrap.fill(text, width=int(15.5 * figure.get_figwidth()))
-    figure.supxlabel(lines, fontsize=8, color="#444444", x=0.01, ha="left")
+    """Set the caption of a figure: kept in its files and in captions.csv, not drawn."""
+    figure.set_label(text)
 
 
 def runs(counts: Iterable[int]) -> str:
-    """`n = 300 runs`, or the range where counts differ; computed rows (n = 0) do not count."""
+    """`n = 10,000 runs`, or the range if counts differ; computed rows (n = 0) do not count."""
     seen = sorted({int(n) for n in counts} - {0})
     if not seen:
         return "computed, no simulation"
-    return f"n = {seen[0]} runs" if len(seen) == 1 else f"n = {seen[0]} to {seen[-1]} runs"
+    return f"n = {seen[0]:,} runs" if len(seen) == 1 else f"n = {seen[0]:,} to {seen[-1]:,} runs"
 
 
 def pick(table: pd.DataFrame, **columns) -> pd.DataFrame:
@@ -86,49 +86,228 @@ def pick(table: pd.DataFrame, **columns) -> pd.DataFrame:
     return table
 
 
-def error_bars(
-    axes: Axes, rows: pd.DataFrame, x, y, look: Look, horizontal: bool = False, **kwargs: Any
-) -> None:
-    """Draw a table's values with their intervals; set the axes' scales first.
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the one warning of pandas 3 about a keyword that seaborn 0.13.2 still gives."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", message="The copy keyword is deprecated", module="seaborn"
+        )
+        yield
 
-    On a logarithmic axis an interval that reaches 0 or below ends at a hundredth of its value.
+
+def _looking(plot: so.Plot, looks: Mapping[str, Look]) -> so.Plot:
+    scales: dict[str, Any] = {
+        "fill": {name: name != PUBLISHED.name for name in looks},
+        "color": {name: look.colour for name, look in looks.items()},
+        "marker": {name: look.marker or "" for name, look in looks.items()},
+        "linestyle": {name: look.line or "-" for name, look in looks.items()},
+    }
+    nominal = {prop: so.Nominal(values, order=list(looks)) for prop, values in scales.items()}
+    return plot.scale(**nominal).theme(THEME)
+
+
+def _panels(
+    figure: Figure | SubFigure, cols: Mapping[str, str], rows: Mapping[str, str], before: int
+) -> np.ndarray:
+    """The axes that seaborn made, (rows, columns), with titles above and no other labels."""
+    made = np.array(figure.axes[before:], dtype=object).reshape(len(rows) or 1, len(cols) or 1)
+    for (i, j), axes in np.ndenumerate(made):
+        title = list(cols.values())[j] if cols and i == 0 else ""
+        axes.set(title=title, xlabel="", ylabel="")
+    return made
+
+
+def series(
+    figure: Figure | SubFigure,
+    rows: pd.DataFrame,
+    known: Mapping[str, Look],
+    by: str = "strategy",
+    log: str = "",
+    col: tuple[str, Mapping[str, str]] = ("", {}),
+    row: tuple[str, Mapping[str, str]] = ("", {}),
+    share: bool | str = True,
+) -> np.ndarray:
+    """Values against x with their intervals, a line per strategy, a panel per facet.
+
+    A share of 0 or 1 (status `one-sided`) is not joined: at the first x with one an arrow starts at
+    the one-sided bound.
+
+    Args:
+        figure: what to fill.
+        rows: of a table.
+        known: the paper's looks, by the values of the column `by`.
+        by: the column that tells lines apart.
+        log: the axes that are logarithmic: "", "x", "y" or "xy".
+        col: a column whose values are columns of panels, and the titles of these.
+        row: a column whose values are rows of panels.
+        share: whether panels share the y axis; "row" if those of a row do.
+
+    Returns:
+        (rows, columns) of axes.
 
     Raises:
         ValueError: there are no rows; a figure must not be silently empty.
     """
     if rows.empty:
         raise ValueError("no rows of the table to draw")
-    low = rows.low
-    if (axes.get_xscale() if horizontal else axes.get_yscale()) == "log":
-        low = low.clip(lower=rows.value / 100.0)
-    reach = np.nan_to_num(np.array([rows.value - low, rows.high - rows.value])).clip(min=0.0)
-    bars: dict[str, Any] = {"xerr": reach} if horizontal else {"yerr": reach}
-    style: dict[str, Any] = {"color": look.colour, "marker": look.marker, "linestyle": look.line}
-    axes.errorbar(x, y, **bars, **(style | kwargs))
+    rows = rows.sort_values("x", ignore_index=True)
+    looks = looks_of(known, rows[by])
+    seen = rows[rows.status != "one-sided"]
+    low = seen.low.clip(lower=seen.value / 100.0) if "y" in log else seen.low
+    plot = so.Plot(seen.assign(low=low), x="x", y="value", ymin="low", ymax="high", color=by)
+    order = {"col": list(col[1]), "row": list(row[1])}
+    plot = plot.facet(col[0] or None, row[0] or None, order={k: v for k, v in order.items() if v})
+    plot = _looking(plot.share(x="col" if row[0] else True, y=share), looks)
+    if any(look.line for look in looks.values()):
+        plot = plot.add(so.Line(pointsize=3.8, edgewidth=0), marker=by, linestyle=by, legend=False)
+    else:
+        plot = plot.add(so.Dot(pointsize=4.2, edgewidth=0), marker=by, legend=False)
+    plot = plot.add(so.Range(linewidth=0.9), legend=False)
+    before = len(figure.axes)
+    with _quiet():
+        plot.on(figure).plot()
+    panels = _panels(figure, col[1], row[1], before)
+    for (i, j), axes in np.ndenumerate(panels):
+        axes.set(**{f"{axis}scale": "log" for axis in log})
+        here = pick(rows, **{col[0]: order["col"][j]}) if col[0] else rows
+        here = pick(here, **{row[0]: order["row"][i]}) if row[0] else here
+        for place, (name, look) in enumerate(looks.items()):
+            shift = 1.12 ** (place - len(looks) / 2) if "x" in log else 1.0
+            _bounds(axes, here[(here[by] == name) & (here.status == "one-sided")], look, shift)
+    return panels
 
 
-def curve(axes: Axes, rows: pd.DataFrame, look: Look, label: str, shift: float = 1.0) -> None:
-    """A table's values against x, both logarithmic, with intervals.
+def _bounds(axes: Axes, rows: pd.DataFrame, look: Look, shift: float) -> None:
+    """Arrows at the first x where no run, and at the first where every run, was counted."""
+    for down in (True, False):
+        some = rows[(rows.value == 0.0) == down].head(1)
+        end = some.high if down else some.low
+        limits: dict[str, Any] = {"uplims" if down else "lolims": True}
+        axes.errorbar(some.x * shift, end, 0.35 * end, ls="", color=look.colour, lw=0.9, **limits)
 
-    At the first x with a share of 0 or 1 (status `one-sided`) an arrow starts at the one-sided
-    bound, downwards for a share of 0 and else upwards. `shift`, a factor of x, keeps the arrows of
-    several curves apart.
+
+def dots(
+    figure: Figure | SubFigure,
+    rows: pd.DataFrame,
+    known: Mapping[str, Look],
+    order: Sequence[str],
+    y: str = "strategy",
+    by: str = "strategy",
+    log: bool = False,
+    col: tuple[str, Mapping[str, str]] = ("", {}),
+) -> np.ndarray:
+    """Values with their intervals as dots, a line per value of the column `y`.
+
+    Args:
+        figure: what to fill.
+        rows: of a table.
+        known: the paper's looks, by the values of the column `by`.
+        order: values of `y` from the top; their names for people if they have looks.
+        y: the column of the lines.
+        by: the column of the looks; several of a line stand below one another.
+        log: whether the axis of values is logarithmic.
+        col: a column whose values are panels, and the titles of these.
+
+    Returns:
+        (1, columns) of axes, each with its own scale of values.
 
     Raises:
         ValueError: there are no rows.
     """
     if rows.empty:
         raise ValueError("no rows of the table to draw")
-    rows = rows.sort_values("x")
-    bound, seen = rows[rows.status == "one-sided"], rows[rows.status != "one-sided"]
-    axes.plot([], [], color=look.colour, marker=look.marker, ls=look.line, ms=3.5, label=label)
-    if len(seen):
-        error_bars(axes, seen, seen.x, seen.value, look, ms=3.5)
-    for down in (True, False):
-        some = bound[(bound.value == 0.0) == down].head(1)
-        end = some.high if down else some.low
-        limits: dict[str, Any] = {"uplims" if down else "lolims": True}
-        axes.errorbar(some.x * shift, end, 0.35 * end, ls="", color=look.colour, lw=1, **limits)
+    rows = rows.reset_index(drop=True)
+    looks = looks_of(known, rows[by])
+    low = rows.low.clip(lower=rows.value / 100.0) if log else rows.low
+    plot = so.Plot(rows.assign(low=low), x="value", y=y, xmin="low", xmax="high", color=by)
+    plot = plot.facet(col[0] or None, order=list(col[1]) or None).share(x=False, y=True)
+    several = rows.duplicated([y, *filter(None, [col[0]])]).any()
+    move = [so.Dodge(by=["color"])] if several else []
+    plot = _looking(plot, looks).scale(y=so.Nominal(order=list(order)))
+    plot = plot.add(so.Range(linewidth=1.0), *move, orient="y", legend=False)
+    dot = so.Dot(pointsize=4.2, edgecolor=BLACK, edgewidth=0.3)
+    plot = plot.add(dot, *move, orient="y", marker=by, fill=by, legend=False)
+    before = len(figure.axes)
+    with _quiet():
+        plot.on(figure).plot()
+    panels = _panels(figure, col[1], {}, before)
+    names = looks_of(known, order)
+    for axes in panels[0]:
+        axes.set_xscale("log" if log else "linear")
+        axes.set_ylim(len(order) - 0.5, -0.5)
+        axes.grid(visible=False, axis="y")
+    panels[0, 0].set_yticks(range(len(order)), [names[name].name for name in order])
+    return panels
+
+
+def heat(axes: Axes, grid: np.ndarray, texts: np.ndarray, **style: Any) -> None:
+    """A grid of numbers as shaded cells, set apart, with a text in each."""
+    style = {"cbar": False, "linewidths": 1.5, "annot_kws": {"size": 7}} | style
+    sns.heatmap(grid, ax=axes, annot=texts, fmt="", **style)
+    axes.grid(False)
+    axes.tick_params(length=0, rotation=0)
+
+
+def legend(
+    figure: Figure | SubFigure, looks: Mapping[str, Look], columns: int = 4, lines: bool = True
+) -> None:
+    """A legend above a figure; `lines`: whether its marks are joined."""
+    handles = [
+        Line2D([], [], color=k.colour, marker=k.marker, ls=k.line if lines or not k.marker else "",
+               label=k.name or name, mfc="white" if name == PUBLISHED.name else None)
+        for name, k in looks.items()
+    ]  # fmt: skip
+    figure.legend(handles=handles, loc="outside upper center", ncols=columns)
+
+
+def with_errors(stated: pd.DataFrame, ours: pd.DataFrame, log: bool = False) -> pd.DataFrame:
+    """Published values with the intervals that tests give them: from ours, at the paper's count.
+
+    Args:
+        stated: published rows of a table.
+        ours: rows of one reading, at most one for the strategy, instance and statistic of each;
+            a published value without one stays without an interval.
+        log: whether the interval is symmetric on a logarithmic scale.
+    """
+    key = ["instance", "strategy", "statistic"]
+    mine = ours.drop_duplicates(key).set_index(key)
+    rows = []
+    for _, row in stated.iterrows():
+        place = tuple(row[key])
+        if place in mine.index and row.n > 0:
+            both = published_sides(row.value, row.n, 0.0, mine.loc[place])
+            side = both[1] if log else both[0]
+            ends = np.array([side.value - Z95 * side.below, side.value + Z95 * side.above])
+            row = row.copy()
+            row["low"], row["high"] = np.exp(ends) if log else ends
+        rows.append(row)
+    return pd.DataFrame(rows, columns=stated.columns)
+
+
+def published(
+    axes: Axes, rows: pd.DataFrame, x: Any, y: Any, along: str = "x", label: str = "published"
+) -> None:
+    """Published values: white diamonds with intervals, labelled at the first.
+
+    Args:
+        axes: where.
+        rows: as from `with_errors`.
+        x: their places.
+        y: the same.
+        along: the axis of the values.
+        label: written beside the first diamond; "" for none.
+    """
+    if rows.empty:
+        return
+    reach = np.nan_to_num(np.array([rows.value - rows.low, rows.high - rows.value], float))
+    bars: dict[str, Any] = {f"{along}err": reach.clip(min=0.0)}
+    look: dict[str, Any] = {"marker": PUBLISHED.marker, "color": BLACK, "ls": "", "zorder": 5}
+    axes.errorbar(x, y, **bars, **look, mfc="white", ms=4, mew=0.8, elinewidth=0.8)
+    if label:
+        top = np.argmin(np.ravel(np.asarray(y))) if along == "x" else 0
+        place = (np.ravel(np.asarray(x))[top], np.ravel(np.asarray(y))[top])
+        axes.annotate(label, place, (4, 4), textcoords="offset points", fontsize=6.5, zorder=6)
 
 
 def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
@@ -144,14 +323,14 @@ def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def save(figure: Figure, svg: Path | str, png: Path | str, pdf: Path | str | None = None) -> None:
-    """Write a figure in all formats; the same figure gives the same bytes."""
-    nothing = {
-        "svg": {"Date": None, "Creator": None},
-        "png": {"Software": None},
-        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+def save(figure: Figure, svg: Path | str, png: Path | str, pdf: Path | str) -> None:
+    """Write a figure in all formats, its caption among their data; always the same bytes."""
+    text = str(figure.get_label())
+    about = {
+        "svg": {"Date": None, "Creator": None, "Description": text},
+        "png": {"Software": None, "Description": text},
+        "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": text},
     }
     for path, kind in ((svg, "svg"), (png, "png"), (pdf, "pdf")):
-        if path is not None:
-            with replacing(path) as temporary:
-                figure.savefig(temporary, format=kind, metadata=nothing[kind])
+        with replacing(path) as temporary:
+            figure.savefig(temporary, format=kind, metadata=about[kind])

@@ -1,15 +1,16 @@
-"""The style of strategies, and box plots of stopping times and violations, for plots.py."""
+"""The look of LAGEX's strategies and readings, and box plots from quantiles, for plots.py."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
 
-from bestarm.common.style import (
+from bestarm.common.looks import (
     BLACK,
     BLUE,
     GREEN,
@@ -21,10 +22,12 @@ from bestarm.common.style import (
     VERMILION,
     YELLOW,
     Look,
-    pick,
-    plain_log_ticks,
+    looks_of,
 )
+from bestarm.common.style import legend, pick, plain_log_ticks, published, with_errors
 
+#: Strategies that are given the constraints: drawn last, and named so.
+KNOWING = ("CTnS", "CGE")
 LOOKS = {
     "LAGEX": Look(BLUE, "o"),
     "LATS": Look(VERMILION, "^"),
@@ -32,32 +35,30 @@ LOOKS = {
     "CGE-WLag": Look(SKY, "D"),
     "PTnS": Look(YELLOW, "P"),
     "Uniform": Look(GREY, "s", "--"),
-    "CTnS": Look(GREEN, "X"),
-    "CGE": Look(PURPLE, "*"),
+    "CTnS": Look(GREEN, "X", name="CTnS, told limits"),
+    "CGE": Look(PURPLE, "*", name="CGE, told limits"),
+    "published": PUBLISHED,
+    "as-written": Look(BLUE, "o", name="as written"),
+    "released-stop": Look(SKY, "s", "--", "released stopping rule"),
+    "program": Look(GREEN, "^", name="released program"),
+    "averages": Look(VERMILION, "v", name="plain averages"),
+    "printed-r": Look(PURPLE, "X", name="r as printed"),
+    "inside": Look(GREEN, "P", name="allocates inside"),
+    "full-adagrad": Look(ORANGE, "*", name="full AdaGrad"),
+    "optimistic-policy": Look(GREY, "h", name="optimistic policy"),
+    "known lower bound": Look(BLACK, "", ":", "lower bound, constraints known"),
+    "inside lower bound": Look(BLACK, "", "-.", "lower bound, allocations feasible too"),
+    "BAI lower bound": Look(VERMILION, "", ":", "lower bound without constraints"),
+    "unknown lower bound": Look(PURPLE, "", "-", "lower bound, constraints unknown"),
 }
-#: Strategies that are given the constraints: drawn separately and hatched.
-KNOWING = ("CTnS", "CGE")
-LINES = {
-    "known lower bound": (BLACK, ":", "lower bound"),
-    "inside lower bound": (BLACK, "-.", "the same, feasible allocations"),
-    "BAI lower bound": (VERMILION, ":", "lower bound without constraints"),
-    "unknown lower bound": (PURPLE, "-", "lower bound, constraints unknown"),
-}
-READING_NAMES = {"as-written": "as written", "released-stop": "with the released stopping rule"}
-#: Offset and height of a box within a strategy's row, by reading, in units of the row.
-PLACES = {"as-written": (-0.16, 0.34), "released-stop": (0.24, 0.2)}
+#: Names of the second line of a strategy, and so on, in box plots.
+SECOND = {"as-written": "as written", "released-stop": "released rule", "program": "program"}
 QUANTILES = [
     *("quantile_05", "quartile_25", "median_stopping_time", "quartile_75", "quantile_95"),
 ]
-ENTRIES = {
-    "ours, as written": Patch(facecolor=GREY, edgecolor=BLACK),
-    "ours, released stopping rule": Patch(facecolor=GREY, alpha=0.4, edgecolor=BLACK),
-    "told the constraints": Patch(facecolor="white", edgecolor=BLACK, hatch="////"),
-    "published median": Line2D([], [], color=BLACK, marker="D", ls="", mfc="white", ms=5),
-}
 BOXES = (
     "Boxes: quartiles and median over runs, whiskers: 5% and 95%; the lower, pale box is with the "
-    "released stopping rule (released-stop)"
+    "released stopping rule"
 )
 
 
@@ -67,108 +68,124 @@ def value_of(rows: pd.DataFrame, statistic: str) -> float:
     return float(found.iloc[0]) if len(found) else np.nan
 
 
-def box(axes: Axes, rows: pd.DataFrame, names: list[str], at: float, height: float, look: dict):
-    """A box of quartiles, with the median and whiskers that are defined.
+def pale(colour: str) -> str:
+    """A colour mixed with white."""
+    red, green, blue = (0.35 * part + 0.65 for part in to_rgb(colour))
+    return to_hex((red, green, blue))
 
-    If the upper quartile lies among capped runs the box extends to the right edge.
+
+def strategies_of(table: pd.DataFrame, but: Sequence[str] = ()) -> list[str]:
+    """The strategies that play in a table: known ones in the order of LOOKS, then others."""
+    played = table[(table.other == "") & ~table.strategy.str.endswith("lower bound")]
+    return list(looks_of(LOOKS, set(played.strategy) - set(but)))
+
+
+def lines_of(
+    rows: pd.DataFrame, order: Sequence[str], readings: Iterable[str]
+) -> list[tuple[str, str]]:
+    """The strategies with the readings that they have in a table: the lines of a box plot."""
+    there = set(zip(rows.strategy, rows.reading, strict=True))
+    return [line for line in product(order, readings) if line in there]
+
+
+def boxes(
+    axes: Axes,
+    rows: pd.DataFrame,
+    lines: Sequence[tuple[str, str]],
+    quantiles: Mapping[Any, Sequence[str]],
+    whole: str = "as-written",
+) -> None:
+    """Boxes from five quantiles, a line per strategy and reading; set the scale of x first.
+
+    A quantile that lies among capped runs is beyond the axis: the box is open. A box without a
+    lower quartile is left out. (By Matplotlib: seaborn's boxes are of runs, not of quantiles.)
+
+    Args:
+        axes: where.
+        rows: of one instance.
+        lines: as from `lines_of`.
+        quantiles: by reading: five statistics, from low to high.
+        whole: the reading whose boxes are not pale.
     """
-    low, quartile, median, upper, high = (value_of(rows, name) for name in names)
-    if np.isnan(quartile):
-        return
-    end = axes.get_xlim()[1] if np.isnan(upper) else upper
-    axes.add_patch(Rectangle((quartile, at - height / 2), end - quartile, height, lw=0.8, **look))
-    if not np.isnan(median):
-        axes.plot([median] * 2, [at - height / 2, at + height / 2], color=BLACK, lw=1.4)
-    for inner, outer in ((quartile, low), (upper, high)):
-        if not np.isnan(inner + outer):
-            axes.plot([inner, outer], [at, at], color=BLACK, lw=0.7, zorder=1)
-
-
-def fill_of(strategy: str, reading: str) -> dict:
-    """How a strategy's box is filled."""
-    pale = reading == "released-stop"
-    return {
-        "facecolor": LOOKS[strategy].colour,
-        "edgecolor": BLACK,
-        "alpha": 0.4 if pale else 1.0,
-        "hatch": "////" if strategy in KNOWING else None,
-        "zorder": 2,
-    }
-
-
-def strategies_of(table: pd.DataFrame) -> list[str]:
-    """The strategies of a table, in the order of LOOKS."""
-    here = set(table.strategy)
-    return [name for name in LOOKS if name in here]
+    looks = looks_of(LOOKS, [strategy for strategy, _ in lines])
+    far = 1e3 * rows.value.replace(np.inf, np.nan).max()
+    for place, (strategy, reading) in enumerate(lines):
+        some = pick(rows, strategy=strategy, reading=reading)
+        values = [value_of(some, name) for name in quantiles[reading]]
+        low, lower, middle, upper, high = values
+        if np.isnan(lower):
+            continue
+        colour = looks[strategy].colour
+        fill = "white" if reading == "published" else colour if reading == whole else pale(colour)
+        ends = {"whislo": np.fmin(low, lower), "whishi": np.fmax(high, upper)}
+        box = {"q1": lower, "med": middle, "q3": upper} | ends
+        axes.bxp(
+            [{name: far if np.isnan(end) else end for name, end in box.items()}],
+            positions=[place], widths=0.72, orientation="horizontal", patch_artist=True,
+            showfliers=False, showcaps=False, manage_ticks=False,
+            boxprops={"facecolor": fill, "edgecolor": BLACK, "linewidth": 0.7},
+            whiskerprops={"color": BLACK, "linewidth": 0.7},
+            medianprops={"color": BLACK, "linewidth": 1.3},
+        )  # fmt: skip
+    first = {strategy: place for place, (strategy, _) in reversed(list(enumerate(lines)))}
+    axes.set_yticks(
+        range(len(lines)),
+        [
+            looks[strategy].name if first[strategy] == place else SECOND[reading]
+            for place, (strategy, reading) in enumerate(lines)
+        ],
+    )
+    axes.set(xlabel="", ylabel="", ylim=(len(lines) - 0.4, -0.6))
+    axes.grid(visible=False, axis="y")
+    for place, (label, (strategy, _)) in enumerate(zip(axes.get_yticklabels(), lines, strict=True)):
+        if first[strategy] < place:
+            label.set(fontsize=6, color="#555555")
+        else:
+            axes.axhline(place - 0.5, color="#dddddd", lw=0.5)
 
 
 def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Sequence[str]) -> None:
-    """Boxes of stopping times, one row per strategy, with lower bounds and published medians."""
+    """Boxes of stopping times, with lower bounds and published medians."""
     ours = table[(table.instance == instance) & (table.reading != "published")]
     order = strategies_of(ours)
-    lines = {name: value_of(pick(ours, strategy=name), "lower_bound") for name in bounds}
-    medians = published_medians(table)
+    found = {name: value_of(pick(ours, strategy=name), "lower_bound") for name in bounds}
+    medians = table[(table.reading == "published") & (table.statistic != "lower_bound")]
+    mine = pick(ours, reading="as-written")
+    medians = with_errors(medians.assign(instance=instance), mine, log=True)
+    medians = medians[medians.strategy.isin(order)]
     spans = ours[ours.statistic.isin(QUANTILES) & ours.strategy.isin(order)].value
-    spans = pd.concat([spans, medians.value, pd.Series(lines.values())])
+    spans = pd.concat([spans, medians.value, pd.Series(found.values())])
     axes.set_xscale("log")
-    axes.set_xlim(0.8 * spans.min(), 1.25 * spans.max())
-    for place, strategy in enumerate(order):
-        for reading, (shift, height) in PLACES.items():
-            rows = pick(ours, strategy=strategy, reading=reading)
-            if len(rows):
-                box(axes, rows, QUANTILES, place + shift, height, fill_of(strategy, reading))
-                note_capped(axes, rows, place + shift)
-    for name, value in lines.items():
-        axes.axvline(value, color=LINES[name][0], ls=LINES[name][1], lw=1.1)
-    marks(axes, medians, order)
-    rows_of_strategies(axes, order)
-    plain_log_ticks(axes.xaxis, crowded=50.0)
+    readings = dict.fromkeys(("as-written", "released-stop"), QUANTILES)
+    lines = lines_of(ours, order, readings)
+    boxes(axes, ours, lines, readings)
+    axes.set_xlim(0.8 * spans.min(), 1.3 * spans.max())
+    for place, (strategy, reading) in enumerate(lines):
+        note_capped(axes, pick(ours, strategy=strategy, reading=reading), place)
+    for name, value in found.items():
+        axes.axvline(value, color=LOOKS[name].colour, ls=LOOKS[name].line, zorder=0.5)
+    at = [lines.index((strategy, "as-written")) for strategy in medians.strategy]
+    published(axes, medians, medians.value, at, label="")
+    plain_log_ticks(axes.xaxis, crowded=20.0)
 
 
 def note_capped(axes: Axes, rows: pd.DataFrame, at: float) -> None:
     """Write the number of capped runs beside their box."""
-    capped = pick(rows, statistic="share_capped").iloc[0]
-    if capped.value > 0.0:
+    capped = pick(rows, statistic="share_capped")
+    if len(capped) and capped.value.iloc[0] > 0.0:
         axes.annotate(
-            f"{round(capped.value * capped.n)} of {capped.n:g} capped",
+            f"{round(capped.value.iloc[0] * capped.n.iloc[0])} capped",
             (1.0, at),
             xycoords=axes.get_yaxis_transform(),
-            xytext=(3, 0),
+            xytext=(2, 0),
             textcoords="offset points",
             va="center",
-            fontsize=6.5,
-            color=GREY,
+            fontsize=5.5,
+            color="#555555",
         )
 
 
-def published_medians(table: pd.DataFrame) -> pd.DataFrame:
-    """The published values of a table that are not lower bounds."""
-    return table[(table.reading == "published") & (table.statistic != "lower_bound")]
-
-
-def marks(axes: Axes, published: pd.DataFrame, order: list[str]) -> None:
-    """Diamonds at the published medians."""
-    published = published[published.strategy.isin(order)]
-    at = np.array([order.index(name) for name in published.strategy]) - PLACES["released-stop"][0]
-    axes.plot(
-        published.value, at, PUBLISHED.marker, color=PUBLISHED.colour, mfc="white", ms=5, zorder=4
-    )
-
-
-def rows_of_strategies(axes: Axes, order: list[str]) -> None:
-    """Label the rows; a line separates strategies that know the constraints."""
-    axes.set_yticks(range(len(order)), order)
-    axes.set_ylim(len(order) - 0.5, -0.6)
-    axes.grid(visible=False, axis="y")
-    if order[-1] in KNOWING:
-        axes.axhline(len(order) - 2.5, color=GREY, lw=0.6)
-
-
-def legend(figure: Figure, entries: list[str], bounds: Sequence[str]) -> None:
-    """Legend of boxes, lines and diamonds: some entries of ENTRIES, and the lower bounds drawn."""
-    shown = {name: ENTRIES[name] for name in entries}
-    for name in bounds:
-        colour, line, label = LINES[name]
-        shown[label] = Line2D([], [], color=colour, ls=line)
-    columns = 3 if figure.get_figwidth() > 7.0 else 2
-    figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=columns)
+def bounds_legend(figure: Figure, bounds: Sequence[str], stated: bool = True) -> None:
+    """The legend of lower bounds, and of published medians."""
+    marks = {"published": PUBLISHED._replace(name="published median")} if stated else {}
+    legend(figure, marks | looks_of(LOOKS, bounds), 2)

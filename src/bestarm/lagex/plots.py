@@ -8,8 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import MaxNLocator
 
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.looks import (
     BLACK,
     BLUE,
     BOUND,
@@ -20,26 +19,29 @@ from bestarm.common.style import (
     SKY,
     VERMILION,
     Look,
+    looks_of,
+)
+from bestarm.common.paper import Plots
+from bestarm.common.style import (
+    WIDE,
     caption,
-    error_bars,
+    dots,
+    legend,
     new_figure,
     pick,
     plain_log_ticks,
+    published,
     runs,
+    series,
+    with_errors,
 )
 from bestarm.lagex.boxes import (
     BOXES,
-    ENTRIES,
     KNOWING,
-    LINES,
     LOOKS,
-    PLACES,
-    READING_NAMES,
-    box,
-    fill_of,
-    legend,
-    marks,
-    rows_of_strategies,
+    bounds_legend,
+    boxes,
+    lines_of,
     stopping_times,
     strategies_of,
     value_of,
@@ -56,14 +58,15 @@ def times(
     table: pd.DataFrame, titles: dict[str, str], note: str, bounds: tuple[str, ...] = ALL
 ) -> Figure:
     """Stopping times, one panel per instance."""
-    figure = new_figure(7.6 if len(titles) > 1 else 6.2, 4.9)
-    panels = figure.subplots(1, len(titles), squeeze=False, sharey=True)[0]
+    figure = new_figure(WIDE, 3.4)
+    panels = figure.subplots(1, len(titles), squeeze=False)[0]
     for axes, (instance, title) in zip(panels, titles.items(), strict=True):
         stopping_times(axes, table, instance, bounds)
         axes.set(title=title, xlabel="steps until stopping")
-    legend(figure, list(ENTRIES), bounds)
+    stated = "published" in set(table.reading)
+    bounds_legend(figure, bounds, stated)
     counts = pick(table, statistic="median_stopping_time", reading="as-written").n
-    caption(figure, f"{BOXES}, an open box ends among capped runs. {note} {runs(counts)} a box.")
+    caption(figure, f"{BOXES}, an open box ends among capped runs. {note} {runs(counts)} per box.")
     return figure
 
 
@@ -87,42 +90,54 @@ def fig7(table: pd.DataFrame) -> Figure:
     return times(table, {"imdb": "IMDB, twelve movies"}, "δ = 0.1, r = 0.01, σ = 1.")
 
 
+def imdb_spread(table: pd.DataFrame) -> Figure:
+    """IMDB with reward deviations of 1 and with those of the ratings."""
+    titles = {"imdb": "σ = 1, as in the paper", "imdb, true spread": "the ratings' own σ"}
+    figure = times(table, titles, "As written, δ = 0.1, r = 0.01.", KNOWN)
+    ends = [axes.get_xlim() for axes in figure.axes]
+    for axes in figure.axes:
+        axes.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
+        plain_log_ticks(axes.xaxis, crowded=20.0)
+    return figure
+
+
 def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure:
     """Rounds whose policy (compared with the paper) or allocation violates a true constraint."""
     kinds = {"policy_violations": "policy πₜ", "allocation_violations": "allocation ωₜ"}
-    figure = new_figure(7.6, 1.1 + 2.9 * len(titles))
-    panels = figure.subplots(len(titles), 2, squeeze=False, sharey=True)
-    names = ["quartile_25", "median", "quartile_75"]
-    published = pick(table, reading="published")
+    order = strategies_of(table, but=KNOWING)
+    figure = new_figure(WIDE, 0.5 + 1.75 * len(titles))
+    panels = figure.subplots(len(titles), 2, squeeze=False, sharex="col")
+    stated = pick(table, reading="published")
     for row, (instance, title) in zip(panels, titles.items(), strict=True):
         ours = table[(table.instance == instance) & (table.reading != "published")]
-        order = [name for name in strategies_of(ours) if name not in KNOWING]
         for axes, (kind, what) in zip(row, kinds.items(), strict=True):
-            shown = ours[ours.statistic.str.startswith(kind) & ours.strategy.isin(order)]
-            stated = published.value if kind == "policy_violations" else []
-            top = np.nanmax([1.0, *shown.value, *stated])
-            axes.set_xlim(-0.01 * top, 1.08 * top)
-            for place, strategy in enumerate(order):
-                for reading, (shift, height) in PLACES.items():
-                    rows = pick(shown, strategy=strategy, reading=reading)
-                    if len(rows):
-                        quantiles = ["", *(f"{kind}:{name}" for name in names), ""]
-                        look = fill_of(strategy, reading)
-                        box(axes, rows, quantiles, place + shift, height, look)
+            low, middle, high = (f"{kind}:{q}" for q in ("quartile_25", "median", "quartile_75"))
+            five = (low, low, middle, high, high)
+            names = {"as-written": five, "released-stop": five}
+            lines = lines_of(ours, order, names)
+            boxes(axes, ours, lines, names)
+            axes.set_title(f"{title}: {what}")
             if kind == "policy_violations":
-                marks(axes, published, order)
-            rows_of_strategies(axes, order)
-            axes.set(title=f"{title}: {what}", xlabel="rounds with a violation")
-            axes.xaxis.set_major_locator(MaxNLocator(5))
+                here = stated[stated.strategy.isin(order)].assign(instance=instance)
+                here = with_errors(here, pick(ours, reading="as-written"))
+                at = [lines.index((name, "as-written")) for name in here.strategy]
+                published(axes, here, here.value, at, label="")
+    for column, kind in zip(panels.T, kinds, strict=True):
+        shown = table[table.statistic.str.startswith(f"{kind}:") & table.strategy.isin(order)]
+        top = shown[shown.reading.ne("published") | (kind == "policy_violations")].value.max()
+        column[0].set_xlim(-0.01 * max(top, 1.0), 1.08 * max(top, 1.0))
+        column[-1].set_xlabel("rounds with a violation")
+        for axes in column:
+            axes.xaxis.set_major_locator(MaxNLocator(4))
             axes.xaxis.set_major_formatter("{x:,.0f}")
-    legend(figure, ["ours, as written", "ours, released stopping rule", "published median"], ())
+    legend(figure, {"published": PUBLISHED._replace(name="published median")})
     counts = pick(table, statistic="policy_violations:median", reading="as-written").n
     caption(
         figure,
         "Rounds until stopping whose policy, or allocation, breaks a true constraint. Boxes: "
-        "quartiles and median over runs; the lower, pale box is with the released stopping rule "
-        "(released-stop); a box that is missing, or open, ends among capped runs. CTnS and CGE "
-        f"know the constraints and never break one. {note} {runs(counts)} a box.",
+        "quartiles and median over runs; the lower, pale box is with the released stopping rule; "
+        "a box that is missing, or open, ends among capped runs. CTnS and CGE "
+        f"know the constraints and never break one. {note} {runs(counts)} per box.",
     )
     return figure
 
@@ -152,50 +167,48 @@ def fig12(table: pd.DataFrame) -> Figure:
 def programs(table: pd.DataFrame) -> Figure:
     """Published, of the program and as written, side by side: stopping times and violations."""
     titles = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
-    whiskers = {
+    ends = {
         "published": ("whisker:low", "whisker:high"),
         "program": ("quantile_05", "quantile_95"),
         "as-written": ("quantile_05", "quantile_95"),
     }
-    order = [name for name in LOOKS if name not in KNOWING]
-    figure = new_figure(7.6, 6.8)
-    panels = figure.subplots(2, len(titles), sharey=True)
+    order = strategies_of(table, but=KNOWING)
+    figure = new_figure(WIDE, 5.6)
+    panels = figure.subplots(2, len(titles))
+    lines = lines_of(table, order, ends)
     for column, (instance, title) in zip(panels.T, titles.items(), strict=True):
         here = table[(table.instance == instance) & table.strategy.isin(order)]
         for axes, prefix in zip(column, ("", "policy_violations:"), strict=True):
             median = f"{prefix}median" if prefix else "median_stopping_time"
-            middle = (f"{prefix}quartile_25", median, f"{prefix}quartile_75")
-            limits = (f"{prefix}{end}" for ends in whiskers.values() for end in ends)
-            spans = here[here.statistic.isin([*middle, *limits])].value.clip(lower=4.0)
+            names = {
+                reading: [
+                    f"{prefix}{low}", f"{prefix}quartile_25", median, f"{prefix}quartile_75",
+                    f"{prefix}{high}",
+                ]
+                for reading, (low, high) in ends.items()
+            }  # fmt: skip
+            listed = [name for some in names.values() for name in some]
             axes.set_xscale("log")
+            shown = here[here.statistic.isin(listed)].copy()
+            shown["value"] = shown.value.clip(lower=1.0)
+            boxes(axes, shown, lines, names, whole="program")
+            if axes not in panels[:, 0]:
+                axes.set_yticklabels([])
+            spans = shown.value[shown.value > 4.0]
             axes.set_xlim(0.8 * spans.min(), 1.3 * spans.max())
-            for row, strategy in enumerate(order):
-                for at, reading in zip((-0.27, 0.0, 0.27), whiskers, strict=True):
-                    rows = pick(here, strategy=strategy, reading=reading)
-                    low, high = (f"{prefix}{end}" for end in whiskers[reading])
-                    look = fill_of(strategy, "released-stop" if reading == "as-written" else "")
-                    if reading == "published":
-                        look |= {"facecolor": "white"}
-                    box(axes, rows, [low, *middle, high], row + at, 0.22, look)
-            rows_of_strategies(axes, order)
             plain_log_ticks(axes.xaxis, crowded=8.0)
             axes.set_xlabel("rounds that break a limit" if prefix else "steps until stopping")
         counts = pick(here, reading="program", statistic="median_stopping_time").n
-        of = f"{counts.min():g} runs of a program" if len(counts) else "programs not run"
+        of = f"{counts.min():,g} program runs" if len(counts) else "programs not run"
         column[0].set_title(f"{title} ({of})")
-    shown = {
-        "published": Patch(facecolor="white", edgecolor=BLACK),
-        "released program": Patch(facecolor=GREY, edgecolor=BLACK),
-        "as written": Patch(facecolor=GREY, alpha=0.4, edgecolor=BLACK),
-    }
-    figure.legend(shown.values(), shown.keys(), loc="outside upper center", ncols=3)
     caption(
         figure,
-        "Boxes: quartiles and median over runs; whiskers: 5% and 95%, published ones as drawn. "
-        "Those that reach 0 leave the axis. Where a quantile lies among capped runs the box is "
-        "open. Setup 1 with the six arms of the released programs, which lack CTnS and CGE. "
-        f"{runs(pick(table, reading='as-written', statistic='median_stopping_time').n)} a box, as "
-        "written and published.",
+        "From the top for each strategy: published (white), the released program (dark), as "
+        "written (pale). Boxes: quartiles and median over runs; whiskers: 5% and 95%, published "
+        "ones as drawn. Those that reach 0 leave the axis. If a quantile lies among capped runs "
+        "the box is open. Setup 1 with the six arms of the released programs, which lack CTnS and "
+        f"CGE. {runs(pick(table, reading='as-written', statistic='median_stopping_time').n)} per "
+        "box, as written and published.",
     )
     return figure
 
@@ -203,73 +216,66 @@ def programs(table: pd.DataFrame) -> Figure:
 def fig4(table: pd.DataFrame) -> Figure:
     """Medians of LAGEX with quartiles, and lower bounds, over the third mean."""
     titles = {"setup 1": "six arms", "setup 1 printed": "seven arms, as printed"}
-    figure = new_figure(7.6, 5.0)
-    panels = figure.subplots(1, 2, sharey=True)
-    published = pick(table, reading="published")
-    for axes, (setup, title) in zip(panels, titles.items(), strict=True):
-        ours = pick(table[table.reading != "published"], family=setup, x_name="m3")
-        axes.set_yscale("log")
-        for reading, look in (
-            ("as-written", Look(BLUE, "o")),
-            ("released-stop", Look(SKY, "s", "--")),
-        ):
-            band(axes, pick(ours, strategy="LAGEX", reading=reading), look, reading)
-        for name, (colour, line, label) in LINES.items():
-            rows = pick(ours, strategy=name, statistic="lower_bound").sort_values("x")
-            axes.plot(rows.x, rows.value.replace(np.inf, np.nan), line, color=colour, label=label)
-            if name in ("known lower bound", "BAI lower bound"):
-                stated = pick(published, strategy=name)
-                axes.plot(
-                    stated.x, stated.value, "x", color=colour, ms=4, label=f"{label}, published"
-                )
-        medians = pick(published, strategy="LAGEX")
-        style = {"color": PUBLISHED.colour, "mfc": "white", "ms": 4.5}
-        axes.plot(medians.x, medians.value, PUBLISHED.marker, label="LAGEX, published", **style)
-        at_tie = pick(ours, strategy="BAI lower bound")
-        for x in at_tie[np.isinf(at_tie.value)].x:
-            axes.annotate(
-                "∞", (x, 1.0), xycoords=axes.get_xaxis_transform(), color=VERMILION, ha="center"
-            )
-        axes.set(title=title, xlabel="third mean μ₃")
-        plain_log_ticks(axes.yaxis)
-    panels[0].set_ylabel("steps")
-    tall = ["median_stopping_time", "quartile_75", "lower_bound"]
-    top = table[table.statistic.isin(tall)].value.replace(np.inf, np.nan).max()
-    panels[0].set_ylim(15, 2.0 * top)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=2)
-    counts = pick(table, statistic="median_stopping_time", reading="as-written").n
+    stated = pick(table, reading="published")
+    ours = pick(table[table.reading != "published"], x_name="m3", strategy="LAGEX")
+    medians = pick(ours, statistic="median_stopping_time")
+    bounds = pick(table[table.reading == "exact"], statistic="lower_bound", x_name="m3")
+    figure = new_figure(WIDE, 3.7)
+    panels = series(figure, medians, LOOKS, "reading", "y", ("family", titles))[0]
+    lines = looks_of(LOOKS, set(bounds.strategy))
+    for axes, family in zip(panels, titles, strict=True):
+        for reading, look in looks_of(LOOKS, medians.reading).items():
+            band(axes, pick(ours, family=family, reading=reading), look)
+        for name, look in lines.items():
+            rows = pick(bounds, family=family, strategy=name).sort_values("x")
+            axes.plot(rows.x, rows.value.replace(np.inf, np.nan), look.line, color=look.colour)
+            for x in rows[np.isinf(rows.value)].x:
+                place = {"xycoords": axes.get_xaxis_transform(), "ha": "center", "va": "top"}
+                axes.annotate("∞", (x, 0.99), color=look.colour, fontsize=9, **place)
+        mine = pick(medians, family=family, reading="as-written")
+        runs_of_paper = stated[stated.strategy == "LAGEX"].merge(
+            mine[["x", "instance"]], on="x", suffixes=("_stated", "")
+        )
+        marks = with_errors(runs_of_paper[stated.columns], mine, log=True)
+        published(axes, marks, marks.x, marks.value, along="y", label="")
+        for name in lines:
+            rows = pick(stated, strategy=name)
+            axes.plot(rows.x, rows.value, "D", mec=lines[name].colour, mfc="white", ms=2.5, mew=0.7)
+        axes.set_xlabel("third mean μ₃")
+    top = max(medians.high.max(), bounds.value.replace(np.inf, np.nan).max(), stated.value.max())
+    panels[0].set(ylabel="steps", ylim=(15, 4.0 * top))
+    plain_log_ticks(panels[0].yaxis, crowded=20.0)
+    readings = {
+        name: look._replace(name=f"LAGEX, {look.name}")
+        for name, look in looks_of(LOOKS, medians.reading).items()
+    }
+    legend(figure, readings | {"published": PUBLISHED} | lines, 2)
     caption(
         figure,
         "LAGEX on setup 1, δ = 0.01: medians with 95% intervals, quartiles shaded, "
-        f"{runs(counts)} a point. Lines: exact lower bounds T ln(1/(2.4 δ)). Without constraints "
-        "it is infinite at μ₃ = 1.5, where two arms tie; the published curve is not. Constraints "
-        "unknown: what every strategy that errs at most δ needs on average.",
+        f"{runs(pick(medians, reading='as-written').n)} per point. Lines: exact lower bounds "
+        "T ln(1/(2.4 δ)). Diamonds: published; black ones medians of LAGEX (n = 500, with their "
+        "sampling error), small ones lower bounds, in the colour of ours. Without constraints "
+        "the bound is infinite at μ₃ = 1.5, where two arms tie; the published curve is not. "
+        "Constraints unknown: what every strategy that errs at most δ needs on average.",
     )
     return figure
 
 
-def band(axes: Axes, rows: pd.DataFrame, look: Look, reading: str) -> None:
-    """Medians with their intervals, and the quartiles as a band; if they are defined."""
-    if rows.empty:
-        return
-    medians = pick(rows, statistic="median_stopping_time").sort_values("x")
-    low, high = (
-        pick(rows, statistic=f"quartile_{q}").sort_values("x").value.to_numpy(float)
-        for q in (25, 75)
-    )
-    axes.fill_between(medians.x.to_numpy(float), low, high, color=look.colour, alpha=0.2, lw=0)
-    label = f"LAGEX, {READING_NAMES[reading]}"
-    error_bars(axes, medians, medians.x, medians.value, look, ms=3.5, label=label)
+def band(axes: Axes, rows: pd.DataFrame, look: Look) -> None:
+    """The quartiles as a band, where they are defined."""
+    low, high = (pick(rows, statistic=f"quartile_{q}").sort_values("x") for q in (25, 75))
+    ends = (one.value.to_numpy(float) for one in (low, high))
+    axes.fill_between(low.x.to_numpy(float), *ends, color=look.colour, alpha=0.2, lw=0)
 
 
 def ternary(axes: Axes) -> None:
     """The simplex of policies of three arms."""
     axes.add_patch(Polygon(CORNERS, fill=False, ec=GREY, lw=1.0))
     for arm, (x, y) in enumerate(CORNERS, 1):
-        shift = (0, 4) if arm == 3 else (0, -11)
+        shift = (0, 3) if arm == 3 else (0, -9)
         axes.annotate(
-            f"arm {arm}", (x, y), shift, textcoords="offset points", ha="center", fontsize=8
+            f"arm {arm}", (x, y), shift, textcoords="offset points", ha="center", fontsize=7
         )
     axes.set(aspect="equal", xlim=(-0.08, 1.08), ylim=(-0.1, 0.97))
     axes.axis("off")
@@ -290,12 +296,12 @@ def draw_set(axes: Axes, shapes: pd.DataFrame, **style) -> None:
 def best(axes: Axes, shapes: pd.DataFrame, marker: str, colour: str, label: str) -> None:
     """The best policy of a set."""
     points = in_plane(pick(shapes, kind="best policy"))
-    axes.plot(points[:, 0], points[:, 1], marker, color=colour, ms=7, ls="", label=label, zorder=5)
+    axes.plot(points[:, 0], points[:, 1], marker, color=colour, ms=5, ls="", label=label, zorder=5)
 
 
 def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     """Feasible sets and best policies; characteristic times against the perturbation."""
-    figure = new_figure(7.6, 3.7)
+    figure = new_figure(WIDE, 2.8)
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.15])
     ternary(left)
     looks = {
@@ -307,7 +313,7 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         shapes = pick(geometry, epsilon=epsilon)
         draw_set(left, shapes, **look)
         best(left, shapes, marker, look["ec"], f"ε = {epsilon:g}")
-    left.legend(loc="upper left", fontsize=8)
+    left.legend(loc="upper left")
     left.set_title("feasible sets, best policies")
     curves = {
         "characteristic_time": (Look(BLUE, "o"), "T, known constraints"),
@@ -322,10 +328,10 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
             rows.x, rows.value, look.line, marker=look.marker, color=look.colour, label=label
         )
     stated = pick(table, reading="published")
-    right.plot(stated.x, stated.value, "D", color=BLACK, mfc="white", ms=6, label="published")
+    published(right, stated, stated.x, stated.value, along="y")
     right.set(xscale="log", yscale="log", xlabel="tightened by ε", ylabel="steps per nat")
     right.set_title("sample complexity")
-    right.legend(fontsize=7.5)
+    right.legend(fontsize=6.5)
     caption(
         figure,
         "Section 1's three arms. The first constraint, π·(0, −0.3, −0.2) ≤ 0, follows from π ≥ 0 "
@@ -339,7 +345,7 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
 def fig2(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     """The optimistic set of one run over the true one."""
     rounds = sorted(set(geometry["round"]) - {0})
-    figure = new_figure(7.6, 3.2)
+    figure = new_figure(WIDE, 2.1)
     panels = figure.subplots(1, len(rounds))
     truly = pick(geometry, round=0)
     for axes, t in zip(panels, rounds, strict=True):
@@ -349,12 +355,12 @@ def fig2(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         draw_set(axes, truly, fc="none", ec=GREEN, lw=1.6, hatch="///")
         best(axes, truly, "*", GREEN, "best policy")
         best(axes, shapes, "o", VERMILION, "best by the estimates")
-        axes.set_title(f"t = {t}", fontsize=8.5)
+        axes.set_title(f"t = {t}")
     entries = {
         "feasible": Patch(fc="none", ec=GREEN, hatch="///"),
         "optimistic": Patch(fc=SKY, ec=BLUE, alpha=0.35),
-        "best policy": Line2D([], [], color=GREEN, marker="*", ls="", ms=7),
-        "best by the estimates": Line2D([], [], color=VERMILION, marker="o", ls="", ms=6),
+        "best policy": Line2D([], [], color=GREEN, marker="*", ls="", ms=5),
+        "best by the estimates": Line2D([], [], color=VERMILION, marker="o", ls="", ms=5),
     }
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=4)
     truth = value_of(pick(table, strategy="truth"), "feasible_area")
@@ -378,7 +384,7 @@ def edges_of(shapes: pd.DataFrame) -> np.ndarray:
 def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     """Normal cones of the best policy: true, and by the estimates of one run."""
     rounds = sorted(set(geometry["round"]))
-    figure = new_figure(7.6, 2.7)
+    figure = new_figure(WIDE, 1.75)
     panels = figure.subplots(1, len(rounds), sharex=True, sharey=True)
     true_edges = edges_of(pick(geometry, round=0))
     for axes, t in zip(panels, rounds, strict=True):
@@ -405,73 +411,71 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     return figure
 
 
-#: A dot with an interval in a plot of dots.
-DOT = {"mec": BLACK, "mew": 0.4, "ms": 5, "ecolor": BLACK, "elinewidth": 0.8, "horizontal": True}
-
-
-def dots(axes: Axes, rows: pd.DataFrame, **style) -> None:
-    """One statistic of every strategy with its interval, in the order of LOOKS from the top."""
-    for place, (strategy, look) in enumerate(LOOKS.items()):
-        one = pick(rows, strategy=strategy).dropna(subset="value")
-        if len(one):
-            error_bars(axes, one, one.value, [place], look._replace(line=""), **DOT | style)
-    axes.set_yticks(range(len(LOOKS)), list(LOOKS), fontsize=7)
-    axes.set_ylim(len(LOOKS) - 0.5, -0.5)
+#: Instances of the shares, in order.
+INSTANCES = {
+    "setup 1 m3=0.5": "setup 1 hard",
+    "setup 1 m3=1.3": "setup 1 easy",
+    "setup 2 hard": "setup 2 hard",
+    "setup 2 easy": "setup 2 easy",
+    "imdb": "IMDB",
+}
 
 
 def shares(table: pd.DataFrame) -> Figure:
-    """Shares of runs that recommend a good policy, and a feasible one."""
-    instances = {
-        "setup 1 m3=0.5": "setup 1 hard",
-        "setup 1 m3=1.3": "setup 1 easy",
-        "setup 2 hard": "setup 2 hard",
-        "setup 2 easy": "setup 2 easy",
-        "imdb": "IMDB",
+    """Shares of runs that recommend a feasible policy, above; what else happens, below."""
+    rows = table[(table.reading == "as-written") & table.instance.isin(INSTANCES)]
+    order = strategies_of(rows)
+    parts = {
+        "prob_feasible": "recommends a feasible policy (share of runs)",
+        "prob_r_optimal": "within r of the best value (share of runs)",
+        "mean_excess": "mean excess over the limit, if infeasible",
     }
-    columns = {
-        "prob_r_optimal": "r-optimal",
-        "prob_feasible": "feasible",
-        "prob_correct": "both",
-        "mean_excess": "excess if infeasible",
-        "share_capped": "capped",
-    }
-    figure = new_figure(7.8, 7.2)
-    panels = figure.subplots(len(instances), len(columns), sharey=True, sharex="col")
-    for row, (instance, title) in zip(panels, instances.items(), strict=True):
-        here = table[(table.instance == instance) & (table.reading == "as-written")]
-        for axes, (statistic, name) in zip(row, columns.items(), strict=True):
-            dots(axes, pick(here, statistic=statistic), ms=4.5)
+    capped = pick(rows, statistic="share_capped").value.max()
+    figure = new_figure(WIDE, 5.4)
+    subfigures = figure.subfigures(len(parts), 1, squeeze=False, height_ratios=[1.5, 1.0, 1.0])[
+        :, 0
+    ]
+    for part, (statistic, title) in zip(subfigures, parts.items(), strict=True):
+        first = statistic == "prob_feasible"
+        titles = INSTANCES if first else dict.fromkeys(INSTANCES, "")
+        some = pick(rows, statistic=statistic).dropna(subset=["value"])
+        panels = dots(part, some, LOOKS, order, col=("instance", titles))[0]
+        panels[0].tick_params(axis="y", labelsize=7 if first else 6)
+        for axes, instance in zip(panels, titles, strict=True):
             if statistic.startswith("prob"):
-                axes.axvline(1.0 - here.delta.iloc[0], color=BOUND.colour, ls=BOUND.line, lw=1.0)
-            if statistic.startswith(("prob", "share")):
-                axes.set_xlim(-0.04, 1.06)
-            axes.tick_params(axis="x", labelsize=7)
-            if axes in panels[0]:
-                axes.set_title(name)
-        row[0].set_ylabel(title, fontsize=8)
+                axes.set_xlim(-0.06, 1.08)
+                axes.set_xticks([0, 0.5, 1], ["0", "½", "1"])
+            else:
+                axes.xaxis.set_major_locator(MaxNLocator(2))
+                axes.set_xlim(left=0.0)
+            if statistic.startswith("prob"):
+                delta = pick(rows, instance=instance).delta.iloc[0]
+                axes.axvline(1.0 - delta, color=BOUND.colour, ls=BOUND.line, lw=1.0)
+        part.supxlabel(title, fontsize=8)
     caption(
         figure,
-        "Shares of runs whose recommended policy is within r = 0.01 of the best true value (or "
-        "above it), keeps all true constraints, and both; mean excess over the limit of those that "
-        "do not; share capped. As written, 95% intervals; dotted: 1 − δ. An active constraint that "
-        "is estimated without bias is broken about half of the time, one of two even more often. "
-        f"{runs(pick(table, statistic='prob_feasible').n)}.",
+        "Above: share of runs whose recommended policy keeps all true constraints. Below: share "
+        "within r = 0.01 of the best true value (or above it), mean excess over the limit of "
+        f"policies that are infeasible. At most {capped:.2g} of the runs of a strategy were "
+        "capped. As written, 95% intervals; dotted: 1 − δ. An "
+        "active constraint that is estimated without bias is broken about half of the time, one of "
+        f"two even more often. {runs(pick(table, statistic='prob_feasible').n)}.",
     )
     return figure
 
 
 def example(table: pd.DataFrame) -> Figure:
     """The recommendations in the example of docs/usage.md, and how often they exceed the limit."""
-    columns = {
-        "prob_r_optimal": "within r of the best value",
+    titles = {
         "prob_feasible": "keeps the limit",
-        "prob_far_over": "over it by more than 0.1",
+        "prob_r_optimal": "within r of the best",
+        "prob_far_over": "over by more than 0.1",
     }
-    figure = new_figure(7.0, 2.6)
-    panels = figure.subplots(1, len(columns), sharey=True)
-    for axes, (statistic, title) in zip(panels, columns.items(), strict=True):
-        dots(axes, pick(table, statistic=statistic))
-        axes.set(title=title, xlim=(-0.04, 1.04))
+    rows = table[table.statistic.isin(titles)]
+    figure = new_figure(WIDE, 1.9)
+    col = ("statistic", titles)
+    for axes in dots(figure, rows, LOOKS, strategies_of(rows), col=col)[0]:
+        axes.set(xlabel="share of runs", xlim=(-0.04, 1.04))
     caption(
         figure,
         "Shares of runs, with 95% intervals, on the three menus of docs/usage.md, whose mean price "
@@ -483,74 +487,26 @@ def example(table: pd.DataFrame) -> Figure:
 
 def readings(table: pd.DataFrame) -> Figure:
     """Median stopping times under every reading."""
-    instances = {"setup 1 m3=0.5": "setup 1 hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
+    titles = {"setup 1 m3=0.5": "setup 1 hard", "setup 1 m3=1.3": "setup 1 easy", "imdb": "IMDB"}
     medians = pick(table, statistic="median_stopping_time")
-    names = list(dict.fromkeys(medians[medians.reading != "published"].reading))
-    names.sort(key=lambda name: (name != "as-written", name == "released-stop", name))
-    rows = [
-        (strategy, reading)
-        for strategy in LOOKS
-        for reading in names
-        if len(pick(medians, strategy=strategy, reading=reading))
-    ]
-    figure = new_figure(7.8, 0.9 + 0.19 * len(rows))
-    panels = figure.subplots(1, len(instances), sharey=True)
-    for axes, (instance, title) in zip(panels, instances.items(), strict=True):
-        axes.set_xscale("log")
-        here = pick(medians, instance=instance)
-        for place, (strategy, reading) in enumerate(rows):
-            look = LOOKS[strategy]._replace(line="")
-            one = pick(here, strategy=strategy, reading=reading)
-            if one.value.notna().any():
-                error_bars(axes, one, one.value, [place], look, **DOT)
-            else:
-                axes.annotate(
-                    "capped",
-                    (1.0, place),
-                    xycoords=axes.get_yaxis_transform(),
-                    fontsize=6,
-                    color=GREY,
-                    ha="right",
-                    va="center",
-                )
-        for strategy in LOOKS:
-            places = [i for i, (name, _) in enumerate(rows) if name == strategy]
-            stated = pick(here, strategy=strategy, reading="published")
-            for value in stated.value:
-                ends = [min(places) - 0.4, max(places) + 0.4]
-                axes.plot([value] * 2, ends, color=BLACK, ls=":", lw=1.1)
-            axes.axhline(max(places) + 0.5, color=GREY, lw=0.4)
-        labels = [f"{strategy}, {reading}" for strategy, reading in rows]
-        axes.set_yticks(range(len(rows)), labels, fontsize=7)
-        axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.set(title=title, xlabel="median steps")
+    ours = medians[medians.reading != "published"]
+    stated = pick(medians, reading="published")
+    stated = with_errors(stated, pick(ours, reading="as-written"), log=True)
+    rows = pd.concat([stated, ours.dropna(subset=["value"])])
+    order = strategies_of(ours)
+    figure = new_figure(WIDE, 5.4)
+    col = ("instance", titles)
+    for axes in dots(figure, rows, LOOKS, order, by="reading", log=True, col=col)[0]:
+        axes.set_xlabel("median steps")
         plain_log_ticks(axes.xaxis, crowded=10.0)
-        axes.tick_params(axis="x", labelsize=7)
+        for edge in range(1, len(order)):
+            axes.axhline(edge - 0.5, color="#cccccc", lw=0.5)
+    legend(figure, looks_of(LOOKS, rows.reading), 4, lines=False)
     caption(
         figure,
-        "Medians with 95% intervals; dotted: published. Where half or more of the runs were capped "
-        f"there is no median. {runs(medians[medians.reading != 'published'].n)}.",
-    )
-    return figure
-
-
-def imdb_spread(table: pd.DataFrame) -> Figure:
-    """IMDB with reward deviations of 1 and with those of the ratings."""
-    figure = new_figure(7.6, 4.4)
-    panels = figure.subplots(1, 2, sharey=True)
-    titles = {"imdb": "σ = 1, as in the paper", "imdb, true spread": "the ratings' own σ"}
-    for axes, (instance, title) in zip(panels, titles.items(), strict=True):
-        stopping_times(axes, table, instance, KNOWN)
-        axes.set(title=title, xlabel="steps until stopping")
-    ends = [axes.get_xlim() for axes in panels]
-    for axes in panels:
-        axes.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
-    legend(figure, ["ours, as written", "told the constraints"], KNOWN)
-    counts = pick(table, statistic="median_stopping_time").n
-    caption(
-        figure,
-        "Boxes: quartiles and median over runs, whiskers: 5% and 95%; as written, δ = 0.1, "
-        f"r = 0.01. {runs(counts)} a box.",
+        "Medians with 95% intervals; of published ones, the sampling error of n = 500. If half or "
+        "more of the runs were capped there is no median and no mark. Not every reading makes "
+        f"sense for every strategy. {runs(ours.n)}.",
     )
     return figure
 

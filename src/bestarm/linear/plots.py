@@ -1,34 +1,41 @@
 """The linear bandits paper's figures, one function per target, drawn from the target's table."""
 
-from typing import Any
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.colors import LogNorm, TwoSlopeNorm
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
-from matplotlib.ticker import NullFormatter
 
 from bestarm.common.evidence import Side, log_side, same, share_against
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.looks import (
     BLACK,
     BLUE,
     BOUND,
     GREEN,
     GREY,
     ORANGE,
+    PUBLISHED,
     PURPLE,
     SKY,
     VERMILION,
     YELLOW,
     Look,
+    looks_of,
+)
+from bestarm.common.paper import Plots
+from bestarm.common.style import (
+    HALF,
+    WIDE,
     caption,
-    error_bars,
+    dots,
+    heat,
+    legend,
     new_figure,
     pick,
     runs,
+    series,
+    with_errors,
 )
 from bestarm.linear.cells import HONEST_EMPIRICAL
 from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
@@ -41,119 +48,122 @@ LOOKS = {
     "Fully-Adaptive": Look(PURPLE, "D"),
     "RAGE": Look(GREEN, "v"),
     "LinGapE": Look(SKY, "P"),
+    "published": PUBLISHED,
+    "closest": Look(VERMILION, "s", "", "closest to the paper"),
+    "honest": Look(BLUE, "o", "", "honest: a valid width for all"),
 }
-EMPIRICAL = Look(GREY, "*", ":")
 DELTA = 0.05
 
 
-def budgets(axes: Axes, table: pd.DataFrame, reading: str) -> None:
-    """Mean stopping times against the dimension."""
-    axes.set_yscale("log")
-    for strategy, look in LOOKS.items():
-        rows = pick(table, strategy=strategy, statistic="mean_stopping_time", x_name="d")
-        rows = rows[rows.reading.isin([reading, "as-written"])].sort_values("x")
-        if len(rows) and (reading == "honest" or strategy not in ("RAGE", "LinGapE")):
-            error_bars(axes, rows, rows.x, rows.value, look, ms=4, label=strategy)
-
-
-def errors(axes: Axes, table: pd.DataFrame, reading: str) -> None:
-    """Error rates against the dimension."""
-    for place, (strategy, look) in enumerate(LOOKS.items()):
-        rows = pick(table, strategy=strategy, statistic="error_rate", x_name="d")
-        rows = rows[rows.reading.isin([reading, "as-written"])].sort_values("x")
-        if len(rows) and (reading == "honest" or strategy not in ("RAGE", "LinGapE")):
-            shifted = rows.x + 0.09 * (place - 3)
-            error_bars(axes, rows, shifted, rows.value, look, ms=3.5, lw=0.8)
-    axes.axhline(DELTA, color=BOUND.colour, ls=BOUND.line, lw=1)
-    axes.set(xlabel="dimension d", xticks=range(2, 11))
-
-
 def fig4(table: pd.DataFrame) -> Figure:
-    figure = new_figure(7.6, 5.6)
-    panels = figure.subplots(2, 2, sharex=True, height_ratios=[2.2, 1.0])
-    titles = {"honest": "a valid width for all", "closest": "per strategy, closest to Figure 5"}
-    for column, (reading, title) in enumerate(titles.items()):
-        budgets(panels[0, column], table, reading)
-        errors(panels[1, column], table, reading)
-        panels[0, column].set(title=f"{reading}: {title}")
-    star = pick(table, reading=HONEST_EMPIRICAL, x_name="d", strategy="XY-Oracle")
-    star = pick(star, statistic="mean_stopping_time").sort_values("x")
-    error_bars(panels[0, 0], star, star.x, star.value, EMPIRICAL, ms=4, label="XY-Oracle, Eq. (11)")
-    bound = pick(table, statistic="lower_bound", x_name="d").sort_values("x")
-    panels[0, 0].plot(bound.x, bound.value, color=BOUND.colour, ls=BOUND.line, label="lower bound")
-    panels[0, 0].set_ylabel("mean budget (pulls)")
-    panels[1, 0].set_ylabel("error rate")
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside upper center", ncol=5)
-    simulated = pick(table, statistic="error_rate", x_name="d")
+    titles = {"honest": "honest: a valid width for all", "closest": "closest: per strategy"}
+    rows = table[table.x_name == "d"]
+    star = pick(rows, reading=HONEST_EMPIRICAL, strategy="XY-Oracle").assign(
+        strategy="XY-Oracle, Eq. (11)", reading="honest"
+    )
+    bound = pick(rows, statistic="lower_bound").assign(strategy="lower bound", statistic="")
+    both = pick(rows, reading="as-written")
+    both = [both.assign(reading="honest"), both[~both.strategy.isin(["RAGE", "LinGapE"])]]
+    both[1] = both[1].assign(reading="closest")
+    rows = pd.concat([rows[rows.reading.isin(titles)], star, *both])
+    rows = rows[rows.other == ""]
+    wrong = pick(rows, statistic="error_rate")
+    figure = new_figure(WIDE, 4.2)
+    looks = LOOKS | {
+        "XY-Oracle, Eq. (11)": Look(GREY, "*", ":"),
+        "lower bound": BOUND._replace(name="lower bound"),
+    }
+    means = pick(rows, statistic="mean_stopping_time")
+    sure = wrong.groupby("reading").value.transform("max") == 0.0
+    row = ("statistic", {"mean_stopping_time": "mean budget (pulls)", "error_rate": "error rate"})
+    drawn = pd.concat([means, wrong[~sure]])
+    panels = series(figure, drawn, looks, col=("reading", titles), row=row, share="row")
+    panels[0, 0].get_gridspec().set_height_ratios([2.4, 1.0])
+    panels[0, 0].set_yscale("log")
+    bound = bound.sort_values("x")
+    panels[0, 0].plot(bound.x, bound.value, color=BOUND.colour, ls=BOUND.line)
+    for axes, reading in zip(panels[1], titles, strict=True):
+        axes.axhline(DELTA, color=BOUND.colour, lw=0.6)
+        some = pick(wrong[sure], reading=reading)
+        text = f"no wrong answer\nin {int(some.n.sum()):,} runs" if len(some) else ""
+        axes.annotate(text, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center")
+        axes.set_xlabel("dimension d")
+    panels[1, 0].annotate(f"δ = {DELTA}", (10, DELTA), ha="right", va="bottom", fontsize=6.5)
+    for axes, label in zip(panels[:, 0], row[1].values(), strict=True):
+        axes.set_ylabel(label)
+    legend(figure, looks_of(looks, {*means.strategy, "lower bound"}), 5)
     caption(
         figure,
-        "Above: mean pulls until the stopping rule holds, 95% t intervals; below: share of wrong "
-        f"answers, 95% Wilson intervals (upper ends one-sided where none was wrong), δ = {DELTA} "
-        f"dotted; {runs(simulated[simulated.reading != 'closest'].n)} left, "
-        f"{runs(pick(simulated, reading='closest').n)} right. Lower bound: "
-        "2 H_LB kl(δ, 1−δ). XY-Oracle stops by the true gaps, Eq. (4), unless said.",
+        "Mean pulls until the stopping rule holds, 95% t intervals, and shares of wrong answers, "
+        "95% Wilson intervals (arrow: one-sided, the first d without an error), "
+        f"δ = {DELTA}; {runs(pick(wrong, reading='honest').n)} left, "
+        f"{runs(pick(wrong, reading='closest').n)} right. Left: confidence widths that are valid "
+        "for every strategy; right: for each strategy those that come closest to the paper's "
+        "Figure 5. Lower bound: 2 H_LB kl(δ, 1−δ). XY-Oracle stops by the true gaps, Eq. (4), "
+        "unless said.",
     )
     return figure
 
 
 def fig5(table: pd.DataFrame) -> Figure:
-    strategies = [s for s in LOOKS if len(pick(table, strategy=s, reading="published"))]
-    columns = [*(f"mean_pulls:x{k}" for k in range(1, 7)), "mean_stopping_time"]
-    figure = new_figure(7.6, 5.4)
-    panels = figure.subplots(3, 1, sharex=True)
-    norm = LogNorm(0.5, 5e6)
-    for axes, reading in zip(panels, ("published", "closest", "honest"), strict=True):
-        rows = pick(table, reading=reading)
-        rows = rows[rows.strategy.isin(strategies) & rows.statistic.isin(columns)]
-        grid = rows.pivot(index="strategy", columns="statistic", values="value")
-        half = rows.assign(half=rows.high - rows.value)
-        half = half.pivot(index="strategy", columns="statistic", values="half")
-        grid, half = (f.loc[strategies, columns].to_numpy() for f in (grid, half))
-        axes.imshow(np.maximum(grid, 0.5), norm=norm, cmap="cividis_r", aspect="auto", alpha=0.55)
-        for (i, j), value in np.ndenumerate(grid):
-            text = f"{value:,.0f}" if value >= 10 else f"{value:.3g}"
-            if half[i, j] > 0.005 * value:
-                text += f" ± {half[i, j] / value:.0%}"
-            axes.text(j, i, text, ha="center", va="center", fontsize=6.5)
-        axes.set(title=reading, yticks=range(len(strategies)))
-        axes.set_yticklabels(strategies, fontsize=8)
-        axes.grid(False)
-        axes.tick_params(length=0)
-        axes.spines[:].set_visible(False)
-        axes.axvline(5.5, color="white", lw=3)
-    panels[-1].set_xticks(range(7), ["x₁", "x₂", "x₃", "x₄", "x₅", "x₆", "budget"])
+    columns = {f"mean_pulls:x{k}": f"x{'₁₂₃₄₅₆'[k - 1]}" for k in range(1, 7)}
+    columns |= {"mean_stopping_time": "all arms"}
+    stated = pick(table, reading="published")
+    rows = table[table.statistic.isin(columns) & table.strategy.isin(stated.strategy)]
+    ours = rows[rows.reading.isin(["closest", "honest"])]
+    stated = with_errors(stated, pick(rows, reading="closest"), log=True)
+    rows = pd.concat([stated[stated.statistic.isin(columns)], ours])
+    rows = rows.assign(**{name: rows[name].clip(lower=0.5) for name in ("value", "low", "high")})
+    figure = new_figure(WIDE, 2.6)
+    order = list(looks_of(LOOKS, stated.strategy))
+    col = ("statistic", columns)
+    for axes in dots(figure, rows, LOOKS, order, by="reading", log=True, col=col)[0]:
+        axes.set_xlim(0.3, 2e7)
+        axes.set_xticks([1, 1e3, 1e6])
+        axes.minorticks_off()
+        for edge in range(1, len(order)):
+            axes.axhline(edge - 0.5, color="#e3e3e3", lw=0.5)
+    figure.axes[3].set_xlabel("mean pulls")
+    legend(figure, looks_of(LOOKS, rows.reading), lines=False)
     caption(
         figure,
-        "Mean pulls of every arm and in all at d = 5, δ = 0.05, ± half of the 95% t interval from "
-        "half a percent on. Published: n = 100 runs; "
-        f"closest: {runs(pick(table, reading='closest').n)}; "
-        f"honest: {runs(pick(table, reading='honest').n)}. Darker: more pulls.",
+        f"Mean pulls of every arm and of all at d = 5, δ = {DELTA}, with 95% intervals (of "
+        "published means: ours, at n = 100 runs); "
+        f"closest: {runs(pick(ours, reading='closest').n)}; "
+        f"honest: {runs(pick(ours, reading='honest').n)}. Fewer than half a pull is drawn at ½.",
     )
     return figure
 
 
-ROWS = {
-    ("G", "two-step"): "G, two-step",
-    ("G", "argmin-max"): "G, argmin max",
-    ("XY", "two-step"): "XY, two-step",
-    ("XY", "argmin-max"): "XY, argmin max",
-    ("XY-Oracle", "two-step+true-gaps"): "XY-Oracle, two-step, Eq. (4)",
-    ("XY-Oracle", "two-step+empirical"): "XY-Oracle, two-step, Eq. (11)",
-    ("XY-Oracle", "argmin-max+true-gaps"): "XY-Oracle, argmin max, Eq. (4)",
-    ("XY-Oracle", "argmin-max+empirical"): "XY-Oracle, argmin max, Eq. (11)",
-    ("XY-Adaptive", "two-step+eq18+kept-out"): "XY-Adaptive, two-step, Eq. (18), kept out",
-    ("XY-Adaptive", "argmin-max+eq18+kept-out"): "XY-Adaptive, argmin max, Eq. (18), kept out",
-    ("XY-Adaptive", "two-step+fig3+kept-out"): "XY-Adaptive, two-step, Fig. 3, kept out",
-    ("XY-Adaptive", "argmin-max+fig3+kept-out"): "XY-Adaptive, argmin max, Fig. 3, kept out",
-    ("XY-Adaptive", "two-step+eq18+rebuilt"): "XY-Adaptive, two-step, Eq. (18), rebuilt",
-    ("XY-Adaptive", "argmin-max+eq18+rebuilt"): "XY-Adaptive, argmin max, Eq. (18), rebuilt",
-    ("XY-Adaptive", "two-step+fig3+rebuilt"): "XY-Adaptive, two-step, Fig. 3, rebuilt",
-    ("XY-Adaptive", "argmin-max+fig3+rebuilt"): "XY-Adaptive, argmin max, Fig. 3, rebuilt",
-    ("Fully-Adaptive", "two-step"): "Fully-Adaptive, two-step, √d",
-    ("Fully-Adaptive", "argmin-max"): "Fully-Adaptive, argmin max, √d",
+#: Rows of the picture of readings: strategies, and the choices beside the confidence width.
+ROWS = [
+    *(("G", ""), ("XY", ""), ("XY-Oracle", "+true-gaps"), ("XY-Oracle", "+empirical")),
+    *(
+        ("XY-Adaptive", f"+{gap}+{arms}")
+        for arms in ("kept-out", "rebuilt")
+        for gap in ("eq18", "fig3")
+    ),
+    ("Fully-Adaptive", ""),
+]
+ROUNDINGS = {"two-step": "two-step", "argmin-max": "argmin max"}
+CHOICES = {
+    "": "",
+    "+true-gaps": ", Eq. (4)",
+    "+empirical": ", Eq. (11)",
+    "+eq18+kept-out": ", Eq. (18), kept out",
+    "+fig3+kept-out": ", Fig. 3, kept out",
+    "+eq18+rebuilt": ", Eq. (18), rebuilt",
+    "+fig3+rebuilt": ", Fig. 3, rebuilt",
 }
 LOG_LABELS = {"log1": "1/δ", "logK": "K/δ", "logK2": "K²/δ", "logn": "c'n²K²/δ"}
 CONSTANT_LABELS = {"1": "1", "sqrt2": "√2", "2sqrt2": "2√2"}
+
+
+def short(ratio: float) -> str:
+    """A ratio in at most four characters."""
+    if ratio >= 1000:
+        return f"{ratio / 1000:.0f}k"
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}" if ratio >= 1 else f"{ratio:.2f}"[1:]
 
 
 def readings(table: pd.DataFrame) -> Figure:
@@ -162,45 +172,58 @@ def readings(table: pd.DataFrame) -> Figure:
     rates = pick(table, statistic="error_rate").set_index(["strategy", "reading"])
     capped = pick(table, statistic="share_capped").set_index(["strategy", "reading"])
     published = pick(table, reading="published", statistic="mean_stopping_time")
-    published_runs = float(published.n.min())
-    figure = new_figure(7.6, 6.6)
-    axes = figure.subplots()
-    names = [[(s, f"{width}+{rest}") for width in widths] for s, rest in ROWS]
+    lines = [(s, rounding, rest) for s, rest in ROWS for rounding in ROUNDINGS]
+    names = [[(s, f"{w}+{rounding}{rest}") for w in widths] for s, rounding, rest in lines]
     grid = np.array([[ratios.value[name] for name in line] for line in names])
-    norm = TwoSlopeNorm(0.0, -2.0, 2.0)
-    axes.imshow(np.log10(grid), norm=norm, cmap="PuOr", aspect="auto", alpha=0.75)
-    for i, line in enumerate(names):
-        for j, name in enumerate(line):
-            mark = ">" if ratios.status[name] == "restricted" else ""
-            errors = round((rates.value[name] - capped.value[name]) * rates.n[name])
-            wrong = share_against(errors, int(rates.n[name]), DELTA, -1.0).against < 0.025
-            style: dict[str, Any] = (
-                {"weight": "bold"} if near(ratios.loc[[name]].iloc[0], published_runs) else {}
-            )
-            text = f"{mark}{grid[i, j]:.2g}" + ("\u2020" if wrong else "")
-            axes.text(j, i, text, ha="center", va="center", fontsize=6.5, **style)
-    axes.set_yticks(range(len(ROWS)), list(ROWS.values()), fontsize=7)
-    labels = [f"{LOG_LABELS[log]}" for _ in CONSTANTS for log in LOG_TERMS]
-    axes.set_xticks(range(len(widths)), labels, fontsize=7, rotation=45)
-    axes.grid(False)
-    axes.tick_params(length=0)
-    for edge in (3.5, 7.5):
-        axes.axvline(edge, color="white", lw=3)
-    for edge in (1.5, 3.5, 7.5, 15.5):
-        axes.axhline(edge, color="white", lw=3)
+    texts = np.full(grid.shape, "", dtype=object)
+    alike = np.zeros(grid.shape, bool)
+    for place in np.ndindex(*grid.shape):
+        name = names[place[0]][place[1]]
+        mark = ">" if ratios.status[name] == "restricted" else ""
+        errors = round((rates.value[name] - capped.value[name]) * rates.n[name])
+        wrong = share_against(errors, int(rates.n[name]), DELTA, -1.0).against < 0.025
+        alike[place] = near(ratios.loc[[name]].iloc[0], float(published.n.min()))
+        texts[place] = f"{mark}{short(float(grid[place]))}" + ("†" if wrong else "")
+    figure = new_figure(WIDE, 5.0)
+    axes = figure.subplots()
+    heat(
+        axes, np.log10(grid), texts, cmap="PuOr_r", vmin=-2, vmax=2, linewidths=0.8,
+        annot_kws={"size": 6.5},
+    )  # fmt: skip
+    for text, bold in zip(axes.texts, alike.ravel(), strict=True):
+        text.set(weight="bold" if bold else "normal")
+    axes.set_yticks(
+        np.arange(len(lines)) + 0.5, [f"{s}, {ROUNDINGS[r]}{CHOICES[c]}" for s, r, c in lines]
+    )
+    axes.set_xticks(
+        np.arange(len(widths)) + 0.5, [LOG_LABELS[log] for _ in CONSTANTS for log in LOG_TERMS]
+    )
+    axes.tick_params(axis="x", rotation=45)
+    for edge in (4, 8):
+        axes.axvline(edge, color="white", lw=4)
+    for edge in np.flatnonzero([a[0] != b[0] for a, b in pairwise(lines)]):
+        axes.axhline(float(edge) + 1, color="white", lw=4)
     for k, label in enumerate(CONSTANT_LABELS.values()):
-        axes.text(4 * k + 1.5, -0.9, f"c = {label}", ha="center", fontsize=8)
-    axes.set_xlabel("logarithm of")
+        axes.text(4 * k + 2, -0.3, f"c = {label}", ha="center")
+    axes.set_xlabel("confidence width c √log(·), logarithm of")
+    bar = figure.colorbar(
+        axes.collections[0], location="bottom", aspect=40, shrink=0.8, extend="both"
+    )
+    bar.set_ticks([-2, -1, 0, 1, 2], labels=["0.01", "0.1", "1", "10", "100"])
+    bar.set_label("our mean budget / published (bold: cannot be told from 1)")
     caps = sorted(rates.cap.unique())
-    second = [
-        ratios.value["Fully-Adaptive", f"prop2+{rule}"] for rule in ("two-step", "argmin-max")
-    ]
+    second = [ratios.value["Fully-Adaptive", f"prop2+{rule}"] for rule in ROUNDINGS]
     caption(
         figure,
-        "Mean budget at d = 5 over the published one, by confidence width c √log(·) (columns) and "
-        "the other choices (rows). Bold: cannot be told from 1 at 5%, with both samples' errors. "
-        "Dagger: errs surely more than δ = 0.05 (binomial test, runs that stopped). '>': some "
-        f"runs were capped, at {caps[-1]:,.0f} pulls ('rebuilt' at {caps[0]:,.0f}). "
+        "Mean budget at d = 5 over the published one, by confidence width (columns) and the other "
+        "choices (rows): the greedy rule (argmin max: the arm that leaves the least largest "
+        "variance, or two-step: the direction of largest variance, then the arm that lowers it "
+        "most); whether XY-Oracle stops by the true gaps, Eq. (4), or by the empirical ones, "
+        "Eq. (11); how long a phase of XY-Adaptive lasts, by Eq. (18) or by Figure 3; and whether "
+        "an arm once dominated stays out or the candidates are rebuilt from all arms after a "
+        "phase. Bold: cannot be told from 1 at 5%, with both samples' errors. †: errs surely in "
+        "more than δ = 0.05 of runs (binomial test, runs that stopped). '>': some runs were "
+        f"capped, at {caps[-1]:,.0f} pulls ('rebuilt' at {caps[0]:,.0f}); k: thousand. "
         f"{runs(rates.n)}. Fully-Adaptive with Proposition 2's own width: "
         f"{second[0]:.2g} (two-step), {second[1]:.2g} (argmin max).",
     )
@@ -217,46 +240,42 @@ def near(ratio: pd.Series, published_runs: float) -> bool:
 
 
 def random_arms(table: pd.DataFrame) -> Figure:
-    figure = new_figure(6.4, 3.9)
-    axes = figure.subplots()
-    axes.set(xscale="log", yscale="log")
-    for place, (strategy, look) in enumerate(LOOKS.items()):
-        rows = pick(table, strategy=strategy, statistic="over_lower_bound").sort_values("x")
-        at = rows.x * 1.02 ** (place - 3)
-        error_bars(axes, rows, at, rows.value, look, ms=4, label=strategy, elinewidth=0.7)
-    sizes = sorted(pick(table, statistic="over_lower_bound").x.unique())
+    figure = new_figure(HALF, 2.9)
+    rows = pick(table, statistic="over_lower_bound")
+    axes = series(figure, rows, LOOKS, log="xy")[0, 0]
+    sizes = sorted(rows.x.unique())
     axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line)
     axes.set_xticks(sizes, [f"{k:.0f}" for k in sizes])
-    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="number of arms K", ylabel="mean budget / lower bound")
-    figure.legend(loc="outside upper center", ncol=4)
+    legend(figure, looks_of(LOOKS, rows.strategy), 2)
     simulated = pick(table, statistic="mean_stopping_time")
-    instances = int(pick(table, statistic="over_lower_bound").n.max())
     caption(
         figure,
-        f"Random unit vectors in R⁵, δ = {DELTA}: geometric mean over {instances} instances of the "
-        "mean budget over 2 H_LB kl(δ, 1−δ); bars: smallest and largest of the instances; "
-        f"{runs(simulated.n)} an instance. All under widths that are valid for them.",
+        f"Random unit vectors in R⁵, δ = {DELTA}: geometric mean over {int(rows.n.max())} "
+        "instances of the mean budget over 2 H_LB kl(δ, 1−δ); bars: smallest and largest of the "
+        "instances; "
+        f"{runs(simulated.n)} per instance. All under widths that are valid for them.",
     )
     return figure
 
 
 def appendix_a(table: pd.DataFrame) -> Figure:
-    figure = new_figure(6.6, 3.0)
     titles = {"across": "arms (1, ±ε/2)", "aligned": "arms (1, 0) and (1−ε, 0)"}
-    panels = figure.subplots(1, 2)
-    for axes, (instance, title) in zip(panels, titles.items(), strict=True):
-        axes.set(xscale="log", yscale="log", title=title, xlabel="ε")
-        for strategy in ("G", "XY"):
-            rows = pick(table, instance=instance, strategy=strategy).sort_values("x")
-            found, form = (pick(rows, statistic=s) for s in ("design_value", "closed_form"))
-            look = LOOKS[strategy]
-            axes.plot(form.x, form.value, color=look.colour, lw=1)
-            axes.plot(found.x, found.value, look.marker, color=look.colour, ms=5, label=strategy)
-    panels[0].set_ylim(0.5, 10)
-    panels[0].set_ylabel("largest variance of the design")
-    panels[0].legend()
+    figure = new_figure(WIDE, 2.3)
+    rows = table[table.instance.isin(titles)]
+    found, forms = (pick(rows, statistic=name) for name in ("design_value", "closed_form"))
+    looks = {name: look._replace(line="") for name, look in LOOKS.items()}
+    col = ("instance", titles)
+    panels = series(figure, found, looks, log="xy", col=col, share=False)[0]
+    for axes, instance in zip(panels, titles, strict=True):
+        for strategy, look in looks_of(LOOKS, found.strategy).items():
+            form = pick(forms, instance=instance, strategy=strategy).sort_values("x")
+            axes.plot(form.x, form.value, color=look.colour, lw=0.9, zorder=0)
+        axes.set_xlabel("ε")
+    panels[0].set(ylabel="largest variance of the design", ylim=(0.5, 10))
+    legend(figure, looks_of(looks, found.strategy))
     caption(
         figure,
         "max over arms (G) or differences of arms (XY) of y·Λ⁻¹y at the optimal design: solver "
@@ -266,7 +285,7 @@ def appendix_a(table: pd.DataFrame) -> Figure:
 
 
 def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
-    figure = new_figure(4.6, 4.4)
+    figure = new_figure(HALF, 2.6)
     axes = figure.subplots()
     points = geometry[["theta1", "theta2"]].to_numpy()
     arms = pick(geometry, shape="arm")
@@ -280,13 +299,13 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         if np.linalg.norm(np.diff(wedge, axis=0), axis=1).max() > 0.1:
             wedge = np.roll(wedge, -start, axis=0)
         axes.add_patch(Polygon(np.vstack([[0, 0], reach * wedge]), color=colour, alpha=0.18, lw=0))
-        x, y = wedge[len(wedge) // 2] * 1.75
+        x, y = wedge[len(wedge) // 2] * 1.95
         axes.text(x, y, f"C(x{'₁₂₃'[arm]})", ha="center", va="center")
     for _, ray in pick(geometry, shape="border").iterrows():
         axes.plot([0, reach * ray.theta1], [0, reach * ray.theta2], color=GREY, lw=1)
     inside = points[geometry["shape"] == "confidence set"]
     axes.add_patch(Polygon(inside, facecolor=GREEN, alpha=0.35, edgecolor=GREEN))
-    axes.plot(arms.theta1, arms.theta2, "o", color=BLACK, ms=5)
+    axes.plot(arms.theta1, arms.theta2, "o", color=BLACK, ms=4)
     for _, arm in arms.iterrows():
         label = arm["name"].translate(str.maketrans("123", "₁₂₃"))
         axes.annotate(label, (arm.theta1, arm.theta2), (5, 5), textcoords="offset points")

@@ -112,6 +112,7 @@ def plot(
     table: Path,
     svg: Annotated[Path, typer.Option()],
     png: Annotated[Path, typer.Option()],
+    pdf: Annotated[Path, typer.Option()],
     geometry: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Draw a target from its table."""
@@ -120,7 +121,7 @@ def plot(
 
     draw = _named(registry.PAPERS[paper].plots.draw, paper, target)
     parts = [read_table(table), *([read_geometry(geometry)] if geometry else [])]
-    save(draw(*parts), svg, png)
+    save(draw(*parts), svg, png, pdf)
 
 
 @command()
@@ -175,7 +176,15 @@ def overview(
     save(forest, *(out / f"forest.{ending}" for ending in ("svg", "png", "pdf")))
     for paper in registry.PAPERS:
         drawn = pictures.scorecard(table, paper)
-        save(drawn, *(out / f"scorecard-{paper}.{ending}" for ending in ("svg", "png")))
+        save(drawn, *(out / f"scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf")))
+
+
+@command()
+def captions(pictures: list[Path], out: Out) -> None:
+    """Write the captions of some pictures, FIGURES/PAPER/TARGET.svg, as one table."""
+    from bestarm.pipeline.captions import write_captions
+
+    write_captions(pictures, out)
 
 
 @command()

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from bestarm.common import evidence
 from bestarm.common.evidence import CAPPED, Z95, Evidence, Side
-from bestarm.core.estimates import wilson
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.claims import Claim, Part, Published, ReadingOf, RowOf, Tables
 
@@ -84,23 +83,9 @@ def _published(published: Published, ours: Any) -> Number:
 
     Or, if that is larger, the one between two values that the paper itself has of the number.
     """
-    value, n, own = published.value, published.n, published.own_error
-    own = 0.0 if math.isnan(own) else own
-    log_value = math.log(value) if value > 0.0 else -math.inf
-    if math.isnan(n):
-        return Number(ours, Side(value), Side(log_value), False)
-    if evidence.count_of(ours) is not None:
-        low, high = wilson(value, int(n))
-        raw = Side(value, (value - low) / Z95, (high - value) / Z95)
-    else:
-        mine = evidence.raw_side(ours)
-        scale = math.sqrt(ours.n / n) * (value / ours.value if ours.value else 1.0)
-        raw = Side(
-            value, max(mine.below * scale, own * value), max(mine.above * scale, own * value)
-        )
-    log = evidence.log_side(ours) or Side(0.0)
-    error = max(log.above * math.sqrt(ours.n / n), own)
-    return Number(ours, raw, Side(log_value, error, error), False)
+    own = 0.0 if math.isnan(published.own_error) else published.own_error
+    raw, log = evidence.published_sides(published.value, published.n, own, ours)
+    return Number(ours, raw, log, False)
 
 
 def _with_published(

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from bestarm.common.style import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
+from bestarm.common.looks import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from bestarm.pipeline.verdicts import (
     ALL_DIFFER,
     AS_WRITTEN,

@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from bestarm.common.style import BLUE, ORANGE, VERMILION, caption, new_figure
+from bestarm.common.looks import BLUE, ORANGE, VERMILION
+from bestarm.common.style import WIDE, caption, new_figure
 from bestarm.pipeline.claims import FACTOR, KINDS
 from bestarm.pipeline.looks import LOOKS
 
@@ -35,6 +36,7 @@ def forest(ledger: pd.DataFrame) -> Figure:
     numbers = ledger[ledger.kind.eq("number") & ledger.ratio.notna()]
     if numbers.empty:
         figure = new_figure(8.2, 1.0)
+        figure.text(0.5, 0.5, "There is no number to draw.", ha="center")
         caption(figure, "There is no number to draw.")
         return figure
     columns = _columns(_lines(numbers))
@@ -161,7 +163,7 @@ def scorecard(table: pd.DataFrame, paper: str) -> Figure:
     rows = table[table.paper == paper]
     names = _most_telling(rows)
     kinds = [kind for kind in KINDS if kind in set(rows.kind)]
-    figure = new_figure(7.6, SCORE_LINE * len(names) + 1.3)
+    figure = new_figure(WIDE, SCORE_LINE * len(names) + 0.9)
     panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
     for axes, kind in zip(panels, kinds, strict=True):
         of_kind = rows[rows.kind == kind].set_index("reading")[COUNTS].reindex(names, fill_value=0)

@@ -29,7 +29,7 @@ from typing import Any
 #: Where the environment names the server's socket.
 SOCKET = "BESTARM_JOBS"
 #: The commands that it does.
-SHORT = ("shard", "summary", "table", "plot", "claims", "overview", "manifest")
+SHORT = ("shard", "summary", "table", "plot", "claims", "overview", "captions", "manifest")
 MOST_BYTES = 1 << 20
 
 

@@ -3,17 +3,17 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from bestarm.common.looks import BLUE, Look
 from bestarm.common.paper import Plots
-from bestarm.common.style import BLUE, Look, caption, error_bars, new_figure, pick, runs
+from bestarm.common.style import HALF, caption, new_figure, pick, runs, series
 
 LOOKS = {"Equal": Look(BLUE, "o")}
 
 
 def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
-    figure = new_figure(4, 3)
-    axes = figure.subplots()
+    figure = new_figure(HALF, 2)
     rows = pick(table, statistic="error_rate")
-    error_bars(axes, rows, rows.x, rows.value, LOOKS["Equal"])
+    axes = series(figure, rows, LOOKS)[0, 0]
     axes.plot(geometry.x, geometry.y, color="black", linestyle=":")
     axes.set(xlabel="budget (pulls)", ylabel="error rate")
     caption(figure, f"Share of wrong answers with 95% Wilson intervals ({runs(rows.n)}).")

@@ -13,6 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bestarm.common.files import replacing
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
+from bestarm.pipeline.captions import read_captions
 from bestarm.pipeline.claims import KINDS
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report_verdicts import headline_text
@@ -152,7 +153,11 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
     known = registry.PAPERS[paper]
     claims = ledgers.judged(site.root, paper, ledger)
     check_targets(paper, claims)
-    targets = [target_view(site.root, paper, t, claims, site.code) for t in known.targets.values()]
+    captions = read_captions(site.root / "figures/captions.csv")
+    targets = [
+        target_view(site.root, paper, t, claims, site.code, captions.get((paper, t.name), ""))
+        for t in known.targets.values()
+    ]
     experiments = [experiment_view(paper, e, scale, site.code) for e in known.experiments.values()]
     for view in targets:
         stem = f"figures/{paper}/{view.target.name}"
@@ -176,6 +181,7 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
         title=known.title,
         authors=f"authors-{paper}.html" if authors else "",
         scorecard=f"figures/scorecard-{paper}.svg" in site.files,
+        scorecard_caption=captions.get(("", f"scorecard-{paper}"), ""),
         notebook=(site.root / "notebooks" / f"{paper}.py").is_file(),
         experiments=experiments,
         reading_page=site.reading_page,

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from bestarm.common.style import (
+from bestarm.common.looks import (
     BLACK,
     BLUE,
     GREEN,

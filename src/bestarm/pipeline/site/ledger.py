@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from bestarm.common.style import GREY
+from bestarm.common.looks import GREY
 from bestarm.pipeline.claims import Claim, read_ledger
 from bestarm.pipeline.looks import LOOKS, VerdictLook
 from bestarm.pipeline.validity import REFUTED

@@ -1,7 +1,5 @@
 """What a paper's page says: its targets with their claims and code, and its experiments."""
 
-import html
-import re
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -46,7 +44,7 @@ class ExperimentView(NamedTuple):
 
 
 def target_view(
-    root: Path, paper: str, target: Target, claims: list[Judged], code: Code
+    root: Path, paper: str, target: Target, claims: list[Judged], code: Code, caption: str
 ) -> TargetView:
     """A target with the claims that are tested on it (of all those of the paper)."""
     path = stem(root, paper, target.name)
@@ -60,7 +58,6 @@ def target_view(
     if table is not None:
         claimed = Counter(str(c.claim.tested.statistic) for c in own)
         drawn = chart(table, plots.looks, claimed, known.further)
-    caption = caption_of(picture.decode()) if picture else ""
     pieces = {
         "the plot": plots.draw[target.name],
         "the table": target.tabulate,
@@ -69,13 +66,6 @@ def target_view(
     found = [(what, code.of(piece)) for what, piece in pieces.items() if piece is not None]
     links = [(what, page) for what, page in found if page]
     return TargetView(target, table, picture, caption, drawn, own, links)
-
-
-def caption_of(svg: str) -> str:
-    """The caption drawn under a picture, its longest text: matplotlib draws letters as outlines
-    and keeps the words beside them as comments, one a line."""
-    texts = [re.findall(r"<!-- (.*?) -->", part) for part in svg.split('<g id="text_')[1:]]
-    return max((html.unescape(" ".join(lines)) for lines in texts), key=len, default="")
 
 
 def experiment_view(paper: str, experiment: Experiment, scale: Scale, code: Code) -> ExperimentView:

@@ -1,0 +1,186 @@
+"""Looks, helpers that draw tables, and files that come out the same."""
+
+import os
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bestarm.common.looks import BLUE, SPARE, Look, looks_of
+from bestarm.common.style import (
+    HALF,
+    WIDE,
+    _quiet,
+    dots,
+    legend,
+    new_figure,
+    runs,
+    save,
+    series,
+    with_errors,
+)
+from bestarm.common.tables import read_geometry, read_table
+from bestarm.core.estimates import wilson
+from bestarm.pipeline import registry
+
+KNOWN = {"B": Look(BLUE, "s", "--", "bee"), "A": Look("#000000")}
+
+
+def rows(values, strategy="A", n=100, status=""):
+    """Shares of n runs at x = 1, 2, ... with Wilson's intervals."""
+    ends = np.array([wilson(value, n) for value in values])
+    marks = [status if value in (0.0, 1.0) else "" for value in values]
+    found = {"x": np.arange(1.0, len(values) + 1), "value": values, "n": n, "status": marks}
+    named = {"instance": "i", "statistic": "error_rate", "unit": "share", "strategy": strategy}
+    return pd.DataFrame(found | {"low": ends[:, 0], "high": ends[:, 1]} | named)
+
+
+def test_known_looks_come_first_and_others_get_looks_of_their_own():
+    found = looks_of(KNOWN, ["new", "A", "B", "A", "also new"])
+    assert list(found) == ["B", "A", "also new", "new"]
+    assert [look.name for look in found.values()] == ["bee", "A", "also new", "new"]
+    assert len({(look.colour, look.marker) for look in found.values()}) == 4
+    assert not {look.marker for look in KNOWN.values()} & {marker for _, marker in SPARE}
+
+
+def test_more_names_than_looks_are_an_error():
+    with pytest.raises(ValueError, match="no looks left for z99"):
+        looks_of({}, [f"z{k:02}" for k in range(len(SPARE))] + ["z99"])
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_every_strategy_has_a_look(paper):
+    known = registry.PAPERS[paper]
+    assert known.simulation.readings.keys() <= known.plots.looks.keys()
+
+
+@pytest.mark.parametrize(
+    ("paper", "target", "strategy"),
+    [
+        ("baics", "table1", "T-a-S"),
+        ("baics", "two-stage", "Two-stage"),
+        ("linear", "fig4", "RAGE"),
+        ("linear", "fig5", "XY"),
+        ("linear", "random-arms", "G"),
+        ("cbmai", "fig5", "SFSR-L"),
+        ("cbmai", "fig2", "SFSR-L"),
+        ("lagex", "fig7", "PTnS"),
+        ("lagex", "fig12", "PTnS"),
+        ("lagex", "shares", "PTnS"),
+        ("lagex", "readings", "PTnS"),
+        ("lagex", "example", "CTnS"),
+    ],
+)
+def test_a_strategy_without_a_look_is_drawn(paper, target, strategy, root, tmp_path):
+    """A strategy of the table, renamed: it is in the picture by its new name."""
+    stem = root / f"figures/{paper}/{target}"
+    table = read_table(f"{stem}.csv")
+    names = {strategy: "Brand-New"}
+    table = table.assign(
+        strategy=table.strategy.replace(names), algorithm=table.algorithm.replace(names)
+    )
+    parts = [table]
+    if registry.PAPERS[paper].targets[target].geometry:
+        parts.append(read_geometry(f"{stem}.geometry.csv"))
+    files = [tmp_path / f"x.{ending}" for ending in ("svg", "png", "pdf")]
+    save(registry.PAPERS[paper].plots.draw[target](*parts), *files)
+    assert "Brand-New" in re.sub(r"<metadata>.*</metadata>", "", files[0].read_text(), flags=re.S)
+
+
+def test_a_zero_is_a_bound_and_not_joined():
+    figure = new_figure(HALF, 2)
+    some = pd.concat([rows([0.5, 0.1, 0.0, 0.0], status="one-sided"), rows([0.4] * 4, "C")])
+    axes = series(figure, some, KNOWN, log="y")[0, 0]
+    joined = [line.get_ydata() for line in axes.lines if len(line.get_ydata()) > 1]
+    assert sorted(map(len, joined)) == [2, 4]
+    assert min(map(min, joined)) > 0.0
+    arrows = [line for line in axes.lines if len(line.get_ydata()) == 1]
+    bound = wilson(0.0, 100)[1]
+    ends = sorted(line.get_ydata()[0] for line in arrows)
+    assert ends == pytest.approx([0.65 * bound, bound])
+
+
+def test_panels_follow_the_facets_and_an_empty_table_is_an_error():
+    both = pd.concat([rows([0.1, 0.2]), rows([0.3], "B").assign(instance="j")])
+    for draw in (series, dots):
+        figure = new_figure(WIDE, 2)
+        order = {"order": ["A", "B"]} if draw is dots else {}
+        titles = {"j": "second", "i": "first"}
+        panels = draw(figure, both, KNOWN, col=("instance", titles), **order)
+        assert [axes.get_title(loc="left") for axes in panels[0]] == ["second", "first"]
+        with pytest.raises(ValueError, match="no rows"):
+            draw(figure, both[:0], KNOWN, **order)
+
+
+def test_published_shares_have_the_interval_of_the_papers_own_runs():
+    ours = rows([0.2], n=10_000)
+    stated = ours.assign(value=0.3, n=100, low=np.nan, high=np.nan, status="published")
+    found = with_errors(stated, ours).iloc[0]
+    assert (found.low, found.high) == pytest.approx(wilson(0.3, 100))
+    assert with_errors(stated, ours.assign(strategy="B")).low.isna().all()
+
+
+def test_published_times_have_our_spread_at_the_papers_count():
+    ours = rows([0.2], n=400).assign(value=100.0, low=90.0, high=110.0, unit="pulls")
+    stated = ours.assign(value=200.0, n=100, low=np.nan, high=np.nan, status="published")
+    found = with_errors(stated, ours).iloc[0]
+    assert (found.low, found.high) == pytest.approx((160.0, 240.0), rel=1e-6)
+    found = with_errors(stated, ours, log=True).iloc[0]
+    assert found.high / 200.0 == pytest.approx(110.0 / 90.0, rel=1e-6)
+    assert found.high * found.low == pytest.approx(200.0**2)
+
+
+def test_one_warning_of_one_library_is_not_shown():
+    def warn(message, module):
+        warnings.warn_explicit(message, DeprecationWarning, "x", 1, module=module)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with _quiet():
+            warn("The copy keyword is deprecated and will be removed", "seaborn._core.data")
+            for other in (("Another one", "seaborn._core"), ("The copy keyword is", "pandas")):
+                with pytest.raises(DeprecationWarning):
+                    warn(*other)
+
+
+def test_counts_are_written_for_people():
+    assert runs([10_000, 10_000, 0]) == "n = 10,000 runs"
+    assert runs([300, 10_000]) == "n = 300 to 10,000 runs"
+    assert runs([0]) == "computed, no simulation"
+
+
+def test_a_legend_has_names_for_people():
+    figure = new_figure(HALF, 2)
+    legend(figure, looks_of(KNOWN, "AB"))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["bee", "A"]
+
+
+def test_files_are_the_same_in_every_process(root, tmp_path):
+    """Also where Python orders sets otherwise."""
+    made = []
+    for seed in ("1", "2"):
+        files = [tmp_path / f"{seed}.{ending}" for ending in ("svg", "png", "pdf")]
+        options = [part for file in files for part in (f"--{file.suffix[1:]}", str(file))]
+        table = str(root / "figures/baics/fig1.csv")
+        command = [sys.executable, "-m", "bestarm", "workflow", "plot", "baics", "fig1", table]
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        subprocess.run([*command, *options], check=True, env=environment)
+        made.append([file.read_bytes() for file in files])
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_kept_pictures_fit_a_page_and_have_text_and_a_caption(paper, root):
+    captions = pd.read_csv(root / "figures/captions.csv", keep_default_na=False)
+    captions = captions[captions.paper == paper].set_index("target").caption
+    for target in registry.PAPERS[paper].targets:
+        svg = (root / f"figures/{paper}/{target}.svg").read_text()
+        width = re.search(r'<svg [^>]*width="([\d.]+)pt"', svg)[1]
+        assert float(width) in (72 * WIDE, 72 * HALF), target
+        assert "<text" in svg, target
+        assert captions[target].endswith("."), target
+        assert not re.search(r"\b\d{5,}\b", captions[target]), target
