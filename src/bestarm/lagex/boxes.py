@@ -56,10 +56,7 @@ SECOND = {"as-written": "as written", "released-stop": "released rule", "program
 QUANTILES = [
     *("quantile_05", "quartile_25", "median_stopping_time", "quartile_75", "quantile_95"),
 ]
-BOXES = (
-    "Boxes: quartiles and median over runs, whiskers: 5% and 95%; the lower, pale box is with the "
-    "released stopping rule"
-)
+BOXES = "Boxes: quartiles and median, whiskers: 5% and 95%; an open box ends among capped runs"
 
 
 def value_of(rows: pd.DataFrame, statistic: str) -> float:

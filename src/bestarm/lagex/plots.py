@@ -66,7 +66,9 @@ def times(
     stated = "published" in set(table.reading)
     bounds_legend(figure, bounds, stated)
     counts = pick(table, statistic="median_stopping_time", reading="as-written").n
-    caption(figure, f"{BOXES}, an open box ends among capped runs. {note} {runs(counts)} per box.")
+    pale = "The lower, pale box is with the released stopping rule. "
+    second = pale if "released-stop" in set(table.reading) else ""
+    caption(figure, f"{BOXES}. {second}{note} {runs(counts)} per box.")
     return figure
 
 
