@@ -115,7 +115,7 @@ def log_side(row: Any) -> Side | None:
     return Side(math.log(row.value), error, error)
 
 
-def published_sides(value: float, n: float, own: float, ours: pd.Series) -> tuple[Side, Side]:
+def published_sides(value: float, n: float, own: float, ours: Any) -> tuple[Side, Side]:
     """A published number with its sampling error, as it is and as its logarithm.
 
     The error is ours, scaled to the paper's number of runs, or `own` if that is larger; for shares

@@ -231,9 +231,9 @@ def fig2(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
         "Left and middle: mean time to find the best of 40 charging policies with forecasts of a "
         "cell's life over mean time on lives alone, on the same cells; 95% intervals (paired), "
         f"{runs(rows.n)} per point, δ = {DELTA}. Published: the lowest ratio in the text. "
-        f"Share of wrong answers, all points: at most {wrong.value.max():.2g}. Right: the policies, mean "
-        "and one standard deviation of the cells (band). Simulated with PyBaMM, a step is 50 "
-        "cycles.",
+        f"Share of wrong answers, all points: at most {wrong.value.max():.2g}. Right: the "
+        "policies, mean and one standard deviation of the cells (band). Simulated with PyBaMM, "
+        "a step is 50 cycles.",
     )
     return figure
 
@@ -275,11 +275,11 @@ def mip(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
         figure,
         "Left: mean time to find the best of 32 cut strategies with forecasts of the final bound "
         "over mean time on final bounds alone, on the same runs of SCIP; 95% intervals (paired), "
-        f"{runs(ours.n)}, δ = {DELTA}; published with the sampling error of n = 100 runs as published; "
-        f"largest share of wrong answers {wrong.value.max():.2g}. Middle: final bound in units of the start "
-        "solution, mean and one standard deviation over the test problems (band). Right: error of "
-        "forecasts and their σₚ = (UB − LB)/2, over all strategies and test problems still "
-        "running.",
+        f"{runs(ours.n)}, δ = {DELTA}; published with the sampling error of n = 100 runs as "
+        f"published; largest share of wrong answers {wrong.value.max():.2g}. Middle: final bound "
+        "in units of the start solution, mean and one standard deviation over the test problems "
+        "(band). Right: error of forecasts and their σₚ = (UB − LB)/2, over all strategies and "
+        "test problems still running.",
     )
     return figure
 
