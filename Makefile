@@ -4,8 +4,10 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 TARGET := figures/all
 
-.PHONY: figures test quick verify verify-hashes resume notebooks site test-site test-slurm bench \
+.PHONY: setup figures test quick verify verify-hashes resume notebooks site test-site test-slurm bench \
     readme lock clean
+
+setup: $(READY) ## Install hash-pinned packages into .venv.
 
 figures: $(READY) ## Rebuild every figure, table and claim at paper scale.
 	$(RUN) snakemake figures/all

@@ -20,12 +20,14 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 from timed import of as timed_of
 
 from bestarm.core.streams import replication_streams, streams_of
 from bestarm.pipeline import registry, served
+from bestarm.pipeline.report_speed import FIRST, REBUILD
 from bestarm.pipeline.scales import read_scale
 
 ROOT = Path(__file__).parents[1]
@@ -40,15 +42,25 @@ class Row(NamedTuple):
     value: str
     unit: str
     pulls_per_second: str  # of strategies
-    peak_mb: str  # of a process that runs the strategy and nothing else
+    peak_mb: str  # of a process that runs the strategy alone; of all processes of a command
     how: str
     machine: str
+    disk_mb: str = ""  # that a command takes and keeps
 
 
-def row(measure: str, value: float, unit: str, how: str, pulls: float = 0, peak: float = 0) -> Row:
-    """A line; `pulls` a second and `peak` memory in MB where they were measured."""
-    second, memory = (f"{x:.3g}" if x else "" for x in (pulls, peak))
-    return Row(measure, f"{value:.3g}", unit, second, memory, how, machine())
+def row(
+    measure: str,
+    value: float,
+    unit: str,
+    how: str,
+    *,
+    pulls: float = 0,
+    peak: float = 0,
+    disk: float = 0,
+) -> Row:
+    """A line; `pulls` per second and `peak` memory and `disk` in MB if they were measured."""
+    second, memory, space = (f"{x:.3g}" if x else "" for x in (pulls, peak, disk))
+    return Row(measure, f"{value:.3g}", unit, second, memory, how, machine(), space)
 
 
 def main() -> None:
@@ -82,8 +94,8 @@ def kernels(papers: list[str]) -> Iterator[Row]:
                 spent * 1e6,
                 f"us a {benchmark.per}",
                 f"{benchmark.runs} runs, median of {REPEATS}{note}",
-                pulls,
-                alone(peak_of, paper, number),
+                pulls=pulls,
+                peak=alone(peak_of, paper, number),
             )
 
 
@@ -190,6 +202,54 @@ def starts(papers: list[str]) -> Iterator[Row]:
             how = f"smoke scale, median of {REPEATS}"
             yield row(f"job: {of}, by itself", by_itself, "s", how)
             yield row(f"job: {of}, in a build", forked, "s", f"{how}; a fork (served.py)")
+
+
+def commands(papers: list[str]) -> Iterator[Row]:
+    """What the README's commands cost a reader, one after the other in a new clone."""
+    with tempfile.TemporaryDirectory() as parent:
+        folder, cache = Path(parent) / "bestarm", Path(parent) / "cache"
+        subprocess.run(["git", "clone", "--quiet", ROOT, folder], check=True)
+        path = f"{folder}/.venv/bin:{os.environ['PATH']}"
+        clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+        clean |= {"PATH": path, "NUMBA_CACHE_DIR": str(cache)}
+        for command in (*FIRST, *REBUILD):
+            before = disk_used(parent)
+            spent, memory = watched(command, folder, clean)
+            yield row(
+                f"command: {command}",
+                spent,
+                "s",
+                f"in this order in a new clone, without compiled kernels, on {CORES} cores",
+                peak=memory,
+                disk=disk_used(parent) - before,
+            )
+
+
+def watched(command: str, folder: Path, environ: dict[str, str]) -> tuple[float, float]:
+    """Seconds of a command, and the peak memory in MB of its processes together."""
+    start, peak = time.perf_counter(), 0
+    with subprocess.Popen(["sh", "-c", command], cwd=folder, env=environ) as process:
+        tree = psutil.Process(process.pid)
+        while process.poll() is None:
+            peak = max(peak, sum(map(proportional, [tree, *tree.children(recursive=True)])))
+            time.sleep(0.5)
+    if process.returncode:
+        sys.exit(f"error: {command}: ended with {process.returncode}")
+    return time.perf_counter() - start, peak / 1e6
+
+
+def proportional(process: psutil.Process) -> int:
+    """Bytes of memory of a process, pages shared by n processes counted as 1/n; 0 if it ended."""
+    try:
+        return process.memory_full_info().pss
+    except psutil.Error:
+        return 0
+
+
+def disk_used(folder: str) -> float:
+    """MB that the files under a folder take on disk."""
+    lines = subprocess.run(["du", "-sk", folder], check=True, capture_output=True, text=True)
+    return int(lines.stdout.split()[0]) * 1024 / 1e6
 
 
 def paper(papers: list[str]) -> Iterator[Row]:
@@ -385,6 +445,7 @@ STAGES = {
     "memory": memory,
     "quick": quick,
     "starts": starts,
+    "commands": commands,
     "paper": paper,
     "more": more,
     "data": data,

@@ -29,7 +29,7 @@ class _Baics(AskTell[Pair]):
         weights: (L,) weights of the subpopulations in an arm's quality; their proportions count.
         delta: maximum probability of a wrong answer, e.g. 0.05. Not guaranteed: the stopping
             threshold is smaller than any that is proved, and with ten segments or more the error
-            rate exceeds delta (README.md, figures/baics/segments).
+            rate exceeds delta (docs/usage.md, figures/baics/segments).
         constrained: M, the first M subpopulations must have mean >= 0; all of them if left out.
         sigma: standard deviation of a reward, in the rewards' unit.
         reading: of the paper, see `READINGS`.

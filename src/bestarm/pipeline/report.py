@@ -13,8 +13,16 @@ import pandas as pd
 from bestarm.common.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
+from bestarm.pipeline.captions import read_captions
 from bestarm.pipeline.prose import number, printed, wrapped
-from bestarm.pipeline.report_speed import speed_table, strategy_table, time_table
+from bestarm.pipeline.report_speed import (
+    FIRST,
+    REBUILD,
+    command_table,
+    speed_table,
+    strategy_table,
+    time_table,
+)
 from bestarm.pipeline.report_tables import dictionary
 from bestarm.pipeline.report_users import example_table, segment_table
 from bestarm.pipeline.report_verdicts import (
@@ -27,10 +35,11 @@ from bestarm.pipeline.report_verdicts import (
 
 #: Pages with computed parts, and which.
 PAGES = {
-    "README.md": ("headline", "verdicts", "findings", "segments", "times", "strategies"),
-    "docs/usage.md": ("example",),
+    "README.md": ("headline", "forest", "findings", "first commands", "rebuild commands"),
+    "docs/findings.md": ("verdicts",),
+    "docs/usage.md": ("segments", "example"),
     "docs/analysis-plan.md": ("margins",),
-    "docs/speed.md": ("speed",),
+    "docs/speed.md": ("times", "strategies", "speed"),
     "docs/tables.md": ("tables",),
     "docs/readings.md": (),
     "docs/applied-studies.md": (),
@@ -78,11 +87,14 @@ def computed_parts(root: Path) -> dict[str, str]:
     template = read_text(root / "data/claims/findings.md")
     return {
         "headline": headline_text(headline, ledger),
+        "forest": forest(root),
         "verdicts": verdict_table(headline),
         "margins": margin_table(headline),
         "findings": findings(template, ledger),
         "segments": segment_table(root),
         "example": example_table(root),
+        "first commands": command_table(bench, FIRST),
+        "rebuild commands": command_table(bench, REBUILD),
         "times": time_table(bench),
         "strategies": strategy_table(bench),
         "speed": speed_table(bench),
@@ -90,6 +102,13 @@ def computed_parts(root: Path) -> dict[str, str]:
         **{f"differs {paper}": differs_table(ledger, paper) for paper in registry.PAPERS},
         **{f"settle {paper}": settle_table(ledger, paper) for paper in registry.PAPERS},
     }
+
+
+def forest(root: Path) -> str:
+    """The forest plot and its caption."""
+    caption = read_captions(root / "figures/captions.csv").get(("", "forest"), "")
+    title = "Published over ours for every number that can be tested"
+    return f"[![{title}](figures/forest.svg)](figures/forest.svg)\n\n{wrapped(f'*{caption}*')}"
 
 
 def read_ledger(path: Path) -> pd.DataFrame:

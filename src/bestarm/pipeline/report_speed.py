@@ -1,13 +1,65 @@
 """What bench/bench.csv measured, as tables for README.md and docs/speed.md."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 
 from bestarm.common.tables import groups
 from bestarm.pipeline.prose import markdown, number
 
+#: Commands of the README's first half hour, in this order, and what they do.
+FIRST = {
+    "make setup": "installs hash-pinned packages into `.venv`, `bestarm` among them",
+    "bestarm verify": "compiles the kernels, simulates a twentieth of the runs again and checks "
+    "all kept results against them; writes nothing",
+    "rm figures/baics/table1.* && snakemake figures/baics/table1.svg": "one table at paper scale; "
+    "`git diff figures` stays empty",
+    "bestarm run data/instances/example-abn.yaml --delta 0.05": "three strategies on a small "
+    "problem, compared",
+}
+#: Commands that rebuild things, likewise.
+REBUILD = {
+    "make quick": "everything at a twentieth of the replications, under `figures/quick`",
+    "make figures": "everything at paper scale",
+    "make site": "the site, `site/index.html`, from the committed figures",
+    "make notebooks": "a walk through each paper, as pages under `site/notebooks`",
+    "make test": "linting, types, tests",
+}
+
+
+def command_table(bench: pd.DataFrame, commands: Mapping[str, str]) -> str:
+    """What commands do and cost; a dash where it has not been measured."""
+    measured = bench.set_index("measure")
+    rows = [
+        {"command": f"`{command}`", "what it does": does, **_cost(measured, f"command: {command}")}
+        for command, does in commands.items()
+    ]
+    of_these = bench.measure.isin([f"command: {command}" for command in commands])
+    return _with_machine(pd.DataFrame(rows), bench[of_these].machine)
+
+
+def _cost(measured: pd.DataFrame, measure: str) -> dict[str, str]:
+    if measure not in measured.index:
+        return dict.fromkeys(("time", "memory", "disk"), "–")
+    seconds, peak, disk = (measured[name][measure] for name in ("value", "peak_mb", "disk_mb"))
+    return {"time": duration(seconds), "memory": size(peak), "disk": size(disk)}
+
+
+def duration(seconds: float) -> str:
+    """Seconds, or from 100 of them on minutes."""
+    return f"{seconds:.0f} s" if seconds < 99.5 else f"{seconds / 60:.0f} min"
+
+
+def size(megabytes: float) -> str:
+    """Megabytes, or from 1000 of them on gigabytes; nothing below one megabyte."""
+    if not megabytes >= 1.0:
+        return "–"
+    return f"{megabytes:.0f} MB" if megabytes < 999.5 else f"{megabytes / 1000:.1f} GB"
+
 
 def speed_table(bench: pd.DataFrame) -> str:
-    """What `make bench` measured."""
+    """What `make bench` measured, commands excepted."""
+    bench = bench[~bench.measure.str.startswith("command: ")]
     shown = pd.DataFrame(
         {
             "measure": bench.measure,
@@ -21,8 +73,8 @@ def speed_table(bench: pd.DataFrame) -> str:
 
 
 def time_table(bench: pd.DataFrame) -> str:
-    """How long what takes, and how much of it is simulation."""
-    rows = bench[bench.unit.eq("s")]
+    """How long builds take, and how much of it is simulation."""
+    rows = bench[bench.unit.eq("s") & ~bench.measure.str.startswith(("command: ", "job: "))]
     shares = bench.set_index("measure").value
     simulation = [
         shares.get(f"{measure.split(',')[0]}: share of that time in simulation")
@@ -63,6 +115,8 @@ def strategy_table(bench: pd.DataFrame) -> str:
 
 def _with_machine(shown: pd.DataFrame, machines: pd.Series) -> str:
     """A table and the machine it was measured on; a column of them where there are several."""
+    if machines.nunique() == 0:
+        return markdown(shown)
     if machines.nunique() == 1:
         return f"{markdown(shown)}\n\nMachine: {machines.iloc[0]}."
     return markdown(shown.assign(machine=machines))

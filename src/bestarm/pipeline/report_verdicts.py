@@ -41,30 +41,34 @@ KINDS_SAID = {
 
 
 def headline_text(headline: pd.DataFrame, ledger: pd.DataFrame) -> str:
-    """The verdicts in a line per kind of claim, numbers first and alone."""
+    """The verdicts on published numbers as a sentence, those on all kinds of claims as a table."""
     of_plan = headline[headline.margins == 1.0]
-    lines = {kind: _sentence(of_plan, kind) for kind in KINDS_SAID}
-    first, *rest = lines.values()
+    counts = of_plan.pivot_table(index="kind", columns="verdict", values="claims", aggfunc="sum")
+    counts = counts.reindex(index=list(KINDS_SAID), columns=list(VERDICTS), fill_value=0)
+    counts = counts.fillna(0).astype(int)
+    table = counts.rename(index=KINDS_SAID).rename_axis(index="claims").reset_index()
     sampled, alarms = expected_false_alarms(ledger)
     note = (
-        f"A true reading is denied a claim at most 5% of the time: {alarms:.0f} of the {sampled} "
-        "claims that rest on sampling. [The analysis plan](docs/analysis-plan.md) has the rules, "
-        "frozen beforehand, and the same totals at half and at double margins."
+        f"Each test rejects a true reading at most 5% of the time, so at most {alarms:.0f} of the "
+        f"{sampled} claims that rest on sampling are expected to differ by chance. "
+        "[The analysis plan](docs/analysis-plan.md) has the rules, frozen beforehand, and the "
+        "same totals at half and at double margins."
     )
-    return "\n\n".join([wrapped(f"**{first}**"), *map(wrapped, rest), wrapped(note)])
+    return "\n\n".join([wrapped(f"**{_sentence(counts)}**"), markdown(table), wrapped(note)])
 
 
-def _sentence(headline: pd.DataFrame, kind: str) -> str:
-    counts = headline[headline.kind == kind].groupby("verdict").claims.sum()
-    left_out = counts[NOT_TESTABLE]
+def _sentence(counts: pd.DataFrame) -> str:
+    kind, said_of = next(iter(KINDS_SAID.items()))
+    numbers = {verdict: int(counts[verdict][kind]) for verdict in VERDICTS}
+    left_out = numbers[NOT_TESTABLE]
     said = [
-        f"{counts[verdict] or 'none'} {words.format(s='s' if counts[verdict] == 1 else '')}"
+        f"{numbers[verdict] or 'none'} {words.format(s='s' if numbers[verdict] == 1 else '')}"
         for verdict, words in SAID.items()
     ]
     untested = f" {left_out} more cannot be tested." if left_out else ""
-    total = counts.sum() - left_out
+    total = sum(numbers.values()) - left_out
     found = f"{', '.join(said[:-1])}, and {said[-1]}"
-    return f"Of {total} {KINDS_SAID[kind]} that can be tested {found}.{untested}"
+    return f"Of {total} {said_of} that can be tested {found}.{untested}"
 
 
 def verdict_table(headline: pd.DataFrame) -> str:

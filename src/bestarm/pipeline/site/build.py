@@ -170,8 +170,8 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
     for view in experiments:
         key = f"{paper}/cells-{view.name}"
         site.files[f"figures/{key}.js"] = tables.script(key, view.cells, None).encode()
-    bullets = texts.bullets(texts.section(site.readme, "What replicates"))
-    summary = texts.render(site.about(paper, bullets), site.link("")).body
+    findings = texts.section(read_text(site.root / "docs/findings.md"), "Paper by paper")
+    summary = texts.render(site.about(paper, texts.bullets(findings)), site.link("docs")).body
     values = {"claims": claims, "targets": targets, "summary": summary}
     authors = f"docs/authors/{paper}.md" in site.prose
     site.page(

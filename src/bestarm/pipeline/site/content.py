@@ -11,11 +11,8 @@ BUILT = {"build", "dist", "figures", "results", "site"}
 
 #: Pages made of sections of README.md: title and sections.
 README_PAGES = {
-    "rerun": ("How to rerun it", ["Rebuild everything", "Speed", "Reading the code"]),
-    "use": (
-        "On your own problem",
-        ["Your own problem, simulated", "Your own experiment, for real"],
-    ),
+    "rerun": ("How to rerun it", ["In 30 minutes", "Rebuild everything", "Reading the code"]),
+    "use": ("On your own problem", ["Run on your problem"]),
 }
 
 
