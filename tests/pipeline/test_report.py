@@ -7,7 +7,8 @@ import pytest
 
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.report import INLINE, PAGES, PLACE, fill, findings, read_ledger
+from bestarm.pipeline.findings import PLACE, as_markdown, bars, filled, read_findings
+from bestarm.pipeline.report import INLINE, PAGES, fill, read_ledger
 from bestarm.pipeline.report_speed import command_table, strategy_table, time_table
 from bestarm.pipeline.report_verdicts import (
     MOST_READINGS,
@@ -105,15 +106,15 @@ def test_the_table_of_verdicts_has_a_line_per_paper_and_kind():
 
 
 def test_findings_look_their_numbers_up():
-    template = "Ours\nis {{p c r1 ours}} ({{p c r1 interval}}) for {{p c r1 published}}.\n\nNext."
-    text = findings(template, ledger(3, 1).assign(ours=[1.0, 12345.0, 3.0]))
-    assert text == "Ours is 12,345 (0 to 2) for 147,620.\n\nNext."
+    template = "Ours is {{p c r1 ours}} ({{p c r1 interval}}) for {{p c r1 published}}."
+    text = filled(template, ledger(3, 1).assign(ours=[1.0, 12345.0, 3.0]))
+    assert text == "Ours is 12,345 (0 to 2) for 147,620."
 
 
 @pytest.mark.parametrize("place", ["{{p c r9 ours}}", "{{p other r1 ours}}", "{{p c r1 colour}}"])
 def test_a_number_that_is_not_in_the_ledger_is_named(place):
-    with pytest.raises(InputError, match=r"data/claims/findings\.md: .* is not in the ledger"):
-        findings(f"It is {place}.", ledger(3, 1))
+    with pytest.raises(InputError, match=r"data/claims/findings\.yaml: .* is not in the ledger"):
+        filled(f"It is {place}.", ledger(3, 1))
 
 
 def test_numbers_within_a_sentence_are_made_anew():
@@ -124,9 +125,18 @@ def test_numbers_within_a_sentence_are_made_anew():
         fill("docs/applied-studies.md", text.replace("r1 published", "r9 ours"), {}, ledger(3, 1))
 
 
-def test_code_in_findings_is_not_broken():
-    command = "`a command of some words that has to stay on a line of its own whatever comes`"
-    assert command in findings(f"{'word ' * 12} {command} {'word ' * 12}", ledger(3, 1))
+def test_code_in_findings_is_not_broken(root):
+    command = "a command of some words that has to stay on a line of its own whatever comes"
+    long = read_findings(root)[0].model_copy(update={"check": command, "text": "word " * 12})
+    assert f"`{command}`" in as_markdown([long], ledger(3, 1))
+
+
+def test_marks_of_a_finding_are_shares_of_the_largest(root):
+    marks = [("ours", "{{p c r1 ours}}"), ("published", "{{p c r1 published}}")]
+    finding = read_findings(root)[0].model_copy(update={"marks": marks})
+    ours, published = bars(finding, ledger(3, 1).assign(ours=73810.0))
+    assert ours == ("ours", "73,810", 0.5)
+    assert published == ("published", "147,620", 1.0)
 
 
 def test_a_missing_mark_is_named():
@@ -141,9 +151,9 @@ def real(root):
 
 def test_findings_hold_no_number_of_their_own(root):
     """Every number is looked up, is part of a name, or is a setting of the paper."""
-    text = PLACE.sub("", (root / "data/claims/findings.md").read_text())
-    text = re.sub(r"`[^`]+`|example 1|d = 5", "", text)
-    assert not re.search(r"\d", text)
+    for one in read_findings(root):
+        text = PLACE.sub("", f"{one.headline} {one.text} {one.unit} {one.marks}")
+        assert not re.search(r"\d", re.sub(r"example 1|d = 5", "", text))
 
 
 def test_no_published_number_is_typed(root):

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from posixpath import dirname, join, normpath
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
@@ -26,6 +27,7 @@ from bestarm.pipeline.site import build, ledger, texts
 from bestarm.pipeline.site.chart import chart
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import fingerprint, page_names, sources
+from bestarm.pipeline.site.pictures import log_axes, smaller, width_of
 from bestarm.pipeline.site.table import plain, script
 
 VOID = {"meta", "link", "img", "br", "input", "hr"}
@@ -122,7 +124,7 @@ def test_every_target_has_its_picture_table_and_code(paper, root, files, pages):
         alt, around = shown[0]
         assert target.title in alt
         assert target.name in around
-        assert files[f"{stem}.svg"] == Path(root / f"{stem}.svg").read_bytes()
+        assert files[f"{stem}.svg"] == smaller(Path(root / f"{stem}.svg").read_bytes())
         assert files[f"{stem}.csv"] == Path(root / f"{stem}.csv").read_bytes()
         assert f"{stem}.csv" in page.links
         assert page.texts[f"{target.name}-caption"].endswith(".")
@@ -279,7 +281,7 @@ def test_hostile_texts_are_text(odd):
     page = Page(odd["baics.html"].decode())
     assert "<img src=x onerror=x()> & more" in page.texts["claim-table1-tascs-time"]
     assert "</td><script>x()</script>" in page.texts["table1"]
-    assert page.tags["script"] == 3
+    assert page.tags["script"] == 4
     assert all(src.startswith("figures/") for src, _, _ in page.pictures)
 
 
@@ -321,8 +323,10 @@ def test_table_leaves_out_columns_that_say_nothing_and_is_json():
     table = assemble(rows).astype({"value": float, "low": float, "high": float, "x": float})
     text = script("p/t", table, None)
     data = json.loads(text.removeprefix('bestarm.receive("p/t", ').removesuffix(");\n"))
-    assert data["columns"] == ["strategy", "statistic", "value", "low", "high", "n", "status"]
-    assert [row[2] for row in data["rows"]] == [1.5, None, "∞"]
+    names = ["strategy", "statistic", "value", "low", "high", "n", "status"]
+    assert list(data["columns"]) == names
+    assert data["columns"]["value"] == [1.5, None, "∞"]
+    assert data["columns"]["statistic"] == {"names": ["t"], "at": [0, 0, 0]}
     assert plain(3.0) == 3
 
 
@@ -333,6 +337,30 @@ def points(x_name, xs, strategy, value=0.5, reading="as-written", **more):
         | {"value": value / (k + 1), "low": 0.0, "high": 1.0, "n": 5}
         for k, x in enumerate(xs)
     ]
+
+
+def test_a_smaller_picture_has_the_same_marks_texts_and_looks(root):
+    """Elements, texts, links and styles as before; coordinates within 0.005."""
+    picture = (root / "figures/forest.svg").read_bytes()
+    small = smaller(picture)
+    assert len(small) < 0.6 * len(picture)
+    before, after = ([*ElementTree.fromstring(one).iter()] for one in (picture, small))
+    before = [e for e in before if "metadata" not in e.tag and "purl" not in e.tag]
+    before = [e for e in before if "creativecommons" not in e.tag and "rdf" not in e.tag]
+    rules = dict(re.findall(r"\.(svg-\d+)\{(.*?)\}", small.decode()))
+    assert len(before) == len(after)
+    for one, other in zip(before, after, strict=True):
+        assert one.tag == other.tag
+        if not one.tag.endswith("style"):
+            assert (one.text or "").split() == (other.text or "").split()
+        assert one.get("style") == rules.get(other.get("class"))
+        for key in ("d", "x", "y", "transform"):
+            numbers = (re.findall(r"-?\d+\.?\d*", e.get(key, "")) for e in (one, other))
+            assert [*map(float, next(numbers))] == pytest.approx(
+                [*map(float, next(numbers))], abs=0.006
+            )
+    assert width_of(picture) == width_of(small) > 0
+    assert log_axes(picture)["x"]
 
 
 def test_curves_are_put_into_panels_and_series():
@@ -348,7 +376,7 @@ def test_curves_are_put_into_panels_and_series():
         + points("d", (1, 2), "T")
     ]
     about = {"instance": ["d"], "setting": ["n_setting"], "strategy": ["step"]}
-    made = chart(assemble(rows), looks, {}, about)
+    made = chart(assemble(rows), looks, about=about)
     assert made["panels"] == ["easy", "hard"]
     assert made["x_names"] == ["d", "d"]
     series = {one["name"]: one for one in made["series"]}
@@ -362,7 +390,7 @@ def test_curves_are_put_into_panels_and_series():
 
 def test_curves_that_share_a_colour_differ_in_dashes():
     rows = [row for r in "abc" for row in points("d", (1, 2, 3), "S", reading=r)]
-    dashes = [one["dash"] for one in chart(assemble(rows), {}, {})["series"]]
+    dashes = [one["dash"] for one in chart(assemble(rows), {})["series"]]
     assert len(set(dashes)) == 3
 
 
@@ -372,20 +400,56 @@ def test_settings_tell_panels_apart_only_where_they_must():
         for b in (1, 2)
         for row in points("d", (1, 2, 3), "S", setting=f"batch={b},d=1")
     ]
-    made = chart(assemble(rows), {}, {}, {"setting": ["batch", "d"]})
+    made = chart(assemble(rows), {}, about={"setting": ["batch", "d"]})
     assert made["panels"] == ["A · batch=1", "A · batch=2"]
 
 
-def test_short_curves_and_plain_tables_have_no_chart():
-    assert chart(assemble(points("d", (1, 2), "S")), {}, {}) is None
-    flat = [row | {"x": None, "x_name": ""} for row in points("d", (1, 2, 3), "S")]
-    assert chart(assemble(flat), {}, {}) is None
-    twice = points("d", (1, 2, 3), "S") * 2
-    assert chart(assemble(twice), {}, {}) is None  # points that nothing tells apart
+def test_tables_without_curves_become_dots():
+    """A dot per strategy and reading; a panel per x if x tells rows apart."""
+    made = chart(assemble(points("d", (1, 2), "S") + points("d", (1, 2), "T")), {})
+    assert (made["kind"], made["panels"]) == ("dots", ["1", "2"])
+    assert [one["name"] for one in made["series"]] == ["S", "T"]
+
+
+def test_values_that_nothing_tells_apart_or_that_are_all_the_same_have_no_chart():
+    assert chart(assemble(points("d", (1, 2, 3), "S") * 2), {}) is None
+    flat = [row | {"x": None, "x_name": "", "value": 1.0} for row in points("d", (1, 2), "S")]
+    assert chart(assemble(flat[:1]), {}) is None
+
+
+def test_the_explorer_starts_with_what_the_picture_shows_first():
+    rows = [
+        row
+        for statistic in ("error_rate", "mean_regret")
+        for row in points("d", (1, 2, 3), "S", statistic=statistic)
+    ]
+    log = {"x": False, "y": True}
+    assert chart(assemble(rows), {}, "mean_regret", log=log)["start"] == "mean_regret"
+    assert chart(assemble(rows), {}, "mean_regret", log=log)["log"] == log
+    assert chart(assemble(rows), {})["start"] == "error_rate"
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_what_a_picture_shows_first_is_in_its_table(paper, root, files):
+    """And every table with different values can be explored."""
+    known = registry.PAPERS[paper]
+    assert set(known.plots.first) <= set(known.targets)
+    for name, target in known.targets.items():
+        data = files[f"figures/{paper}/{name}.js"].decode()
+        drawn = json.loads(data.partition(", ")[2].removesuffix(");\n"))["chart"]
+        first = known.plots.first.get(target.name)
+        table = read_table(root / f"figures/{paper}/{name}.csv")
+        if table.groupby("statistic").value.nunique().max() < 2:
+            continue  # a number per statistic
+        assert drawn, name
+        assert first is None or drawn["start"] == first, name
+        picture = (root / f"figures/{paper}/{name}.svg").read_bytes()
+        assert set(drawn["log"]) == {"x", "y"}
+        assert drawn["log"]["x"] == (b"<rdf:li>x log</rdf:li>" in picture)
 
 
 def test_statistics_of_many_parts_become_a_heat_map(root):
-    made = chart(read_table(root / "figures/baics/fig1.csv"), {}, {})
+    made = chart(read_table(root / "figures/baics/fig1.csv"), {})
     assert made["kind"] == "map"
     assert made["panels"] == ["mean_share"]
     assert len(made["series"]) == 10

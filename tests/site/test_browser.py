@@ -4,6 +4,7 @@ Plain pytest skips these where Debian's chromium or playwright is missing.
 """
 
 import os
+import re
 import shutil
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -80,7 +81,7 @@ def explorable(site):
     found = {}
     for paper in registry.PAPERS:
         for data in sorted((site / "figures" / paper).glob("*.js")):
-            for kind in ("curves", "map"):
+            for kind in ("curves", "map", "dots"):
                 if f'"chart":{{"kind":"{kind}"' in data.read_text():
                     found.setdefault(kind, (paper, data.stem))
     return found
@@ -159,25 +160,27 @@ def test_all_rows_come_when_asked_for(open_page, site):
     expect(button).to_have_count(0)
 
 
-@pytest.mark.parametrize("kind", ["curves", "map"])
+@pytest.mark.parametrize("kind", ["curves", "map", "dots"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_the_interactive_figure_draws_and_answers(open_page, site, kind, viewport):
+def test_the_interactive_figure_draws_and_answers(open_page, site, kind, scheme, viewport):
     paper, target = explorable(site)[kind]
-    page = open_page(f"{paper}.html#{target}", viewport)
-    assert page.locator("script[src*=plotly]").count() == 0  # only when asked for
+    page = open_page(f"{paper}.html#{target}", viewport, scheme)
+    assert page.locator("script[src*=uplot]").count() == 0  # only when asked for
     button = page.locator(f'button.explore[data-key="{paper}/{target}"]')
     button.focus()
     page.keyboard.press("Enter")
     plot = page.locator(f"#{target} .plot")
-    marks = plot.locator(".scatterlayer .point" if kind == "curves" else ".heatmaplayer image")
+    marks = plot.locator({"curves": ".u-over", "map": ".heat td", "dots": ".track b"}[kind])
     expect(marks.first).to_be_attached(timeout=20_000)
     assert button.get_attribute("aria-expanded") == "true"
     marks.first.scroll_into_view_if_needed()
-    box = marks.first.bounding_box()
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    expect(plot.locator(".hovertext").first).to_be_visible()
-    label = plot.get_attribute("aria-label")
     if kind == "curves":
+        values = plot.locator(".u-legend .u-value")
+        marks.first.hover()
+        assert any(text not in ("", "–", "--") for text in values.all_inner_texts())
+    label = plot.get_attribute("aria-label")
+    if kind != "map":
         choice = page.locator(f"#{target} select").first
         choice.select_option(index=(choice.evaluate("s => s.selectedIndex") + 1) % 2)
         expect(plot).not_to_have_attribute("aria-label", label)
@@ -185,6 +188,95 @@ def test_the_interactive_figure_draws_and_answers(open_page, site, kind, viewpor
     assert grave_violations(page, f"#{target} .explorer") == []
     button.click()
     assert not plot.is_visible()
+
+
+def test_a_canvas_follows_the_theme(open_page, site):
+    """Its axes are drawn in the colour of text, also after the reader changes the theme."""
+    paper, target = explorable(site)["curves"]
+    page = open_page(f"{paper}.html")
+    page.locator(f'button.explore[data-key="{paper}/{target}"]').click()
+    canvas = page.locator(f"#{target} canvas")
+    expect(canvas).to_be_attached()
+    darkest = """c => {
+        const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+        let [least, most] = [765, 0];
+        for (let k = 0; k < d.length; k += 4) {
+            if (d[k + 3] < 255) continue;
+            const sum = d[k] + d[k + 1] + d[k + 2];
+            [least, most] = [Math.min(least, sum), Math.max(most, sum)];
+        }
+        return [least, most];
+    }"""
+    light = canvas.evaluate(darkest)
+    page.get_by_role("button", name="Use dark colours").click()
+    page.wait_for_timeout(300)
+    dark = page.locator(f"#{target} canvas").evaluate(darkest)
+    assert light[0] < 150
+    assert dark[1] > 600
+
+
+def test_home_begins_with_what_differs_and_finds_claims(open_page):
+    page = open_page("index.html")
+    shown = page.locator("#claims tbody tr:visible")
+    total = page.locator("#claims tbody tr").count()
+    some = shown.count()
+    assert 0 < some < total
+    count = page.locator(".filters output")
+    expect(count).to_have_text(f"{some} of {total} claims")
+    page.locator("select[name=verdict]").select_option("")
+    expect(shown).to_have_count(total)
+    page.locator("select[name=paper]").select_option("cbmai")
+    page.locator("select[name=kind]").select_option("ordering")
+    page.get_by_label("Words").fill("sfsr-l better")
+    assert 0 < shown.count() < 10
+    assert all("SFSR-L" in text for text in shown.all_inner_texts())
+
+
+def test_a_verdict_and_its_command_are_at_most_two_clicks_from_home(open_page):
+    """One: the row says both. Its link leads to all readings of the claim."""
+    page = open_page("index.html")
+    row = page.locator("#claims tbody tr:visible").first
+    assert row.locator(".chip").is_visible()
+    assert row.locator("code").inner_text().startswith("bestarm verify ")
+    name = row.locator("a").get_attribute("href").partition("#")[2]
+    row.locator("a").click()
+    expect(page.locator(f'[id="{name}"]')).to_be_visible()
+
+
+def test_filters_of_a_paper_hide_figures_without_such_claims(open_page):
+    page = open_page("lagex.html")
+    tall = page.evaluate("document.documentElement.scrollHeight")
+    page.locator("select[name=verdict]").select_option("written")
+    assert page.locator("tr[data-verdict]:visible").count() > 0
+    assert page.locator("tr[data-verdict]:visible:not([data-verdict=written])").count() == 0
+    assert page.evaluate("document.documentElement.scrollHeight") < tall / 2
+    page.evaluate("location.hash = '#claim-fig5-median-lagex'")
+    expect(page.locator("#claim-fig5-median-lagex")).to_be_visible()  # a link clears the filters
+
+
+@pytest.mark.parametrize("path", [f"{paper}.html" for paper in registry.PAPERS])
+def test_text_of_figures_can_be_read_on_a_phone(open_page, site, path):
+    """No text but exponents is below 11 pixels: pictures scroll sideways instead."""
+    page = open_page(path, PHONE)
+    page.evaluate("document.querySelectorAll('img').forEach(i => { i.loading = 'eager'; })")
+    page.wait_for_function("[...document.images].every(i => i.complete)")
+    sizes = "[...document.images].map(i => [i.getAttribute('src'), i.clientWidth, i.naturalWidth])"
+    for source, shown, natural in page.evaluate(sizes):
+        text = (site / unquote(source)).read_text()
+        sizes = map(float, re.findall(r"font-size: ([\d.]+)px", text))
+        least = min(size for size in sizes if size >= 6.0)  # exponents are smaller
+        assert least * 4 / 3 * shown / natural >= 10.99, source
+
+
+def test_the_site_is_light(site):
+    """The first page with all it loads under 300 kB, the whole site under 15 MB."""
+    page = (site / "index.html").read_text()
+    assets = [site / path for path in re.findall(r'(?:href|src)="(assets/[^"]+)"', page)]
+    first = [site / "index.html", *assets]
+    assert len(first) == 4
+    assert sum(path.stat().st_size for path in first) < 300_000
+    files = [path for path in site.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 15_000_000
 
 
 def test_dark_follows_the_system_until_chosen(open_page):
@@ -215,7 +307,8 @@ def test_keyboard_reaches_everything(open_page):
     for _ in range(wanted + 5):
         reached.add(page.evaluate("document.activeElement.outerHTML"))
         page.keyboard.press("Tab")
-    links = set(page.evaluate("[...document.querySelectorAll('main a')].map(a => a.outerHTML)"))
+    seen = "[...document.querySelectorAll('main a')].filter(a => a.checkVisibility())"
+    links = set(page.evaluate(f"{seen}.map(a => a.outerHTML)"))
     assert links <= reached
 
 

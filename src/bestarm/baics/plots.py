@@ -339,4 +339,14 @@ PLOTS = Plots(
         "tracking": tracking,
     },
     LOOKS,
+    {
+        "table1": "mean_stopping_time",
+        "example2": "mean_stopping_time",
+        "complexity": "characteristic_time",
+        "asymptotics": "asymptotic_ratio",
+        "step-size": "mean_stopping_time",
+        "no-feasible-arm": "mean_stopping_time",
+        "two-stage": "mean_stopping_time",
+        "segments": "wrong_stops",
+    },
 )

@@ -456,4 +456,16 @@ PLOTS = Plots(
         "three-constraints": three_constraints,
     },
     LOOKS,
+    {
+        "fig2": "error_rate",
+        "fig3": "error_rate",
+        "fig4": "share_first_rejects_support",
+        "fig5": "error_rate",
+        "rates": "error_exponent",
+        "decay": "error_rate",
+        "random-instances": "error_rate",
+        "known-arms": "error_rate",
+        "infeasible": "error_rate",
+        "three-constraints": "error_rate",
+    },
 )

@@ -222,6 +222,7 @@ class Plots:
 
     draw: Mapping[str, Callable[..., Figure]]  # by target; takes its table and any geometry
     looks: Mapping[str, Look] = field(default_factory=dict[str, Any])  # by strategy or reading
+    first: Mapping[str, str] = field(default_factory=dict[str, str])  # statistic drawn first
 
 
 @dataclass(frozen=True)

@@ -324,10 +324,14 @@ def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
 
 
 def save(figure: Figure, svg: Path | str, png: Path | str, pdf: Path | str) -> None:
-    """Write a figure in all formats, its caption among their data; always the same bytes."""
+    """Write a figure in all formats; always the same bytes.
+
+    Their data hold its caption, that of the SVG also the scales of its first axes.
+    """
     text = str(figure.get_label())
+    scales = [f"{a} {getattr(figure.axes[0], f'get_{a}scale')()}" for a in "xy" if figure.axes]
     about = {
-        "svg": {"Date": None, "Creator": None, "Description": text},
+        "svg": {"Date": None, "Creator": None, "Description": text, "Keywords": scales},
         "png": {"Software": None, "Description": text},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": text},
     }

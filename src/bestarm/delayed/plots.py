@@ -304,4 +304,12 @@ PLOTS = Plots(
         "mip": mip,
     },
     LOOKS,
+    {
+        "fig1": "time_ratio",
+        "readings": "time_ratio",
+        "models": "time_ratio",
+        "coverage": "share_missed",
+        "fig2": "time_ratio",
+        "mip": "time_ratio",
+    },
 )

@@ -534,4 +534,14 @@ PLOTS = Plots(
         "imdb-spread": imdb_spread,
     },
     LOOKS,
+    {
+        "fig1": "characteristic_time",
+        "fig2": "feasible_area",
+        "fig3": "cone_angle",
+        "fig4": "lower_bound",
+        **dict.fromkeys(("fig5", "fig6", "fig7"), "median_stopping_time"),
+        **{f"fig{k}": "policy_violations:median" for k in range(8, 13)},
+        **dict.fromkeys(("shares", "example"), "prob_feasible"),
+        **dict.fromkeys(("readings", "programs", "imdb-spread"), "median_stopping_time"),
+    },
 )

@@ -334,4 +334,10 @@ PLOTS = Plots(
         "random-arms": random_arms,
     },
     LOOKS,
+    {
+        "fig4": "mean_stopping_time",
+        "appendix-a": "design_value",
+        "readings": "mean_stopping_time",
+        "random-arms": "over_lower_bound",
+    },
 )

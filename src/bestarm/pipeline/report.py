@@ -14,7 +14,8 @@ from bestarm.common.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions
-from bestarm.pipeline.prose import number, printed, wrapped
+from bestarm.pipeline.findings import as_markdown, look_up, read_findings
+from bestarm.pipeline.prose import wrapped
 from bestarm.pipeline.report_speed import (
     FIRST,
     REBUILD,
@@ -49,34 +50,8 @@ PAGES = {
     },
 }
 
-#: A number of the ledger in prose: {{PAPER CLAIM READING COLUMN}} in a template, and on a page.
-PLACE = re.compile(r"\{\{(\S+) (\S+) (\S+) (\S+)\}\}")
+#: A number of the ledger within a sentence of a page.
 INLINE = re.compile(r"(<!-- ledger: (\S+) (\S+) (\S+) (\S+) -->).*?(<!-- end -->)")
-
-
-def findings(template: str, ledger: pd.DataFrame) -> str:
-    """Prose whose numbers are looked up in the ledger.
-
-    A column is one of the ledger's, or `interval` for low and high.
-
-    Raises:
-        InputError: there is no such line or column.
-    """
-    source = "data/claims/findings.md"
-    text = PLACE.sub(lambda place: look_up(ledger, place.groups(), source), template)
-    return "\n\n".join(map(wrapped, text.strip().split("\n\n")))
-
-
-def look_up(ledger: pd.DataFrame, place: tuple[str, ...], source: str) -> str:
-    """A number of the ledger in words. Raises InputError naming `source` if it is not there."""
-    paper, claim, reading, column = place
-    lines = ledger[(ledger.paper == paper) & (ledger.id == claim) & (ledger.reading == reading)]
-    if lines.empty or (column != "interval" and column not in lines):
-        raise InputError(f"{source}: {' '.join(place)}: is not in the ledger")
-    line = lines.iloc[0]
-    if column == "interval":
-        return f"{number(line.low)} to {number(line.high)}"
-    return printed(line[column]) if column == "published" else number(line[column])
 
 
 def computed_parts(root: Path) -> dict[str, str]:
@@ -84,13 +59,12 @@ def computed_parts(root: Path) -> dict[str, str]:
     ledger = read_ledger(root / "figures/claims.csv")
     headline = pd.read_csv(root / "figures/headline.csv")
     bench = pd.read_csv(root / "bench/bench.csv")
-    template = read_text(root / "data/claims/findings.md")
     return {
         "headline": headline_text(headline, ledger),
         "forest": forest(root),
         "verdicts": verdict_table(headline),
         "margins": margin_table(headline),
-        "findings": findings(template, ledger),
+        "findings": as_markdown(read_findings(root), ledger),
         "segments": segment_table(root),
         "example": example_table(root),
         "first commands": command_table(bench, FIRST),

@@ -2,7 +2,6 @@
 
 import posixpath
 from collections.abc import Callable
-from importlib.metadata import files as files_of
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions
 from bestarm.pipeline.claims import KINDS
+from bestarm.pipeline.findings import Finding, bars, filled, is_known, read_findings
 from bestarm.pipeline.looks import LOOKS
+from bestarm.pipeline.report import read_ledger
 from bestarm.pipeline.report_verdicts import headline_text
 from bestarm.pipeline.scales import Scale, read_scale
 from bestarm.pipeline.site import ledger as ledgers
@@ -23,7 +24,14 @@ from bestarm.pipeline.site import table as tables
 from bestarm.pipeline.site import texts
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import README_PAGES, fingerprint, kept, prose, sources
-from bestarm.pipeline.site.paper import asked, check_targets, experiment_view, target_view
+from bestarm.pipeline.site.paper import (
+    check_targets,
+    experiment_view,
+    printed,
+    target_view,
+    threshold,
+)
+from bestarm.pipeline.site.pictures import smaller, widths
 
 
 class Site:
@@ -37,7 +45,9 @@ class Site:
         self.prose = {str(path.relative_to(root)): page for page, path in prose(root)}
         for path in kept(root):
             if path.parent == root / "figures" and path.is_file():
-                self.files[f"figures/{path.name}"] = path.read_bytes()
+                data = path.read_bytes()
+                svg = path.suffix == ".svg"
+                self.files[f"figures/{path.name}"] = smaller(data) if svg else data
         self.readings = self._readings()
         self.names = {paper: self._name(paper) for paper in registry.PAPERS}
         loader = PackageLoader("bestarm.pipeline.site")
@@ -54,7 +64,9 @@ class Site:
             claim_kinds=KINDS,
             number=ledgers.number,
             tally=ledgers.tally,
-            asked=asked,
+            printed=printed,
+            threshold=threshold,
+            verdicts=list(LOOKS.values()),
             tables=tables,
             code=self.code.page,
         )
@@ -162,7 +174,7 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
     for view in targets:
         stem = f"figures/{paper}/{view.target.name}"
         if view.picture is not None:
-            site.files[f"{stem}.svg"] = view.picture
+            site.files[f"{stem}.svg"] = smaller(view.picture)
         if view.table is not None:
             site.files[f"{stem}.csv"] = Path(site.root / f"{stem}.csv").read_bytes()
             key = f"{paper}/{view.target.name}"
@@ -180,7 +192,7 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
         paper=paper,
         title=known.title,
         authors=f"authors-{paper}.html" if authors else "",
-        scorecard=f"figures/scorecard-{paper}.svg" in site.files,
+        scorecard=widths(site.files.get(f"figures/scorecard-{paper}.svg", b"")),
         scorecard_caption=captions.get(("", f"scorecard-{paper}"), ""),
         notebook=(site.root / "notebooks" / f"{paper}.py").is_file(),
         experiments=experiments,
@@ -210,15 +222,27 @@ def _across_papers(site: Site) -> dict[str, Any]:
     """What the first page says of all papers together; parts that have not been built are empty."""
     files = site.files
     headline = forest = ""
+    shown: list[dict[str, Any]] = []
     if {"figures/headline.csv", "figures/claims.csv"} <= files.keys():
         totals = pd.read_csv(site.root / "figures/headline.csv")
-        said = headline_text(totals, pd.read_csv(site.root / "figures/claims.csv"))
-        headline = texts.render(said, site.link("")).body
+        ledger = read_ledger(site.root / "figures/claims.csv")
+        headline = texts.render(headline_text(totals, ledger), site.link("")).body
+        known = (one for one in read_findings(site.root) if is_known(one, ledger))
+        shown = [_finding(site, one, ledger) for one in known]
     if "figures/forest.svg" in files:  # in the page itself, so that its marks are links
-        svg = files["figures/forest.svg"].decode()
-        forest = svg[svg.index("<svg") :]
+        forest = files["figures/forest.svg"].decode()
     has_ledger = "figures/claims.csv" in files
-    return {"headline": headline, "forest": forest, "has_ledger": has_ledger}
+    return {"headline": headline, "findings": shown, "forest": forest, "has_ledger": has_ledger}
+
+
+def _finding(site: Site, finding: Finding, ledger: pd.DataFrame) -> dict[str, Any]:
+    said = texts.render(filled(finding.text, ledger), site.link("")).body
+    return {
+        **finding.model_dump(include={"headline", "check", "unit"}),
+        "text": said.removeprefix("<p>").removesuffix("</p>\n"),
+        "page": finding.figure.replace("/", ".html#"),
+        "bars": bars(finding, ledger),
+    }
 
 
 def _time(bench: pd.DataFrame, paper: str) -> str:
@@ -232,14 +256,9 @@ def _time(bench: pd.DataFrame, paper: str) -> str:
 
 
 def _add_assets(site: Site) -> None:
-    """Add styles and scripts, with the library that draws if some chart needs it."""
+    """Add styles and scripts; uplot.min.js, which draws, is version 1.6.32 as published."""
     for asset in files("bestarm.pipeline.site").joinpath("assets").iterdir():
         site.files[f"assets/{asset.name}"] = asset.read_bytes()
-    if any(b'"chart":{' in data for path, data in site.files.items() if path.endswith(".js")):
-        library = files("plotly").joinpath("package_data/plotly.min.js")
-        site.files["assets/plotly.min.js"] = library.read_bytes()
-        licence = next(f for f in files_of("plotly") or () if f.name.startswith("LICENSE"))
-        site.files["assets/plotly-LICENSE.txt"] = licence.read_binary()
 
 
 def make(root: Path, out: Path, expected: str | None = None) -> None:

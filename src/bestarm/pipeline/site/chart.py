@@ -1,8 +1,8 @@
 """Which tables are worth hovering over, and how the browser draws them.
 
 A table with values against a numeric x becomes curves; one with a statistic of many parts, such as
-`mean_share:1;2`, becomes a heat map. The browser draws; here rows are put into panels and series,
-with the colours of the paper's own figures.
+`mean_share:1;2`, a heat map; any other a line with a dot per strategy. The browser draws; here rows
+are put into panels and series, with the colours of the figures.
 """
 
 from collections.abc import Iterable, Mapping
@@ -45,31 +45,32 @@ OTHER_DASHES = [*DASHES.values(), "longdash", "longdashdot"]
 def chart(
     table: pd.DataFrame,
     looks: Mapping[str, Look],
-    claimed: Mapping[str, int],
+    first: str = "",
     about: Mapping[str, Iterable[str]] = MappingProxyType({}),
+    log: Mapping[str, bool] = MappingProxyType({}),
 ) -> dict | None:
     """How a table is drawn, or None where there is nothing to hover over.
 
     Args:
         table: a target's table.
         looks: the paper's looks, by strategy or by reading.
-        claimed: how many claims are about each statistic; the drawing starts with the first.
+        first: the statistic that the static picture shows first.
         about: further columns by the label that they are part of, `Paper.further`.
+        log: for "x" and "y", whether these axes of the static picture are logarithmic.
 
     Returns:
-        `kind`, `panels`, `series` (names and looks), `start` (a statistic), for curves `x_names`
-        by panel, and `of`: for each row of the table its panel and series, None if not drawn.
+        `kind`, `panels`, `series` (names and looks), `start` (a statistic), `log`, for curves
+        `x_names` by panel, and `of`: for each row of the table its panel and series, None if not
+        drawn.
     """
-    made = _curves(table, looks, about) or _heat_map(table)
-    if made is None:
-        return None
-    drawn = table[[of is not None for of in made["of"]]]
-    drawn = drawn[drawn.groupby("statistic").value.transform("nunique") > 1]
-    if drawn.empty:
-        return None
-    whole = set(drawn[drawn.strategy.isin(looks)].statistic)  # of strategies, not of pairs of them
-    best = max(drawn.statistic, key=lambda name: (name in whole, claimed.get(name, 0)))
-    return {**made, "start": best}
+    for made in (_curves(table, looks, about), _heat_map(table), _dots(table, looks)):
+        if made is None:
+            continue
+        drawn = table[[of is not None for of in made["of"]]]
+        statistics = drawn[drawn.groupby("statistic").value.transform("nunique") > 1].statistic
+        if first in set(statistics) or (not first and len(statistics)):
+            return {**made, "start": first or statistics.iloc[0], "log": dict(log)}
+    return None
 
 
 def _curves(
@@ -109,6 +110,18 @@ def _heat_map(table: pd.DataFrame) -> dict | None:
         return None
     series = [{"name": name} for name in rows.series.unique()]
     return {"kind": "map", **_places(table, rows), "series": series}
+
+
+def _dots(table: pd.DataFrame, looks: Mapping[str, Look]) -> dict | None:
+    rows = table[table.value.notna()]
+    series = ["strategy", *(["reading"] if rows.reading.nunique() > 1 else [])]
+    panel = [name for name in ("instance", "setting") if rows[name].nunique() > 1]
+    rows = rows.assign(panel=_joined(rows, panel), series=_joined(rows, series))
+    if rows.duplicated(point := ["panel", "series", "statistic"]).any():  # x tells these apart
+        rows = rows.assign(panel=_joined(rows.assign(x=rows.x.map("{:g}".format)), [*panel, "x"]))
+    if rows.empty or rows.duplicated(point).any():
+        return None
+    return {"kind": "dots", **_places(table, rows), "series": _series(rows, looks)}
 
 
 def _without_x(rows: pd.DataFrame, about: Mapping[str, Iterable[str]]) -> pd.DataFrame:

@@ -86,9 +86,7 @@ class Code:
 
 def highlighted(text: str, name: str, lines: bool = False) -> str:
     """Code as HTML; `name` is a file name or a language. With `lines`, each line is an anchor."""
-    formatter = HtmlFormatter(
-        nowrap=not lines, linenos="inline" if lines else False, linespans="L" if lines else ""
-    )
+    formatter = HtmlFormatter(nowrap=not lines, linespans="L" if lines else "")
     try:
         lexer = get_lexer_for_filename(name) if "." in name else get_lexer_by_name(name)
     except ClassNotFound:

@@ -53,6 +53,7 @@ def sources(root: Path) -> list[Path]:
         for top in sorted(root.iterdir())
         if not (top.is_dir() and top.name in BUILT)
         for path in _written(top)
+        if ".min." not in path.name
     ]
 
 

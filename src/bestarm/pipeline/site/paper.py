@@ -1,6 +1,5 @@
 """What a paper's page says: its targets with their claims and code, and its experiments."""
 
-from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from bestarm.pipeline.site.chart import chart
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import stem
 from bestarm.pipeline.site.ledger import Judged
+from bestarm.pipeline.site.pictures import log_axes, widths
 
 
 class TargetView(NamedTuple):
@@ -24,6 +24,7 @@ class TargetView(NamedTuple):
     target: Target
     table: pd.DataFrame | None
     picture: bytes | None
+    widths: tuple[int, int]  # of the picture, in CSS pixels: the least, and the most
     caption: str
     chart: dict | None
     claims: list[Judged]
@@ -56,8 +57,8 @@ def target_view(
     plots = known.plots
     drawn = None
     if table is not None:
-        claimed = Counter(str(c.claim.tested.statistic) for c in own)
-        drawn = chart(table, plots.looks, claimed, known.further)
+        first = plots.first.get(target.name, "")
+        drawn = chart(table, plots.looks, first, known.further, log_axes(picture))
     pieces = {
         "the plot": plots.draw[target.name],
         "the table": target.tabulate,
@@ -65,7 +66,7 @@ def target_view(
     }
     found = [(what, code.of(piece)) for what, piece in pieces.items() if piece is not None]
     links = [(what, page) for what, page in found if page]
-    return TargetView(target, table, picture, caption, drawn, own, links)
+    return TargetView(target, table, picture, widths(picture or b""), caption, drawn, own, links)
 
 
 def experiment_view(paper: str, experiment: Experiment, scale: Scale, code: Code) -> ExperimentView:
@@ -90,14 +91,17 @@ def _strategy_page(paper: str, name: str, code: Code) -> str | None:
     return code.of(simulation.steps(simulation.easy, cell).strategy.choose)
 
 
-def asked(judged: Judged) -> str:
-    """What a claim's number is compared with, in words where the paper prints none."""
+def printed(judged: Judged) -> str:
+    """The numbers that the paper prints for a claim; empty if it prints none."""
+    found = {part.published for result in judged.results for part in result.parts}
+    return ", ".join(sorted(map(prose.printed, found - {""})))
+
+
+def threshold(judged: Judged) -> str:
+    """What our test of a claim without a printed number asks for; empty for other claims."""
     claim = judged.claim
-    if claim.test == "none":
+    if claim.test in ("none", "equals", "exact"):
         return ""
-    if claim.test in ("equals", "exact"):
-        printed = {part.published for result in judged.results for part in result.parts}
-        return ", ".join(sorted(map(prose.printed, printed - {""})))
     if claim.test == "never":
         return "never"
     side = {"at_least": "above", "at_most": "below", "about": "about"}[claim.test]

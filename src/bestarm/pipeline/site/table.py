@@ -45,9 +45,23 @@ def preview(table: pd.DataFrame) -> list[list[str]]:
     return [[shown(v) for v in row] for row in table[columns(table)].head(ROWS).itertuples(False)]
 
 
+def _compact(values: list[Any]) -> list[Any] | dict[str, list[Any]]:
+    names = {name: at for at, name in enumerate(dict.fromkeys(values))}
+    if not any(isinstance(name, str) for name in names) or len(names) > len(values) / 2:
+        return values
+    return {"names": list(names), "at": [names[value] for value in values]}
+
+
 def script(key: str, table: pd.DataFrame, chart: dict | None) -> str:
-    """All rows, and how they are drawn, as a script: a page opened as a file cannot fetch data."""
-    rows = [[plain(v) for v in row] for row in table[columns(table)].itertuples(False)]
-    data = {"columns": columns(table), "rows": rows, "chart": chart}
+    """All rows, and how they are drawn, as a script: a page opened as a file cannot fetch data.
+
+    A column is its values or, if they are texts that repeat, {names, at}: the different ones, and
+    for each row the place of its own among them.
+    """
+    values = {name: _compact([plain(v) for v in table[name]]) for name in columns(table)}
+    if chart is not None:
+        places = [of or (-1, -1) for of in chart["of"]]
+        chart = chart | {"of": {"panel": [p for p, _ in places], "series": [s for _, s in places]}}
+    data = {"columns": values, "chart": chart}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f"bestarm.receive({json.dumps(key)}, {text});\n"

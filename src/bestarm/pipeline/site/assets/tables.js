@@ -22,8 +22,15 @@ const bestarm = {
   },
 
   _data: {},
-  receive(key, data) {
-    bestarm._data[key] = data;
+  /** Keep a table that came by columns; see table.py. */
+  receive(key, { columns, chart }) {
+    const names = Object.keys(columns);
+    const values = names.map((name) => {
+      const column = columns[name];
+      return Array.isArray(column) ? column : column.at.map((at) => column.names[at]);
+    });
+    const rows = values.length ? values[0].map((_, k) => values.map((column) => column[k])) : [];
+    bestarm._data[key] = { columns: names, rows, chart };
   },
 };
 

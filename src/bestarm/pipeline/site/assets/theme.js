@@ -22,9 +22,13 @@
     button.addEventListener("click", () => {
       root.dataset.theme = chosen() === "dark" ? "light" : "dark";
       memory?.setItem("theme", root.dataset.theme);
-      label();
+      changed();
     });
-    system.addEventListener("change", label);
+    const changed = () => {
+      label();
+      document.dispatchEvent(new Event("themechange")); // what is drawn on a canvas is drawn anew
+    };
+    system.addEventListener("change", changed);
     label();
     button.hidden = false;
   });

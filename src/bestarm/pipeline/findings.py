@@ -1,0 +1,87 @@
+"""Numbers of the ledger in prose, and the findings that README and site begin with."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from bestarm.core.inputs import Input, InputError, load_yaml, parse
+from bestarm.pipeline.prose import number, printed, wrapped
+
+SOURCE = "data/claims/findings.yaml"
+
+#: A number of the ledger in a template: {{PAPER CLAIM READING COLUMN}}.
+PLACE = re.compile(r"\{\{(\S+) (\S+) (\S+) (\S+)\}\}")
+
+
+class Finding(Input):
+    """A finding as written, numbers as places in the ledger."""
+
+    headline: str
+    text: str
+    check: str  # the command that checks it
+    figure: str  # PAPER/TARGET
+    unit: str  # of the marks
+    marks: list[tuple[str, str]]  # labels and places
+
+
+class Findings(Input):
+    findings: list[Finding]
+
+
+class Bar(NamedTuple):
+    """A number drawn: its label, its text and its share of the largest."""
+
+    label: str
+    text: str
+    share: float
+
+
+def read_findings(root: Path) -> list[Finding]:
+    """data/claims/findings.yaml. Raises InputError naming a wrong field."""
+    return parse(Findings, {"findings": load_yaml(root / SOURCE)}, SOURCE).findings
+
+
+def as_markdown(findings: list[Finding], ledger: pd.DataFrame) -> str:
+    """A paragraph per finding."""
+    said = [f"**{one.headline}** {one.text.strip()} Check: `{one.check}`." for one in findings]
+    return "\n\n".join(wrapped(filled(one, ledger)) for one in said)
+
+
+def is_known(finding: Finding, ledger: pd.DataFrame) -> bool:
+    """Whether the ledger, of a project that may be built in part, has all numbers of a finding."""
+    places = PLACE.findall(" ".join([finding.text, *(place for _, place in finding.marks)]))
+    lines = set(zip(ledger.paper, ledger.id, ledger.reading, strict=True))
+    return all(place[:3] in lines for place in places)
+
+
+def bars(finding: Finding, ledger: pd.DataFrame) -> list[Bar]:
+    """The marks of a finding."""
+    texts = [filled(place, ledger) for _, place in finding.marks]
+    values = [float(text.replace(",", "")) for text in texts]
+    marks = zip(finding.marks, texts, values, strict=True)
+    return [Bar(label, text, value / max(values)) for (label, _), text, value in marks]
+
+
+def filled(template: str, ledger: pd.DataFrame) -> str:
+    """Prose whose numbers are looked up in the ledger.
+
+    A column is one of the ledger's, or `interval` for low and high.
+
+    Raises:
+        InputError: there is no such line or column.
+    """
+    return PLACE.sub(lambda place: look_up(ledger, place.groups(), SOURCE), template)
+
+
+def look_up(ledger: pd.DataFrame, place: tuple[str, ...], source: str) -> str:
+    """A number of the ledger in words. Raises InputError naming `source` if it is not there."""
+    paper, claim, reading, column = place
+    lines = ledger[(ledger.paper == paper) & (ledger.id == claim) & (ledger.reading == reading)]
+    if lines.empty or (column != "interval" and column not in lines):
+        raise InputError(f"{source}: {' '.join(place)}: is not in the ledger")
+    line = lines.iloc[0]
+    if column == "interval":
+        return f"{number(line.low)} to {number(line.high)}"
+    return printed(line[column]) if column == "published" else number(line[column])
