@@ -46,24 +46,27 @@ def made(kind, **other):
     return kind(**OBJECTS[kind] | other)
 
 
-def tell(s, arm, rng):
-    """What a pull of an arm gives: the first is best wherever that can be."""
-    kind = type(s)
+def tell(s, told, rng, arm=None):
+    """What a pull of an arm gives: the first is best wherever that can be.
+
+    `told` is what `tell` gets, the arm in some form or a trial of it.
+    """
+    kind, arm = type(s), told if arm is None else arm
     if kind in BAICS:
-        s.tell(arm, 1.0 - 0.8 * arm[0] + 0.3 * rng.standard_normal())
+        s.tell(told, 1.0 - 0.8 * arm[0] + 0.3 * rng.standard_normal())
     elif kind in CBMAI:
-        s.tell(arm, MEANS[arm] + rng.standard_normal(), 0.5 * arm + rng.standard_normal())
+        s.tell(told, MEANS[arm] + rng.standard_normal(), 0.5 * arm + rng.standard_normal())
     elif kind in LINEAR:
-        s.tell(arm, ARMS[arm] @ THETA + rng.standard_normal())
+        s.tell(told, ARMS[arm] @ THETA + rng.standard_normal())
     elif kind in KNOWN:
-        s.tell(arm, MEANS[arm] + rng.standard_normal())
+        s.tell(told, MEANS[arm] + rng.standard_normal())
     else:
-        s.tell(arm, MEANS[arm] + rng.standard_normal(), MATRIX[:, arm] + rng.standard_normal(2))
+        s.tell(told, MEANS[arm] + rng.standard_normal(), MATRIX[:, arm] + rng.standard_normal(2))
 
 
 def played(s, rng, most=10**5):
     """Pulls that are asked for, told."""
-    while not s.done and len(s.history) < most:
+    while not s.done and s.told < most:
         tell(s, s.ask(), rng)
     return s
 
@@ -93,14 +96,12 @@ def test_it_ends_and_then_asks_nothing(kind):
 
 
 @every
-def test_a_saved_history_brings_a_new_object_to_the_same_place(kind):
-    """As JSON, which has lists for tuples; the arms of BAICS are pairs."""
+def test_a_history_of_an_earlier_version_is_read(kind):
+    """Arm, observed, whether it was asked for; as JSON, which has lists for tuples."""
     one, rng = played(made(kind), np.random.default_rng(3), most=25), np.random.default_rng(4)
-    saved = json.loads(json.dumps(one.history))
-    pair = kind in BAICS
+    old = [[event.arm, event.values, True] for event in one.history if event.kind == "tell"]
     other = made(kind)
-    other.replay((tuple(arm) if pair else arm, observed, asked) for arm, observed, asked in saved)
-    assert other.history == one.history
+    other.replay(json.loads(json.dumps(old)))
     same = np.random.default_rng(4)
     for _ in range(20):
         if one.done:
@@ -132,7 +133,7 @@ def test_numbers_that_are_not_finite_change_nothing(kind, reward):
         told = (reward, [1.0, 1.0])
     with pytest.raises(ValueError, match="finite"):
         s.tell(s.ask(), *told)
-    assert s.history == []
+    assert s.told == 0
 
 
 @every
@@ -143,7 +144,7 @@ def test_an_arm_there_is_not_changes_nothing(kind):
         told = (1.0, [1.0, 1.0])
     with pytest.raises(ValueError, match="arm"):
         s.tell((3, 0) if kind in BAICS else 3, *told)
-    assert s.history == []
+    assert len(s.history) == 1
 
 
 LAG, CGE, ORACLE, FULL = lagex.LAGEX, lagex.CGE, linear.XYOracle, linear.FullyAdaptive

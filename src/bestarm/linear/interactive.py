@@ -1,40 +1,32 @@
 """The seven strategies as ask/tell objects, on the steps of `steps.py`."""
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from bestarm.core.arguments import numbers, one_of, positive
 from bestarm.core.inputs import InputError, parse
-from bestarm.core.interactive import AskTell
+from bestarm.core.interactive import AskTell, Trial
+from bestarm.core.labels import Label, count_or_names
+from bestarm.core.record import atomic
 from bestarm.linear.problem import Problem, span_of
 from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
 
-
-def _finite(values: Any, dimensions: int, source: str) -> np.ndarray:
-    """An array of finite numbers. Raises InputError naming `source`."""
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
-    if array.ndim != dimensions or not np.isfinite(array).all():
-        shape = "a vector" if dimensions == 1 else "vectors of equal length,"
-        raise InputError(f"{source}: must be {shape} of finite numbers")
-    return array
+Arms = Sequence[Sequence[float]] | Mapping[str, Sequence[float]]
 
 
-def _positive(value: Any, source: str) -> float:
-    """A positive, finite number. Raises InputError naming `source`."""
-    if not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-        raise InputError(f"{source}: must be a positive number, got {value}")
-    return float(cast(float, value))
+def features(arms: Any, name: str) -> np.ndarray:
+    """(K, d) features of arms, with or without names. Raises InputError."""
+    return numbers([*arms.values()] if isinstance(arms, Mapping) else arms, 2, f"{name}: arms")
 
 
-class _Linear(AskTell[int]):
-    """Base class of the strategies: the arms, the fit to the rewards, the answer.
+class _Linear(AskTell[Label]):
+    """Arms have names or are counted from 0.
 
     Args:
-        arms: (K, d) feature vectors; pulls of arm k give rewards of mean arms[k] . theta.
+        arms: (K, d) feature vectors; pulls of arm k give rewards of mean arms[k] . theta. With
+            names: a mapping from name to vector.
         delta: maximum probability of a wrong answer, e.g. 0.05.
         sigma: standard deviation of a reward, in the rewards' unit.
         reading: of the paper, see `strategies.READINGS`; by default the honest one.
@@ -51,39 +43,41 @@ class _Linear(AskTell[int]):
 
     def __init__(
         self,
-        arms: Sequence[Sequence[float]],
+        arms: Arms,
         *,
         delta: float = 0.05,
         sigma: float = 1.0,
         reading: str | None = None,
     ) -> None:
         name = type(self).__name__
-        table = _finite(arms, 2, f"{name}: arms")
+        table = features(arms, name)
         if len(table) < 2 or len(np.unique(table, axis=0)) < len(table):
             raise InputError(f"{name}: arms: must be at least 2 distinct vectors")
-        self._sigma = _positive(sigma, f"{name}: sigma")
+        given = list(arms) if isinstance(arms, Mapping) else len(table)
+        self._arms = count_or_names(given, "arm", 2, f"{name}: arms")
+        self._sigma = positive(sigma, f"{name}: sigma")
         readings = READINGS[self._name]
-        if reading is not None and reading not in readings:
-            raise InputError(f"{name}: reading: must be one of {', '.join(readings)}")
+        chosen = readings.default if reading is None else reading
+        rule = one_of(readings, chosen, f"{name}: reading")
         setting = parse(Setting, {"delta": delta}, name)
         means = np.zeros(len(table)) if self._means is None else self._means
         problem = Problem(table @ span_of(table), means / sigma, self._norm / sigma)
-        chosen = readings[reading or readings.default]
-        rules = rules_of(self._name, problem, chosen, setting.delta)
+        rules = rules_of(self._name, problem, rule, setting.delta)
         super().__init__(STRATEGIES[self._name], rules)
 
-    def tell(self, arm: int, reward: float) -> None:
-        """Report the reward of one pull of an arm, counted from 0.
+    @atomic
+    def tell(self, arm: Trial[Label] | Label, reward: float) -> None:
+        """Record the reward of a trial, or of one pull of an arm.
 
         Raises:
-            ValueError: for an unknown arm or a reward that is not finite.
+            ValueError: for an unknown arm or trial, or a reward that is no finite number.
         """
-        self._record(arm, reward)
+        self._tell(arm, reward)
 
     @property
-    def answer(self) -> int:
-        """The arm of highest estimated value among those not eliminated, counted from 0."""
-        return self._state.answer
+    def answer(self) -> Label:
+        """The arm of highest estimated value among those not eliminated."""
+        return self._arms[self._state.answer]
 
     @property
     def pulls(self) -> np.ndarray:
@@ -95,10 +89,20 @@ class _Linear(AskTell[int]):
         """(K,) estimated mean rewards; 0 while the pulls do not determine them."""
         return self._sigma * self._state.fit.values
 
-    def _index(self, arm: int) -> int:
-        if arm not in range(len(self._rules.arms)):
-            raise ValueError(f"arm must be 0 to {len(self._rules.arms) - 1}, got {arm}")
-        return arm
+    def _label(self, index: int) -> Label:
+        return self._arms[index]
+
+    def _index(self, arm: Any) -> int:
+        return self._arms.index(arm)
+
+    def _data(self) -> list[np.ndarray]:
+        return [a for a in self._state.fit if isinstance(a, np.ndarray)]
+
+    def _expect(self, index: int) -> None:
+        self._strategy.expect(self._rules, self._state, index)
+
+    def _may_ask(self) -> bool:
+        return self._strategy.may_choose(self._rules, self._state)
 
     def _observation(self, *observed: float) -> float:
         (reward,) = observed
@@ -109,20 +113,22 @@ class _Eliminating(_Linear):
     """A strategy that eliminates arms."""
 
     @property
-    def remaining(self) -> list[int]:
-        """Arms that may still be the best, counted from 0."""
-        return np.flatnonzero(self._state.active).tolist()
+    def remaining(self) -> list[Label]:
+        """Arms that may still be the best."""
+        return [self._arms[int(a)] for a in np.flatnonzero(self._state.active)]
 
 
 class G(_Linear):
-    """G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12)."""
+    __doc__ = f"""G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12).
 
+    {_Linear.__doc__}"""
     _name = "G"
 
 
 class XY(_Linear):
-    """XY-allocation: minimises the largest uncertainty of a difference of two arms, Eq. (14)."""
+    __doc__ = f"""XY-allocation: minimises the largest uncertainty of a difference, Eq. (14).
 
+    {_Linear.__doc__}"""
     _name = "XY"
 
 
@@ -130,38 +136,47 @@ class XYOracle(_Linear):
     """XY-Oracle, Eqs. (4) and (5): a strategy that is given theta, for simulations.
 
     Args:
-        arms: (K, d) feature vectors.
+        arms: (K, d) feature vectors, or a mapping from name to vector.
         theta: (d,) the true parameter, which makes one arm the best.
-        options: delta, sigma and reading, as for the other strategies.
+        delta, sigma, reading: as for the other strategies.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
     """
 
     _name = "XY-Oracle"
 
     def __init__(
-        self, arms: Sequence[Sequence[float]], theta: Sequence[float], **options: Any
+        self,
+        arms: Arms,
+        theta: Sequence[float],
+        *,
+        delta: float = 0.05,
+        sigma: float = 1.0,
+        reading: str | None = None,
     ) -> None:
-        table, parameter = (
-            _finite(arms, 2, "XYOracle: arms"),
-            _finite(theta, 1, "XYOracle: theta"),
-        )
+        table = features(arms, "XYOracle")
+        parameter = numbers(theta, 1, "XYOracle: theta")
         if parameter.shape != table.shape[1:]:
             raise InputError("XYOracle: theta: must have as many entries as an arm")
         self._means = table @ parameter
         ascending = np.sort(self._means)
         if len(ascending) > 1 and not ascending[-1] > ascending[-2]:
             raise InputError("XYOracle: theta: must make one arm the best, here several are")
-        super().__init__(arms, **options)
+        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)
 
 
 class XYAdaptive(_Eliminating):
-    """XY-Adaptive, Figure 3."""
+    __doc__ = f"""XY-Adaptive, Figure 3.
 
+    {_Linear.__doc__}"""
     _name = "XY-Adaptive"
 
 
 class RAGE(_Eliminating):
-    """RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019)."""
+    __doc__ = f"""RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
 
+    {_Linear.__doc__}"""
     _name = "RAGE"
 
 
@@ -169,20 +184,29 @@ class FullyAdaptive(_Eliminating):
     """XY-allocation on the arms that no other arm dominates, updated after every pull.
 
     Args:
-        arms: (K, d) feature vectors.
+        arms: (K, d) feature vectors, or a mapping from name to vector.
         norm: bound on the norm of theta, in the rewards' unit; the readings with Proposition 2's
             width need it.
-        options: delta, sigma and reading, as for the other strategies.
+        delta, sigma, reading: as for the other strategies.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
     """
 
     _name = "Fully-Adaptive"
 
     def __init__(
-        self, arms: Sequence[Sequence[float]], *, norm: float | None = None, **options: Any
+        self,
+        arms: Arms,
+        *,
+        norm: float | None = None,
+        delta: float = 0.05,
+        sigma: float = 1.0,
+        reading: str | None = None,
     ) -> None:
         if norm is not None:
-            self._norm = _positive(norm, "FullyAdaptive: norm")
-        super().__init__(arms, **options)
+            self._norm = positive(norm, "FullyAdaptive: norm")
+        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)
         if self._rules.ridge > 0.0 and norm is None:
             raise InputError("FullyAdaptive: norm: must be given for Proposition 2's width")
 
@@ -191,13 +215,24 @@ class LinGapE(_Linear):
     """LinGapE (Xu, Honda & Sugiyama, AISTATS 2018).
 
     Args:
-        arms: (K, d) feature vectors.
+        arms: (K, d) feature vectors, or a mapping from name to vector.
         norm: bound on the norm of theta, in the rewards' unit.
-        options: delta, sigma and reading, as for the other strategies.
+        delta, sigma, reading: as for the other strategies.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
     """
 
     _name = "LinGapE"
 
-    def __init__(self, arms: Sequence[Sequence[float]], *, norm: float, **options: Any) -> None:
-        self._norm = _positive(norm, "LinGapE: norm")
-        super().__init__(arms, **options)
+    def __init__(
+        self,
+        arms: Arms,
+        *,
+        norm: float,
+        delta: float = 0.05,
+        sigma: float = 1.0,
+        reading: str | None = None,
+    ) -> None:
+        self._norm = positive(norm, "LinGapE: norm")
+        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from bestarm.common.files import write_text
+from bestarm.core.files import write_text
 from bestarm.pipeline.registry import PAPERS
 
 _DESCRIPTION = ".//{http://purl.org/dc/elements/1.1/}description"

@@ -10,7 +10,7 @@ from nbconvert.preprocessors import ExecutePreprocessor
 from pygments.formatters import HtmlFormatter
 
 from bestarm.common.environment import environment
-from bestarm.common.files import write_text
+from bestarm.core.files import write_text
 
 #: Of its code; every colour of it is legible on white (contrast 4.5 or more; a test computes it).
 PYGMENTS_STYLE = "xcode"
