@@ -111,7 +111,7 @@ def test_same_run_as_the_compiled_loop(case):
 def test_replay_goes_on_where_a_history_ends(case):
     """Through JSON, cut anywhere: the same bounds, running pulls and next actions."""
     s, _, _ = play(2, case)
-    for cut in (0, 1, s.told // 2, s.told):
+    for cut in (0, 1, len(s.history) // 2, len(s.history)):
         first, again = made(case), made(case)
         first.replay(s.history[:cut])
         again.replay(json.loads(json.dumps(s.history[:cut])))
