@@ -2,6 +2,20 @@
 # are asked for by name and missing, or forced (snakemake --force data/battery/policies.csv).
 
 
+rule crossings:
+    output:
+        table="data/anytime/crossings.csv",
+        provenance="data/anytime/provenance.yaml",
+    log:
+        "results/logs/data/crossings.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.common.crossings --out {output.table} --threads {threads} 2> {log}"
+
+
 rule battery:
     output:
         table="data/battery/policies.csv",

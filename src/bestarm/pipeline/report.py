@@ -16,6 +16,7 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions
 from bestarm.pipeline.findings import as_markdown, look_up, read_findings
 from bestarm.pipeline.prose import wrapped
+from bestarm.pipeline.report_guarantees import crossing_table, threshold_table
 from bestarm.pipeline.report_speed import (
     FIRST,
     REBUILD,
@@ -39,6 +40,7 @@ PAGES = {
     "README.md": ("headline", "forest", "findings", "first commands", "rebuild commands"),
     "docs/findings.md": ("verdicts",),
     "docs/usage.md": ("segments", "example"),
+    "docs/guarantees.md": ("thresholds", "crossings"),
     "docs/analysis-plan.md": ("margins",),
     "docs/speed.md": ("times", "strategies", "speed"),
     "docs/tables.md": ("tables",),
@@ -67,6 +69,8 @@ def computed_parts(root: Path) -> dict[str, str]:
         "findings": as_markdown(read_findings(root), ledger),
         "segments": segment_table(root),
         "example": example_table(root),
+        "thresholds": threshold_table(),
+        "crossings": crossing_table(root),
         "first commands": command_table(bench, FIRST),
         "rebuild commands": command_table(bench, REBUILD),
         "times": time_table(bench),

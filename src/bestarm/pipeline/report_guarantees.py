@@ -1,0 +1,75 @@
+"""Tables of docs/guarantees.md: time-uniform bounds compared, and how often they are violated."""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bestarm.common.crossings import DELTA, SAMPLING, VECTOR
+from bestarm.common.tables import lines
+from bestarm.core.anytime import (
+    half_normal_threshold,
+    kaufmann_koolen_threshold,
+    mixture_threshold,
+    shrunk_counts,
+)
+from bestarm.core.estimates import proportion
+from bestarm.core.information import stylised_threshold
+from bestarm.pipeline.prose import markdown, number
+
+#: Pulls of each stream at which thresholds are shown.
+PULLS = (10, 100, 1000, 10_000, 100_000)
+#: Numbers of streams, likewise.
+STREAMS = (1, 6)
+
+#: A bound on sum N err^2 / 2, from ln(1/delta) and the streams' equal pulls.
+Threshold = Callable[[float, np.ndarray], float]
+
+
+def _mixture(n0: float) -> Threshold:
+    """The bound on sum N' err^2 / 2 at equal pulls N, times N / N'."""
+    return lambda level, counts: (
+        mixture_threshold(level, counts, n0) * counts[0] / float(shrunk_counts(counts[0], n0))
+    )
+
+
+def _half_normal(n1: float) -> Threshold:
+    return lambda level, counts: (
+        half_normal_threshold(level, counts[0], n1) ** 2 / (2.0 * counts[0])
+    )
+
+
+def _stylised(level: float, counts: np.ndarray) -> float:
+    return stylised_threshold(int(counts.sum()), math.exp(-level))
+
+
+#: The bounds of `common/crossings.py` by name, then those of one stream and one side.
+THRESHOLDS: dict[str, Threshold] = dict(
+    zip(VECTOR, (_mixture(1.0), _mixture(100.0), _stylised, kaufmann_koolen_threshold), strict=True)
+)
+ONE_SIDED = {f"half-normal, n1 = {n1:g}, one side": _half_normal(n1) for n1 in (1.0, 20.0)}
+
+
+def threshold_table() -> str:
+    """What sum N err^2 / 2 must exceed at delta = DELTA, by streams and pulls of each."""
+    level = math.log(1.0 / DELTA)
+    rows = []
+    for streams in STREAMS:
+        for name, threshold in (THRESHOLDS | (ONE_SIDED if streams == 1 else {})).items():
+            values = (threshold(level, np.full(streams, float(pulls))) for pulls in PULLS)
+            shown = {f"N = {pulls:,}": number(v) for pulls, v in zip(PULLS, values, strict=True)}
+            rows.append({"streams": streams, "bound": name, **shown})
+    return markdown(pd.DataFrame(rows))
+
+
+def crossing_table(root: Path) -> str:
+    """How often runs violate each bound, from the kept table."""
+    rows = []
+    for row in lines(pd.read_csv(root / "data/anytime/crossings.csv")):
+        share = proportion("", int(row.crossed), int(row.runs))
+        said = f"{100 * share.value:.2f}% ({100 * share.low:.2f} to {100 * share.high:.2f})"
+        how = row.sampling if row.streams > 1 or row.sampling not in SAMPLING else "–"
+        rows.append({"bound": row.bound, "streams": row.streams, "sampled": how, "violated": said})
+    return markdown(pd.DataFrame(rows))
