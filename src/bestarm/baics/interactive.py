@@ -14,6 +14,7 @@ from bestarm.baics.strategies import (
     Setting,
     rules_of,
 )
+from bestarm.common.monitor import Line, Monitored, mean_interval
 from bestarm.core.arguments import numbers, one_of, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse
@@ -24,7 +25,7 @@ from bestarm.core.record import atomic
 Pair = tuple[Label, Label]
 
 
-class _Baics(AskTell[Pair]):
+class _Baics(Monitored, AskTell[Pair]):
     """Base class of the strategies: the problem, the state, the stopping rule, the answer.
 
     Args:
@@ -159,6 +160,18 @@ class _Baics(AskTell[Pair]):
                 number.
         """
         self._tell(arm, reward)
+
+    def _lines(self) -> list[Line]:
+        lines: list[Line] = []
+        totals, n_pairs = self._totals(), self._state.pulls.size
+        for index in range(n_pairs):
+            arm, group = self._label(index)
+            pulls, sums = totals.get(index, (0, np.zeros(1)))
+            share = self._rules.delta / n_pairs
+            mean, low, high = mean_interval(float(sums[0]), pulls, self._sigma, share)
+            status = "gains" if low >= 0.0 else "loses" if high < 0.0 else "open"
+            lines.append(Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status))
+        return lines
 
     def _label(self, index: int) -> Pair:
         k, l = divmod(index, len(self._groups))

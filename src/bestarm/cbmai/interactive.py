@@ -6,16 +6,17 @@ from typing import Any
 import numpy as np
 
 from bestarm.cbmai.problem import Problem
-from bestarm.cbmai.steps import FOUND, PHASE, answer, pulls_needed
+from bestarm.cbmai.steps import FOUND, PHASE, ROUND, answer, pulls_needed
 from bestarm.cbmai.strategies import STRATEGIES, check_budget, rules_of
-from bestarm.core.arguments import numbers, whole
+from bestarm.common.monitor import Line, Monitored, mean_interval
+from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
 from bestarm.core.record import atomic
 
 
-class _Cbmai(AskTell[Label]):
+class _Cbmai(Monitored, AskTell[Label]):
     """Arms have names or are counted from 0; the slack of constraint l counts as arm K + l.
 
     Args:
@@ -23,6 +24,8 @@ class _Cbmai(AskTell[Label]):
         bounds: (L,) bounds on a mixture's mean costs.
         budget: N, the total number of pulls, greater than the number of unknown arms.
         known: arm -> (reward, costs) for arms with known means; `ask` never returns these.
+        sigma, cost_sigma: standard deviations of a reward and of a cost, for the intervals of
+            `summary`; the strategies do not use them.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -37,8 +40,12 @@ class _Cbmai(AskTell[Label]):
         budget: int,
         *,
         known: Mapping[Label, tuple[float, Sequence[float] | float]] | None = None,
+        sigma: float = 1.0,
+        cost_sigma: float = 1.0,
     ) -> None:
         name = type(self).__name__
+        self._sigma = positive(sigma, f"{name}: sigma")
+        self._cost_sigma = positive(cost_sigma, f"{name}: cost_sigma")
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         self._bounds = numbers(bounds, 1, f"{name}: bounds")
         given = self._known_means(known or {}, name)
@@ -148,6 +155,36 @@ class _Cbmai(AskTell[Label]):
     def costs(self) -> np.ndarray:
         """(L, K) mean costs, likewise."""
         return self._by_arm(self._state.costs)
+
+    def _lines(self) -> list[Line]:
+        """Intervals hold with probability 95%: with a fixed budget there is no delta."""
+        totals, n_costs = self._totals(), self._bounds.size
+        quantities = ["reward", *(f"cost {l + 1}" for l in range(n_costs))]
+        lines: list[Line] = []
+        for i, quantity in enumerate(quantities):
+            for index, column in enumerate(self._columns[: len(self._arms)]):
+                name = str(self._arms[column])
+                if index >= self._rules.problem.n_unknown:
+                    mean = float(self.rewards[column] if i == 0 else self.costs[i - 1, column])
+                    lines.append(Line(name, quantity, 0, mean, mean, mean, "known"))
+                    continue
+                pulls, sums = totals.get(index, (0, np.zeros(n_costs + 2)))
+                sigma = self._cost_sigma if i else self._sigma
+                share = 0.05 / (len(quantities) * self._rules.problem.n_unknown)
+                found = mean_interval(float(sums[i]), pulls, sigma, share)
+                status = "remains" if self._state.remaining[index] else "rejected"
+                lines.append(Line(name, quantity, pulls, *found, status))
+        return lines
+
+    def _open_question(self) -> str:
+        wanted, rounds = self.wanted, self._rules.schedule.size
+        left = self._budget - int(self._state.pulls.sum())
+        return (
+            f"Round {int(self._state.counters[ROUND]) + 1} of {rounds} takes "
+            f"{sum(wanted.values()):,} more pulls ("
+            + ", ".join(f"{arm}: {n:,}" for arm, n in wanted.items())
+            + f"); {left:,} of the budget of {self._budget:,} are left."
+        )
 
     def _column_label(self, column: int) -> Label:
         """The label of an arm; a slack is "limit 1" and so on if arms have names, else K + l."""

@@ -251,6 +251,16 @@ class AskTell(Recorded, Generic[Arm]):
         self._late, self._done = state["late"], state["done"]
         self._outstanding = dict(state["outstanding"])
 
+    def _totals(self) -> dict[int, tuple[int, np.ndarray]]:
+        """By arm, of what was told before the end: the number of pulls and the sums."""
+        found: dict[int, tuple[int, np.ndarray]] = {}
+        told = [event for event in self.history if event.kind == "tell"]
+        for event in told[: len(told) - self._late]:
+            index, n = self._index(event.arm), self._pulls_of(event.values)
+            pulls, sums = found.get(index, (0, 0.0))
+            found[index] = pulls + n, sums + np.array(event.values)
+        return found
+
     def _label(self, index: int) -> Any:
         """The user's label of the arm with this index in the steps."""
         raise NotImplementedError

@@ -75,6 +75,16 @@ class Recorded:
         return self
 
     @property
+    def done(self) -> bool:
+        """Whether the experiment is over."""
+        raise NotImplementedError
+
+    @property
+    def answer(self) -> Any:
+        """The answer so far; its guarantee holds only once `done`."""
+        raise NotImplementedError
+
+    @property
     def fingerprint(self) -> str:
         """A hash of the strategy's name and its arguments."""
         text = json.dumps([type(self).__name__, self._arguments], sort_keys=True)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 from pydantic import model_validator
 
+from bestarm.common.monitor import Line, Monitored, more_trials
 from bestarm.core.arguments import integer, one_of
 from bestarm.core.inputs import PositiveFloat, PositiveInt, parse
 from bestarm.core.interactive import Trial, finite
@@ -65,7 +66,7 @@ class Arguments(Setting):
         return self
 
 
-class Partial(Recorded):
+class Partial(Monitored, Recorded):
     """Top-k racing with partial feedback: Algorithm 2, and its parallel and biased variants.
 
     `ask` says which pulls to start and which to cancel. Report what running pulls give, as it
@@ -242,6 +243,41 @@ class Partial(Recorded):
     def bounds(self) -> np.ndarray:
         """(n, 2) LCB and UCB of every arm's mean, as of the last `ask`."""
         return np.column_stack([self._state.lower, self._state.upper])
+
+    def _lines(self) -> list[Line]:
+        """The race's own bounds: what they promise is the reading's (docs/guarantees.md)."""
+        state, words = self._state, {SURVIVING: "open", ACCEPTED: "accepted", REJECTED: "rejected"}
+        return [
+            Line(
+                str(self._arms[a]),
+                "reward",
+                int(state.tally.finished[a]),
+                float(state.centres[a]),
+                float(state.lower[a]),
+                float(state.upper[a]),
+                words[int(state.sets[a])],
+            )
+            for a in range(len(self._arms))
+        ]
+
+    def _open_question(self) -> str:
+        state, wanted = self._state, int(self._state.n_to_accept[0])
+        open_arms = np.flatnonzero(state.sets == SURVIVING)
+        names = ", ".join(map(str, self._labels(open_arms)))
+        text = f"{open_arms.size} arms are open ({names}), of which {wanted} will be accepted"
+        widths = 0.5 * (state.upper - state.lower)[open_arms]
+        if not np.isfinite(widths).all() or not 0 < wanted < open_arms.size:
+            return f"{text}; some of them have no feedback yet."
+        order = open_arms[np.argsort(-state.centres[open_arms], kind="stable")]
+        last, first = order[wanted - 1], order[wanted]
+        gap = float(state.centres[last] - state.centres[first])
+        reach = float(0.5 * (state.upper - state.lower)[[last, first]].sum())
+        more = more_trials(float(state.tally.finished.sum()), gap**2, reach**2)
+        one, other = self._arms[int(last)], self._arms[int(first)]
+        return (
+            f"{text}; {one} and {other} are {gap:.3g} apart, and their intervals reach "
+            f"{reach:.3g}; {more}."
+        )
 
     def _key(self, s: int) -> tuple[int, int]:
         """Arm and number of the pull in a slot, which identify it; (FREE, any) if there is none."""

@@ -1,22 +1,26 @@
 """The strategies as ask/tell objects, on the steps of `exploration.py`."""
 
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, one_of, whole
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
 from bestarm.core.record import atomic
+from bestarm.lagex.confidence import radius
+from bestarm.lagex.exploration import stopping_threshold
 from bestarm.lagex.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 
 
-class _Lagex(AskTell[Label]):
+class _Lagex(Monitored, AskTell[Label]):
     """Base class. The answer is a policy: a share of each arm, summing to one.
 
     Arms have names or are counted from 0. Constraint i is: mean cost at most limits[i]. For a lower
@@ -41,6 +45,8 @@ class _Lagex(AskTell[Label]):
         k = len(self._arms)
         values = list(limits.values()) if isinstance(limits, Mapping) else limits
         at_most = numbers(values, 1, f"{name}: limits")
+        named = isinstance(limits, Mapping)
+        self._costs = list(limits) if named else [f"cost {i + 1}" for i in range(at_most.size)]
         whole(k + at_most.size, 3, MOST_COLUMNS, f"{name}: n_arms, limits: together")
         deviations = numbers(sigma, 1, f"{name}: sigma")
         if deviations.size not in (1, k) or not (deviations > 0).all():
@@ -83,6 +89,42 @@ class _Lagex(AskTell[Label]):
     def failures(self) -> dict[str, int]:
         """Rounds in which a step of the computation failed, by the names of `Outcome`."""
         return {name: int(self._state.counts[place]) for name, place in FAILURES.items()}
+
+    def _lines(self) -> list[Line]:
+        k, totals, shares = len(self._arms), self._totals(), self.answer
+        quantities = ["reward"] if self._rules.known else ["reward", *self._costs]
+        share = self._rules.delta / (k * len(quantities))
+        lines: list[Line] = []
+        for i, quantity in enumerate(quantities):
+            for a in range(k):
+                pulls, sums = totals.get(a, (0, np.zeros(len(quantities))))
+                sigma = math.sqrt(self._rules.variances[a]) if i == 0 else 1.0
+                found = mean_interval(float(sums[i]), pulls, sigma, share)
+                status = f"{shares[a]:.0%} of the answer" if i == 0 else ""
+                lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
+        return lines
+
+    def _open_question(self) -> str:
+        state, rules = self._state, self._rules
+        near, pulls = state.policies.near, state.estimates.pulls
+        count = int(state.policies.n_near[0])
+        if state.counts[PULLED] < pulls.size:
+            return "Some arms have not been pulled yet."
+        if count < 0:
+            return "By the estimates no mixture keeps the limits, so there is no answer yet."
+        if count == 0:
+            return "By the estimates only one mixture keeps the limits; one more pull tells."
+        steps = near.steps[:count]
+        nats = (near.gaps[:count] + rules.added) ** 2 / (2.0 * steps**2 @ (rules.variances / pulls))
+        confidence = radius(state.estimates.log_determinant[0], pulls.size, rules.delta)
+        needed = stopping_threshold(rules, state, confidence if rules.extra else 0.0)
+        v = int(np.argmin(nats))
+        more = more_trials(float(pulls.sum()), float(nats[v]), float(needed))
+        return (
+            f"A mixture with more of {self._arms[int(np.argmax(steps[v]))]} and less of "
+            f"{self._arms[int(np.argmin(steps[v]))]} may be better: the evidence against it is "
+            f"{nats[v]:.2f}, {needed:.2f} is needed; {more}."
+        )
 
     def _look(self) -> bool:
         cut = self._state.counts[FAR_CUT]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bestarm.common.monitor import PRIOR_PULLS, Line, Monitored, more_trials
 from bestarm.core.arguments import numbers, one_of, positive
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
@@ -21,7 +22,38 @@ def features(arms: Any, name: str) -> np.ndarray:
     return numbers([*arms.values()] if isinstance(arms, Mapping) else arms, 2, f"{name}: arms")
 
 
-class _Linear(AskTell[Label]):
+def ellipsoid_intervals(
+    arms: np.ndarray, counts: np.ndarray, sums: np.ndarray, delta: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Least-squares values of the arms and half-widths that hold for all arms at all times.
+
+    With A the design of the pulls, I0 that of PRIOR_PULLS spread evenly, and S = sum of x times
+    noise, exp(y S - y^T A y / 2) mixed over y ~ N(0, I0^-1) is a martingale, so with probability
+    1 - delta S^T (A + I0)^-1 S <= 2 beta, beta = ln(1/delta) + 1/2 ln det(A + I0) / det I0, and
+    |x A^-1 S| <= sqrt(2 beta x^T A^-1 (A + I0) A^-1 x).
+
+    Args:
+        arms: (K, d), of rank d.
+        counts, sums: (K,) of pulls and rewards.
+        delta: for all arms together.
+
+    Returns:
+        (K,) values in the unit of the rewards and (K,) half-widths in that of the noise; nan and
+        infinity if the pulls do not determine the values.
+    """
+    design = arms.T * counts @ arms
+    if np.linalg.matrix_rank(arms[counts > 0]) < arms.shape[1]:
+        return np.full(len(arms), np.nan), np.full(len(arms), np.inf)
+    prior = PRIOR_PULLS / len(arms) * arms.T @ arms
+    beta = -np.log(delta) + 0.5 * (
+        np.linalg.slogdet(design + prior)[1] - np.linalg.slogdet(prior)[1]
+    )
+    predictors = np.linalg.solve(design, arms.T)
+    spread = np.einsum("da,de,ea->a", predictors, design + prior, predictors)
+    return predictors.T @ (arms.T @ sums), np.sqrt(2.0 * beta * spread)
+
+
+class _Linear(Monitored, AskTell[Label]):
     """Arms have names or are counted from 0.
 
     Args:
@@ -60,6 +92,7 @@ class _Linear(AskTell[Label]):
         chosen = readings.default if reading is None else reading
         rule = one_of(readings, chosen, f"{name}: reading")
         setting = parse(Setting, {"delta": delta}, name)
+        self._delta = setting.delta
         means = np.zeros(len(table)) if self._means is None else self._means
         problem = Problem(table @ span_of(table), means / sigma, self._norm / sigma)
         rules = rules_of(self._name, problem, rule, setting.delta)
@@ -89,6 +122,40 @@ class _Linear(AskTell[Label]):
         """(K,) estimated mean rewards; 0 while the pulls do not determine them."""
         return self._sigma * self._state.fit.values
 
+    def _lines(self) -> list[Line]:
+        """Estimates from all rewards, with the ellipsoid of docs/guarantees.md."""
+        features: np.ndarray = self._rules.arms
+        counts, sums = np.zeros(len(features)), np.zeros(len(features))
+        for a, (pulls, total) in self._totals().items():
+            counts[a], sums[a] = pulls, total[0]
+        values, halves = ellipsoid_intervals(features, counts, sums, self._delta)
+        halves = halves * self._sigma
+        return [
+            Line(str(self._arms[a]), "reward", int(counts[a]), v, v - h, v + h, self._status(a))
+            for a, (v, h) in enumerate(zip(values.tolist(), halves.tolist(), strict=True))
+        ]
+
+    def _status(self, arm: int) -> str:
+        if arm == self._state.answer:
+            return "best" if self.done else "leads"
+        return "worse" if self.done else "open"
+
+    def _open_question(self) -> str:
+        state = self._state
+        if not state.fit.inverse.any():
+            return "The pulls so far do not determine the values of all arms."
+        best, table, values = state.answer, state.table, state.fit.values
+        sizes = np.diag(table) + table[best, best] - 2.0 * table[best]
+        gaps: np.ndarray = values[best] - values
+        far = np.full(gaps.size, np.inf)
+        np.divide(gaps, np.sqrt(sizes), out=far, where=sizes > 0.0)
+        other, needed = int(np.argmin(far)), self._strategy.radius(self._rules, state)
+        more = more_trials(state.pulls.sum(), float(far[other]) ** 2, needed**2)
+        return (
+            f"{self._arms[best]} leads, but {self._arms[other]} may be better: they are "
+            f"{far[other]:.2f} standard errors apart, {needed:.2f} are needed; {more}."
+        )
+
     def _label(self, index: int) -> Label:
         return self._arms[index]
 
@@ -116,6 +183,20 @@ class _Eliminating(_Linear):
     def remaining(self) -> list[Label]:
         """Arms that may still be the best."""
         return [self._arms[int(a)] for a in np.flatnonzero(self._state.active)]
+
+    def _status(self, arm: int) -> str:
+        return super()._status(arm) if self._state.active[arm] else "eliminated"
+
+
+class _Phased(_Eliminating):
+    """A strategy that eliminates arms at the end of phases."""
+
+    def _open_question(self) -> str:
+        missing = np.maximum(self._state.plan.counts - self._state.fit.counts, 0.0)
+        return (
+            f"{len(self.remaining)} arms remain: {', '.join(map(str, self.remaining))}. Phase "
+            f"{self._state.phase} takes {int(missing.sum()):,} more pulls; others may follow."
+        )
 
 
 class G(_Linear):
@@ -166,14 +247,14 @@ class XYOracle(_Linear):
         super().__init__(arms, delta=delta, sigma=sigma, reading=reading)
 
 
-class XYAdaptive(_Eliminating):
+class XYAdaptive(_Phased):
     __doc__ = f"""XY-Adaptive, Figure 3.
 
     {_Linear.__doc__}"""
     _name = "XY-Adaptive"
 
 
-class RAGE(_Eliminating):
+class RAGE(_Phased):
     __doc__ = f"""RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
 
     {_Linear.__doc__}"""

@@ -81,6 +81,10 @@ class Linear:
         """Whether an arm can be chosen before further rewards are known."""
         return True
 
+    def radius(self, rules: Any, state: Any) -> float:
+        """The bound on the normalised error of a difference of two arms, C(n)."""
+        raise NotImplementedError
+
     def pull(
         self, world: Problem, state: State, arm: int, environment: np.random.Generator
     ) -> float:
@@ -129,6 +133,9 @@ class Static(Linear):
         if rules.means is None:
             return bool(stopping_rule_holds(state.fit, rules.width, n))
         return bool(true_gap_statistic(state.fit, rules.means) >= radius(rules.width, n))
+
+    def radius(self, rules: StaticRules, state: StaticState) -> float:
+        return radius(rules.width, state.pulls.sum())
 
     def choose(self, rules: StaticRules, state: StaticState, coins: Any) -> int:
         state.place += 1
@@ -218,6 +225,9 @@ class FullyAdaptive(Sequential):
     def done(self, rules: AdaptiveRules, state: AdaptiveState) -> bool:
         return bool(state.active.sum() == 1)
 
+    def radius(self, rules: AdaptiveRules, state: AdaptiveState) -> float:
+        return radius(rules.width, state.pulls.sum())
+
     def choose(self, rules: AdaptiveRules, state: AdaptiveState, coins: Any) -> int:
         if (state.pulls == 0.0).any():
             return int(np.argmin(state.pulls))
@@ -261,9 +271,12 @@ class LinGapE(Sequential):
             return int(np.argmin(state.pulls))
         return int(most_informative(state.table, state.answer, self._challenger(rules, state)[0]))
 
+    def radius(self, rules: LinGapERules, state: State) -> float:
+        return ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
+
     def _challenger(self, rules: LinGapERules, state: State) -> tuple[int, float]:
         """The challenger of the empirically best arm, and by how much it may be better."""
-        radius_n = ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
+        radius_n = self.radius(rules, state)
         return challenger(state.table, state.fit.values, state.answer, radius_n)
 
 
