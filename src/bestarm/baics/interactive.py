@@ -5,7 +5,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, Problem, nearest_alternative
+from bestarm.baics.alternatives import NO_ARM, Problem, alternative_cost, nearest_alternative
 from bestarm.baics.steps import INITIAL_DRAWS, two_stage_cost
 from bestarm.baics.strategies import (
     READINGS,
@@ -14,7 +14,7 @@ from bestarm.baics.strategies import (
     Setting,
     rules_of,
 )
-from bestarm.common.monitor import Line, Monitored, mean_interval
+from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, one_of, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse
@@ -172,6 +172,30 @@ class _Baics(Monitored, AskTell[Pair]):
             status = "gains" if low >= 0.0 else "loses" if high < 0.0 else "open"
             lines.append(Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status))
         return lines
+
+    def _open_question(self) -> str:
+        state, problem = self._state, self._rules.problem
+        if not state.pulls.all():
+            return "Some arms have not been tried in every subpopulation yet."
+        best, shift = int(state.answer[0]), state.shift
+        n_kinds = problem.constrained + len(self._arms)
+        costs = [
+            alternative_cost(i, state.pulls, state.means, problem, best, shift)
+            for i in range(n_kinds)
+        ]
+        i = int(np.argmin(costs))
+        if i < problem.constrained:
+            what = f"{self._arms[best]} is the best so far, but may lose in {self._groups[i]}"
+        elif best == NO_ARM:
+            what = f"no arm looks feasible, but {self._arms[i - problem.constrained]} may be"
+        else:
+            other = self._arms[i - problem.constrained]
+            what = f"{self._arms[best]} is the best so far, but {other} may be feasible and better"
+        more = more_trials(float(state.pulls.sum()), self.statistic, self.threshold)
+        return (
+            f"{what[0].upper()}{what[1:]}: the evidence against it is {self.statistic:.2f}, "
+            f"{self.threshold:.2f} is needed; {more}."
+        )
 
     def _label(self, index: int) -> Pair:
         k, l = divmod(index, len(self._groups))
