@@ -120,7 +120,7 @@ def test_pages_say_what_was_computed(root, page):
     assert fill(page, text, computed_parts(root), ledger) == text
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/usage.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/usage.md", "docs/live.md"])
 def test_examples_run(root, page, tmp_path, monkeypatch):
     """The Python examples, as written."""
     blocks = re.findall(r"```python\n(.*?)```", (root / page).read_text(), re.DOTALL)
