@@ -19,6 +19,7 @@ from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources
 from bestarm.core.estimates import MEANINGS
 from bestarm.pipeline import registry
+from bestarm.pipeline.command import DISTRIBUTION
 from bestarm.pipeline.report import PAGES, computed_parts, fill, read_ledger
 from bestarm.pipeline.scales import SCALES, read_scale
 
@@ -28,18 +29,32 @@ def pyproject(root):
     return tomllib.loads((root / "pyproject.toml").read_text())
 
 
+def plain(name):
+    """A name as the Python package index compares it with others, to refuse those alike."""
+    name = re.sub(r"[-_.]", "", name.lower())
+    return re.sub("[li]", "1", name).replace("o", "0")
+
+
+def test_the_name_to_install_by_is_not_taken_for_another(pyproject):
+    """bestarm would be: there is a package best-arm."""
+    assert plain("bestarm") == plain("best-arm") != plain(pyproject["project"]["name"])
+    assert pyproject["project"]["name"] == DISTRIBUTION
+
+
 def test_conda_environment_is_in_step(root, pyproject):
-    """Same packages, same ranges, as conda spells them."""
+    """All that tests need: same packages, same ranges, as conda spells them."""
     extras = pyproject["project"]["optional-dependencies"]
+    left_out = ("battery", "mip", "types")
+    optional = [one for extra, group in extras.items() if extra not in left_out for one in group]
     wanted = {f"python{pyproject['project']['requires-python']}"}
-    wanted |= {*pyproject["project"]["dependencies"], *extras["test"], *extras["notebooks"]}
+    wanted |= {*pyproject["project"]["dependencies"], *optional}
     renamed = {"matplotlib": "matplotlib-base", "cvxpy": "cvxpy-base", "seaborn": "seaborn-base"}
     wanted = {re.sub(r"^[\w-]+", lambda m: renamed.get(m[0], m[0]), one) for one in wanted}
     conda = yaml.safe_load((root / "environment.yml").read_text())
     assert conda["channels"] == ["conda-forge", "bioconda", "nodefaults"]
-    plain = {one for one in conda["dependencies"] if isinstance(one, str)}
-    assert plain == wanted | {"pip"}
-    assert conda["dependencies"][-1] == {"pip": ["--no-deps --no-build-isolation -e ."]}
+    *named, last = conda["dependencies"]
+    assert set(named) == wanted | {"pip"}
+    assert last == {"pip": ["-e ."]}
 
 
 def test_lock_pins_every_dependency_and_names_no_address(root, pyproject):

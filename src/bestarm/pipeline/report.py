@@ -18,6 +18,7 @@ from bestarm.pipeline.findings import as_markdown, look_up, read_findings
 from bestarm.pipeline.prose import wrapped
 from bestarm.pipeline.report_speed import (
     FIRST,
+    INSTALL,
     REBUILD,
     command_table,
     speed_table,
@@ -36,7 +37,10 @@ from bestarm.pipeline.report_verdicts import (
 
 #: Pages with computed parts, and which.
 PAGES = {
-    "README.md": ("headline", "forest", "findings", "first commands", "rebuild commands"),
+    "README.md": (
+        *("headline", "forest", "findings"),
+        *("first commands", "install", "rebuild commands"),
+    ),
     "docs/findings.md": ("verdicts",),
     "docs/usage.md": ("segments", "example"),
     "docs/analysis-plan.md": ("margins",),
@@ -68,6 +72,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "segments": segment_table(root),
         "example": example_table(root),
         "first commands": command_table(bench, FIRST),
+        "install": command_table(bench, INSTALL),
         "rebuild commands": command_table(bench, REBUILD),
         "times": time_table(bench),
         "strategies": strategy_table(bench),
