@@ -29,6 +29,9 @@ test: $(READY) ## Lint, check formatting and types, run the tests.
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) basedpyright
+	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(RUN) zizmor --offline --quiet .github/workflows
+	$(RUN) reuse lint --quiet
 	$(RUN) python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
 
 resume: $(READY) ## Go on after the workflow itself was killed, with TARGET=figures/quick/all if wanted.
@@ -70,6 +73,9 @@ lock: $(READY) ## Pin the newest allowed packages again.
 	$(RUN) uv pip compile tests/slurm/requirements.in --constraint requirements.lock --universal \
 	    --generate-hashes --upgrade --quiet --no-emit-index-url --no-emit-find-links \
 	    --custom-compile-command "make lock" --output-file tests/slurm/requirements.lock
+	$(RUN) uv pip compile tests/crate/requirements.in --universal --generate-hashes --upgrade --quiet \
+	    --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	    --output-file tests/crate/requirements.lock
 
 clean: ## Remove what a rebuild makes again, but not the committed figures.
 	rm -rf results site figures/quick figures/smoke figures/all figures/*/all

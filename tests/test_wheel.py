@@ -1,5 +1,6 @@
 """The package as others get it: a wheel with core dependencies only, outside of a checkout."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -53,23 +54,34 @@ def wheel(root, tmp_path_factory):
 def programs(root, wheel, pytestconfig):
     """The programs of an environment with the wheel and what it asks for, in locked versions.
 
-    Kept between test runs: only the wheel is installed each time.
+    Kept between test runs, and shared by processes that test at the same time.
     """
     lock = (root / "requirements.lock").read_text()
     pins = "\n".join(re.findall(r"^([\w.-]+==.*?) \\$", lock, re.M))
     asked = re.search(r"^dependencies = .*?\]", (root / "pyproject.toml").read_text(), re.M | re.S)
-    key = hashlib.sha256(f"{sys.version}{pins}{asked[0]}".encode()).hexdigest()[:16]
     folder = pytestconfig.cache.mkdir("core")
     pip = [folder / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    made_for, constraints = folder / "made-for", folder / "pins.txt"
-    if not made_for.exists() or made_for.read_text() != key:
-        venv.create(folder, clear=True, with_pip=True)
-        constraints.write_text(pins)
-        subprocess.run([*pip, "install", wheel, "--constraint", constraints], check=True)
-        made_for.write_text(key)
-    subprocess.run([*pip, "install", "--no-deps", "--force-reinstall", wheel], check=True)
+    constraints = folder / "pins.txt"
+    with (folder.parent / "core.lock").open("w") as alone:
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        if is_new(folder / "made-for", f"{sys.version}{pins}{asked[0]}".encode()):
+            venv.create(folder, clear=True, with_pip=True)
+            constraints.write_text(pins)
+            subprocess.run([*pip, "install", wheel, "--constraint", constraints], check=True)
+            mark(folder / "made-for", f"{sys.version}{pins}{asked[0]}".encode())
+        if is_new(folder / "wheel", wheel.read_bytes()):
+            subprocess.run([*pip, "install", "--no-deps", "--force-reinstall", wheel], check=True)
+            mark(folder / "wheel", wheel.read_bytes())
     subprocess.run([*pip, "check"], check=True)
     return folder / "bin"
+
+
+def mark(file, content):
+    file.write_text(hashlib.sha256(content).hexdigest())
+
+
+def is_new(file, content):
+    return not file.exists() or file.read_text() != hashlib.sha256(content).hexdigest()
 
 
 @pytest.fixture
