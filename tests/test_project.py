@@ -13,12 +13,14 @@ import pandas as pd
 import pytest
 import yaml
 
+from bestarm import __version__
 from bestarm.common.arithmetic import same_bits
 from bestarm.common.style import save
 from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources
 from bestarm.core.estimates import MEANINGS
 from bestarm.pipeline import registry
+from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.command import DISTRIBUTION
 from bestarm.pipeline.report import PAGES, computed_parts, fill, read_ledger
 from bestarm.pipeline.scales import SCALES, read_scale
@@ -65,6 +67,13 @@ def test_lock_pins_every_dependency_and_names_no_address(root, pyproject):
     for requirement in [*pyproject["project"]["dependencies"], *optional]:
         name = re.match(r"[\w-]+", requirement)[0]
         assert re.search(rf"^{name}==\S+.*\\\n +--hash=sha256:", lock, re.MULTILINE), name
+
+
+def test_files_that_say_how_to_cite_it_are_in_step(root):
+    """codemeta.json and .zenodo.json; `make readme` makes them anew."""
+    assert yaml.safe_load((root / "CITATION.cff").read_text())["version"] == __version__
+    for name, text in citation_files(root).items():
+        assert (root / name).read_text(encoding="utf-8") == text, name
 
 
 def test_kernels_live_where_the_compile_cache_looks():

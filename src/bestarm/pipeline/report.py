@@ -14,6 +14,7 @@ from bestarm.common.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions
+from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.findings import as_markdown, look_up, read_findings
 from bestarm.pipeline.prose import wrapped
 from bestarm.pipeline.report_speed import (
@@ -106,9 +107,12 @@ def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame) -> s
 
 
 def fill_pages(root: Path) -> None:
-    """Make the computed parts of every page of a checkout anew, in place."""
+    """Make the computed parts of every page of a checkout anew, in place; and the files
+    that say how to cite it.
+    """
     parts, ledger = computed_parts(root), read_ledger(root / "figures/claims.csv")
     there = [name for name in PAGES if (root / name).is_file()]  # pages for authors are optional
     pages = {root / name: fill(name, read_text(root / name), parts, ledger) for name in there}
+    pages |= {root / name: text for name, text in citation_files(root).items()}
     for path, text in pages.items():
         write_text(path, text)
