@@ -111,7 +111,8 @@ def test_ids_are_unique(pages):
 
 def test_pages_are_those_the_workflow_declares(root, files):
     assert {p for p in files if "/" not in p} == {f"{name}.html" for name in page_names(root)}
-    assert {p.split("/")[0] for p in files if "/" in p} == {"assets", "code", "figures"}
+    folders = {p.split("/")[0] for p in files if "/" in p}
+    assert folders == {"assets", "code", "figures", "schemas"}
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -36,6 +36,11 @@ if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
     from bestarm.core.strategy import Steps
 
 Reading = TypeVar("Reading")
+Value = TypeVar("Value")
+#: One for all arms, or one each.
+Of = Value | Annotated[list[Value], Field(min_length=1)]
+#: Of arms or other parts of an instance.
+Names = Annotated[list[str] | None, Field(description="names, for people")]
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,14 @@ def _plain(value: Any) -> str:
 class BaseInstance(Input):
     """The fields of every paper's instances."""
 
-    name: str = Field(min_length=1)
-    source: str = ""
-    family: str = ""  # instances of a family differ in parameters alone; defaults to name
-    parameters: dict[str, float] = Field(default={})  # its place in the family, by name
+    name: str = Field(min_length=1, description="of the instance; the file's if left out")
+    source: str = Field(default="", description="where the numbers are from")
+    family: str = Field(
+        default="", description="instances of a family differ in parameters alone; else the name"
+    )
+    parameters: dict[str, float] = Field(
+        default={}, description="its place in the family, by name of the parameter"
+    )
 
 
 def facts_of(instance: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,6 +130,7 @@ class Problems:
     instances: Callable[[], dict[str, Any]]  # the paper's, by name
     truth: Callable[[Any], Input]  # the ground truth of an instance
     with_files: Callable[[dict[str, Any], Path], dict[str, Any]] = _as_it_is  # reads files it names
+    files: tuple[str, ...] = ()  # fields that may name a file instead
     kept: tuple[str, ...] = ()  # tables under data/ that instances are made from
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])  # meanings
 

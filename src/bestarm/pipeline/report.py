@@ -35,6 +35,7 @@ from bestarm.pipeline.report_verdicts import (
     settle_table,
     verdict_table,
 )
+from bestarm.pipeline.schema import schema_files
 
 #: Pages with computed parts, and which.
 PAGES = {
@@ -107,12 +108,13 @@ def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame) -> s
 
 
 def fill_pages(root: Path) -> None:
-    """Make the computed parts of every page of a checkout anew, in place; and the files
-    that say how to cite it.
+    """Make the computed parts of every page of a checkout anew, in place; and its schemas, and the
+    files that say how to cite it.
     """
     parts, ledger = computed_parts(root), read_ledger(root / "figures/claims.csv")
     there = [name for name in PAGES if (root / name).is_file()]  # pages for authors are optional
     pages = {root / name: fill(name, read_text(root / name), parts, ledger) for name in there}
     pages |= {root / name: text for name, text in citation_files(root).items()}
+    pages |= {root / "schemas" / name: text for name, text in schema_files().items()}
     for path, text in pages.items():
         write_text(path, text)
