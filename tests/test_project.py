@@ -72,6 +72,8 @@ def test_lock_pins_every_dependency_and_names_no_address(root, pyproject):
 def test_files_that_say_how_to_cite_it_are_in_step(root):
     """codemeta.json and .zenodo.json; `make readme` makes them anew."""
     assert yaml.safe_load((root / "CITATION.cff").read_text())["version"] == __version__
+    newest = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    assert newest in (__version__, "Unreleased")
     for name, text in citation_files(root).items():
         assert (root / name).read_text(encoding="utf-8") == text, name
 
