@@ -20,6 +20,7 @@ rule site:
             for paper in registry.PAPERS
             if Path(f"notebooks/{paper}.py").exists()
         ],
+        api="site/api",
     output:
         PAGES,
         [directory(folder) for folder in FOLDERS],
