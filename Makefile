@@ -30,7 +30,6 @@ test: $(READY) ## Lint, check formatting and types, run the tests.
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) basedpyright
 	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
-	$(RUN) check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(RUN) zizmor --offline --quiet .github/workflows
 	$(RUN) reuse lint --quiet
 	$(RUN) python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
