@@ -67,13 +67,11 @@ class _Baics(AskTell[Pair]):
             raise InputError(f"{name}: n_arms: must be at least 2, got {n_arms}")
         if not (np.isfinite(sigma) and sigma > 0):
             raise InputError(f"{name}: sigma: must be positive, got {sigma}")
-        if reading not in (readings := READINGS[self._name]):
-            allowed = ", ".join(readings)
-            raise InputError(f"{name}: reading: must be one of {allowed}, got {reading}")
+        parts = READINGS[self._name].chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
         problem = Problem(q / q.sum(), n_constrained)
         chosen = parse(Options, options, name)
-        rules = rules_of(n_arms, problem, setting.delta, readings[reading], chosen)
+        rules = rules_of(n_arms, problem, setting.delta, parts, chosen)
         super().__init__(STRATEGIES[self._name], rules, np.random.default_rng(seed))
         self._sigma = sigma
 
@@ -137,25 +135,63 @@ class TaSCS(_Baics):
     """Track-and-Stop with fairness constraints on subpopulations (Section 4).
 
     `ask` returns (arm, subpopulation), both counted from 0.
+
+    Example:
+        >>> s = TaSCS(n_arms=2, weights=[0.5, 0.5], delta=0.1)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer
+        0
     """
 
     _name = "T-a-SCS"
 
 
 class TaS(_Baics):
-    """Track-and-Stop for plain identification, with the constrained stopping rule (Section 5)."""
+    """Track-and-Stop for plain identification, with the constrained stopping rule (Section 5).
+
+    Example:
+        >>> s = TaS(n_arms=2, weights=[0.5, 0.5], delta=0.1)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer, s.statistic > s.threshold
+        (0, True)
+    """
 
     _name = "T-a-S"
 
 
 class Uniform(_Baics):
-    """A uniform arm, a subpopulation drawn from the weights (Section 5)."""
+    """A uniform arm, a subpopulation drawn from the weights (Section 5).
+
+    Example:
+        >>> s = Uniform(n_arms=2, weights=[0.5, 0.5], delta=0.1, seed=3)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer, int(s.pulls.sum()) == len(s.history)
+        (0, True)
+    """
 
 
 class TwoStage(_Baics):
     """Determine which arms are feasible, then the best of these, each at level delta / 2.
 
     The naive strategy of Section 3.2.
+
+    Example:
+        >>> s = TwoStage(n_arms=2, weights=[0.5, 0.5], delta=0.1)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer
+        0
     """
 
     _name = "Two-stage"

@@ -8,7 +8,12 @@ Arm = TypeVar("Arm", bound=Hashable)
 
 
 class Observation(NamedTuple, Generic[Arm]):
-    """One entry of a history."""
+    """One entry of a history.
+
+    Example:
+        >>> Observation(arm=2, observed=(0.5,), asked=True).arm
+        2
+    """
 
     arm: Arm
     observed: tuple[float, ...]  # the arguments of `tell` after the arm
@@ -30,6 +35,17 @@ class AskTell(Generic[Arm]):
         strategy: a `Strategy`, or an object with steps of the same names.
         rules: the strategy's rules, see `core/strategy.py`.
         coins: a generator, for a randomised strategy.
+
+    Example:
+        >>> from bestarm.baics import Uniform
+        >>> s = Uniform(n_arms=2, weights=[1.0])
+        >>> s.tell((0, 0), 0.7)  # of any arm, asked for or not
+        >>> s.history
+        [Observation(arm=(0, 0), observed=(0.7,), asked=False)]
+        >>> again = Uniform(n_arms=2, weights=[1.0])
+        >>> again.replay(s.history)
+        >>> again.ask() == s.ask()
+        True
     """
 
     def __init__(self, strategy: Any, rules: Any, coins: Any = None) -> None:

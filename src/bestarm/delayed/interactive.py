@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import model_validator
 
-from bestarm.core.inputs import InputError, PositiveFloat, PositiveInt, parse
+from bestarm.core.inputs import PositiveFloat, PositiveInt, parse
 from bestarm.core.strategy import NO_CAP
 from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, NUMBER
 from bestarm.delayed.problem import MODELS
@@ -31,21 +31,39 @@ from bestarm.delayed.strategies import READINGS, Setting, answer_of, rules_of
 
 
 class Pull(NamedTuple):
-    """A pull of an arm, both counted from 0."""
+    """A pull of an arm, both counted from 0.
+
+    Example:
+        >>> Pull(id=3, arm=1)
+        Pull(id=3, arm=1)
+    """
 
     id: int
     arm: int
 
 
 class Actions(NamedTuple):
-    """The pulls to start and to cancel now."""
+    """The pulls to start and to cancel now.
+
+    Example:
+        >>> Partial(n_arms=3, sigma=0.1, sigma_p=0.2).ask()
+        Actions(start=[Pull(id=0, arm=0)], cancel=[])
+    """
 
     start: list[Pull]
     cancel: list[Pull]
 
 
 class Event(NamedTuple):
-    """One entry of a history."""
+    """One entry of a history.
+
+    Example:
+        >>> s = Full(n_arms=3, sigma=0.1)
+        >>> pull = s.ask().start[0]
+        >>> s.final(pull.id, 5.0)
+        >>> s.history[-1]
+        Event(kind='final', pull=0, value=5.0)
+    """
 
     kind: str  # "ask", "partial" or "final"
     pull: int = -1  # its id
@@ -98,6 +116,15 @@ class Partial:
 
     Raises:
         InputError: an argument is out of range, naming it.
+
+    Example:
+        >>> lives, s = [5.0, 3.0, 1.0], Partial(n_arms=3, sigma=0.1, sigma_p=0.2)
+        >>> while not s.done:
+        ...     for pull in s.ask().start:
+        ...         s.partial(pull.id, lives[pull.arm])  # a forecast
+        ...         s.final(pull.id, lives[pull.arm])  # later, the reward
+        >>> s.answer, s.rejected
+        ([0], [1, 2])
     """
 
     _strategy = "Partial"
@@ -121,13 +148,10 @@ class Partial:
         question |= {"feedback": feedback, "delay": delay}
         question |= {"delta": delta, "batch": batch, "limit": limit}
         asked = parse(Arguments, question, name)
-        if reading not in (readings := READINGS[self._strategy]):
-            raise InputError(f"{name}: reading: must be one of {', '.join(readings)}")
+        parts = READINGS[self._strategy].chosen(reading, f"{name}: reading")
         sigmas = np.full(asked.n_arms, asked.sigma)
         self._race = Race(asked.top, asked.batch, asked.limit or asked.batch, NO_CAP)
-        self._rules = rules_of(
-            readings[reading], asked.feedback, sigmas, asked.sigma_p or 0.0, asked
-        )
+        self._rules = rules_of(parts, asked.feedback, sigmas, asked.sigma_p or 0.0, asked)
         self._delay = asked.delay or 0
         self._state = make_state(self._race, np.full(asked.n_arms, self._delay))
         self._ids: dict[tuple[int, int], int] = {}  # ids of running pulls, by arm and number
@@ -189,7 +213,7 @@ class Partial:
 
     @property
     def answer(self) -> list[int]:
-        """The top k: accepted arms, and before `done` also those with the highest estimates."""
+        """The top k, accepted arms and before `done` also those with the highest estimates."""
         return answer_of(self._state.sets, self._state.centres, self._race.k).tolist()
 
     @property
@@ -304,6 +328,14 @@ class Full(Partial):
 
     Args:
         n_arms, top, sigma, delta, batch, limit, reading: as for `Partial`.
+
+    Example:
+        >>> lives, s = [5.0, 3.0, 1.0], Full(n_arms=3, top=2, sigma=0.1)
+        >>> while not s.done:
+        ...     for pull in s.ask().start:
+        ...         s.final(pull.id, lives[pull.arm])
+        >>> s.answer
+        [0, 1]
     """
 
     _strategy = "Full"

@@ -66,8 +66,7 @@ class _Lagex(AskTell[int]):
                 f"{name}: sigma: must be positive, one number or {n_arms}, "
                 f"got {deviations.tolist()}"
             )
-        if reading not in (allowed := READINGS[self._name]):
-            raise InputError(f"{name}: reading: must be one of {', '.join(allowed)}, got {reading}")
+        parts = READINGS[self._name].chosen(reading, f"{name}: reading")
         if matrix is None:
             matrix = np.zeros((at_most.size, n_arms))
         elif len(matrix) != at_most.size:
@@ -81,7 +80,7 @@ class _Lagex(AskTell[int]):
             )
         variances = np.broadcast_to(deviations**2, n_arms).copy()
         setting = Setting(delta=delta, r=r)
-        rules = rules_of(self._name, allowed[reading], setting, variances, at_most, matrix)
+        rules = rules_of(self._name, parts, setting, variances, at_most, matrix)
         super().__init__(STRATEGIES[self._name], rules)
 
     @property
@@ -183,28 +182,56 @@ class _Known(_Lagex):
         self._record(arm, reward, *np.zeros(self._rules.limits.size))
 
 
+_EXAMPLE = """
+    Example:
+        Rewards 1 and 0, and costs 1 and 0, at most 0.5: half of each arm.{remark}
+
+        >>> s = {name}({arguments})
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, [1.0, 0.0][arm]{costs})
+        >>> s.answer.round(2).tolist()
+        {answer}
+    """
+
+
+def _documented(name: str, what: str, base: type[_Lagex]) -> str:
+    """The docstring of a strategy: what it does, its arguments, an example."""
+    parts = {"arguments": "matrix=[[1.0, 0.0]], limits=[0.5]", "costs": "", "remark": ""}
+    parts |= {"answer": "[0.5, 0.5]"}
+    if base is _Unknown:
+        parts |= {"arguments": "n_arms=2, limits=0.5", "costs": ", [1.0, 0.0][arm]"}
+        parts |= {"remark": " Estimates of costs start at 0, so a\n        little more is allowed."}
+        parts |= {"answer": "[0.54, 0.46]"}
+    return f"{what} {base.__doc__}{_EXAMPLE.format(name=name, **parts)}"
+
+
 class LAGEX(_Unknown):
-    __doc__ = (
-        f"Algorithm 3, a game of an allocation player with a Lagrangian penalty. {_Unknown.__doc__}"
+    __doc__ = _documented(
+        "LAGEX",
+        "Algorithm 3, a game of an allocation player with a Lagrangian penalty.",
+        _Unknown,
     )
     _name = "LAGEX"
 
 
 class LATS(_Unknown):
-    __doc__ = f"Algorithm 2, tracking the Lagrangian lower bound. {_Unknown.__doc__}"
+    __doc__ = _documented("LATS", "Algorithm 2, tracking the Lagrangian lower bound.", _Unknown)
     _name = "LATS"
 
 
 class CTnS(_Known):
-    __doc__ = f"Tracking the lower bound of known constraints (Carlsson et al.). {_Known.__doc__}"
+    __doc__ = _documented(
+        "CTnS", "Tracking the lower bound of known constraints (Carlsson et al.).", _Known
+    )
     _name = "CTnS"
 
 
 class CGE(_Known):
-    __doc__ = f"The game for known constraints (Carlsson et al.). {_Known.__doc__}"
+    __doc__ = _documented("CGE", "The game for known constraints (Carlsson et al.).", _Known)
     _name = "CGE"
 
 
 class Uniform(_Unknown):
-    __doc__ = f"Uniform sampling, with the same stopping rule. {_Unknown.__doc__}"
+    __doc__ = _documented("Uniform", "Uniform sampling, with the same stopping rule.", _Unknown)
     _name = "Uniform"

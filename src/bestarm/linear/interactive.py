@@ -63,12 +63,10 @@ class _Linear(AskTell[int]):
             raise InputError(f"{name}: arms: must be at least 2 distinct vectors")
         self._sigma = _positive(sigma, f"{name}: sigma")
         readings = READINGS[self._name]
-        if reading is not None and reading not in readings:
-            raise InputError(f"{name}: reading: must be one of {', '.join(readings)}")
+        chosen = readings.chosen(reading or readings.default, f"{name}: reading")
         setting = parse(Setting, {"delta": delta}, name)
         means = np.zeros(len(table)) if self._means is None else self._means
         problem = Problem(table @ span_of(table), means / sigma, self._norm / sigma)
-        chosen = readings[reading or readings.default]
         rules = rules_of(self._name, problem, chosen, setting.delta)
         super().__init__(STRATEGIES[self._name], rules)
 
@@ -115,13 +113,35 @@ class _Eliminating(_Linear):
 
 
 class G(_Linear):
-    """G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12)."""
+    """G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12).
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = G(arms, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
+    """
 
     _name = "G"
 
 
 class XY(_Linear):
-    """XY-allocation: minimises the largest uncertainty of a difference of two arms, Eq. (14)."""
+    """XY-allocation: minimises the largest uncertainty of a difference of two arms, Eq. (14).
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = XY(arms, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
+        >>> [round(float(v), 2) for v in s.values]
+        [1.0, 0.2, 0.92]
+    """
 
     _name = "XY"
 
@@ -133,6 +153,15 @@ class XYOracle(_Linear):
         arms: (K, d) feature vectors.
         theta: (d,) the true parameter, which makes one arm the best.
         options: delta, sigma and reading, as for the other strategies.
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = XYOracle(arms, theta, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
     """
 
     _name = "XY-Oracle"
@@ -154,13 +183,37 @@ class XYOracle(_Linear):
 
 
 class XYAdaptive(_Eliminating):
-    """XY-Adaptive, Figure 3."""
+    """XY-Adaptive, Figure 3.
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = XYAdaptive(arms, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
+        >>> s.remaining
+        [0]
+    """
 
     _name = "XY-Adaptive"
 
 
 class RAGE(_Eliminating):
-    """RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019)."""
+    """RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = RAGE(arms, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
+        >>> s.remaining
+        [0]
+    """
 
     _name = "RAGE"
 
@@ -173,6 +226,15 @@ class FullyAdaptive(_Eliminating):
         norm: bound on the norm of theta, in the rewards' unit; the readings with Proposition 2's
             width need it.
         options: delta, sigma and reading, as for the other strategies.
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = FullyAdaptive(arms, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
     """
 
     _name = "Fully-Adaptive"
@@ -194,6 +256,15 @@ class LinGapE(_Linear):
         arms: (K, d) feature vectors.
         norm: bound on the norm of theta, in the rewards' unit.
         options: delta, sigma and reading, as for the other strategies.
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = LinGapE(arms, norm=1.5, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
     """
 
     _name = "LinGapE"
