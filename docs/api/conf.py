@@ -21,5 +21,13 @@ html_sidebars = {"**": [f"sidebar/{part}.html" for part in ("brand", "navigation
 
 
 def setup(app):
-    """Without a search: there are eight pages, and it would be as large as three of them."""
+    """No search, since there are eight pages and it would be as large as three; and plain text."""
     app.connect("builder-inited", lambda app: setattr(app.builder, "search", False))
+    app.connect("autodoc-process-docstring", absolute_values)
+
+
+def absolute_values(app, what, name, thing, options, lines):
+    """Let |x| be an absolute value in text; in reStructuredText it would be a substitution."""
+    for i, line in enumerate(lines):
+        if not line.startswith("    "):
+            lines[i] = line.replace("|", "\\|")
