@@ -4,8 +4,8 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 TARGET := figures/all
 
-.PHONY: setup figures test quick verify verify-hashes resume notebooks site test-site test-slurm bench \
-    readme lock clean
+.PHONY: setup figures test quick verify verify-hashes resume notebooks site test-site test-slurm crate \
+    test-crate bench readme lock clean
 
 setup: $(READY) ## Install hash-pinned packages into .venv.
 
@@ -29,6 +29,9 @@ test: $(READY) ## Lint, check formatting and types, run the tests.
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile workflow
 	$(RUN) basedpyright
+	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(RUN) zizmor --offline --quiet .github/workflows
+	$(RUN) reuse lint --quiet
 	$(RUN) python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
 
 resume: $(READY) ## Go on after the workflow itself was killed, with TARGET=figures/quick/all if wanted.
@@ -53,6 +56,18 @@ test-slurm: $(READY) ## Test the workflow on a Slurm (Debian's, installed when m
 	$(RUN) snakemake $(SLURM_TARGET)
 	$(RUN) BESTARM_SLURM_TARGET=$(SLURM_TARGET) python -m pytest tests/slurm
 
+# The build that `make crate` describes; figures/quick takes minutes.
+BUILD := figures
+
+crate: $(READY) ## Write an RO-Crate of a build under crate/: inputs, workflow, outputs, times.
+	$(RUN) snakemake $(BUILD)/all
+	$(RUN) python workflow/scripts/crate.py $(BUILD) crate
+
+test-crate: crate ## Validate it, by a validator in an environment of its own.
+	$(PYTHON) -m venv $(VENV)/crate
+	$(VENV)/crate/bin/pip install --quiet --require-hashes --requirement tests/crate/requirements.lock
+	$(VENV)/crate/bin/python tests/crate/validate.py crate
+
 bench: $(READY) ## Measure speed and memory; writes bench/bench.csv.
 	$(RUN) python bench/bench.py
 
@@ -70,9 +85,12 @@ lock: $(READY) ## Pin the newest allowed packages again.
 	$(RUN) uv pip compile tests/slurm/requirements.in --constraint requirements.lock --universal \
 	    --generate-hashes --upgrade --quiet --no-emit-index-url --no-emit-find-links \
 	    --custom-compile-command "make lock" --output-file tests/slurm/requirements.lock
+	$(RUN) uv pip compile tests/crate/requirements.in --universal --generate-hashes --upgrade --quiet \
+	    --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" \
+	    --output-file tests/crate/requirements.lock
 
 clean: ## Remove what a rebuild makes again, but not the committed figures.
-	rm -rf results site figures/quick figures/smoke figures/all figures/*/all
+	rm -rf results site crate figures/quick figures/smoke figures/all figures/*/all
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python >= 3.11 is needed, this is " + sys.version)'

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -27,7 +28,7 @@ from timed import of as timed_of
 
 from bestarm.core.streams import replication_streams, streams_of
 from bestarm.pipeline import registry, served
-from bestarm.pipeline.report_speed import FIRST, REBUILD
+from bestarm.pipeline.report_speed import FIRST, INSTALL, REBUILD
 from bestarm.pipeline.scales import read_scale
 
 ROOT = Path(__file__).parents[1]
@@ -223,6 +224,20 @@ def commands(papers: list[str]) -> Iterator[Row]:
                 peak=memory,
                 disk=disk_used(parent) - before,
             )
+
+
+def install(papers: list[str]) -> Iterator[Row]:
+    """What an installation of the package and nothing more takes, downloads included."""
+    for command in INSTALL:
+        with tempfile.TemporaryDirectory() as folder:
+            venv.create(folder, with_pip=True)
+            clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
+            clean |= {"PATH": f"{folder}/bin:{os.environ['PATH']}", "PIP_NO_CACHE_DIR": "1"}
+            before = disk_used(folder)
+            spent, memory = watched(command, ROOT, clean)
+            used = disk_used(folder) - before
+            how = "in a new environment, nothing downloaded before"
+            yield row(f"command: {command}", spent, "s", how, peak=memory, disk=used)
 
 
 def watched(command: str, folder: Path, environ: dict[str, str]) -> tuple[float, float]:
@@ -446,6 +461,7 @@ STAGES = {
     "quick": quick,
     "starts": starts,
     "commands": commands,
+    "install": install,
     "paper": paper,
     "more": more,
     "data": data,

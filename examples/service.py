@@ -2,7 +2,7 @@
 
     python examples/service.py experiment.yaml --log trials.sqlite
 
-    POST /trials                 {"n": 2} or {"segment": "new"}  -> [{"id": 0, "arm": ["flat", "new"]}]
+    POST /trials              {"n": 2} or {"segment": "new"}  -> [{"id": 0, "arm": ["flat", "new"]}]
     POST /trials/{id}/result     {"reward": 1.5, "costs": [...]} -> {"done": false}
     POST /trials/{id}/abandon                                    -> {"done": false}
     GET  /summary                estimates, intervals, what is open, and the answer

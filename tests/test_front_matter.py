@@ -1,80 +1,53 @@
 """CITATION.cff, LICENSE and the other pages that a visitor looks for."""
 
 import re
-from typing import Annotated, Literal
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+import yaml
 
 from bestarm import __version__
-from bestarm.core.inputs import InputError, load, load_yaml, parse
+from bestarm.core.inputs import load_yaml
 from bestarm.pipeline import registry
 
 
-class Strict(BaseModel):
-    """Fields of CFF 1.2.0 under their own names, those that are used here and no others."""
-
-    model_config = ConfigDict(
-        extra="forbid", alias_generator=lambda name: name.replace("_", "-"), strict=True
-    )
-
-
-class Person(Strict):
-    family_names: str
-    given_names: str
-
-
-class Entity(Strict):
-    name: str
-
-
-class Reference(Strict):
-    type: Literal["article", "conference-paper"]
-    title: str
-    authors: Annotated[list[Person], Field(min_length=1)]
-    journal: str | None = None
-    collection_title: str | None = None
-    volume: int | None = None
-    year: int | None = None
-
-
-class Citation(Strict):
-    """CITATION.cff, CFF 1.2.0."""
-
-    cff_version: Literal["1.2.0"]
-    message: str
-    title: str
-    abstract: str
-    type: Literal["software", "dataset"]
-    version: str
-    license: str
-    authors: Annotated[list[Entity], Field(min_length=1)]
-    keywords: Annotated[list[str], Field(min_length=1)]
-    references: list[Reference]
+def checked(path):
+    """What the schema of citation files has against a file; nothing if it is valid."""
+    checker = Path(sys.executable).with_name("check-jsonschema")
+    command = [checker, "--builtin-schema", "vendor.citation-file-format", path]
+    result = subprocess.run(command, capture_output=True, text=True)
+    return "" if result.returncode == 0 else result.stdout
 
 
 def test_citation_is_valid_and_names_every_paper(root):
-    citation = load(Citation, root / "CITATION.cff")
-    assert citation.version == __version__
-    assert [author.name for author in citation.authors] == ["The bestarm developers"]
-    assert len(citation.references) == len(registry.PAPERS)
+    assert checked(root / "CITATION.cff") == ""
+    citation = load_yaml(root / "CITATION.cff")
+    assert citation["version"] == __version__
+    assert [author["name"] for author in citation["authors"]] == ["The bestarm developers"]
+    assert len(citation["references"]) == len(registry.PAPERS)
     readme = (root / "README.md").read_text()
-    for reference in citation.references:
-        assert reference.authors[0].family_names in readme
+    for reference in citation["references"]:
+        assert reference["authors"][0]["family-names"] in readme
+        assert reference["url"] in readme
 
 
 @pytest.mark.parametrize("field", ["message", "authors", "cff-version"])
-def test_a_citation_without_a_required_field_is_refused(root, field):
+def test_a_citation_without_a_required_field_is_refused(root, tmp_path, field):
     data = load_yaml(root / "CITATION.cff")
     del data[field]
-    with pytest.raises(InputError, match=f"{field}: is required"):
-        parse(Citation, data, "CITATION.cff")
+    (tmp_path / "CITATION.cff").write_text(yaml.safe_dump(data))
+    assert f"'{field}' is a required property" in checked(tmp_path / "CITATION.cff")
 
 
 def test_license_is_the_one_that_is_declared(root):
     assert (root / "LICENSE").read_text().startswith("MIT License")
+    assert (root / "LICENSE").read_text() == (root / "LICENSES/MIT.txt").read_text()
     assert load_yaml(root / "CITATION.cff")["license"] == "MIT"
-    assert re.search(r'^license = "MIT"$', (root / "pyproject.toml").read_text(), re.MULTILINE)
+    declared = re.search(r'^license = "(.*)"$', (root / "pyproject.toml").read_text(), re.MULTILINE)
+    kept = {path.stem for path in (root / "LICENSES").iterdir()}
+    assert set(declared[1].split(" AND ")) == kept
 
 
 def test_contributing_names_the_test_that_adds_a_paper(root):

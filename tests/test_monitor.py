@@ -21,7 +21,7 @@ def test_summary_has_a_row_per_estimate_and_the_truth_in_its_intervals(kind):
     known = table.estimate.notna()
     assert (table.low[known] <= table.estimate[known]).all()
     assert (table.estimate[known] <= table.high[known]).all()
-    assert not s.plot().axes[0].get_xlabel() == ""
+    assert s.plot().axes[0].get_xlabel()
 
 
 @every

@@ -13,12 +13,15 @@ import pandas as pd
 import pytest
 import yaml
 
+from bestarm import __version__
 from bestarm.common.arithmetic import same_bits
 from bestarm.common.style import save
 from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources
 from bestarm.core.estimates import MEANINGS
 from bestarm.pipeline import registry
+from bestarm.pipeline.citation import citation_files
+from bestarm.pipeline.command import DISTRIBUTION
 from bestarm.pipeline.report import PAGES, computed_parts, fill, read_ledger
 from bestarm.pipeline.scales import SCALES, read_scale
 
@@ -28,18 +31,32 @@ def pyproject(root):
     return tomllib.loads((root / "pyproject.toml").read_text())
 
 
+def plain(name):
+    """A name as the Python package index compares it with others, to refuse those alike."""
+    name = re.sub(r"[-_.]", "", name.lower())
+    return re.sub("[li]", "1", name).replace("o", "0")
+
+
+def test_the_name_to_install_by_is_not_taken_for_another(pyproject):
+    """bestarm would be: there is a package best-arm."""
+    assert plain("bestarm") == plain("best-arm") != plain(pyproject["project"]["name"])
+    assert pyproject["project"]["name"] == DISTRIBUTION
+
+
 def test_conda_environment_is_in_step(root, pyproject):
-    """Same packages, same ranges, as conda spells them."""
+    """All that tests need: same packages, same ranges, as conda spells them."""
     extras = pyproject["project"]["optional-dependencies"]
+    left_out = ("battery", "mip", "types")
+    optional = [one for extra, group in extras.items() if extra not in left_out for one in group]
     wanted = {f"python{pyproject['project']['requires-python']}"}
-    wanted |= {*pyproject["project"]["dependencies"], *extras["test"], *extras["notebooks"]}
+    wanted |= {*pyproject["project"]["dependencies"], *optional}
     renamed = {"matplotlib": "matplotlib-base", "cvxpy": "cvxpy-base", "seaborn": "seaborn-base"}
     wanted = {re.sub(r"^[\w-]+", lambda m: renamed.get(m[0], m[0]), one) for one in wanted}
     conda = yaml.safe_load((root / "environment.yml").read_text())
     assert conda["channels"] == ["conda-forge", "bioconda", "nodefaults"]
-    plain = {one for one in conda["dependencies"] if isinstance(one, str)}
-    assert plain == wanted | {"pip"}
-    assert conda["dependencies"][-1] == {"pip": ["--no-deps --no-build-isolation -e ."]}
+    *named, last = conda["dependencies"]
+    assert set(named) == wanted | {"pip"}
+    assert last == {"pip": ["-e ."]}
 
 
 def test_lock_pins_every_dependency_and_names_no_address(root, pyproject):
@@ -50,6 +67,15 @@ def test_lock_pins_every_dependency_and_names_no_address(root, pyproject):
     for requirement in [*pyproject["project"]["dependencies"], *optional]:
         name = re.match(r"[\w-]+", requirement)[0]
         assert re.search(rf"^{name}==\S+.*\\\n +--hash=sha256:", lock, re.MULTILINE), name
+
+
+def test_files_that_say_how_to_cite_it_are_in_step(root):
+    """codemeta.json and .zenodo.json; `make readme` makes them anew."""
+    assert yaml.safe_load((root / "CITATION.cff").read_text())["version"] == __version__
+    newest = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    assert newest in (__version__, "Unreleased")
+    for name, text in citation_files(root).items():
+        assert (root / name).read_text(encoding="utf-8") == text, name
 
 
 def test_kernels_live_where_the_compile_cache_looks():

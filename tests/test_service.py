@@ -3,7 +3,6 @@
 import contextlib
 import itertools
 import json
-import os
 import random
 import socket
 import sqlite3
@@ -191,4 +190,4 @@ def test_clients_that_retry_lose_nothing_when_it_is_killed(server):
     estimates = [row["estimate"] for row in server.get("/summary")["estimates"]]
     assert estimates == again.summary().estimate.tolist()
     assert again.told == CLIENTS * TRIALS
-    assert not os.path.exists(f"{server.log}-journal")
+    assert not Path(f"{server.log}-journal").exists()

@@ -262,7 +262,7 @@ class TestSite:
     def test_a_fresh_clone_simulates_nothing(self, project):
         toy.add_to(project)
         shutil.rmtree(project / "notebooks", ignore_errors=True)
-        assert jobs(snakemake(project, "-n", self.SITE)) == {("site", ""): 1}
+        assert jobs(snakemake(project, "-n", self.SITE)) == {("api", ""): 1, ("site", ""): 1}
 
     def test_it_is_built_once(self, project):
         snakemake(project, self.SITE)
@@ -270,6 +270,7 @@ class TestSite:
         assert "Not built yet" in page
         assert "not tested yet" in page
         assert 'href="toy.html"' in (project / self.SITE).read_text()
+        assert "bestarm.baics.TaSCS" in (project / "site/api/baics.html").read_text()
         # Hidden ones are Snakemake's own.
         files = [f for f in (project / "site").rglob("[!.]*") if f.is_file()]
         assert (project / self.SITE).stat().st_mtime_ns == max(f.stat().st_mtime_ns for f in files)

@@ -102,6 +102,20 @@ def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGE
     show_named(name)
 
 
+@command()
+def schema(
+    name: Annotated[str | None, typer.Argument(help="Which; their names if left out.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder to write all of them to.")] = None,
+):
+    """Print a JSON Schema: of instance files, settings, ledgers or tables."""
+    from bestarm.pipeline import schema as known
+
+    if out is not None:
+        known.write_schemas(out)
+    else:
+        print(known.schema_text(name) if name else "\n".join(known.schemas()), end="")
+
+
 @command(cls=Further, epilog=FURTHER)
 def run(
     context: typer.Context,

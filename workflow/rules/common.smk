@@ -140,7 +140,8 @@ localrules:
 # A manifest that exists would hide a missing figure or summary: Snakemake does not look behind a file
 # that is newer than everything present. So a run that will build removes such a manifest first. This
 # comes before Snakemake's lock, but another run that makes the missing file makes the manifest anew.
-WILL_BUILD = workflow.is_main_process and not {"-n", "--dry-run", "--dryrun"} & set(sys.argv)
+DRY = {"-n", "--dry-run", "--dryrun", "--lint"}
+WILL_BUILD = workflow.is_main_process and not DRY & set(sys.argv)
 if WILL_BUILD:
     for figures in SCALE_OF:
         if not all(Path(file).exists() for file in across_papers(figures)):

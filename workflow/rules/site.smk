@@ -6,7 +6,7 @@
 from bestarm.pipeline.site.content import fingerprint, page_names
 
 PAGES = [f"site/{page}.html" for page in page_names(Path())]
-FOLDERS = ["site/assets", "site/code", "site/figures"]
+FOLDERS = ["site/assets", "site/code", "site/figures", "site/schemas"]
 
 # As with manifests: Snakemake would not see that a page beside the first is missing.
 if WILL_BUILD and not all(Path(file).exists() for file in PAGES + FOLDERS):
@@ -20,6 +20,7 @@ rule site:
             for paper in registry.PAPERS
             if Path(f"notebooks/{paper}.py").exists()
         ],
+        api="site/api",
     output:
         PAGES,
         [directory(folder) for folder in FOLDERS],

@@ -15,7 +15,7 @@ from bestarm.baics.strategies import (
     rules_of,
 )
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
-from bestarm.core.arguments import numbers, one_of, positive, whole
+from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
@@ -72,7 +72,7 @@ class _Baics(Monitored, AskTell[Pair]):
         most = q.size if constrained is None else constrained
         n_constrained = whole(most, 0, q.size, f"{name}: constrained")
         self._sigma = positive(sigma, f"{name}: sigma")
-        rule = one_of(READINGS[self._name], reading, f"{name}: reading")
+        rule = READINGS[self._name].chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
         problem = Problem(q / q.sum(), n_constrained)
         rules = rules_of(
@@ -222,6 +222,15 @@ class TaSCS(_Baics):
     """Track-and-Stop with fairness constraints on subpopulations (Section 4).
 
     `ask` returns (arm, subpopulation), by name or counted from 0.
+
+    Example:
+        >>> s = TaSCS(n_arms=2, weights=[0.5, 0.5], delta=0.1)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer
+        0
     """
 
     _name = "T-a-SCS"
@@ -235,19 +244,48 @@ class TaSCS(_Baics):
 
 
 class TaS(_Baics):
-    """Track-and-Stop for plain identification, with the constrained stopping rule (Section 5)."""
+    """Track-and-Stop for plain identification, with the constrained stopping rule (Section 5).
+
+    Example:
+        >>> s = TaS(n_arms=2, weights=[0.5, 0.5], delta=0.1)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer, s.statistic > s.threshold
+        (0, True)
+    """
 
     _name = "T-a-S"
 
 
 class Uniform(_Baics):
-    """A uniform arm, a subpopulation drawn from the weights (Section 5)."""
+    """A uniform arm, a subpopulation drawn from the weights (Section 5).
+
+    Example:
+        >>> s = Uniform(n_arms=2, weights=[0.5, 0.5], delta=0.1, seed=3)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer, int(s.pulls.sum()) == s.told
+        (0, True)
+    """
 
 
 class TwoStage(_Baics):
     """Determine which arms are feasible, then the best of these, each at level delta / 2.
 
     The naive strategy of Section 3.2.
+
+    Example:
+        >>> s = TwoStage(n_arms=2, weights=[0.5, 0.5], delta=0.1)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer
+        0
     """
 
     _name = "Two-stage"

@@ -13,7 +13,7 @@ from bestarm.baics.alternatives import (
     optimal_allocation,
 )
 from bestarm.common.files import data_folder
-from bestarm.common.paper import BaseInstance, Problems
+from bestarm.common.paper import BaseInstance, Names, Problems
 from bestarm.core.inputs import Input, PositiveFloat, load
 
 Row = Annotated[list[float], Field(min_length=1)]
@@ -27,12 +27,19 @@ class Instance(BaseInstance):
     """
 
     paper: Literal["baics"] = "baics"
-    means: Annotated[list[Row], Field(min_length=2)]  # (K, L)
-    weights: list[Annotated[float, Field(ge=0.0)]]  # (L,) only their proportions matter
-    constrained: Annotated[int, Field(ge=0)] | None = None  # M; all L when left out
-    sigma: PositiveFloat = 1.0  # standard deviation of every reward
-    arms: list[str] | None = None  # names, for people
-    subpopulations: list[str] | None = None
+    means: list[Row] = Field(
+        min_length=2, description="(K, L) mean rewards: a row per arm, a column per subpopulation"
+    )
+    weights: list[Annotated[float, Field(ge=0.0)]] = Field(
+        description="(L,) sizes of the subpopulations; only their proportions matter"
+    )
+    constrained: Annotated[int, Field(ge=0)] | None = Field(
+        default=None,
+        description="M: the best arm has a mean >= 0 on each of the first M subpopulations; all",
+    )
+    sigma: PositiveFloat = Field(default=1.0, description="standard deviation of every reward")
+    arms: Names = None
+    subpopulations: Names = None
 
     @field_validator("means")
     @classmethod

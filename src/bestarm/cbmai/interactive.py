@@ -148,7 +148,7 @@ class _Cbmai(Monitored, AskTell[Label]):
 
     @property
     def rewards(self) -> np.ndarray:
-        """(K,) mean rewards: empirical, 0 before the first pull; or known."""
+        """(K,) mean rewards, empirical (0 before the first pull) or known."""
         return self._by_arm(self._state.rewards)
 
     @property
@@ -240,18 +240,36 @@ class _Cbmai(Monitored, AskTell[Label]):
             raise RuntimeError(f"the run is not over; arms remaining: {self.remaining}")
 
 
+_EXAMPLE = """
+    Example:
+        Rewards 3, 0 and 1.5, costs 1, 0 and 0.5, at most 0.75: half of arm 0, half of arm 2.
+
+        >>> s = {name}(n_arms=3, bounds=0.75, budget=60)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, [3.0, 0.0, 1.6][arm], [1.0, 0.0, 0.5][arm])
+        >>> s.mixture
+        {{0: 0.5, 2: 0.5}}
+    """
+
+
+def _documented(name: str, what: str) -> str:
+    """The docstring of a strategy: what it does, the arguments of all, an example."""
+    return f"{what} {_Cbmai.__doc__}{_EXAMPLE.format(name=name)}"
+
+
 class SFSR(_Cbmai):
-    __doc__ = f"Successive rejects by the intersection value, Algorithm 1. {_Cbmai.__doc__}"
+    __doc__ = _documented("SFSR", "Successive rejects by the intersection value, Algorithm 1.")
     _name = "SFSR"
 
 
 class SFSRL(_Cbmai):
-    __doc__ = f"Successive rejects by the Lagrangian score, Eq. (8). {_Cbmai.__doc__}"
+    __doc__ = _documented("SFSRL", "Successive rejects by the Lagrangian score, Eq. (8).")
     _name = "SFSR-L"
 
 
 class USLP(_Cbmai):
-    __doc__ = (
-        f"The same number of pulls of every unknown arm, then the linear program. {_Cbmai.__doc__}"
+    __doc__ = _documented(
+        "USLP", "The same number of pulls of every unknown arm, then the linear program."
     )
     _name = "USLP"

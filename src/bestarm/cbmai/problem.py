@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from bestarm.cbmai.gaps import Scaled, arm_gaps, infeasibility_gap
 from bestarm.common.files import data_folder
-from bestarm.common.paper import BaseInstance, Problems
+from bestarm.common.paper import BaseInstance, Names, Problems
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
 from bestarm.core.inputs import Input, PositiveFloat, load
 
@@ -47,16 +47,22 @@ class Instance(BaseInstance):
     """
 
     paper: Literal["cbmai"] = "cbmai"
-    reconstructed: bool = False  # drawn but not printed in the paper, hence rebuilt
-    seed: int | None = None  # of the generator that rebuilt it
-    rewards: Annotated[list[float], Field(min_length=2)]  # (K,)
-    costs: Annotated[list[list[float]], Field(min_length=1)]  # (L, K)
-    bounds: list[float]  # (L,)
-    unknown: Annotated[int, Field(ge=1)] | None = None  # K0; all K when left out
-    sigma_reward: PositiveFloat = 1.0
-    sigma_cost: PositiveFloat = 1.0
-    arms: list[str] | None = None  # names, for people
-    constraints: list[str] | None = None
+    reconstructed: bool = Field(
+        default=False, description="drawn but not printed in the paper, hence rebuilt"
+    )
+    seed: int | None = Field(default=None, description="of the generator that rebuilt it")
+    rewards: list[float] = Field(min_length=2, description="(K,) mean rewards")
+    costs: list[list[float]] = Field(
+        min_length=1, description="(L, K) mean costs: a row per limit, a column per arm"
+    )
+    bounds: list[float] = Field(description="(L,) limits on the mixture's mean costs")
+    unknown: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="K0: a strategy knows the means of all but the first K0 arms; all"
+    )
+    sigma_reward: PositiveFloat = Field(default=1.0, description="standard deviation of a reward")
+    sigma_cost: PositiveFloat = Field(default=1.0, description="standard deviation of a cost")
+    arms: Names = None
+    constraints: Names = None
 
     @field_validator("costs")
     @classmethod

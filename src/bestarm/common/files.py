@@ -6,12 +6,16 @@ from bestarm.core.inputs import InputError
 
 
 def data_folder() -> Path:
-    """data/ of the checkout, the inputs kept in git.
+    """The papers' inputs: data/ of the package if it came as a wheel, else of the checkout.
+
+    A wheel has the instances and the tables they are made from, and figures/ beside them.
 
     Raises:
-        InputError: the package runs from somewhere else; users' own instances still work there.
+        InputError: there is neither.
     """
-    folder = Path(__file__).parents[3] / "data"
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is missing; the papers' inputs need a checkout of the project")
-    return folder
+    package = Path(__file__).parents[1]
+    folders = (package / "data", package.parents[1] / "data")
+    for folder in folders:
+        if folder.is_dir():
+            return folder
+    raise InputError(f"{folders[1]}: is missing, and with it the papers' instances")

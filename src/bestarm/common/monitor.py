@@ -32,6 +32,13 @@ class Monitored(Recorded):
     """Adds `summary`, `plot` and `why_not_done` to an ask/tell object.
 
     Subclasses define `_lines` and `_open_question`.
+
+    Example:
+        >>> from bestarm.baics import Uniform
+        >>> s = Uniform(n_arms=2, weights=[1.0])
+        >>> s.tell((0, 0), 0.7)
+        >>> s.summary().pulls.tolist()
+        [1, 0]
     """
 
     @atomic

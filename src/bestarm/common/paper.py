@@ -1,4 +1,4 @@
-"""The types that papers and the pipeline share, and the modules of a paper's folder.
+"""The types that papers and the pipeline share, and the modules of a paper's folder::
 
     problem.py      PROBLEMS: Problems
     strategies.py   SIMULATION: Simulation
@@ -19,11 +19,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import Field
 
-from bestarm.core.inputs import Input
+from bestarm.common.renamed import refusal
+from bestarm.core.inputs import Input, InputError, short
 from bestarm.core.streams import Streams
 
 if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
@@ -36,11 +37,22 @@ if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
     from bestarm.core.strategy import Steps
 
 Reading = TypeVar("Reading")
+Value = TypeVar("Value")
+#: One for all arms, or one each.
+Of = Value | Annotated[list[Value], Field(min_length=1)]
+#: Of arms or other parts of an instance.
+Names = Annotated[list[str] | None, Field(description="names, for people")]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One thing to simulate: instance x strategy x setting x reading."""
+    """One thing to simulate: instance x strategy x setting x reading.
+
+    Example:
+        >>> cell = Cell("example1", "T-a-SCS", {"delta": 0.1}, "as-written", {"step": 0.5})
+        >>> cell.label, cell.setting_label
+        ('T-a-SCS step=0.5', 'delta=0.1')
+    """
 
     instance: str
     strategy: str
@@ -66,22 +78,43 @@ def _plain(value: Any) -> str:
 
 
 class BaseInstance(Input):
-    """The fields of every paper's instances."""
+    """The fields of every paper's instances.
 
-    name: str = Field(min_length=1)
-    source: str = ""
-    family: str = ""  # instances of a family differ in parameters alone; defaults to name
-    parameters: dict[str, float] = Field(default={})  # its place in the family, by name
+    Example:
+        >>> BaseInstance(name="gap=0.5", family="gap", parameters={"gap": 0.5}).family
+        'gap'
+    """
+
+    name: str = Field(min_length=1, description="of the instance; the file's if left out")
+    source: str = Field(default="", description="where the numbers are from")
+    family: str = Field(
+        default="", description="instances of a family differ in parameters alone; else the name"
+    )
+    parameters: dict[str, float] = Field(
+        default={}, description="its place in the family, by name of the parameter"
+    )
 
 
 def facts_of(instance: Mapping[str, Any]) -> dict[str, Any]:
-    """Family and parameters of an instance (a dict) as columns of tables."""
+    """Family and parameters of an instance (a dict) as columns of tables.
+
+    Example:
+        >>> facts_of({"name": "gap=0.5", "family": "gap", "parameters": {"gap": 0.5}})
+        {'family': 'gap', 'gap': 0.5}
+    """
     return {"family": instance["family"] or instance["name"], **instance["parameters"]}
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """The cells behind one or more targets, simulated on the same replications."""
+    """The cells behind one or more targets, simulated on the same replications.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> sorted({cell.strategy for cell in PAPERS["baics"].experiments["two-stage"].cells})
+        ['T-a-SCS', 'Two-stage']
+    """
 
     name: str
     cells: tuple[Cell, ...]
@@ -89,7 +122,13 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Sources:
-    """The inputs of a target's table."""
+    """The inputs of a target's table.
+
+    Example:
+        >>> import pandas as pd
+        >>> Sources(pd.DataFrame({"experiment": ["x"]}), {}, pd.DataFrame()).summary.experiment[0]
+        'x'
+    """
 
     summary: pd.DataFrame  # the summaries of its experiments, with a column `experiment`
     instances: Mapping[str, Any]  # name -> {"instance": ..., "truth": ...}
@@ -98,7 +137,14 @@ class Sources:
 
 @dataclass(frozen=True)
 class Target:
-    """One figure or table, drawn by the entry of `PLOTS` with its name."""
+    """One figure or table, drawn by the entry of `PLOTS` with its name.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> PAPERS["baics"].targets["table1"].experiments
+        ('example1',)
+    """
 
     name: str
     title: str
@@ -115,12 +161,21 @@ def _as_it_is(data: dict[str, Any], path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Problems:
-    """A paper's instances and their ground truth."""
+    """A paper's instances and their ground truth.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> problems = PAPERS["baics"].problems
+        >>> problems.truth(problems.instances()["example1"]).answer
+        1
+    """
 
     instance: type[BaseInstance]
     instances: Callable[[], dict[str, Any]]  # the paper's, by name
     truth: Callable[[Any], Input]  # the ground truth of an instance
     with_files: Callable[[dict[str, Any], Path], dict[str, Any]] = _as_it_is  # reads files it names
+    files: tuple[str, ...] = ()  # fields that may name a file instead
     kept: tuple[str, ...] = ()  # tables under data/ that instances are made from
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])  # meanings
 
@@ -135,6 +190,11 @@ class Readings(Mapping[str, Reading]):
 
     Raises:
         ValueError: `text` or `default` is not a name of `named`.
+
+    Example:
+        >>> readings = Readings({"as-written": 1, "guaranteed": 2}, default="guaranteed")
+        >>> readings.text, readings[readings.default]
+        ('as-written', 2)
     """
 
     def __init__(self, named: Mapping[str, Reading], text: str = "", default: str = "") -> None:
@@ -147,6 +207,18 @@ class Readings(Mapping[str, Reading]):
 
     def __getitem__(self, name: str) -> Reading:
         return self._named[name]
+
+    def chosen(self, name: Any, source: str) -> Reading:
+        """The reading that a person asks for.
+
+        Raises:
+            InputError: naming `source`, and what is allowed or the new name of an old one.
+        """
+        if isinstance(name, str) and name in self._named:
+            return self._named[name]
+        renamed = refusal("reading", name, self._named) if isinstance(name, str) else None
+        allowed = f"must be one of {', '.join(self._named)}, got {short(name)}"
+        raise InputError(f"{source}: {renamed or allowed}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._named)
@@ -161,6 +233,16 @@ class Simulation:
 
     A run is an outcome, a NamedTuple whose fields are the columns of the shards: `tau`, pulls or
     time steps; `status`, a `Status`; `answer`; and more.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> from bestarm.core.streams import streams_of
+        >>> simulation = PAPERS["baics"].simulation
+        >>> cell = Cell(simulation.easy.name, "Uniform", {"delta": 0.1}, "as-written")
+        >>> run = simulation.prepare(simulation.easy, cell)(streams_of(0, 0))
+        >>> bool(run.tau == run.pulls.sum())
+        True
     """
 
     readings: Mapping[str, Readings[Any]]  # by strategy, in the paper's order
@@ -184,7 +266,14 @@ class Simulation:
 
 
 class Tally(NamedTuple):
-    """Statistics from counts and moments, which can be added up without keeping all runs."""
+    """Statistics from counts and moments, which can be added up without keeping all runs.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> isinstance(PAPERS["cbmai"].statistics.tally, Tally)
+        True
+    """
 
     of: Callable[
         [Cell, dict[str, Any], dict[str, np.ndarray]], dict[str, Any]
@@ -198,6 +287,12 @@ class Statistics:
 
     `summarise(cell, truth, runs, level)` takes the truth of the cell's instance as in
     instances.json, the runs as columns of the shards, and the level of intervals.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> "wrong_stops" in PAPERS["baics"].statistics.meanings
+        True
     """
 
     summarise: Callable[..., list[Estimate]]
@@ -207,7 +302,14 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Own:
-    """What `bestarm run`, `bound` and `show` print for an instance."""
+    """What `bestarm run`, `bound` and `show` print for an instance.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> PAPERS["baics"].own.columns["mean_stopping_time"]
+        'mean pulls'
+    """
 
     columns: Mapping[str, str]  # statistic -> heading of its column
     bounds: Callable[
@@ -218,7 +320,14 @@ class Own:
 
 @dataclass(frozen=True)
 class Plots:
-    """How the targets are drawn."""
+    """How the targets are drawn.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> PAPERS["baics"].plots.looks["T-a-SCS"].marker
+        'o'
+    """
 
     draw: Mapping[str, Callable[..., Figure]]  # by target; takes its table and any geometry
     looks: Mapping[str, Look] = field(default_factory=dict[str, Any])  # by strategy or reading
@@ -227,7 +336,14 @@ class Plots:
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper: its folder under src/bestarm, and the modules in it."""
+    """A paper: its folder under src/bestarm, and the modules in it.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> list(PAPERS["delayed"].simulation.readings)
+        ['Full', 'Partial']
+    """
 
     name: str
     title: str

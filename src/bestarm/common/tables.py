@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from bestarm.common.paper import Cell, Sources, Target, facts_of
+from bestarm.common.renamed import refusal
 from bestarm.core.estimates import Estimate
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
@@ -141,10 +142,14 @@ def write_table(table: pd.DataFrame, path: Path | str) -> None:
 
 
 def read_table(path: Path | str) -> pd.DataFrame:
-    """Read a table, or a data file of published values. Raises InputError naming the file."""
+    """Read a table, or a data file of published values.
+
+    Raises:
+        InputError: naming the file, which cannot be read or is of an earlier release.
+    """
     try:
-        names = pd.read_csv(path, nrows=0).columns
-        return pd.read_csv(
+        names = list(pd.read_csv(path, nrows=0).columns)
+        table = pd.read_csv(
             path,
             dtype=dict.fromkeys(TEXTS, str),
             keep_default_na=False,
@@ -152,6 +157,10 @@ def read_table(path: Path | str) -> pd.DataFrame:
         )
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: is not a table that can be read ({error})") from None
+    for name in names:
+        if said := refusal("column", name):
+            raise InputError(f"{path}: {said}")
+    return table
 
 
 def write_geometry(shapes: pd.DataFrame, path: Path | str) -> None:

@@ -42,6 +42,10 @@ def mixture_threshold(log_inverse: float, counts: np.ndarray, n0: float) -> floa
         counts: (n,) pulls N_a of the streams, which are named beforehand: all of them count, and
             none that is left out may be looked at.
         n0: pulls that the prior is worth; thresholds are lowest when N_a is some times n0.
+
+    Example:
+        >>> round(mixture_threshold(math.log(20), np.array([10.0, 30.0]), 1.0), 3)
+        5.912
     """
     beta = log_inverse
     for count in counts.flat:
@@ -51,7 +55,12 @@ def mixture_threshold(log_inverse: float, counts: np.ndarray, n0: float) -> floa
 
 @jit
 def shrunk_counts(counts, n0: float):
-    """N' = N^2 / (N + n0), of a number or an array (see `mixture_threshold`)."""
+    """N' = N^2 / (N + n0), of a number or an array (see `mixture_threshold`).
+
+    Example:
+        >>> shrunk_counts(9.0, 1.0)
+        8.1
+    """
     return counts * counts / (counts + n0)
 
 
@@ -68,6 +77,10 @@ def radius(c: np.ndarray, shrunk: np.ndarray, beta: float) -> float:
 
     Returns:
         Infinite if a stream with c_a other than 0 has no pulls.
+
+    Example:
+        >>> round(radius(np.array([1.0, -1.0]), np.array([8.0, 8.0]), 4.0), 3)
+        1.414
     """
     variance = 0.0
     for a in range(c.size):
@@ -78,7 +91,12 @@ def radius(c: np.ndarray, shrunk: np.ndarray, beta: float) -> float:
 
 @jit
 def mean_radius(log_inverse: float, count: float, n0: float) -> float:
-    """`radius` of a single stream: bounds |err| of its mean after `count` pulls."""
+    """`radius` of a single stream: bounds |err| of its mean after `count` pulls.
+
+    Example:
+        >>> round(mean_radius(math.log(20), 100.0, 30.0), 3)
+        0.311
+    """
     beta = log_inverse + 0.5 * math.log1p(count / n0)
     return math.sqrt(2.0 * beta * (count + n0)) / count
 
@@ -106,6 +124,10 @@ def half_normal_log(u: float, v: float, n1: float) -> float:
         u: sum of centred rewards, or a lower bound of it.
         v: its variance, at least 0.
         n1: the prior's weight, in the unit of v.
+
+    Example:
+        >>> round(half_normal_log(10.0, 25.0, 1.0), 3)
+        0.962
     """
     return 0.5 * math.log(n1 / (v + n1)) + _log_erfcx(-u / math.sqrt(2.0 * (v + n1)))
 
@@ -116,6 +138,10 @@ def half_normal_threshold(log_inverse: float, v: float, n1: float) -> float:
 
     z^2 / 2 + ln(2 Phi(z)) is increasing and convex, and at least z^2 / 2 for z >= 0, so Newton's
     method from z^2 / 2 = level decreases to the root.
+
+    Example:
+        >>> round(half_normal_threshold(math.log(20), 25.0, 1.0), 3)
+        14.303
     """
     level = log_inverse + 0.5 * math.log1p(v / n1)
     z = math.sqrt(2.0 * level)
@@ -142,6 +168,10 @@ def beta_log(successes: float, failures: float, mean: float, a: float, b: float)
         successes, failures: s and f, the sums of rewards and of 1 - rewards.
         mean: m, in (0, 1).
         a, b: of the prior, such as 1/2.
+
+    Example:
+        >>> round(beta_log(8.0, 2.0, 0.5, 0.5, 0.5), 3)
+        0.516
     """
     return (
         _log_beta(a + successes, b + failures)
@@ -163,6 +193,11 @@ def beta_interval(
     """The means m with `beta_log` <= log_inverse: a confidence sequence, to rounding.
 
     In m it is convex and smallest at the empirical mean, where the mixture is at most 1.
+
+    Example:
+        >>> low, high = beta_interval(math.log(20), 8.0, 2.0, 0.5, 0.5)
+        >>> round(low, 3), round(high, 3)
+        (0.342, 0.991)
     """
     centre = successes / (successes + failures)
     ends = (0.0, 1.0)
@@ -197,6 +232,10 @@ def t_log(total: float, squares: float, count: float, n0: float) -> float:
         squares: Q, likewise.
         count: N.
         n0: pulls that the prior is worth.
+
+    Example:
+        >>> round(t_log(10.0, 30.0, 12.0, 1.0), 3)
+        0.495
     """
     explained = total * total / ((count + n0) * squares) if squares > 0.0 else 0.0
     return 0.5 * math.log(n0 / (count + n0)) - 0.5 * count * math.log1p(-explained)
@@ -214,6 +253,10 @@ def t_radius(log_inverse: float, spread: float, count: float, n0: float) -> floa
 
     Returns:
         Infinite as long as no mean is excluded.
+
+    Example:
+        >>> round(t_radius(math.log(20), 1.0, 50.0, 1.0), 3)
+        0.474
     """
     left = n0 / (count + n0)
     kept = math.exp((math.log(left) - 2.0 * log_inverse) / count)
@@ -229,6 +272,10 @@ def kaufmann_koolen_threshold(log_inverse: float, counts: np.ndarray) -> float:
     Args:
         log_inverse: ln(1/delta).
         counts: (n,) pulls N_a, at least 1.
+
+    Example:
+        >>> round(kaufmann_koolen_threshold(math.log(20), np.array([10.0, 30.0])), 2)
+        13.77
     """
     x = log_inverse / counts.size
 

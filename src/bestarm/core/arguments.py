@@ -2,15 +2,12 @@
 
 import math
 import operator
-from collections.abc import Mapping
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from bestarm.core.inputs import InputError, short
-
-Value = TypeVar("Value")
 
 
 def integer(value: Any) -> int | None:
@@ -58,8 +55,12 @@ def numbers(value: Any, dimensions: int, source: str) -> np.ndarray:
     return array
 
 
-def one_of(values: Mapping[str, Value], name: Any, source: str) -> Value:
-    """The value of a name. Raises InputError naming `source` and the names."""
-    if not isinstance(name, str) or name not in values:
-        raise InputError(f"{source}: must be one of {', '.join(values)}, got {short(name)}")
-    return values[name]
+def finite(number: Any) -> float:
+    """A number as a float. Raises ValueError unless it is finite."""
+    try:
+        value = float(number)
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"an observation must be a finite number, got {number!r}")
+    return value

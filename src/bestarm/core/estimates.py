@@ -33,6 +33,10 @@ class Estimate:
     capped; `undefined` if too many runs were capped or too few erred; `one-sided` for a share of 0
     or 1, whose interval is a one-sided bound; `exact` for a computed number; `published` for a
     paper's.
+
+    Example:
+        >>> Estimate("mean_stopping_time", "pulls", 10.0, 9.0, 11.0, 50).status
+        ''
     """
 
     statistic: str
@@ -45,18 +49,34 @@ class Estimate:
 
 
 def exact(statistic: str, unit: str, value: float) -> Estimate:
-    """A number known without error."""
+    """A number known without error.
+
+    Example:
+        >>> exact("characteristic_time", "pulls", 32.0).low
+        32.0
+    """
     return Estimate(statistic, unit, value, value, value, 0, "exact")
 
 
 def undefined(statistic: str, unit: str, n: int) -> Estimate:
-    """A statistic that cannot be computed from these n runs."""
+    """A statistic that cannot be computed from these n runs.
+
+    Example:
+        >>> undefined("median_stopping_time", "pulls", 50).value
+        nan
+    """
     return Estimate(statistic, unit, math.nan, math.nan, math.nan, n, "undefined")
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Count, mean and sum of squared deviations of a sample; `+` merges two samples."""
+    """Count, mean and sum of squared deviations of a sample; `+` merges two samples.
+
+    Example:
+        >>> both = Moments.of(np.array([1.0, 2.0])) + Moments.of(np.array([6.0]))
+        >>> both == Moments.of(np.array([1.0, 2.0, 6.0]))
+        True
+    """
 
     n: int
     mean: float  # nan if n = 0
@@ -86,7 +106,13 @@ def mean(
     status: str = "",
     level: float = LEVEL,
 ) -> Estimate:
-    """A mean with its t interval (none for a single run), of a sample or of its moments."""
+    """A mean with its t interval (none for a single run), of a sample or of its moments.
+
+    Example:
+        >>> found = mean("mean_stopping_time", "pulls", np.array([8.0, 10.0, 12.0]))
+        >>> round(found.low, 2), found.value, round(found.high, 2)
+        (5.03, 10.0, 14.97)
+    """
     of = sample if isinstance(sample, Moments) else Moments.of(sample)
     if of.n < 2:
         return Estimate(statistic, unit, of.mean, math.nan, math.nan, of.n, status)
@@ -100,6 +126,13 @@ def proportion(statistic: str, successes: int, n: int, level: float = LEVEL) -> 
 
     No success in n trials is compatible with every p with (1 - p)^n >= 1 - level, and likewise no
     failure.
+
+    Example:
+        >>> found = proportion("prob_correct", 95, 100)
+        >>> f"{found.low:.3f} {found.value} {found.high:.3f}"
+        '0.888 0.95 0.978'
+        >>> proportion("error_rate", 0, 100).status
+        'one-sided'
     """
     share = successes / n
     if successes in (0, n):
@@ -111,7 +144,12 @@ def proportion(statistic: str, successes: int, n: int, level: float = LEVEL) -> 
 
 
 def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
-    """The Wilson interval: the p with |share - p| <= z sqrt(p (1 - p) / n)."""
+    """The Wilson interval: the p with abs(share - p) <= z sqrt(p (1 - p) / n).
+
+    Example:
+        >>> [round(float(end), 3) for end in wilson(0.5, 100)]
+        [0.404, 0.596]
+    """
     z2 = special.ndtri((1 + level) / 2) ** 2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = math.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n * n))) / (1 + z2 / n)
@@ -119,7 +157,12 @@ def wilson(share: float, n: int, level: float = LEVEL) -> tuple[float, float]:
 
 
 def binomial_quantile(level: float, n: int, p: float) -> int:
-    """The smallest k with P(binomial(n, p) <= k) >= level."""
+    """The smallest k with P(binomial(n, p) <= k) >= level.
+
+    Example:
+        >>> binomial_quantile(0.5, 10, 0.5)
+        5
+    """
     k = math.ceil(special.bdtrik(level, n, p))
     return k - 1 if k > 0 and special.bdtr(k - 1, n, p) >= level else k
 
@@ -131,6 +174,11 @@ def quantile(
 
     The number of runs below the quantile is binomial(n, p); the interval ends are the order
     statistics at the quantiles (1 -+ level) / 2 of that, or the extremes of the sample.
+
+    Example:
+        >>> found = quantile("median_stopping_time", "pulls", np.arange(100.0), 0.5)
+        >>> found.low, found.value, found.high
+        (39.0, 49.5, 60.0)
     """
     ordered = np.sort(np.asarray(sample, dtype=float))
     n = ordered.size
@@ -158,6 +206,11 @@ def censored_quantile(
         p: order of the quantile.
         status: (n,) a `Status` per run.
         level: of the interval.
+
+    Example:
+        >>> tau, status = np.array([5.0, 9.0, 9.0]), np.array([0, 1, 1])  # two reached the cap
+        >>> censored_quantile("median_stopping_time", "pulls", tau, 0.5, status).status
+        'undefined'
     """
     if (status != Status.STOPPED).sum() >= (1 - p) * sample.size:
         return undefined(statistic, unit, sample.size)
@@ -173,6 +226,11 @@ def stopping_times(
     A run that did not stop by its rule, capped or failed, is censored: its tau is a lower bound.
     The mean of min(tau, cap) is then `restricted`, and a quantile is `undefined` if it lies among
     such runs. The share of failed runs is omitted if it is zero.
+
+    Example:
+        >>> tau, status = np.array([5.0, 6.0, 7.0, 9.0]), np.array([0, 0, 0, 1])
+        >>> [(one.statistic, one.value) for one in stopping_times(tau, status)[:2]]
+        [('mean_stopping_time', 6.75), ('median_stopping_time', 6.5)]
     """
     n = tau.size
     capped, failed = (int((status == s).sum()) for s in (Status.CAPPED, Status.FAILED))
@@ -198,6 +256,10 @@ def ratio_of_means(
     """mean(above) / mean(below) of paired samples, with its t interval by the delta method.
 
     The error of the ratio R is that of the mean of (above - R below) / mean(below).
+
+    Example:
+        >>> ratio_of_means("ratio", np.array([2.0, 4.0]), np.array([1.0, 2.0])).value
+        2.0
     """
     value = float(above.mean() / below.mean())
     spread = mean(statistic, "", (above - value * below) / below.mean(), level=level)
@@ -211,7 +273,12 @@ def ratio_of_independent_means(statistic: str, above: Any, below: Any) -> Estima
 
     Args:
         statistic: its name.
-        above, below: numerator and denominator, rows of a table or `Estimate`s.
+        above, below: numerator and denominator, rows of a table or estimates.
+
+    Example:
+        >>> above, below = exact("a", "pulls", 6.0), exact("b", "pulls", 3.0)
+        >>> ratio_of_independent_means("ratio", above, below).value
+        2.0
     """
     error = math.hypot(*((row.high - row.value) / row.value for row in (above, below)))
     value = above.value / below.value
@@ -222,7 +289,12 @@ def ratio_of_independent_means(statistic: str, above: Any, below: Any) -> Estima
 
 
 def correctness(correct: np.ndarray, level: float = LEVEL) -> list[Estimate]:
-    """Shares of right and wrong answers; a capped run counts with its answer at the cap."""
+    """Shares of right and wrong answers; a capped run counts with its answer at the cap.
+
+    Example:
+        >>> [one.value for one in correctness(np.array([True, True, True, False]))]
+        [0.75, 0.25]
+    """
     n = correct.size
     right = int(correct.sum())
     return [

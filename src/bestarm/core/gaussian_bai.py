@@ -27,6 +27,13 @@ def bai_allocation(means: np.ndarray, out: np.ndarray) -> float:
     Returns:
         T*, in pulls; infinite when the best arm is not unique (then `out` is split evenly
         among the best arms, the limit as the tie is approached).
+
+    Example:
+        Two arms share the pulls; T* = 8 / gap^2.
+
+        >>> share = np.empty(2)
+        >>> bai_allocation(np.array([1.0, 0.5]), share), share.tolist()
+        (32.0, [0.5, 0.5])
     """
     n = means.size
     best = np.argmax(means)

@@ -15,7 +15,14 @@ MOST_CHARACTERS = 1_000_000
 
 
 class InputError(ValueError):
-    """Bad input; the message is one line naming the file, the field and what is allowed."""
+    """Bad input; the message is one line naming the file, the field and what is allowed.
+
+    Example:
+        >>> raise InputError("x.yaml: delta: must be less than 1, got 2")
+        Traceback (most recent call last):
+            ...
+        bestarm.core.inputs.InputError: x.yaml: delta: must be less than 1, got 2
+    """
 
     def __init__(self, message: str) -> None:
         # it may quote names that contain line ends or terminal control characters
@@ -23,7 +30,14 @@ class InputError(ValueError):
 
 
 class Input(pydantic.BaseModel):
-    """A validated, immutable piece of input: unknown fields and infinite numbers are refused."""
+    """A validated, immutable piece of input: unknown fields and infinite numbers are refused.
+
+    Example:
+        >>> class Question(Input):
+        ...     delta: Probability = 0.05
+        >>> Question().delta
+        0.05
+    """
 
     model_config = pydantic.ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -65,7 +79,14 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def read_text(path: Path) -> str:
-    """The text of a file. Raises InputError naming the file if it cannot be read."""
+    """The text of a file. Raises InputError naming the file if it cannot be read.
+
+    Example:
+        >>> read_text(Path("no such file"))
+        Traceback (most recent call last):
+            ...
+        bestarm.core.inputs.InputError: no such file: No such file or directory
+    """
     try:
         with Path(path).open(encoding="utf-8") as file:
             text = file.read(MOST_CHARACTERS + 1)
@@ -81,7 +102,16 @@ def read_text(path: Path) -> str:
 
 
 def load_yaml(path: Path) -> Any:
-    """Parse a YAML file. Raises InputError naming the file, and the line if known."""
+    """Parse a YAML file. Raises InputError naming the file, and the line if known.
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "x.yaml"
+        ...     _ = path.write_text("paper: baics")
+        ...     load_yaml(path)
+        {'paper': 'baics'}
+    """
     text = read_text(path)
     try:
         return yaml.load(text, Loader=_StrictLoader)
@@ -93,7 +123,16 @@ def load_yaml(path: Path) -> Any:
 
 
 def parse(model: type[Model], data: Any, source: str) -> Model:
-    """Validate `data`. Raises InputError naming `source`, the field and what is allowed."""
+    """Validate `data`. Raises InputError naming `source`, the field and what is allowed.
+
+    Example:
+        >>> class Question(Input):
+        ...     delta: Probability
+        >>> parse(Question, {"delta": 2}, "x.yaml")
+        Traceback (most recent call last):
+            ...
+        bestarm.core.inputs.InputError: x.yaml: delta: must be less than 1, got 2
+    """
     if not isinstance(data, dict):
         raise InputError(f"{source}: must hold fields ({_fields(model)}), got {short(data)}")
     try:
@@ -106,7 +145,18 @@ def parse(model: type[Model], data: Any, source: str) -> Model:
 
 
 def load(model: type[Model], path: Path) -> Model:
-    """Read and validate a YAML file. Raises InputError naming the file and the field."""
+    """Read and validate a YAML file. Raises InputError naming the file and the field.
+
+    Example:
+        >>> import tempfile
+        >>> class Question(Input):
+        ...     delta: Probability
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "x.yaml"
+        ...     _ = path.write_text("delta: 0.1")
+        ...     load(Question, path)
+        Question(delta=0.1)
+    """
     return parse(model, load_yaml(path), str(path))
 
 
@@ -128,7 +178,12 @@ def _fields(model: type[pydantic.BaseModel]) -> str:
 
 
 def short(value: Any) -> str:
-    """A value in at most 40 characters, for messages."""
+    """A value in at most 40 characters, for messages.
+
+    Example:
+        >>> short("ten")
+        "'ten'"
+    """
     try:
         text = repr(value)
     except ValueError:

@@ -1,13 +1,12 @@
 """Strategies for a real experiment: ask which arm to pull, tell its reward."""
 
-import math
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 
-from bestarm.core.arguments import integer
+from bestarm.core.arguments import finite, integer
 from bestarm.core.plain import plain, restored, state_from_json, state_to_json
 from bestarm.core.record import Event, Recorded, atomic
 
@@ -15,7 +14,12 @@ Arm = TypeVar("Arm")
 
 
 class Trial(NamedTuple, Generic[Arm]):
-    """A pull that was asked for."""
+    """A pull that was asked for.
+
+    Example:
+        >>> Trial(id=3, arm=1).arm
+        1
+    """
 
     id: int  # from 0, in the order of asking
     arm: Arm
@@ -40,6 +44,17 @@ class AskTell(Recorded, Generic[Arm]):
         strategy: a `Strategy`, or an object with steps of the same names.
         rules: the strategy's rules, see `core/strategy.py`.
         coins: a generator, for a randomised strategy.
+
+    Example:
+        >>> from bestarm.baics import Uniform
+        >>> s = Uniform(n_arms=2, weights=[1.0])
+        >>> s.tell((0, 0), 0.7)  # of any arm, asked for or not
+        >>> s.history[-1]
+        Event(kind='tell', trial=None, arm=(0, 0), values=(0.7,))
+        >>> again = Uniform(n_arms=2, weights=[1.0])
+        >>> again.replay(s.history)
+        >>> again.ask() == s.ask()
+        True
     """
 
     def __init__(self, strategy: Any, rules: Any, coins: np.random.Generator | None = None) -> None:
@@ -289,14 +304,3 @@ class AskTell(Recorded, Generic[Arm]):
     def _may_ask(self) -> bool:
         """Whether `choose` has an arm, the outstanding ones being counted as pulls."""
         return True
-
-
-def finite(number: Any) -> float:
-    """A number as a float. Raises ValueError unless it is finite."""
-    try:
-        value = float(number)
-    except (TypeError, ValueError):
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"an observation must be a finite number, got {number!r}")
-    return value

@@ -22,7 +22,12 @@ FORMAT = 1
 
 
 class Event(NamedTuple):
-    """One entry of a history, of plain values only, so that it survives JSON."""
+    """One entry of a history, of plain values only, so that it survives JSON.
+
+    Example:
+        >>> Event("tell", None, 2, (0.5,)).arm
+        2
+    """
 
     kind: str  # "new", "ask", "tell" or "abandon"; of delayed feedback also "partial" and "final"
     trial: int | None  # the id of a trial; None for an arm that was told but not asked for
@@ -42,7 +47,19 @@ R = TypeVar("R")
 
 
 def atomic(method: Callable[Concatenate[Owner, P], R]) -> Callable[Concatenate[Owner, P], R]:
-    """A method that no other thread's atomic method of the same object interrupts."""
+    """A method that no other thread's atomic method of the same object interrupts.
+
+    Example:
+        >>> class Counted(Recorded):
+        ...     told = 0
+        ...     @atomic
+        ...     def tell(self):
+        ...         self.told += 1
+        >>> s = Counted()
+        >>> s.tell()
+        >>> s.told
+        1
+    """
 
     @wraps(method)
     def call(self: Owner, /, *args: P.args, **options: P.kwargs) -> R:
@@ -55,8 +72,16 @@ def atomic(method: Callable[Concatenate[Owner, P], R]) -> Callable[Concatenate[O
 class Recorded:
     """Base class: knows its arguments and its history, saves and loads itself.
 
-    Subclasses define `_apply`, which repeats an event, and `_state` and `_restore` for what a file
-    holds besides.
+    Subclasses define `_apply`, which repeats an event, and `_state_to_json` and `_restore` for what
+    a file holds besides.
+
+    Example:
+        >>> from bestarm.baics import Uniform
+        >>> s = Uniform(n_arms=2, weights=[1.0])
+        >>> s.tell((0, 0), 0.7)
+        >>> again = Uniform.from_dict(s.to_dict())
+        >>> again.ask() == s.ask()
+        True
     """
 
     lock: threading.RLock

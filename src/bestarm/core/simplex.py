@@ -24,6 +24,12 @@ def project_to_simplex(point: np.ndarray, floor: float, out: np.ndarray) -> None
         point: (n,) any finite numbers.
         floor: least entry, 0 <= floor <= 1/n.
         out: (n,) overwritten with the projection; may be `point` itself.
+
+    Example:
+        >>> out = np.empty(3)
+        >>> project_to_simplex(np.array([1.5, 0.5, -1.0]), 0.1, out)
+        >>> out.round(12).tolist()
+        [0.8, 0.1, 0.1]
     """
     n = point.size
     shift = -np.inf

@@ -4,7 +4,12 @@ from enum import IntEnum
 
 
 class Status(IntEnum):
-    """Result code of one run; `message` is its text for users."""
+    """Result code of one run; `message` is its text for users.
+
+    Example:
+        >>> Status(1).message
+        'reached the cap before its rule stopped it'
+    """
 
     STOPPED = 0
     CAPPED = 1

@@ -1,4 +1,4 @@
-"""A strategy is five steps on a state, which simulations and ask/tell objects share.
+"""A strategy is five steps on a state, which simulations and ask/tell objects share::
 
     state = start(rules)                       before the first pull
     done(rules, state) -> bool                 the stopping rule, evaluated once before every choice
@@ -57,6 +57,21 @@ class Strategy:
         name: unique, such as "baics T-a-SCS"; compiled loops are cached by it.
         start, done, choose, observe, pull: see the module. `inlined` is best for short ones.
         lean: compile the loop as `lean` does; allowed if no step allocates an array.
+
+    Example:
+        Pulls three times, arm 0 only; the state is the number of pulls.
+
+        >>> import numpy as np
+        >>> three = Strategy(
+        ...     "example",
+        ...     start=lambda rules: np.zeros(1, np.int64),
+        ...     done=lambda rules, state: state[0] == 3,
+        ...     choose=lambda rules, state, coins: 0,
+        ...     observe=lambda rules, state, arm, observed: state.__setitem__(0, state[0] + 1),
+        ...     pull=lambda world, state, arm, environment: 1.0,
+        ... )
+        >>> list(three.follow(None, None, three.start(None), None, None))
+        [0, 0, 0]
     """
 
     name: str
@@ -98,7 +113,17 @@ class Strategy:
 
 
 class Steps(NamedTuple):
-    """Everything a run needs: a strategy, its rules, the world and a cap."""
+    """Everything a run needs: a strategy, its rules, the world and a cap.
+
+    Example:
+        >>> from bestarm.pipeline.registry import PAPERS
+
+        >>> from bestarm.common.paper import Cell
+        >>> simulation = PAPERS["baics"].simulation
+        >>> cell = Cell(simulation.easy.name, "Uniform", {"cap": 100}, "as-written")
+        >>> simulation.steps(simulation.easy, cell).cap
+        100
+    """
 
     strategy: Any  # a `Strategy`, or an object with steps of the same names
     rules: Any

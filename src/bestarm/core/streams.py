@@ -41,13 +41,26 @@ class _Seeded:
 
 
 def stream_key(seed: int, paper: str, experiment: str, instance: str, setting: str) -> int:
-    """A 128-bit key of the streams of one instance and setting of an experiment."""
+    """A 128-bit key of the streams of one instance and setting of an experiment.
+
+    Example:
+        >>> stream_key(1, "baics", "x", "easy", "") == stream_key(1, "baics", "x", "easy", "")
+        True
+    """
     name = json.dumps([seed, paper, experiment, instance, setting])
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:16])
 
 
 class Streams:
-    """The generators of one replication, seeded on first use."""
+    """The generators of one replication, seeded on first use.
+
+    Example:
+        >>> streams = streams_of(7, 0)
+        >>> float(streams.environment.random()) == float(streams_of(7, 0).environment.random())
+        True
+        >>> float(streams.coins.random()) == float(streams_of(7, 1).coins.random())
+        False
+    """
 
     def __init__(self, words: np.ndarray, environment: _Seeded, coins: _Seeded) -> None:
         self._words, self._environment, self._coins = words, environment, coins
@@ -59,7 +72,7 @@ class Streams:
 
     @cached_property
     def coins(self) -> np.random.Generator:
-        """For the strategy's own randomness: ties, random subpopulations."""
+        """For the strategy's own randomness, such as ties and random subpopulations."""
         return self._coins.seed(self._words[1])
 
 
@@ -69,6 +82,11 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
     Numpy's SeedSequence of the key and the replication's block gives the words that seed every
     generator of the block. The generators are reused: each iteration reseeds the same objects, so
     finish with one replication before advancing to the next.
+
+    Example:
+        >>> first = [float(s.coins.random()) for s in replication_streams(7, range(3))]
+        >>> first[2] == float(streams_of(7, 2).coins.random())
+        True
     """
     current, words = -1, np.empty(0)
     environment, coins = _Seeded(), _Seeded()
@@ -83,5 +101,10 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
 
 
 def streams_of(key: int, replication: int) -> Streams:
-    """The streams of one replication, with newly created generators."""
+    """The streams of one replication, with newly created generators.
+
+    Example:
+        >>> 0.0 <= streams_of(7, 0).environment.random() < 1.0
+        True
+    """
     return next(replication_streams(key, [replication]))

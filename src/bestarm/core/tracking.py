@@ -28,6 +28,11 @@ def track(
 
     Returns:
         The index of the arm.
+
+    Example:
+        >>> tracked, floored = np.zeros(2), np.zeros(2)
+        >>> track(np.array([0.25, 0.75]), np.array([1.0, 1.0]), 2, tracked, floored)
+        1
     """
     n = target.size
     project_to_simplex(target, 0.5 / math.sqrt(n * n + time), floored)

@@ -7,9 +7,9 @@ import numpy as np
 from pydantic import model_validator
 
 from bestarm.common.monitor import Line, Monitored, more_trials
-from bestarm.core.arguments import integer, one_of
+from bestarm.core.arguments import finite, integer
 from bestarm.core.inputs import PositiveFloat, PositiveInt, parse
-from bestarm.core.interactive import Trial, finite
+from bestarm.core.interactive import Trial
 from bestarm.core.labels import Label, count_or_names
 from bestarm.core.plain import state_from_json, state_to_json
 from bestarm.core.record import Event, Recorded, atomic
@@ -36,7 +36,12 @@ from bestarm.delayed.strategies import READINGS, Setting, answer_of, rules_of
 
 
 class Actions(NamedTuple):
-    """The pulls to start and to cancel now."""
+    """The pulls to start and to cancel now.
+
+    Example:
+        >>> Partial(n_arms=3, sigma=0.1, sigma_p=0.2).ask()
+        Actions(start=[Trial(id=0, arm=0)], cancel=[])
+    """
 
     start: list[Trial[Label]]
     cancel: list[Trial[Label]]
@@ -88,6 +93,15 @@ class Partial(Monitored, Recorded):
 
     Raises:
         InputError: an argument is out of range, naming it.
+
+    Example:
+        >>> lives, s = [5.0, 3.0, 1.0], Partial(n_arms=3, sigma=0.1, sigma_p=0.2)
+        >>> while not s.done:
+        ...     for pull in s.ask().start:
+        ...         s.partial(pull.id, lives[pull.arm])  # a forecast
+        ...         s.final(pull.id, lives[pull.arm])  # later, the reward
+        >>> s.answer, s.rejected
+        ([0], [1, 2])
     """
 
     _strategy = "Partial"
@@ -112,7 +126,7 @@ class Partial(Monitored, Recorded):
         question |= {"feedback": feedback, "delay": delay}
         question |= {"delta": delta, "batch": batch, "limit": limit}
         asked = parse(Arguments, question, name)
-        rule = one_of(READINGS[self._strategy], reading, f"{name}: reading")
+        rule = READINGS[self._strategy].chosen(reading, f"{name}: reading")
         sigmas = np.full(asked.n_arms, asked.sigma)
         self._race = Race(asked.top, asked.batch, asked.limit or asked.batch, NO_CAP)
         self._rules = rules_of(rule, asked.feedback, sigmas, asked.sigma_p or 0.0, asked)
@@ -393,6 +407,14 @@ class Full(Partial):
 
     Raises:
         InputError: an argument is out of range, naming it.
+
+    Example:
+        >>> lives, s = [5.0, 3.0, 1.0], Full(n_arms=3, top=2, sigma=0.1)
+        >>> while not s.done:
+        ...     for trial in s.ask().start:
+        ...         s.final(trial.id, lives[trial.arm])
+        >>> s.answer
+        [0, 1]
     """
 
     _strategy = "Full"

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.common.files import data_folder
-from bestarm.common.paper import BaseInstance, Problems
+from bestarm.common.paper import BaseInstance, Names, Of, Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, PositiveInt, load
 from bestarm.delayed.data import recorded
 from bestarm.delayed.world import NO_RECORDS, Arms, Records
@@ -56,20 +56,33 @@ class Instance(BaseInstance):
     """
 
     paper: Literal["delayed"] = "delayed"
-    means: Annotated[list[float], Field(min_length=1)]  # (n,)
-    top: PositiveInt = 1  # k
-    sigma: list[PositiveFloat] = Field(default=[1.0], min_length=1)  # one, or by arm
-    feedback: Feedback = "unbiased"  # before the reward, see Section 2
-    sigma_p: PositiveFloat | None = None  # of noisy partial feedback given the reward
-    bias: list[float] | None = None  # (n,) of biased partial feedback
-    delay: Annotated[list[Delay], Field(min_length=1)]  # time steps of a pull; one, or by arm
-    arms: list[str] | None = None  # names, for people
-    shuffled: bool = False  # whether every run permutes the arms
-    table: Table | None = None
+    means: list[float] = Field(min_length=1, description="(n,) mean rewards")
+    top: PositiveInt = Field(default=1, description="k, how many arms are looked for")
+    sigma: list[PositiveFloat] = Field(
+        default=[1.0], min_length=1, description="standard deviation of a reward; one, or by arm"
+    )
+    feedback: Feedback = Field(
+        default="unbiased", description="before the reward, see Section 2 of the paper"
+    )
+    sigma_p: PositiveFloat | None = Field(
+        default=None, description="standard deviation of noisy partial feedback given the reward"
+    )
+    bias: list[float] | None = Field(default=None, description="(n,) of biased partial feedback")
+    delay: list[Delay] = Field(
+        min_length=1, description="time steps from a pull to its reward; one, or by arm"
+    )
+    arms: Names = None
+    shuffled: bool = Field(default=False, description="whether every run permutes the arms")
+    table: Table | None = Field(default=None, description="recorded pulls to draw from")
 
-    @field_validator("sigma", "delay", mode="before")
+    @field_validator("sigma", mode="before", json_schema_input_type=Of[PositiveFloat])
     @classmethod
-    def _of_all(cls, value):
+    def _sigma_of_all(cls, value):
+        return value if isinstance(value, list) else [value]
+
+    @field_validator("delay", mode="before", json_schema_input_type=Of[PositiveInt | Spread])
+    @classmethod
+    def _delay_of_all(cls, value):
         return value if isinstance(value, list) else [value]
 
     @field_validator("sigma", "bias", "delay", "arms")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
-from bestarm.core.arguments import numbers, one_of, whole
+from bestarm.core.arguments import numbers, whole
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
@@ -53,7 +53,7 @@ class _Lagex(Monitored, AskTell[Label]):
             raise InputError(
                 f"{name}: sigma: must be positive, one number or {k}, got {deviations.tolist()}"
             )
-        rule = one_of(READINGS[self._name], reading, f"{name}: reading")
+        rule = READINGS[self._name].chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "r": r}, name)
         if matrix is None:
             matrix = np.zeros((at_most.size, k))
@@ -246,28 +246,56 @@ class _Known(_Lagex):
         self._tell(arm, reward, *np.zeros(self._rules.limits.size))
 
 
+_EXAMPLE = """
+    Example:
+        Rewards 1 and 0, and costs 1 and 0, at most 0.5: half of each arm.{remark}
+
+        >>> s = {name}({arguments})
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, [1.0, 0.0][arm]{costs})
+        >>> s.answer.round(2).tolist()
+        {answer}
+    """
+
+
+def _documented(name: str, what: str, base: type[_Lagex]) -> str:
+    """The docstring of a strategy: what it does, its arguments, an example."""
+    parts = {"arguments": "matrix=[[1.0, 0.0]], limits=[0.5]", "costs": "", "remark": ""}
+    parts |= {"answer": "[0.5, 0.5]"}
+    if base is _Unknown:
+        parts |= {"arguments": "n_arms=2, limits=0.5", "costs": ", [1.0, 0.0][arm]"}
+        parts |= {"remark": " Estimates of costs start at 0, so a\n        little more is allowed."}
+        parts |= {"answer": "[0.54, 0.46]"}
+    return f"{what} {base.__doc__}{_EXAMPLE.format(name=name, **parts)}"
+
+
 class LAGEX(_Unknown):
-    __doc__ = (
-        f"Algorithm 3, a game of an allocation player with a Lagrangian penalty. {_Unknown.__doc__}"
+    __doc__ = _documented(
+        "LAGEX",
+        "Algorithm 3, a game of an allocation player with a Lagrangian penalty.",
+        _Unknown,
     )
     _name = "LAGEX"
 
 
 class LATS(_Unknown):
-    __doc__ = f"Algorithm 2, tracking the Lagrangian lower bound. {_Unknown.__doc__}"
+    __doc__ = _documented("LATS", "Algorithm 2, tracking the Lagrangian lower bound.", _Unknown)
     _name = "LATS"
 
 
 class CTnS(_Known):
-    __doc__ = f"Tracking the lower bound of known constraints (Carlsson et al.). {_Known.__doc__}"
+    __doc__ = _documented(
+        "CTnS", "Tracking the lower bound of known constraints (Carlsson et al.).", _Known
+    )
     _name = "CTnS"
 
 
 class CGE(_Known):
-    __doc__ = f"The game for known constraints (Carlsson et al.). {_Known.__doc__}"
+    __doc__ = _documented("CGE", "The game for known constraints (Carlsson et al.).", _Known)
     _name = "CGE"
 
 
 class Uniform(_Unknown):
-    __doc__ = f"Uniform sampling, with the same stopping rule. {_Unknown.__doc__}"
+    __doc__ = _documented("Uniform", "Uniform sampling, with the same stopping rule.", _Unknown)
     _name = "Uniform"

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from scipy.optimize import linprog
 
 from bestarm.common.files import data_folder
-from bestarm.common.paper import BaseInstance, Problems
+from bestarm.common.paper import BaseInstance, Names, Of, Problems
 from bestarm.core.inputs import Input, PositiveFloat, load
 from bestarm.lagex.bounds import (
     TIE,
@@ -28,6 +28,8 @@ from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, nonempty
 #: r in all of the paper's experiments.
 TOLERANCE = 0.01
 
+#: The table of movies, under data/.
+IMDB = "imdb/imdb12.csv"
 Vector = Annotated[list[float], Field(min_length=2)]
 
 
@@ -35,9 +37,9 @@ class Constraint(Input):
     """sum_a coefficients_a pi_a at most, or at least, a number."""
 
     name: str = ""
-    coefficients: Vector  # (K,) mean costs of the arms
-    at_most: float | None = None
-    at_least: float | None = None
+    coefficients: Vector = Field(description="(K,) mean costs of the arms")
+    at_most: float | None = Field(default=None, description="this, or at_least")
+    at_least: float | None = Field(default=None, description="this, or at_most")
 
     @model_validator(mode="before")
     @classmethod
@@ -67,13 +69,17 @@ class Instance(BaseInstance):
     """Arms with Gaussian rewards and costs. The answer is the best feasible policy."""
 
     paper: Literal["lagex"] = "lagex"
-    means: Vector  # (K,)
-    sigma: list[PositiveFloat] = Field(default=[1.0], min_length=1)  # one, or by arm
-    constraints: Annotated[list[Constraint], Field(min_length=1)]  # d of them
-    cost_sigma: PositiveFloat = 1.0  # standard deviation of an observed cost
-    arms: list[str] | None = None  # names, for people
+    means: Vector = Field(description="(K,) mean rewards")
+    sigma: list[PositiveFloat] = Field(
+        default=[1.0], min_length=1, description="standard deviation of a reward; one, or by arm"
+    )
+    constraints: list[Constraint] = Field(min_length=1, description="d limits on the policy")
+    cost_sigma: PositiveFloat = Field(
+        default=1.0, description="standard deviation of an observed cost"
+    )
+    arms: Names = None
 
-    @field_validator("sigma", mode="before")
+    @field_validator("sigma", mode="before", json_schema_input_type=Of[PositiveFloat])
     @classmethod
     def _of_all(cls, value: Any) -> Any:
         return value if isinstance(value, list) else [value]
@@ -227,7 +233,7 @@ def setup2(name: str, means: list[float]) -> Instance:
 
 def imdb(spread: bool = False) -> Instance:
     """Twelve movies: at most 0.3 to action, at least 0.3 to drama and to family."""
-    with (data_folder() / "imdb/imdb12.csv").open(newline="") as file:
+    with (data_folder() / IMDB).open(newline="") as file:
         rows = list(csv.DictReader(file))
     sides = {"action": "at_most", "drama": "at_least", "family": "at_least"}
     return Instance(
@@ -299,4 +305,4 @@ PARAMETERS = {
     "m3": "mean reward of the third arm",
     "epsilon": "by how much the active constraint is tightened",
 }
-PROBLEMS = Problems(Instance, instances, truth, parameters=PARAMETERS)
+PROBLEMS = Problems(Instance, instances, truth, kept=(IMDB,), parameters=PARAMETERS)

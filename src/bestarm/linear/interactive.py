@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.common.monitor import PRIOR_PULLS, Line, Monitored, more_trials
-from bestarm.core.arguments import numbers, one_of, positive
+from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
@@ -90,7 +90,7 @@ class _Linear(Monitored, AskTell[Label]):
         self._sigma = positive(sigma, f"{name}: sigma")
         readings = READINGS[self._name]
         chosen = readings.default if reading is None else reading
-        rule = one_of(readings, chosen, f"{name}: reading")
+        rule = readings.chosen(chosen, f"{name}: reading")
         setting = parse(Setting, {"delta": delta}, name)
         self._delta = setting.delta
         means = np.zeros(len(table)) if self._means is None else self._means
@@ -199,17 +199,31 @@ class _Phased(_Eliminating):
         )
 
 
+_EXAMPLE = """
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = {name}(arms, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
+    """
+
+
 class G(_Linear):
     __doc__ = f"""G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12).
 
-    {_Linear.__doc__}"""
+    {_Linear.__doc__}{_EXAMPLE.format(name="G")}"""
     _name = "G"
 
 
 class XY(_Linear):
     __doc__ = f"""XY-allocation: minimises the largest uncertainty of a difference, Eq. (14).
 
-    {_Linear.__doc__}"""
+    {_Linear.__doc__}{_EXAMPLE.format(name="XY")}    >>> [round(float(v), 2) for v in s.values]
+        [1.0, 0.2, 0.92]
+    """
     _name = "XY"
 
 
@@ -223,6 +237,15 @@ class XYOracle(_Linear):
 
     Raises:
         InputError: an argument is out of range, naming it.
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = XYOracle(arms, theta, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
     """
 
     _name = "XY-Oracle"
@@ -250,14 +273,18 @@ class XYOracle(_Linear):
 class XYAdaptive(_Phased):
     __doc__ = f"""XY-Adaptive, Figure 3.
 
-    {_Linear.__doc__}"""
+    {_Linear.__doc__}{_EXAMPLE.format(name="XYAdaptive")}    >>> s.remaining
+        [0]
+    """
     _name = "XY-Adaptive"
 
 
 class RAGE(_Phased):
     __doc__ = f"""RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
 
-    {_Linear.__doc__}"""
+    {_Linear.__doc__}{_EXAMPLE.format(name="RAGE")}    >>> s.remaining
+        [0]
+    """
     _name = "RAGE"
 
 
@@ -272,6 +299,15 @@ class FullyAdaptive(_Eliminating):
 
     Raises:
         InputError: an argument is out of range, naming it.
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = FullyAdaptive(arms, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
     """
 
     _name = "Fully-Adaptive"
@@ -302,6 +338,15 @@ class LinGapE(_Linear):
 
     Raises:
         InputError: an argument is out of range, naming it.
+
+    Example:
+        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
+        >>> s = LinGapE(arms, norm=1.5, sigma=0.1)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
+        >>> s.answer
+        0
     """
 
     _name = "LinGapE"

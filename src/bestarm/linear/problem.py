@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.common.files import data_folder
-from bestarm.common.paper import BaseInstance, Problems
+from bestarm.common.paper import BaseInstance, Names, Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, load, read_text
 from bestarm.linear.complexity import Complexity, complexity
 
@@ -29,10 +29,12 @@ class Instance(BaseInstance):
     """Arms x in R^d, with Gaussian rewards of mean x . theta. The answer is the best arm."""
 
     paper: Literal["linear"] = "linear"
-    arms: Annotated[list[Vector], Field(min_length=2)]  # (K, d)
-    theta: Vector  # (d,)
-    sigma: PositiveFloat = 1.0  # standard deviation of a reward
-    names: list[str] | None = None  # of the arms, for people
+    arms: list[Vector] = Field(
+        min_length=2, description="(K, d) the arms; or the name of a CSV file with one per line"
+    )
+    theta: Vector = Field(description="(d,) the mean reward of an arm x is x . theta")
+    sigma: PositiveFloat = Field(default=1.0, description="standard deviation of a reward")
+    names: Names = None
 
     @field_validator("arms")
     @classmethod
@@ -195,4 +197,4 @@ def instances() -> dict[str, Instance]:
 
 
 PARAMETERS = {"d": "dimension", "n_arms": "arms", "seed": "of the generator that drew the arms"}
-PROBLEMS = Problems(Instance, instances, truth, with_files, parameters=PARAMETERS)
+PROBLEMS = Problems(Instance, instances, truth, with_files, ("arms",), parameters=PARAMETERS)

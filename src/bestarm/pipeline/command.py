@@ -1,4 +1,7 @@
-"""How every command meets two faults of a disk: it is full, or has cut a compiled kernel short."""
+"""How every command meets faults of its surroundings, in one line each.
+
+A disk that is full, a compiled kernel that was cut short, a package that is not installed.
+"""
 
 import os
 import sys
@@ -8,6 +11,8 @@ from typer.core import TyperCommand
 
 from bestarm.core.inputs import InputError
 
+#: The name to install by; the import name is shorter.
+DISTRIBUTION = "bestarm-replication"
 #: Where a context keeps what `Further` found.
 FURTHER = "bestarm.further"
 
@@ -18,7 +23,8 @@ def told(error: OSError, otherwise: str = "output") -> str:
 
 
 class Command(TyperCommand):
-    """A command that says in one line what it could not write, and mends the compile cache."""
+    """A command that says in one line what it could not write or import, and mends the compile
+    cache."""
 
     def invoke(self, ctx):
         try:
@@ -29,6 +35,13 @@ class Command(TyperCommand):
             # An error of writing, unlike one of opening, does not know its file.
             out = ctx.params.get("out") or ctx.params.get("svg")
             raise InputError(told(error, f"{out}: not written" if out else "output")) from None
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("bestarm"):
+                raise
+            raise InputError(
+                f"{error.name}: is not installed; pip install '{DISTRIBUTION}[pipeline]', "
+                "or make setup in a checkout"
+            ) from None
 
     def _invoke(self, ctx):
         try:

@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from rich.table import Table
 
 from bestarm.common.paper import Cell, Experiment
+from bestarm.common.renamed import refusal
 from bestarm.core.files import replacing
 from bestarm.core.inputs import Input, InputError, load_yaml, parse
 from bestarm.pipeline import registry
@@ -83,10 +84,9 @@ def split_options(paper: str, asked: dict[str, str]) -> tuple[dict, dict[str, di
     allowed += [name for model in simulation.options.values() for name in model.model_fields]
     for name in given:
         if name not in allowed:
-            names = ", ".join(f"--{field.replace('_', '-')}" for field in allowed)
-            raise InputError(
-                f"--{name.replace('_', '-')}: {paper} has no such option, only {names}"
-            )
+            written, options = name.replace("_", "-"), [f.replace("_", "-") for f in allowed]
+            only = f"{paper} has no such option, only --{', --'.join(options)}"
+            raise InputError(f"--{written}: {refusal('option', written, options) or only}")
 
     def part(model: type[Input]) -> dict:
         return {name: given[name] for name in model.model_fields if name in given}
@@ -115,8 +115,8 @@ def own_experiment(
             raise InputError(f"--strategy: must be one of {allowed}, got {strategy}")
     for reading in readings or []:
         if reading not in (names := simulation.reading_names()):
-            allowed = few(names)
-            raise InputError(f"--reading: must be one of {allowed}, got {reading}")
+            allowed = f"must be one of {few(names)}, got {reading}"
+            raise InputError(f"--reading: {refusal('reading', reading, names) or allowed}")
     setting, options = split_options(paper, asked)
     cells = tuple(
         Cell(name, strategy, setting, reading, options.get(strategy, {}))

@@ -14,11 +14,13 @@ from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions
+from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.findings import as_markdown, look_up, read_findings
 from bestarm.pipeline.prose import wrapped
 from bestarm.pipeline.report_guarantees import crossing_table, threshold_table
 from bestarm.pipeline.report_speed import (
     FIRST,
+    INSTALL,
     REBUILD,
     command_table,
     speed_table,
@@ -34,10 +36,14 @@ from bestarm.pipeline.report_verdicts import (
     settle_table,
     verdict_table,
 )
+from bestarm.pipeline.schema import schema_files
 
 #: Pages with computed parts, and which.
 PAGES = {
-    "README.md": ("headline", "forest", "findings", "first commands", "rebuild commands"),
+    "README.md": (
+        *("headline", "forest", "findings"),
+        *("first commands", "install", "rebuild commands"),
+    ),
     "docs/findings.md": ("verdicts",),
     "docs/usage.md": ("segments", "example"),
     "docs/guarantees.md": ("thresholds", "crossings"),
@@ -72,6 +78,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "thresholds": threshold_table(),
         "crossings": crossing_table(root),
         "first commands": command_table(bench, FIRST),
+        "install": command_table(bench, INSTALL),
         "rebuild commands": command_table(bench, REBUILD),
         "times": time_table(bench),
         "strategies": strategy_table(bench),
@@ -105,9 +112,13 @@ def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame) -> s
 
 
 def fill_pages(root: Path) -> None:
-    """Make the computed parts of every page of a checkout anew, in place."""
+    """Make the computed parts of every page of a checkout anew, in place; and its schemas, and the
+    files that say how to cite it.
+    """
     parts, ledger = computed_parts(root), read_ledger(root / "figures/claims.csv")
     there = [name for name in PAGES if (root / name).is_file()]  # pages for authors are optional
     pages = {root / name: fill(name, read_text(root / name), parts, ledger) for name in there}
+    pages |= {root / name: text for name, text in citation_files(root).items()}
+    pages |= {root / "schemas" / name: text for name, text in schema_files().items()}
     for path, text in pages.items():
         write_text(path, text)

@@ -25,6 +25,8 @@ REBUILD = {
     "make notebooks": "a walk through each paper, as pages under `site/notebooks`",
     "make test": "linting, types, tests",
 }
+#: What is enough to run on one's own problem.
+INSTALL = {"pip install .": "the algorithms and the command line, in an environment of their own"}
 
 
 def command_table(bench: pd.DataFrame, commands: Mapping[str, str]) -> str:

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Paper, Simulation
 from bestarm.common.tables import read_table
 from bestarm.core.estimates import MEANINGS, Estimate
@@ -129,12 +129,13 @@ def print_instance(paper: str, instance, setting: dict) -> None:
 
 
 def _print_target(paper: str, target: str) -> None:
-    path = Path("figures") / paper / f"{target}.csv"
+    name = f"figures/{paper}/{target}.csv"
+    path = data_folder().parent / name
     if not path.is_file():
-        raise InputError(f"{path}: is missing; `snakemake {path}` makes it (from the checkout)")
+        raise InputError(f"{path}: is missing; `snakemake {name}` makes it (from the checkout)")
     table = read_table(path)
     keep = [c for c in table.columns if c in ("value", "n") or table[c].nunique() > 1]
-    output().print(_grid(f"{path}", table[keep], index=False))
+    output().print(_grid(name, table[keep], index=False))
 
 
 def _grid(title: str, frame: pd.DataFrame, index: bool = True) -> Table:

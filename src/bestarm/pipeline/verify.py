@@ -123,6 +123,9 @@ class Verification:
         independent: simulate other seeds even where bytes are promised.
         cores: processes; None simulates in this one, whose BLAS may have several threads.
         fewest: runs a cell, if independent.
+
+    Raises:
+        InputError: an unknown name, or `root` is no checkout.
     """
 
     def __init__(
@@ -134,6 +137,11 @@ class Verification:
         fewest: int = FEWEST,
     ) -> None:
         self.root, self.cores, self.fewest = root, cores, fewest
+        if not (root / "figures").is_dir() or not (root / "workflow/scales").is_dir():
+            raise InputError(
+                f"{root.resolve()}: is not a checkout of the project, whose figures/, data/ and "
+                "workflow/ verify compares with; run it in one"
+            )
         self.targets = chosen(names)
         self.reasons = ["asked for"] if independent else differences(root / "requirements.lock")
         self.independent = bool(self.reasons)

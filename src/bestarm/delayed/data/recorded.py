@@ -1,18 +1,22 @@
 """The recorded pulls of the two applications, as kernels take them."""
 
+from __future__ import annotations
+
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-import pyarrow.parquet as pq
 
 from bestarm.common.files import data_folder
 from bestarm.core.inputs import InputError
 from bestarm.delayed.data.corridors import corridor, start_value
 from bestarm.delayed.data.forecast import Traces, forecasts, split_instances, train
 from bestarm.delayed.world import Records
+
+if TYPE_CHECKING:  # people with an experiment of their own start without pandas
+    import pandas as pd
 
 #: The tables, under data/; their provenance is beside them.
 TABLES = {"battery": "battery/policies.csv", "mip": "mip/traces.parquet"}
@@ -41,6 +45,8 @@ def records(table: str) -> tuple[tuple[str, ...], Records]:
 
 def policies() -> pd.DataFrame:
     """The table of charging policies, one row per policy."""
+    import pandas as pd
+
     return pd.read_csv(table_path("battery"))
 
 
@@ -58,6 +64,8 @@ def _battery() -> tuple[tuple[str, ...], Records]:
 
 def traces() -> Traces:
     """All runs of the solver, as recorded by `cuts.py`."""
+    import pyarrow.parquet as pq
+
     table = pq.read_table(table_path("mip")).to_pandas()
     arms = table.arm.cat
     shape = int(table.instance.max()) + 1, len(arms.categories), int(table.step.max())

@@ -48,6 +48,8 @@ class Site:
                 data = path.read_bytes()
                 svg = path.suffix == ".svg"
                 self.files[f"figures/{path.name}"] = smaller(data) if svg else data
+        for path in sorted((root / "schemas").glob("*.json")):
+            self.files[f"schemas/{path.name}"] = path.read_bytes()
         self.readings = self._readings()
         self.names = {paper: self._name(paper) for paper in registry.PAPERS}
         loader = PackageLoader("bestarm.pipeline.site")

@@ -7,7 +7,7 @@ from pathlib import Path
 from bestarm.pipeline import registry
 
 #: Folders at the top of the project that hold what was built. Of figures/ only the targets count.
-BUILT = {"build", "dist", "figures", "results", "site"}
+BUILT = {"build", "crate", "dist", "figures", "results", "site"}
 
 #: Pages made of sections of README.md: title and sections.
 README_PAGES = {

@@ -1,0 +1,163 @@
+"""The package as others get it: a wheel with core dependencies only, outside of a checkout."""
+
+import fcntl
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import venv
+from pathlib import Path
+
+import pytest
+
+#: Prints the distributions behind the modules that some code has loaded.
+LOADED = """
+import atexit, importlib.metadata, json, sys
+known = importlib.metadata.packages_distributions()
+def say():
+    tops = {name.partition(".")[0] for name in sys.modules}
+    print(json.dumps(sorted({one.lower() for top in tops for one in known.get(top, [])})))
+atexit.register(say)
+"""
+#: What the ask/tell objects are made of.
+ALGORITHMS = {"numba", "numpy", "platformdirs", "pydantic", "pyyaml", "scipy"}
+COMMAND = "sys.argv = ['bestarm', *{arguments!r}]; from bestarm.cli import main; main()"
+
+
+@pytest.fixture(scope="module")
+def core(root):
+    """Names of the core dependencies."""
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    return {re.match(r"[\w-]+", one)[0] for one in project["dependencies"]}
+
+
+@pytest.fixture(scope="module")
+def wheel(root, tmp_path_factory):
+    """Built from the source distribution, as it is for those who have no wheel."""
+    out = tmp_path_factory.mktemp("dist")
+
+    def build(folder, what):
+        command = [sys.executable, "-m", "hatchling", "build", "-t", what, "-d", out]
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+        return next(path for path in out.iterdir() if path.name.endswith(kinds[what]))
+
+    kinds = {"sdist": ".tar.gz", "wheel": ".whl"}
+    source = build(root, "sdist")
+    subprocess.run(["tar", "xf", source, "-C", out], check=True)
+    return build(out / source.name.removesuffix(".tar.gz"), "wheel")
+
+
+@pytest.fixture(scope="module")
+def programs(root, wheel, pytestconfig):
+    """The programs of an environment with the wheel and what it asks for, in locked versions.
+
+    Kept between test runs, and shared by processes that test at the same time.
+    """
+    lock = (root / "requirements.lock").read_text()
+    pins = "\n".join(re.findall(r"^([\w.-]+==.*?) \\$", lock, re.M))
+    asked = re.search(r"^dependencies = .*?\]", (root / "pyproject.toml").read_text(), re.M | re.S)
+    folder = pytestconfig.cache.mkdir("core")
+    pip = [folder / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    constraints = folder / "pins.txt"
+    with (folder.parent / "core.lock").open("w") as alone:
+        fcntl.flock(alone, fcntl.LOCK_EX)
+        if is_new(folder / "made-for", f"{sys.version}{pins}{asked[0]}".encode()):
+            venv.create(folder, clear=True, with_pip=True)
+            constraints.write_text(pins)
+            subprocess.run([*pip, "install", wheel, "--constraint", constraints], check=True)
+            mark(folder / "made-for", f"{sys.version}{pins}{asked[0]}".encode())
+        if is_new(folder / "wheel", wheel.read_bytes()):
+            subprocess.run([*pip, "install", "--no-deps", "--force-reinstall", wheel], check=True)
+            mark(folder / "wheel", wheel.read_bytes())
+    subprocess.run([*pip, "check"], check=True)
+    return folder / "bin"
+
+
+def mark(file, content):
+    file.write_text(hashlib.sha256(content).hexdigest())
+
+
+def is_new(file, content):
+    return not file.exists() or file.read_text() != hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def run(programs, tmp_path):
+    """Run a program of that environment in an empty folder."""
+    hidden = ("PYTHONPATH", "VIRTUAL_ENV")
+    clean = {name: value for name, value in os.environ.items() if name not in hidden}
+
+    def run(program, *arguments):
+        command = [programs / program, *map(str, arguments)]
+        return subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True)
+
+    return run
+
+
+def loaded(result):
+    assert result.returncode == 0, result.stderr
+    return set(json.loads(result.stdout.splitlines()[-1]))
+
+
+def test_nothing_but_core_dependencies_is_installed(run):
+    names = run("python", "-m", "pip", "list", "--format", "freeze").stdout
+    assert "bestarm-replication==" in names
+    for heavy in ("snakemake", "matplotlib", "seaborn", "cvxpy", "jinja2", "pybamm"):
+        assert not re.search(f"^{heavy}==", names, re.M | re.I), heavy
+
+
+@pytest.mark.parametrize("paper", ["baics", "linear", "delayed", "cbmai", "lagex"])
+def test_ask_and_tell_load_the_algorithms_dependencies_only(run, core, paper):
+    found = loaded(run("python", "-c", f"{LOADED}\nimport bestarm.{paper}"))
+    assert found & core == ALGORITHMS
+
+
+def test_every_core_dependency_is_needed_by_the_command_line(run, core, root, tmp_path):
+    """`list`, `show`, `bound` and `run` on the examples, and what `verify` would start with."""
+    used = set()
+    examples = sorted((root / "data/instances").glob("example-*"))
+    for example in examples:
+        (tmp_path / example.name).write_bytes(example.read_bytes())
+    own = [example.name for example in examples if example.suffix == ".yaml"]
+    assert len(own) == 5
+    for arguments in (
+        ["list"],
+        ["show", "lagex/imdb"],
+        ["show", "delayed/fig1"],
+        *(["bound", name] for name in own),
+        ["run", "example-abn.yaml", "--reps", "2", "--out", "runs.parquet"],
+        ["run", "example-delayed.yaml", "--reps", "2"],
+    ):
+        used |= loaded(run("python", "-c", LOADED + COMMAND.format(arguments=arguments)))
+    used |= loaded(run("python", "-c", LOADED + "import bestarm.pipeline.verify"))
+    assert used & core == core
+    assert (tmp_path / "runs.parquet").is_file()
+
+
+def test_list_and_show_have_what_the_checkout_has(run):
+    here = [sys.executable, "-m", "bestarm"]
+    for arguments in (["list"], ["show", "delayed/mip"], ["show", "baics/table1"]):
+        wanted = subprocess.run([*here, *arguments], capture_output=True, text=True, check=True)
+        assert run("bestarm", *arguments).stdout == wanted.stdout
+
+
+def test_the_readme_example(run, root):
+    block = re.search(r"```python\n(.*?)```", (root / "README.md").read_text(), re.DOTALL)
+    result = run("python", "-c", block[1])
+    assert result.stdout.startswith("best:"), result.stderr
+
+
+def test_what_is_not_there_is_said_in_one_line(run, tmp_path):
+    result = run("bestarm", "verify")
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"error: {tmp_path}: is not a checkout of the project")
+    assert len(result.stderr.splitlines()) == 1
+    files = [f"--{kind}=x.{kind}" for kind in ("svg", "png", "pdf")]
+    result = run("bestarm", "workflow", "plot", "baics", "table1", "x.csv", *files)
+    wanted = "error: matplotlib: is not installed; pip install 'bestarm-replication[pipeline]'"
+    assert result.stderr.startswith(wanted)
+    assert result.returncode == 2
+    assert not [path for path in Path(tmp_path).iterdir() if path.name.startswith("x.")]
