@@ -298,4 +298,4 @@ class TestSite:
         (project / "notebooks").mkdir()
         (project / "notebooks/toy.py").write_text("1\n")
         output = snakemake(project, "-n", self.SITE, check=False)
-        assert "site/notebooks/toy.html" in output
+        assert "results/notebooks/toy.ipynb" in output

@@ -11,6 +11,7 @@ from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
+import jupytext
 import pandas as pd
 import pytest
 import yaml
@@ -68,8 +69,17 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def files(root):
-    return build.build(root)
+def notebooks(root, tmp_path_factory):
+    """The notebooks as if executed, without outputs."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    for source in sorted((root / "notebooks").glob("*.py")):
+        jupytext.write(jupytext.read(source), folder / f"{source.stem}.ipynb")
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def files(root, notebooks):
+    return build.build(root, notebooks)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +96,7 @@ def test_every_link_leads_somewhere_on_the_site(files, pages):
     external = re.compile(r"https?:|data:,$")
     for path, page in pages.items():
         for link in page.links:
-            if external.match(link) or link.startswith("notebooks/"):
+            if external.match(link):
                 continue
             there, _, fragment = unquote(link).partition("#")
             target = normpath(join(dirname(path), there)) if there else path
@@ -111,7 +121,8 @@ def test_ids_are_unique(pages):
 
 def test_pages_are_those_the_workflow_declares(root, files):
     assert {p for p in files if "/" not in p} == {f"{name}.html" for name in page_names(root)}
-    assert {p.split("/")[0] for p in files if "/" in p} == {"assets", "code", "figures"}
+    folders = {"assets", "code", "figures", "notebooks"}
+    assert {p.split("/")[0] for p in files if "/" in p} == folders
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
@@ -267,8 +278,6 @@ def odd(root, tmp_path_factory):
     (figures / "fig2.svg").unlink()
     table = figures / "table1.csv"
     table.write_text(table.read_text().replace("T-a-SCS", "</td><script>x()</script>"))
-    (project / "notebooks").mkdir(exist_ok=True)
-    (project / "notebooks/baics.py").write_text("1")
     lines = pd.read_csv(project / "figures/claims.csv", dtype=str, keep_default_na=False)
     lines.loc[lines.id == "table1-tascs-time", "statement"] = "<img src=x onerror=x()> & more"
     lines[lines.id != "table1-tas-time"].to_csv(project / "figures/claims.csv", index=False)
@@ -297,8 +306,20 @@ def test_what_is_missing_is_said(odd):
     assert 'data-label="… not tested yet">1<' in overview
 
 
-def test_a_notebook_is_linked_where_there_is_one(odd):
-    assert "notebooks/baics.html" in Page(odd["baics.html"].decode()).links
+def test_a_notebook_is_linked_where_there_is_one(odd, pages):
+    assert "notebooks/baics.html" not in Page(odd["baics.html"].decode()).links
+    for paper in registry.PAPERS:
+        assert f"notebooks/{paper}.html" in pages[f"{paper}.html"].links
+
+
+def test_notebooks_have_the_shell_of_the_site(pages):
+    """Header, styles, a table of contents, the paper's page and the notebook's own source."""
+    for paper in registry.PAPERS:
+        links = pages[f"notebooks/{paper}.html"].links
+        there = {"../index.html", "../assets/site.css", "../assets/theme.js", f"../{paper}.html"}
+        assert there <= set(links)
+        assert f"../code/notebooks/{paper}.py.html" in links
+        assert sum(link.startswith("#") for link in links) > 4
 
 
 def test_links_to_what_the_site_does_not_have_are_plain_text(odd):
@@ -487,6 +508,16 @@ def test_markdown_keeps_to_the_site():
     assert 'href="https://x.org"' in text.body
 
 
+def test_equations_are_mathml_and_money_is_not():
+    text = texts.render("It is $\\frac{1}{2}$.\n\n$$x\n= 1$$\n\nFrom $5 to $6.\n\n`a$b$`", str)
+    assert "<mfrac><mn>1</mn><mn>2</mn></mfrac>" in text.body
+    assert text.body.count("<math") == 2
+    assert text.body.count('display="block"') == 1
+    assert "From $5 to $6" in text.body
+    with pytest.raises(InputError, match=r"the equation \\wrong: .*wrong"):
+        texts.render("$\\wrong$", str)
+
+
 def test_sections_and_bullets_of_a_text():
     markdown = "## A\n\n- **Toy.** one\n  two\n- **Other.** x\n\nend\n\n## B\nb\n"
     assert texts.section(markdown, "A").endswith("end\n\n")
@@ -529,11 +560,11 @@ def test_fingerprint_follows_content_and_not_times(root, tmp_path):
 
 
 def test_a_project_that_changes_meanwhile_is_refused(root, tmp_path, files, monkeypatch):
-    monkeypatch.setattr(build, "build", lambda _: files)
+    monkeypatch.setattr(build, "build", lambda *_: files)
     with pytest.raises(InputError, match="changed while its site was made"):
-        build.make(root, tmp_path / "out", "another")
+        build.make(root, tmp_path / "out", expected="another")
     assert not (tmp_path / "out").exists()
-    build.make(root, tmp_path / "out", fingerprint(root))
+    build.make(root, tmp_path / "out", expected=fingerprint(root))
     assert (tmp_path / "out/index.html").read_bytes() == files["index.html"]
 
 
