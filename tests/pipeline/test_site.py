@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from bestarm.common.looks import BLACK, BLUE, Look
+from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, Look
 from bestarm.common.style import caption, new_figure, save
 from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
@@ -256,6 +256,17 @@ def test_every_paper_has_a_page_for_its_authors(paper, pages):
     )
 
 
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_paper_begins_with_what_it_asks_and_a_link_to_it(paper, root, files, pages):
+    html = files[f"{paper}.html"].decode()
+    lead = html[html.index("question") : html.index('id="found"')]
+    (link,) = re.findall(r'href="(https:[^"]+)"', lead)
+    assert f"]({link})" in (root / "README.md").read_text()
+    assert html.index('id="found"') < html.index('class="tally"')
+    anchors = [link for link in pages[f"{paper}.html"].links if link == "#contents"]
+    assert len(anchors) == len(registry.PAPERS[paper].targets)
+
+
 def test_run_times_are_those_measured():
     bench = pd.DataFrame({"measure": ["a, paper scale from nothing, warm compile cache"]})
     assert build._time(bench.assign(value=128.2), "a") == "128 s"
@@ -384,6 +395,14 @@ def test_a_smaller_picture_has_the_same_marks_texts_and_looks(root):
     assert log_axes(picture)["x"]
 
 
+def test_an_axis_is_logarithmic_if_it_is_in_any_panel(tmp_path):
+    """The first panel of a figure may show the instance."""
+    figure = new_figure(4, 2)
+    figure.subplots(1, 2)[1].set_yscale("log")
+    save(figure, *(tmp_path / f"x.{ending}" for ending in ("svg", "png", "pdf")))
+    assert log_axes((tmp_path / "x.svg").read_bytes()) == {"x": False, "y": True}
+
+
 def test_curves_are_put_into_panels_and_series():
     """What x says already is no part of a name; colours are the paper's."""
     looks = {"S": Look(BLUE, "s", "--")}
@@ -402,27 +421,70 @@ def test_curves_are_put_into_panels_and_series():
     assert made["x_names"] == ["d", "d"]
     series = {one["name"]: one for one in made["series"]}
     blue = {"colour": BLUE, "dash": "dash", "symbol": "square"}
-    assert series["S · as-written"] == {"name": "S · as-written", **blue}
-    assert series["S · published"]["colour"] == BLACK
-    assert series["S · published"]["dash"] is None
-    assert made["of"][0] == [0, 0]
+    assert list(series) == ["S", "S, published", "T"]
+    assert series["S"] == {"name": "S", **blue}
+    published = {"colour": BLACK, "dash": None, "symbol": "diamond", "hollow": True}
+    assert series["S, published"] == {"name": "S, published", **published}
+    assert made["of"][0] == ([0], 0)
     assert made["start"] == "error_rate"
 
 
-def test_curves_that_share_a_colour_differ_in_dashes():
-    rows = [row for r in "abc" for row in points("d", (1, 2, 3), "S", reading=r)]
-    dashes = [one["dash"] for one in chart(assemble(rows), {})["series"]]
-    assert len(set(dashes)) == 3
+def test_readings_of_one_strategy_have_their_own_looks_and_names():
+    looks = {"S": Look(BLUE), "a": Look(GREEN, "^", "-.", "as it is"), "b": Look(ORANGE, "s", "")}
+    rows = [row for r in "ba" for row in points("d", (1, 2, 3), "S", reading=r)]
+    rows += points("d", (1, 2, 3), "bound", reading="exact")
+    assert chart(assemble(rows), looks, "error_rate")["series"] == [
+        {"name": "as it is", "colour": GREEN, "dash": "dashdot", "symbol": "triangle-up"},
+        {"name": "b", "colour": ORANGE, "dash": None, "symbol": "square"},
+        {"name": "bound", "colour": PURPLE, "dash": "solid", "symbol": "circle"},
+    ]
+
+
+def test_several_strategies_in_several_readings_are_a_panel_per_reading():
+    """What has one reading, or none, is in all of them."""
+    rows = [row for s in "ST" for r in "ab" for row in points("d", (1, 2, 3), s, reading=r)]
+    rows += points("d", (1, 2, 3), "U") + points("d", (1, 2, 3), "S", reading="published")
+    made = chart(assemble(rows), {"b": Look(BLUE, name="another")})
+    assert made["panels"] == ["a", "another"]
+    assert [one["name"] for one in made["series"]] == ["S", "S, published", "T", "U"]
+    assert [panels for panels, _ in made["of"]] == [
+        *([[0]] * 3 + [[1]] * 3) * 2,
+        *[[0, 1]] * 6,
+    ]
+
+
+def test_curves_that_share_a_look_differ_in_dashes():
+    """Strategies with options have the look of the strategy."""
+    rows = [
+        row | {"algorithm": "S"} for k in "123" for row in points("d", (1, 2, 3), f"S step={k}")
+    ]
+    drawn = chart(assemble(rows), {"S": Look(BLUE, "^")})["series"]
+    assert {(one["colour"], one["symbol"]) for one in drawn} == {(BLUE, "triangle-up")}
+    assert len({one["dash"] for one in drawn}) == 3
 
 
 def test_settings_tell_panels_apart_only_where_they_must():
+    """Published values, which have none, are beside both."""
     rows = [
         row | {"batch": b, "d": row["x"]}
         for b in (1, 2)
         for row in points("d", (1, 2, 3), "S", setting=f"batch={b},d=1")
     ]
+    rows += points("d", (1, 2, 3), "S", reading="published")
     made = chart(assemble(rows), {}, about={"setting": ["batch", "d"]})
-    assert made["panels"] == ["A · batch=1", "A · batch=2"]
+    assert made["panels"] == ["batch=1", "batch=2"]
+    assert made["of"][-1][0] == [0, 1]
+    assert [of for _, of in made["of"][:6]] == [0] * 6
+
+
+def test_a_bound_in_the_same_unit_stands_beside_the_first_statistic():
+    times = {"statistic": "mean_stopping_time", "unit": "pulls"}
+    rows = points("d", (1, 2, 3), "S", **times)
+    bound = points("d", (1, 2, 3), "bound", reading="exact", statistic="lower_bound", unit="pulls")
+    assert chart(assemble(rows + bound), {}, "mean_stopping_time")["beside"] == ["lower_bound"]
+    assert chart(assemble(rows + bound), {}, "lower_bound")["beside"] == []
+    bound = [row | {"unit": "steps"} for row in bound]
+    assert chart(assemble(rows + bound), {}, "mean_stopping_time")["beside"] == []
 
 
 def test_tables_without_curves_become_dots():
@@ -469,6 +531,23 @@ def test_what_a_picture_shows_first_is_in_its_table(paper, root, files):
         assert drawn["log"]["x"] == (b"<rdf:li>x log</rdf:li>" in picture)
 
 
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_what_is_seen_first_has_our_numbers_and_not_only_published_ones(paper, root, files):
+    for name in registry.PAPERS[paper].targets:
+        data = files[f"figures/{paper}/{name}.js"].decode()
+        drawn = json.loads(data.partition(", ")[2].removesuffix(");\n"))["chart"]
+        if not drawn:
+            continue
+        table = read_table(root / f"figures/{paper}/{name}.csv")
+        first = table.statistic == drawn["start"]
+        panels = [{at} if isinstance(at, int) else set(at) for at in drawn["of"]["panel"]]
+        seen, ours = (
+            set().union(*(some for some, one in zip(panels, which, strict=True) if one)) - {-1}
+            for which in (first, first & (table.reading != "published"))
+        )
+        assert min(seen) in ours, name
+
+
 def test_statistics_of_many_parts_become_a_heat_map(root):
     made = chart(read_table(root / "figures/baics/fig1.csv"), {})
     assert made["kind"] == "map"
@@ -493,13 +572,14 @@ def test_captions_of_pictures_become_one_table(tmp_path):
 
 def test_markdown_keeps_to_the_site():
     text = texts.render(
-        "# T\n<!-- computed: x -->\n## Toy (1)\n\n- `one`: <b>[a](a.md#x)</b> [gone](b.md)\n"
+        "# T\n<!-- computed: x -->\nabout <!-- ledger: y -->7<!-- end -->\npulls\n\n"
+        "## Toy (1)\n\n- `one`: <b>[a](a.md#x)</b> [gone](b.md)\n"
         "- `one` again [out](https://x.org)\n\n## Toy (1)\n\n| a |\n| --- |\n| 1 |\n",
         lambda href: "page.html" if href == "a.md#x" else None,
         lambda heading, code: f"toy-{code}" if heading == "Toy (1)" else None,
     )
     assert text.title == "T"
-    assert "computed" not in text.body
+    assert text.body.startswith("<p>about 7\npulls</p>")
     assert "&lt;b&gt;" in text.body
     assert '<a href="page.html">a</a>' in text.body
     assert "<span>gone</span>" in text.body

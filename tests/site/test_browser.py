@@ -271,6 +271,27 @@ def test_text_of_figures_can_be_read_on_a_phone(open_page, site, path):
         assert least * 4 / 3 * shown / natural >= 10.99, source
 
 
+@pytest.mark.parametrize("path", PAGES + NOTEBOOKS + CODE)
+def test_no_text_of_a_page_is_small_on_a_phone(open_page, path):
+    """No text, that of the forest plot included, but exponents is below 11 pixels."""
+    page = open_page(path, PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    small = """() => {
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const found = [];
+        while (walker.nextNode()) {
+            const { parentElement: one, data } = walker.currentNode;
+            if (!data.trim() || !one.checkVisibility() || one.closest("math, style")) continue;
+            const svg = one.closest("svg");
+            const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
+            const size = parseFloat(getComputedStyle(one).fontSize) * scale;
+            if (size < 10.99) found.push([data.trim().slice(0, 40), size]);
+        }
+        return found;
+    }"""
+    assert page.evaluate(small) == []
+
+
 def test_the_site_is_light(site):
     """The first page with all it loads under 300 kB, the whole site under 15 MB."""
     page = (site / "index.html").read_text()

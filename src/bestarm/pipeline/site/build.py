@@ -191,9 +191,14 @@ def _add_paper(
     for view in experiments:
         key = f"{paper}/cells-{view.name}"
         site.files[f"figures/{key}.js"] = tables.script(key, view.cells, None).encode()
-    findings = texts.section(read_text(site.root / "docs/findings.md"), "Paper by paper")
-    summary = texts.render(site.about(paper, texts.bullets(findings)), site.link("docs")).body
-    values = {"claims": claims, "targets": targets, "summary": summary}
+    summary, question = (
+        texts.render(site.about(paper, texts.bullets(text)), site.link("docs")).body
+        for text in (
+            texts.section(read_text(site.root / "docs/findings.md"), "Paper by paper"),
+            read_text(site.root / "docs/papers.md"),
+        )
+    )
+    values = {"claims": claims, "targets": targets, "notebook": notebook}
     authors = f"docs/authors/{paper}.md" in site.prose
     site.page(
         f"{paper}.html",
@@ -203,7 +208,8 @@ def _add_paper(
         authors=f"authors-{paper}.html" if authors else "",
         scorecard=widths(site.files.get(f"figures/scorecard-{paper}.svg", b"")),
         scorecard_caption=captions.get(("", f"scorecard-{paper}"), ""),
-        notebook=notebook,
+        question=question,
+        summary=summary,
         experiments=experiments,
         reading_page=site.reading_page,
         **values,

@@ -14,7 +14,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.site.code import preformatted
 
-COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+#: A comment, with its line if it has one of its own.
+COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
 
 
 class Heading(NamedTuple):
