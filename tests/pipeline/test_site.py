@@ -206,6 +206,15 @@ def test_the_reading_that_decides_comes_first(root):
             assert [one.reading for one in shown[name].results] == order
 
 
+def test_thresholds_of_our_tests_are_said_in_words(pages):
+    said = {
+        ("baics", "table1-tascs-beats-tas"): "Our test: below that of T-a-S.",
+        ("baics", "theorem-4.1-pac-mean"): "Our test: above that of lower bound.",
+    }
+    for (paper, claim), words in said.items():
+        assert words in pages[f"{paper}.html"].texts[f"claim-{claim}"]
+
+
 def test_readings_lead_to_where_they_are_explained(pages):
     assert "readings.html#baics-maximiser+no-half" in pages["baics.html"].links
     assert pages["readings.html"].texts["baics-maximiser+no-half"] == "maximiser+no-half"
