@@ -1,105 +1,116 @@
-"""The notebooks: short, on the public interface, and pages that need nothing but themselves."""
+"""The notebooks: short, on the public interface, and what a page is made of them."""
 
 import ast
+import json
 import re
-from html.parser import HTMLParser
 
 import jupytext
 import nbformat
+import pandas as pd
 import pytest
-from pygments.styles import get_style_by_name
 
+from bestarm.cbmai.problem import instances
+from bestarm.common.paper import Cell
 from bestarm.common.style import new_figure
-from bestarm.notebook import kept_verdicts, picture
+from bestarm.common.tables import COLUMNS
+from bestarm.notebook import beside, kept_verdicts, picture, simulate
 from bestarm.pipeline import registry
-from bestarm.pipeline.notebooks import PYGMENTS_STYLE, page, render
+from bestarm.pipeline.notebooks import execute
+from bestarm.pipeline.site.notebook import notebook_view
 
 MOST_CELLS = 40
 #: The quickest one to run.
-CHEAP = "delayed"
+CHEAP = "cbmai"
 
 
-class Page(HTMLParser):
-    """What the tests look at: headings, pictures, and whatever a browser would fetch."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.levels, self.pictures, self.fetched, self.tags = [], [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        self.tags.append((tag, attrs))
-        if re.fullmatch(r"h[1-6]", tag):
-            self.levels.append(int(tag[1]))
-        if tag == "img":
-            self.pictures.append(attrs)
-        if tag != "a":
-            self.fetched += [attrs[name] for name in ("src", "href") if name in attrs]
+def cells_of(root, paper):
+    return jupytext.read(root / f"notebooks/{paper}.py").cells
 
 
-def check_page(text: str) -> Page:
-    """Assert what holds of every page."""
-    found = Page(text)
-    assert ("html", {"lang": "en"}) in found.tags
-    assert re.search(r"<title>[^<]+</title>", text)
-    assert found.levels[0] == 1
-    assert found.levels.count(1) == 1
-    assert all(b - a <= 1 for a, b in zip(found.levels, found.levels[1:], strict=False))
-    assert not any(tag in ("script", "link", "iframe") for tag, _ in found.tags)
-    assert all(one.startswith("data:") for one in found.fetched)
-    assert not re.search(r"https?://|@import|url\(", text)
-    assert all(len(one["alt"]) > 40 for one in found.pictures)
-    assert all("tabindex" in attrs for tag, attrs in found.tags if attrs.get("class") == "table")
-    assert "<th></th>" not in text
-    return found
+def tags_of(cell):
+    return cell.metadata.get("tags", [])
 
 
-def notebook_of(root, paper):
-    return jupytext.read(root / f"notebooks/{paper}.py")
+def code_of(root, paper):
+    return [cell for cell in cells_of(root, paper) if cell.cell_type == "code"]
+
+
+def calls(cell, name):
+    """The calls of a function in a cell of code."""
+    nodes = ast.walk(ast.parse(cell.source))
+    return [n for n in nodes if isinstance(n, ast.Call) and getattr(n.func, "id", "") == name]
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_every_paper_has_a_short_notebook_on_the_public_interface(root, paper):
-    cells = notebook_of(root, paper).cells
+    cells = cells_of(root, paper)
     assert len(cells) < MOST_CELLS
     assert cells[0].cell_type == "markdown"
     assert cells[0].source.startswith("# ")
-    code = [ast.parse(cell.source) for cell in cells if cell.cell_type == "code"]
-    for node in (node for tree in code for node in ast.walk(tree)):
+    for node in (n for cell in code_of(root, paper) for n in ast.walk(ast.parse(cell.source))):
         if isinstance(node, ast.ImportFrom | ast.Import):
             names = [getattr(node, "module", "") or "", *(alias.name for alias in node.names)]
             assert not any(re.search(r"(^|\.)_", name) for name in names)
         if isinstance(node, ast.Attribute):
-            assert not node.attr.startswith("_")
-    pictures = [cell for cell in cells if cell.source.rstrip().startswith("picture(")]
-    assert len(pictures) + sum("\npicture(" in cell.source for cell in cells) == 1
+            assert not node.attr.startswith("_") or node.attr == "__name__"
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_picture_comes_first_and_its_code_is_folded_away(root, paper):
+    code = code_of(root, paper)
+    drawing = [cell for cell in code if calls(cell, "picture")]
+    assert code[0] is drawing[0]
+    assert len(drawing) > 1
+    assert all("hide-input" in tags_of(cell) for cell in drawing)
+    assert all(calls(cell, "picture") for cell in code if "hide-input" in tags_of(cell))
+    assert re.search(r"^\$\$", "\n".join(c.source for c in cells_of(root, paper)), re.MULTILINE)
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_pictures_take_colours_and_scales_from_the_figures(root, paper):
+    """Neutral colours are the only ones chosen by hand; axes become logarithmic by `style` alone,
+    which draws a share of 0 as a bound."""
+    for cell in code_of(root, paper):
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.ImportFrom) and node.module == "bestarm.common.looks":
+                assert {alias.name for alias in node.names} <= {"BLACK", "GREY", "looks_of"}
+        assert all(r == g == b for r, g, b in re.findall(r"#(\w\w)(\w\w)(\w\w)\b", cell.source))
+        assert not re.search(r"scale\(|scale=|loglog|semilog", cell.source)
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_three_exercises_whose_answers_are_checked(root, paper):
+    """A question, code with a number to change, and a folded answer that asserts what it says."""
+    cells = [cell for cell in cells_of(root, paper) if "exercise" in tags_of(cell)]
+    assert len(cells) == 9
+    for question, code, answer in zip(*[iter(cells)] * 3, strict=True):
+        assert question.source.startswith("### Predict, then run: ")
+        assert question.source.rstrip().endswith("?")
+        assert "# change this" in code.source
+        assert "hide-cell" in tags_of(answer)
+        assert re.search(r"^assert ", answer.source, re.MULTILINE)
+        assert len(calls(answer, "Markdown")) == 1
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_everything_that_a_notebook_imports_is_there(root, paper):
-    """Seconds here, half an hour into the build of the site otherwise."""
-    for cell in notebook_of(root, paper).cells:
-        if cell.cell_type == "code":
-            imports = [
-                node
-                for node in ast.parse(cell.source).body
-                if isinstance(node, ast.ImportFrom | ast.Import)
-            ]
-            exec(compile(ast.Module(imports, []), f"notebooks/{paper}.py", "exec"), {})
+    """Seconds here, minutes into the build of the site otherwise."""
+    for cell in code_of(root, paper):
+        body = ast.parse(cell.source).body
+        imports = [node for node in body if isinstance(node, ast.ImportFrom | ast.Import)]
+        exec(compile(ast.Module(imports, []), f"notebooks/{paper}.py", "exec"), {})
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_a_notebook_ends_with_verdicts_that_the_ledger_has(root, paper):
-    asked = [
-        [argument.value for argument in node.args]
-        for cell in notebook_of(root, paper).cells
-        if cell.cell_type == "code"
-        for node in ast.walk(ast.parse(cell.source))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "kept_verdicts"
-    ]
-    assert asked
-    assert all(len(kept_verdicts(*arguments)) for arguments in asked)
+    (asked,) = calls(code_of(root, paper)[-1], "kept_verdicts")
+    beginnings = [argument.value for argument in asked.args]
+    claims = pd.read_csv(root / "figures/claims.csv")
+    shown = kept_verdicts(*beginnings).data
+    links = re.findall(r"\.\./site/(\w+)\.html#claim-([\w.-]+)\)", shown)
+    assert len(links) == shown.count("\n") - 1 > 0
+    assert {here for here, _ in links} == {paper}
+    assert {claim for _, claim in links} <= set(claims[claims.paper == paper].id)
 
 
 def test_verdicts_of_a_claim_that_is_not_there_are_refused():
@@ -107,50 +118,94 @@ def test_verdicts_of_a_claim_that_is_not_there_are_refused():
         kept_verdicts("lagex", "fig4", "fig99")
 
 
-def test_a_notebook_runs_into_a_page(root, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def executed(root, tmp_path_factory):
+    """The quickest notebook, executed, and its view with links as they are."""
+    path = tmp_path_factory.mktemp("notebooks") / f"{CHEAP}.ipynb"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        execute(root / f"notebooks/{CHEAP}.py", path)
+    return path, notebook_view(path, lambda href: href)
+
+
+def test_a_notebook_runs_into_a_page(executed):
+    _, view = executed
+    assert view.title == "The best mixture on a budget"
+    assert view.cells[1].outputs[0].picture == f"{CHEAP}-1.svg"
+    shown = [output for cell in view.cells for output in cell.outputs]
+    assert [one.picture for one in shown if one.picture] == list(view.pictures)
+    assert all(len(one.alt) > 40 for one in shown if one.picture)
+    assert all(data.startswith(b"<svg") for data in view.pictures.values())
+    answers = [cell for cell in view.cells if "hide-cell" in cell.tags]
+    assert all(answer.outputs[0].body.startswith("<p><strong>") for answer in answers)
+    prose = "".join(cell.prose for cell in view.cells)
+    assert 'display="block"' in prose
+    assert "$" not in prose
+    assert "claim-fig2-sfsr-below-uslp" in view.cells[-2].outputs[0].body
+
+
+def test_a_notebook_repeats_itself(root, executed, tmp_path, monkeypatch):
+    """Nothing random is in it, though jupytext draws the ids of cells, and no time of day."""
     monkeypatch.chdir(root)
-    render(root / f"notebooks/{CHEAP}.py", tmp_path / "page.html")
-    found = check_page((tmp_path / "page.html").read_text())
-    assert len(found.pictures) == 1
+    execute(root / f"notebooks/{CHEAP}.py", tmp_path / "again.ipynb")
+    assert (tmp_path / "again.ipynb").read_bytes() == executed[0].read_bytes()
 
 
-def test_a_page_repeats_itself(root):
-    """Nothing random is in it, though jupytext draws the ids of cells."""
-    assert page(notebook_of(root, CHEAP)) == page(notebook_of(root, CHEAP))
+def test_a_wrong_answer_writes_nothing(tmp_path):
+    (tmp_path / "bad.py").write_text("# %%\nassert 1 > 2\n")
+    with pytest.raises(Exception, match="AssertionError"):
+        execute(tmp_path / "bad.py", tmp_path / "page.ipynb")
+    assert not (tmp_path / "page.ipynb").exists()
 
 
-def test_a_cell_that_fails_writes_nothing(tmp_path):
-    (tmp_path / "bad.py").write_text("# %%\n1 / 0\n")
-    with pytest.raises(Exception, match="ZeroDivisionError"):
-        render(tmp_path / "bad.py", tmp_path / "page.html")
-    assert not (tmp_path / "page.html").exists()
+def test_outputs_of_every_kind(tmp_path):
+    """A picture with its description, a table, prose with an equation, and printed text."""
+    figure = new_figure(2, 1)
+    figure.subplots().set_title("drawn")
+    bundles = [
+        picture(figure, "An empty figure.")._repr_mimebundle_(),
+        {"text/html": pd.DataFrame({"a": [1]}, ["row"])._repr_html_(), "text/plain": "a"},
+        {"text/markdown": "**Yes,** $x^2$", "text/plain": "y"},
+        {"text/plain": "3 < 4"},
+    ]
+    outputs = [nbformat.v4.new_output("display_data", data) for data in bundles]
+    outputs.append(nbformat.v4.new_output("stream", text="line <1>\n"))
+    cell = nbformat.v4.new_code_cell("f()", outputs=outputs, metadata={"tags": ["hide-input"]})
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# T"), cell])
+    nbformat.write(notebook, tmp_path / "x.ipynb")
+    view = notebook_view(tmp_path / "x.ipynb", lambda href: href)
+    drawn, table, prose, value, printed = view.cells[1].outputs
+    assert (drawn.picture, drawn.alt) == ("x-1.svg", "An empty figure.")
+    assert drawn.widths[0] > 0
+    assert b"drawn" in view.pictures["x-1.svg"]
+    assert table.body.startswith('<div class="scroll frame" tabindex="0"')
+    assert "<th></th>" not in table.body
+    assert "<style" not in table.body
+    assert "<strong>Yes,</strong>" in prose.body
+    assert "<msup><mi>x</mi><mn>2</mn></msup>" in prose.body
+    assert value.body == '<pre class="printed">3 &lt; 4</pre>'
+    assert printed.body == '<pre class="printed">line &lt;1&gt;</pre>'
+    assert view.cells[1].tags == ["hide-input"]
 
 
-def test_a_picture_says_what_it_shows():
-    alt = "A description that is longer than forty letters, as it should be."
-    image = picture(new_figure(2, 1), alt)
-    cells = [nbformat.v4.new_markdown_cell("# Title"), nbformat.v4.new_code_cell("picture()")]
-    data, metadata = image._repr_mimebundle_()
-    cells[1].outputs = [nbformat.v4.new_output("display_data", data, metadata=metadata)]
-    found = check_page(page(nbformat.v4.new_notebook(cells=cells)))
-    assert [one["alt"] for one in found.pictures] == [alt]
+def test_a_simulation_is_a_table_like_the_kept_ones():
+    """And the numbers beside the kept and published ones are those of the rows that match."""
+    instance = instances()["A2"]
+    cells = [Cell("A2", s, {"budget": 300}, "as-written") for s in ("SFSR", "USLP")]
+    here = simulate(instance, cells, 50)
+    assert list(here.columns[: len(COLUMNS)]) == COLUMNS
+    assert here.n.max() == 50
+    assert here.value.dtype == float
+    assert here.equals(simulate(instance, cells, 50))
+    rows = here[here.statistic == "error_rate"]
+    kept = rows.assign(value=[0.25, 0.75], low=0.125, high=0.875)[::-1]
+    stated = kept[:1].assign(reading="published", value=0.75)
+    shown = beside(rows, pd.concat([kept, stated]), "strategy")
+    assert list(shown.index) == ["SFSR", "USLP"]
+    assert list(shown.kept) == ["0.25 [0.125, 0.875]", "0.75 [0.125, 0.875]"]
+    assert list(shown.published) == ["–", "0.75"]
+    assert float(shown.here["SFSR"].split()[0]) == pytest.approx(rows.value.iloc[0])
 
 
-def luminance(colour: str) -> float:
-    """Relative luminance as WCAG 2 defines it."""
-    parts = [int(colour[i : i + 2], 16) / 255 for i in (0, 2, 4)]
-    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def test_code_is_legible_on_white():
-    for token, style in get_style_by_name(PYGMENTS_STYLE):
-        if style["color"]:
-            assert 1.05 / (luminance(style["color"]) + 0.05) >= 4.5, token
-
-
-@pytest.mark.parametrize("paper", registry.PAPERS)
-def test_verdicts_shown_are_those_of_the_ledger(root, paper):
-    verdicts = kept_verdicts(paper, "")
-    assert len(verdicts) > 0
-    assert verdicts.index.is_unique
+def test_an_executed_notebook_is_json_that_jupyter_reads(executed):
+    nbformat.validate(json.loads(executed[0].read_text()))

@@ -1,7 +1,6 @@
 """examples/service.py as a process: clients that retry, kills, restarts, and nothing lost."""
 
 import contextlib
-import itertools
 import json
 import random
 import socket
@@ -12,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import yaml
@@ -73,14 +73,14 @@ class Server:
 
     def insist(self, *arguments, **headers):
         """Post until there is an answer, as clients of a service that restarts do."""
-        for pause in itertools.count(1):
+        for pause in range(1, 100):
             try:
                 return self.post(*arguments, **headers)
             except urllib.error.HTTPError:
                 raise
             except OSError:
-                assert pause < 100
                 time.sleep(0.02 * pause)
+        raise AssertionError("the service does not come back")
 
     def events(self):
         with contextlib.closing(sqlite3.connect(self.log)) as log:

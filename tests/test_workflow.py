@@ -3,6 +3,9 @@
 The tests of a class share one copy and build on one another in the order they are written.
 """
 
+import base64
+import html
+import json
 import os
 import re
 import shutil
@@ -16,15 +19,18 @@ import pytest
 import toy
 from bestarm.common.tables import read_table
 from bestarm.pipeline import registry
+from bestarm.pipeline.captions import caption_of
 
+#: Whatever asks for a page goes to a port where nothing listens.
+OFFLINE = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
 ALL = "figures/smoke/all"
 BAICS = registry.PAPERS["baics"]
 
 
-def snakemake(project, *arguments, check=True):
+def snakemake(project, *arguments, check=True, **more):
     """Run snakemake in a copy as a person would, without this project's own environment."""
     command = [str(Path(sys.executable).with_name("snakemake")), *arguments]
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"} | more
     result = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
     output = result.stdout + result.stderr
     assert result.returncode == 0 or not check, output
@@ -85,6 +91,31 @@ class TestWorkflow:
         toy.beside(project, "baics")
         done = jobs(snakemake(project, ALL))
         assert {paper for _, paper in done} == {"baics", "toy", ""}
+
+    def test_a_report_has_pictures_with_captions_and_tables(self, project):
+        """Made without network; it leaves nothing to be done."""
+        snakemake(project, ALL, "--report", "report.html", **OFFLINE)
+        page = (project / "report.html").read_text()
+        assert not re.search(r"<(script|link|img)[^>]*(src|href)=.https?:", page)
+        shown = json.loads(re.search(r"var results = ({.*?});?\n", page)[1])
+        tables = [path for path in files_of(project) if re.fullmatch(r"[\w-]+\.csv", path.name)]
+        pictures = [path for path in files_of(project) if path.suffix == ".svg"]
+        pictures += (project / "figures/smoke").glob("*.svg")
+        assert len(tables) == len(BAICS.targets)
+        for path in [*tables, *pictures]:
+            one = shown[path.relative_to(project).as_posix()]
+            assert base64.b64decode(one["data_uri"].partition("base64,")[2]) == path.read_bytes()
+            caption = html.unescape(re.sub("<.*?>", "", one["caption"]))
+            assert caption.split() == (caption_of(path) if path in pictures else "").split()
+        names = json.loads(re.search(r"var categories = ({.*?});?\n", page)[1])
+        assert {BAICS.title, "All papers"} < set(names)
+        labels = shown["figures/smoke/baics/table1.svg"]["labels"]
+        assert labels == {
+            "figure": "table1",
+            "shows": "Stopping times in example 1",
+            "as": "picture",
+        }
+        assert nothing_to_do(snakemake(project, ALL))
 
     @pytest.mark.parametrize("name", ["$(touch x)", "a b", "a;b", "`x`", "a.b"])
     def test_names_that_a_shell_would_act_on_are_no_targets(self, project, name):
@@ -299,4 +330,4 @@ class TestSite:
         (project / "notebooks").mkdir()
         (project / "notebooks/toy.py").write_text("1\n")
         output = snakemake(project, "-n", self.SITE, check=False)
-        assert "site/notebooks/toy.html" in output
+        assert "results/notebooks/toy.ipynb" in output

@@ -1,16 +1,40 @@
-"""Helpers of the notebooks: kept tables, and figures with a description."""
+"""What the notebooks share: simulations as tables, kept results, verdicts, described pictures."""
 
 import io
+from collections.abc import Iterable
+from typing import Any
 
-import matplotlib as mpl
 import pandas as pd
-from IPython.display import Image
+from IPython.display import Markdown
 from matplotlib.figure import Figure
 
 from bestarm.common.files import data_folder
-from bestarm.common.tables import read_table
+from bestarm.common.paper import Cell, Experiment
+from bestarm.common.tables import NUMBERS, assemble, cell_rows, read_table
+from bestarm.pipeline import prose
+from bestarm.pipeline.plan import describe_instances, make_plan
+from bestarm.pipeline.registry import PAPERS
+from bestarm.pipeline.shard import simulate_cell
 
-pd.set_option("display.max_colwidth", None)  # verdicts are sentences
+
+def simulate(instance: Any, cells: Iterable[Cell], runs: int) -> pd.DataFrame:
+    """Run some cells of an instance; a table like those in `figures/`, made from these runs.
+
+    Args:
+        instance: of any paper.
+        cells: what to run; they share their streams of random numbers.
+        runs: of each cell.
+    """
+    paper = instance.paper
+    described = describe_instances(paper, {instance.name: instance})
+    plan = make_plan(paper, Experiment("notebook", tuple(cells)), 2024, runs, described)
+    rows = []
+    for cell in plan.cell_objects():
+        outcomes = simulate_cell(plan, cell, range(runs))
+        truth = plan.instances[cell.instance]["truth"]
+        estimates = PAPERS[paper].statistics.summarise(cell, truth, outcomes)
+        rows += cell_rows(cell, estimates, **plan.facts(cell))
+    return assemble(rows).infer_objects().astype(dict.fromkeys(NUMBERS, float))
 
 
 def kept_table(paper: str, target: str) -> pd.DataFrame:
@@ -18,10 +42,39 @@ def kept_table(paper: str, target: str) -> pd.DataFrame:
     return read_table(data_folder().parent / f"figures/{paper}/{target}.csv")
 
 
-def kept_verdicts(paper: str, *beginnings: str) -> pd.DataFrame:
-    """Published numbers and verdicts of claims, by the beginnings of their ids.
+def beside(here: pd.DataFrame, kept: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Numbers of a simulation beside the kept and the published ones, with 95% intervals.
 
-    Raises ValueError if no claim of the paper begins with one of them.
+    Args:
+        here: rows of a simulation.
+        kept: rows of a kept table, and published ones; all of one setting.
+        names: columns that tell the rows of `here` apart.
+    """
+    place = ["instance", "strategy", "statistic"]
+    ours = kept.assign(kept=_with_intervals(kept))[[*place, "reading", "kept"]]
+    stated = kept[kept.reading == "published"]
+    stated = stated.assign(published=stated.value.map(prose.number))[[*place, "published"]]
+    shown = here.assign(here=_with_intervals(here)).merge(ours, "left", validate="many_to_one")
+    shown = shown.merge(stated, "left", on=place, validate="many_to_one")
+    columns = ["here", "kept", *(["published"] if len(stated) else [])]
+    shown = shown[[*names, *columns]].fillna("–")
+    return shown.set_index(names[0]).rename_axis(None)
+
+
+def _with_intervals(rows: pd.DataFrame) -> pd.Series:
+    numbers = rows[["value", "low", "high"]].map(prose.number)
+    return numbers.value + " [" + numbers.low + ", " + numbers.high + "]"
+
+
+def kept_verdicts(paper: str, *beginnings: str) -> Markdown:
+    """Claims of a paper with their verdicts, each with a link to its place on the site.
+
+    Args:
+        paper: its key.
+        beginnings: of the ids of the claims.
+
+    Raises:
+        ValueError: no claim of the paper begins with one of them.
     """
     path = data_folder().parent / "figures/claims.csv"
     claims = pd.read_csv(path, dtype=str, keep_default_na=False).drop_duplicates(["paper", "id"])
@@ -30,15 +83,24 @@ def kept_verdicts(paper: str, *beginnings: str) -> pd.DataFrame:
     if unknown:
         raise ValueError(f"no claim of {paper} in {path} begins with {', '.join(unknown)}")
     claims = claims[claims.id.str.startswith(beginnings)]
-    under = [f" ({reading})" if reading else "" for reading in claims.under]
-    shown = {"published": claims.published, "verdict": claims.verdict + under}
-    return pd.DataFrame(shown).set_index(claims.id)
+    link = f"[{{}}](../site/{paper}.html#claim-{{}})".format
+    under = [f" (`{reading}`)" if reading else "" for reading in claims.under]
+    shown = {
+        "claim": list(map(link, claims.statement.str.replace("|", r"\|"), claims.id)),
+        "printed": [prose.printed(number) or "–" for number in claims.published],
+        "verdict": claims.verdict + under,
+    }
+    return Markdown(prose.markdown(pd.DataFrame(shown)))
 
 
-def picture(figure: Figure, alt: str) -> Image:
-    """A figure as the output of a cell; `alt` describes it for readers who do not see it."""
-    buffer = io.BytesIO()
-    with mpl.rc_context({"savefig.dpi": 144}):
-        figure.savefig(buffer, format="png", metadata={"Software": None})
-    width = round(80 * figure.get_figwidth())
-    return Image(data=buffer.getvalue(), format="png", width=width, alt=alt)
+class picture:
+    """A figure as the output of a cell, an SVG; `alt` describes it to those who do not see it."""
+
+    def __init__(self, figure: Figure, alt: str):
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        self.svg, self.alt = buffer.getvalue(), alt
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """What IPython shows of it."""
+        return {"image/svg+xml": self.svg, "text/plain": self.alt}

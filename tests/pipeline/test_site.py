@@ -11,11 +11,12 @@ from posixpath import dirname, join, normpath
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
+import jupytext
 import pandas as pd
 import pytest
 import yaml
 
-from bestarm.common.looks import BLACK, BLUE, Look
+from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, Look
 from bestarm.common.style import caption, new_figure, save
 from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
@@ -68,8 +69,17 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def files(root):
-    return build.build(root)
+def notebooks(root, tmp_path_factory):
+    """The notebooks as if executed, without outputs."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    for source in sorted((root / "notebooks").glob("*.py")):
+        jupytext.write(jupytext.read(source), folder / f"{source.stem}.ipynb")
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
+def files(root, notebooks):
+    return build.build(root, notebooks)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +93,7 @@ def claims(root):
 
 
 def test_every_link_leads_somewhere_on_the_site(files, pages):
-    elsewhere = re.compile(r"https?:|data:,$|(\.\./)*(notebooks|api)/")
+    elsewhere = re.compile(r"https?:|data:,$|(\.\./)*api/")
     for path, page in pages.items():
         for link in page.links:
             if elsewhere.match(link):
@@ -112,7 +122,7 @@ def test_ids_are_unique(pages):
 def test_pages_are_those_the_workflow_declares(root, files):
     assert {p for p in files if "/" not in p} == {f"{name}.html" for name in page_names(root)}
     folders = {p.split("/")[0] for p in files if "/" in p}
-    assert folders == {"assets", "code", "figures", "schemas"}
+    assert folders == {"assets", "code", "figures", "notebooks", "schemas"}
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
@@ -196,6 +206,15 @@ def test_the_reading_that_decides_comes_first(root):
             assert [one.reading for one in shown[name].results] == order
 
 
+def test_thresholds_of_our_tests_are_said_in_words(pages):
+    said = {
+        ("baics", "table1-tascs-beats-tas"): "Our test: below that of T-a-S.",
+        ("baics", "theorem-4.1-pac-mean"): "Our test: above that of lower bound.",
+    }
+    for (paper, claim), words in said.items():
+        assert words in pages[f"{paper}.html"].texts[f"claim-{claim}"]
+
+
 def test_readings_lead_to_where_they_are_explained(pages):
     assert "readings.html#baics-maximiser+no-half" in pages["baics.html"].links
     assert pages["readings.html"].texts["baics-maximiser+no-half"] == "maximiser+no-half"
@@ -246,6 +265,17 @@ def test_every_paper_has_a_page_for_its_authors(paper, pages):
     )
 
 
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_paper_begins_with_what_it_asks_and_a_link_to_it(paper, root, files, pages):
+    html = files[f"{paper}.html"].decode()
+    lead = html[html.index("question") : html.index('id="found"')]
+    (link,) = re.findall(r'href="(https:[^"]+)"', lead)
+    assert f"]({link})" in (root / "README.md").read_text()
+    assert html.index('id="found"') < html.index('class="tally"')
+    anchors = [link for link in pages[f"{paper}.html"].links if link == "#contents"]
+    assert len(anchors) == len(registry.PAPERS[paper].targets)
+
+
 def test_run_times_are_those_measured():
     bench = pd.DataFrame({"measure": ["a, paper scale from nothing, warm compile cache"]})
     assert build._time(bench.assign(value=128.2), "a") == "128 s"
@@ -268,8 +298,6 @@ def odd(root, tmp_path_factory):
     (figures / "fig2.svg").unlink()
     table = figures / "table1.csv"
     table.write_text(table.read_text().replace("T-a-SCS", "</td><script>x()</script>"))
-    (project / "notebooks").mkdir(exist_ok=True)
-    (project / "notebooks/baics.py").write_text("1")
     lines = pd.read_csv(project / "figures/claims.csv", dtype=str, keep_default_na=False)
     lines.loc[lines.id == "table1-tascs-time", "statement"] = "<img src=x onerror=x()> & more"
     lines[lines.id != "table1-tas-time"].to_csv(project / "figures/claims.csv", index=False)
@@ -298,8 +326,20 @@ def test_what_is_missing_is_said(odd):
     assert 'data-label="… not tested yet">1<' in overview
 
 
-def test_a_notebook_is_linked_where_there_is_one(odd):
-    assert "notebooks/baics.html" in Page(odd["baics.html"].decode()).links
+def test_a_notebook_is_linked_where_there_is_one(odd, pages):
+    assert "notebooks/baics.html" not in Page(odd["baics.html"].decode()).links
+    for paper in registry.PAPERS:
+        assert f"notebooks/{paper}.html" in pages[f"{paper}.html"].links
+
+
+def test_notebooks_have_the_shell_of_the_site(pages):
+    """Header, styles, a table of contents, the paper's page and the notebook's own source."""
+    for paper in registry.PAPERS:
+        links = pages[f"notebooks/{paper}.html"].links
+        there = {"../index.html", "../assets/site.css", "../assets/theme.js", f"../{paper}.html"}
+        assert there <= set(links)
+        assert f"../code/notebooks/{paper}.py.html" in links
+        assert sum(link.startswith("#") for link in links) > 4
 
 
 def test_links_to_what_the_site_does_not_have_are_plain_text(odd):
@@ -364,6 +404,14 @@ def test_a_smaller_picture_has_the_same_marks_texts_and_looks(root):
     assert log_axes(picture)["x"]
 
 
+def test_an_axis_is_logarithmic_if_it_is_in_any_panel(tmp_path):
+    """The first panel of a figure may show the instance."""
+    figure = new_figure(4, 2)
+    figure.subplots(1, 2)[1].set_yscale("log")
+    save(figure, *(tmp_path / f"x.{ending}" for ending in ("svg", "png", "pdf")))
+    assert log_axes((tmp_path / "x.svg").read_bytes()) == {"x": False, "y": True}
+
+
 def test_curves_are_put_into_panels_and_series():
     """What x says already is no part of a name; colours are the paper's."""
     looks = {"S": Look(BLUE, "s", "--")}
@@ -382,27 +430,70 @@ def test_curves_are_put_into_panels_and_series():
     assert made["x_names"] == ["d", "d"]
     series = {one["name"]: one for one in made["series"]}
     blue = {"colour": BLUE, "dash": "dash", "symbol": "square"}
-    assert series["S · as-written"] == {"name": "S · as-written", **blue}
-    assert series["S · published"]["colour"] == BLACK
-    assert series["S · published"]["dash"] is None
-    assert made["of"][0] == [0, 0]
+    assert list(series) == ["S", "S, published", "T"]
+    assert series["S"] == {"name": "S", **blue}
+    published = {"colour": BLACK, "dash": None, "symbol": "diamond", "hollow": True}
+    assert series["S, published"] == {"name": "S, published", **published}
+    assert made["of"][0] == ([0], 0)
     assert made["start"] == "error_rate"
 
 
-def test_curves_that_share_a_colour_differ_in_dashes():
-    rows = [row for r in "abc" for row in points("d", (1, 2, 3), "S", reading=r)]
-    dashes = [one["dash"] for one in chart(assemble(rows), {})["series"]]
-    assert len(set(dashes)) == 3
+def test_readings_of_one_strategy_have_their_own_looks_and_names():
+    looks = {"S": Look(BLUE), "a": Look(GREEN, "^", "-.", "as it is"), "b": Look(ORANGE, "s", "")}
+    rows = [row for r in "ba" for row in points("d", (1, 2, 3), "S", reading=r)]
+    rows += points("d", (1, 2, 3), "bound", reading="exact")
+    assert chart(assemble(rows), looks, "error_rate")["series"] == [
+        {"name": "as it is", "colour": GREEN, "dash": "dashdot", "symbol": "triangle-up"},
+        {"name": "b", "colour": ORANGE, "dash": None, "symbol": "square"},
+        {"name": "bound", "colour": PURPLE, "dash": "solid", "symbol": "circle"},
+    ]
+
+
+def test_several_strategies_in_several_readings_are_a_panel_per_reading():
+    """What has one reading, or none, is in all of them."""
+    rows = [row for s in "ST" for r in "ab" for row in points("d", (1, 2, 3), s, reading=r)]
+    rows += points("d", (1, 2, 3), "U") + points("d", (1, 2, 3), "S", reading="published")
+    made = chart(assemble(rows), {"b": Look(BLUE, name="another")})
+    assert made["panels"] == ["a", "another"]
+    assert [one["name"] for one in made["series"]] == ["S", "S, published", "T", "U"]
+    assert [panels for panels, _ in made["of"]] == [
+        *([[0]] * 3 + [[1]] * 3) * 2,
+        *[[0, 1]] * 6,
+    ]
+
+
+def test_curves_that_share_a_look_differ_in_dashes():
+    """Strategies with options have the look of the strategy."""
+    rows = [
+        row | {"algorithm": "S"} for k in "123" for row in points("d", (1, 2, 3), f"S step={k}")
+    ]
+    drawn = chart(assemble(rows), {"S": Look(BLUE, "^")})["series"]
+    assert {(one["colour"], one["symbol"]) for one in drawn} == {(BLUE, "triangle-up")}
+    assert len({one["dash"] for one in drawn}) == 3
 
 
 def test_settings_tell_panels_apart_only_where_they_must():
+    """Published values, which have none, are beside both."""
     rows = [
         row | {"batch": b, "d": row["x"]}
         for b in (1, 2)
         for row in points("d", (1, 2, 3), "S", setting=f"batch={b},d=1")
     ]
+    rows += points("d", (1, 2, 3), "S", reading="published")
     made = chart(assemble(rows), {}, about={"setting": ["batch", "d"]})
-    assert made["panels"] == ["A · batch=1", "A · batch=2"]
+    assert made["panels"] == ["batch=1", "batch=2"]
+    assert made["of"][-1][0] == [0, 1]
+    assert [of for _, of in made["of"][:6]] == [0] * 6
+
+
+def test_a_bound_in_the_same_unit_stands_beside_the_first_statistic():
+    times = {"statistic": "mean_stopping_time", "unit": "pulls"}
+    rows = points("d", (1, 2, 3), "S", **times)
+    bound = points("d", (1, 2, 3), "bound", reading="exact", statistic="lower_bound", unit="pulls")
+    assert chart(assemble(rows + bound), {}, "mean_stopping_time")["beside"] == ["lower_bound"]
+    assert chart(assemble(rows + bound), {}, "lower_bound")["beside"] == []
+    bound = [row | {"unit": "steps"} for row in bound]
+    assert chart(assemble(rows + bound), {}, "mean_stopping_time")["beside"] == []
 
 
 def test_tables_without_curves_become_dots():
@@ -449,6 +540,23 @@ def test_what_a_picture_shows_first_is_in_its_table(paper, root, files):
         assert drawn["log"]["x"] == (b"<rdf:li>x log</rdf:li>" in picture)
 
 
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_what_is_seen_first_has_our_numbers_and_not_only_published_ones(paper, root, files):
+    for name in registry.PAPERS[paper].targets:
+        data = files[f"figures/{paper}/{name}.js"].decode()
+        drawn = json.loads(data.partition(", ")[2].removesuffix(");\n"))["chart"]
+        if not drawn:
+            continue
+        table = read_table(root / f"figures/{paper}/{name}.csv")
+        first = table.statistic == drawn["start"]
+        panels = [{at} if isinstance(at, int) else set(at) for at in drawn["of"]["panel"]]
+        seen, ours = (
+            set().union(*(some for some, one in zip(panels, which, strict=True) if one)) - {-1}
+            for which in (first, first & (table.reading != "published"))
+        )
+        assert min(seen) in ours, name
+
+
 def test_statistics_of_many_parts_become_a_heat_map(root):
     made = chart(read_table(root / "figures/baics/fig1.csv"), {})
     assert made["kind"] == "map"
@@ -473,19 +581,30 @@ def test_captions_of_pictures_become_one_table(tmp_path):
 
 def test_markdown_keeps_to_the_site():
     text = texts.render(
-        "# T\n<!-- computed: x -->\n## Toy (1)\n\n- `one`: <b>[a](a.md#x)</b> [gone](b.md)\n"
+        "# T\n<!-- computed: x -->\nabout <!-- ledger: y -->7<!-- end -->\npulls\n\n"
+        "## Toy (1)\n\n- `one`: <b>[a](a.md#x)</b> [gone](b.md)\n"
         "- `one` again [out](https://x.org)\n\n## Toy (1)\n\n| a |\n| --- |\n| 1 |\n",
         lambda href: "page.html" if href == "a.md#x" else None,
         lambda heading, code: f"toy-{code}" if heading == "Toy (1)" else None,
     )
     assert text.title == "T"
-    assert "computed" not in text.body
+    assert text.body.startswith("<p>about 7\npulls</p>")
     assert "&lt;b&gt;" in text.body
     assert '<a href="page.html">a</a>' in text.body
     assert "<span>gone</span>" in text.body
     assert text.body.count('<code id="toy-one">') == 1
     assert [h.anchor for h in text.headings] == ["toy-1", "toy-1-2"]
     assert 'href="https://x.org"' in text.body
+
+
+def test_equations_are_mathml_and_money_is_not():
+    text = texts.render("It is $\\frac{1}{2}$.\n\n$$x\n= 1$$\n\nFrom $5 to $6.\n\n`a$b$`", str)
+    assert "<mfrac><mn>1</mn><mn>2</mn></mfrac>" in text.body
+    assert text.body.count("<math") == 2
+    assert text.body.count('display="block"') == 1
+    assert "From $5 to $6" in text.body
+    with pytest.raises(InputError, match=r"the equation \\wrong: .*wrong"):
+        texts.render("$\\wrong$", str)
 
 
 def test_sections_and_bullets_of_a_text():
@@ -530,11 +649,11 @@ def test_fingerprint_follows_content_and_not_times(root, tmp_path):
 
 
 def test_a_project_that_changes_meanwhile_is_refused(root, tmp_path, files, monkeypatch):
-    monkeypatch.setattr(build, "build", lambda _: files)
+    monkeypatch.setattr(build, "build", lambda *_: files)
     with pytest.raises(InputError, match="changed while its site was made"):
-        build.make(root, tmp_path / "out", "another")
+        build.make(root, tmp_path / "out", expected="another")
     assert not (tmp_path / "out").exists()
-    build.make(root, tmp_path / "out", fingerprint(root))
+    build.make(root, tmp_path / "out", expected=fingerprint(root))
     assert (tmp_path / "out/index.html").read_bytes() == files["index.html"]
 
 

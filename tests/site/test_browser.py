@@ -29,6 +29,7 @@ FLAGS = [
 PHONE, DESKTOP = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 ROOT = Path(__file__).parents[2]
 PAGES = [f"{name}.html" for name in page_names(ROOT)]
+NOTEBOOKS = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.py"))]
 CODE = [
     "code/src/bestarm/index.html",
     "code/src/bestarm/pipeline/claims.py.html",
@@ -42,7 +43,7 @@ def site(tmp_path_factory):
     if built := os.environ.get("BESTARM_SITE"):
         return Path(built).resolve()
     folder = tmp_path_factory.mktemp("site") / "a site"
-    make(ROOT, folder)
+    make(ROOT, folder, sorted((ROOT / "results/notebooks").glob("*.ipynb")))
     return folder
 
 
@@ -60,6 +61,8 @@ def open_page(browser, site):
     contexts, errors, fetched = [], [], []
 
     def opened(path, viewport=DESKTOP, scheme="light"):
+        if path in NOTEBOOKS and not (site / path).is_file():
+            pytest.skip("the notebook was not run; `make test-site` runs it")
         contexts.append(browser.new_context(viewport=viewport, color_scheme=scheme))
         page = contexts[-1].new_page()
         page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
@@ -95,7 +98,7 @@ def grave_violations(page, part=None):
     return [(one["id"], one["nodes"][0]["html"][:200]) for one in grave]
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", PAGES + NOTEBOOKS)
 def test_every_picture_loads_and_every_link_leads_to_a_file(open_page, path):
     page = open_page(path)
     page.evaluate("document.querySelectorAll('img').forEach(i => { i.loading = 'eager'; })")
@@ -110,7 +113,7 @@ def test_every_picture_loads_and_every_link_leads_to_a_file(open_page, path):
     assert [one for one in here if not page.locator(f'[id="{one}"]').count()] == []
 
 
-@pytest.mark.parametrize("path", PAGES + CODE)
+@pytest.mark.parametrize("path", PAGES + NOTEBOOKS + CODE)
 def test_no_page_is_wider_than_a_phone(open_page, path):
     page = open_page(path, PHONE)
     page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
@@ -118,7 +121,7 @@ def test_no_page_is_wider_than_a_phone(open_page, path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", PAGES + CODE)
+@pytest.mark.parametrize("path", PAGES + NOTEBOOKS + CODE)
 def test_nothing_bars_readers(open_page, path, scheme):
     """axe-core finds nothing serious or critical."""
     page = open_page(path, scheme=scheme)
@@ -254,7 +257,7 @@ def test_filters_of_a_paper_hide_figures_without_such_claims(open_page):
     expect(page.locator("#claim-fig5-median-lagex")).to_be_visible()  # a link clears the filters
 
 
-@pytest.mark.parametrize("path", [f"{paper}.html" for paper in registry.PAPERS])
+@pytest.mark.parametrize("path", [*(f"{paper}.html" for paper in registry.PAPERS), *NOTEBOOKS])
 def test_text_of_figures_can_be_read_on_a_phone(open_page, site, path):
     """No text but exponents is below 11 pixels: pictures scroll sideways instead."""
     page = open_page(path, PHONE)
@@ -262,10 +265,31 @@ def test_text_of_figures_can_be_read_on_a_phone(open_page, site, path):
     page.wait_for_function("[...document.images].every(i => i.complete)")
     sizes = "[...document.images].map(i => [i.getAttribute('src'), i.clientWidth, i.naturalWidth])"
     for source, shown, natural in page.evaluate(sizes):
-        text = (site / unquote(source)).read_text()
+        text = (site / path).parent.joinpath(unquote(source)).read_text()
         sizes = map(float, re.findall(r"font-size: ([\d.]+)px", text))
         least = min(size for size in sizes if size >= 6.0)  # exponents are smaller
         assert least * 4 / 3 * shown / natural >= 10.99, source
+
+
+@pytest.mark.parametrize("path", PAGES + NOTEBOOKS + CODE)
+def test_no_text_of_a_page_is_small_on_a_phone(open_page, path):
+    """No text, that of the forest plot included, but exponents is below 11 pixels."""
+    page = open_page(path, PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    small = """() => {
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        const found = [];
+        while (walker.nextNode()) {
+            const { parentElement: one, data } = walker.currentNode;
+            if (!data.trim() || !one.checkVisibility() || one.closest("math, style")) continue;
+            const svg = one.closest("svg");
+            const scale = svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1;
+            const size = parseFloat(getComputedStyle(one).fontSize) * scale;
+            if (size < 10.99) found.push([data.trim().slice(0, 40), size]);
+        }
+        return found;
+    }"""
+    assert page.evaluate(small) == []
 
 
 def test_the_site_is_light(site):

@@ -12,6 +12,7 @@ os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.envir
 
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry, served
+from bestarm.pipeline.captions import rst_caption
 from bestarm.common.arithmetic import same_kernels
 from bestarm.common.codehash import code_hash
 from bestarm.pipeline.scales import SCALES, read_scale
@@ -94,6 +95,16 @@ def hashes_of(kept):
     return "".join(sha256(p.read_bytes()).hexdigest()[:16] for p in paths if p.exists())
 
 
+# The category of what is of all papers together, in a report of Snakemake.
+ACROSS = "All papers"
+
+
+def labels_of(wildcards, kind):
+    """What tells a target's files apart in a report of Snakemake."""
+    target = registry.PAPERS[wildcards.paper].targets[wildcards.target]
+    return {"figure": target.name, "shows": target.title, "as": kind}
+
+
 def pictures(figures, paper):
     """Every file kept of a paper's targets."""
     for target in targets(paper):
@@ -140,8 +151,9 @@ localrules:
 # A manifest that exists would hide a missing figure or summary: Snakemake does not look behind a file
 # that is newer than everything present. So a run that will build removes such a manifest first. This
 # comes before Snakemake's lock, but another run that makes the missing file makes the manifest anew.
-DRY = {"-n", "--dry-run", "--dryrun", "--lint"}
-WILL_BUILD = workflow.is_main_process and not DRY & set(sys.argv)
+BUILDS_NOTHING = {"-n", "--dry-run", "--dryrun", "--lint", "--report"}
+ASKED = {word.partition("=")[0] for word in sys.argv}
+WILL_BUILD = workflow.is_main_process and not BUILDS_NOTHING & ASKED
 if WILL_BUILD:
     for figures in SCALE_OF:
         if not all(Path(file).exists() for file in across_papers(figures)):

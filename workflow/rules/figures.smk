@@ -1,4 +1,5 @@
-# From summaries to tables, pictures, claims and manifests.
+# From summaries to tables, pictures, claims and manifests. What is marked with report() is shown by
+# `snakemake ... --report`, with the caption that a picture keeps in its data.
 
 
 rule table:
@@ -10,7 +11,11 @@ rule table:
         instances=lambda w: f"results/{rows_of(SCALE_OF[w.figures])}/{w.paper}/instances.json",
         published="data/published/{paper}.csv",
     output:
-        "{figures}/{paper}/{target}.csv",
+        report(
+            "{figures}/{paper}/{target}.csv",
+            category=lambda w: registry.PAPERS[w.paper].title,
+            labels=lambda w: labels_of(w, "table"),
+        ),
     log:
         "results/logs/{figures}/{paper}/{target}.table.log",
     threads: 1
@@ -45,7 +50,12 @@ rule plot:
             else []
         ),
     output:
-        svg="{figures}/{paper}/{target}.svg",
+        svg=report(
+            "{figures}/{paper}/{target}.svg",
+            caption="../report/caption.rst",
+            category=lambda w: registry.PAPERS[w.paper].title,
+            labels=lambda w: labels_of(w, "picture"),
+        ),
         png="{figures}/{paper}/{target}.png",
         pdf="{figures}/{paper}/{target}.pdf",
     log:
@@ -56,6 +66,8 @@ rule plot:
         runtime=10,
     params:
         code=lambda w: code_hash(f"bestarm.{w.paper}.plots"),
+        # As it depends on the output, a new caption is no reason to draw again.
+        caption=lambda w, output: rst_caption(output.svg),
         geometry=lambda w, input: f"--geometry {input.geometry}" if input.geometry else "",
     shell:
         "python -m bestarm workflow plot {wildcards.paper} {wildcards.target} {input.table}"
@@ -72,9 +84,17 @@ rule claims:
         ledgers=[f"data/claims/{paper}.yaml" for paper in registry.PAPERS],
         published=[f"data/published/{paper}.csv" for paper in registry.PAPERS],
     output:
-        claims="{figures}/claims.csv",
-        headline="{figures}/headline.csv",
-        scorecard="{figures}/scorecard.csv",
+        claims=report(
+            "{figures}/claims.csv", category=ACROSS, labels={"figure": "all claims", "as": "table"}
+        ),
+        headline=report(
+            "{figures}/headline.csv", category=ACROSS, labels={"figure": "totals", "as": "table"}
+        ),
+        scorecard=report(
+            "{figures}/scorecard.csv",
+            category=ACROSS,
+            labels={"figure": "readings", "as": "table"},
+        ),
     log:
         "results/logs/{figures}/claims.log",
     threads: 1
@@ -88,17 +108,34 @@ rule claims:
         " --out {output.claims} --headline {output.headline} --scorecard {output.scorecard} 2> {log}"
 
 
+OVERVIEWS = [
+    f"{{figures}}/{name}.{ending}"
+    for name in ("forest", *(f"scorecard-{paper}" for paper in registry.PAPERS))
+    for ending in ("png", "pdf")
+]
+
+
 rule overview:
     input:
         claims="{figures}/claims.csv",
         scorecard="{figures}/scorecard.csv",
     output:
-        "{figures}/forest.svg",
-        "{figures}/forest.png",
-        "{figures}/forest.pdf",
-        [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.PAPERS],
-        [f"{{figures}}/scorecard-{paper}.png" for paper in registry.PAPERS],
-        [f"{{figures}}/scorecard-{paper}.pdf" for paper in registry.PAPERS],
+        forest=report(
+            "{figures}/forest.svg",
+            caption="../report/forest.rst",
+            category=ACROSS,
+            labels={"figure": "published over ours", "as": "picture"},
+        ),
+        scorecards=[
+            report(
+                f"{{figures}}/scorecard-{paper}.svg",
+                caption="../report/scorecard.rst",
+                category=ACROSS,
+                labels={"figure": f"readings of {paper}", "as": "picture"},
+            )
+            for paper in registry.PAPERS
+        ],
+        others=OVERVIEWS,
     log:
         "results/logs/{figures}/overview.log",
     threads: 1
@@ -107,6 +144,8 @@ rule overview:
         runtime=10,
     params:
         code=code_hash("bestarm.pipeline.overview"),
+        forest=lambda w, output: rst_caption(output.forest),
+        scorecard=lambda w, output: rst_caption(output.scorecards[0]),
     shell:
         "python -m bestarm workflow overview {input.claims} {input.scorecard}"
         " --out {wildcards.figures} 2> {log}"

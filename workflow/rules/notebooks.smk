@@ -1,5 +1,5 @@
-# Run a paper's notebook and write it as a page. Not part of figures/all: what it compares with are
-# the tables in git, which it does not rebuild.
+# Run a paper's notebook and keep it with its outputs, which the site shows as a page. Not part of
+# figures/all: what it compares with are the tables in git, which it does not rebuild.
 from bestarm.pipeline.manifest import files_hash
 
 NOTEBOOKS = [paper for paper in registry.PAPERS if Path(f"notebooks/{paper}.py").exists()]
@@ -7,14 +7,14 @@ NOTEBOOKS = [paper for paper in registry.PAPERS if Path(f"notebooks/{paper}.py")
 
 rule notebooks:
     input:
-        expand("site/notebooks/{paper}.html", paper=NOTEBOOKS),
+        "site/notebooks",
 
 
 rule notebook:
     input:
         "notebooks/{paper}.py",
     output:
-        "site/notebooks/{paper}.html",
+        "results/notebooks/{paper}.ipynb",
     log:
         "results/logs/notebooks/{paper}.log",
     threads: 1
@@ -24,9 +24,16 @@ rule notebook:
     params:
         code=lambda w: code_hash(
             "bestarm.pipeline.notebooks",
+            "bestarm.notebook",
             f"bestarm.{w.paper}.interactive",
             f"bestarm.{w.paper}.statistics",
+            f"bestarm.{w.paper}.plots",
         ),
-        tables=lambda w: files_hash(sorted(Path(f"figures/{w.paper}").glob("*.csv"))),
+        tables=lambda w: files_hash(
+            [
+                *Path("figures").glob("claims.csv"),
+                *sorted(Path(f"figures/{w.paper}").glob("*.csv")),
+            ]
+        ),
     shell:
         "python -m bestarm workflow notebook {input} --out {output} 2> {log}"

@@ -7,6 +7,7 @@ from bestarm.pipeline.site.content import fingerprint, page_names
 
 PAGES = [f"site/{page}.html" for page in page_names(Path())]
 FOLDERS = ["site/assets", "site/code", "site/figures", "site/schemas"]
+FOLDERS += ["site/notebooks"] if NOTEBOOKS else []
 
 # As with manifests: Snakemake would not see that a page beside the first is missing.
 if WILL_BUILD and not all(Path(file).exists() for file in PAGES + FOLDERS):
@@ -15,11 +16,7 @@ if WILL_BUILD and not all(Path(file).exists() for file in PAGES + FOLDERS):
 
 rule site:
     input:
-        notebooks=[
-            f"site/notebooks/{paper}.html"
-            for paper in registry.PAPERS
-            if Path(f"notebooks/{paper}.py").exists()
-        ],
+        notebooks=expand("results/notebooks/{paper}.ipynb", paper=NOTEBOOKS),
         api="site/api",
     output:
         PAGES,
@@ -33,4 +30,5 @@ rule site:
     params:
         content=lambda w: fingerprint(Path()),
     shell:
-        "python -m bestarm workflow site --out site --content {params.content} 2> {log}"
+        "python -m bestarm workflow site {input.notebooks} --out site --content {params.content}"
+        " 2> {log}"

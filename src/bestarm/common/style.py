@@ -326,10 +326,11 @@ def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
 def save(figure: Figure, svg: Path | str, png: Path | str, pdf: Path | str) -> None:
     """Write a figure in all formats; always the same bytes.
 
-    Their data hold its caption, that of the SVG also the scales of its first axes.
+    Their data hold its caption, that of the SVG also which of its scales are logarithmic anywhere.
     """
     text = str(figure.get_label())
-    scales = [f"{a} {getattr(figure.axes[0], f'get_{a}scale')()}" for a in "xy" if figure.axes]
+    used = {a: {getattr(axes, f"get_{a}scale")() for axes in figure.axes} for a in "xy"}
+    scales = [f"{a} {'log' if 'log' in some else 'linear'}" for a, some in used.items() if some]
     about = {
         "svg": {"Date": None, "Creator": None, "Description": text, "Keywords": scales},
         "png": {"Software": None, "Description": text},

@@ -538,7 +538,7 @@ PLOTS = Plots(
         "fig1": "characteristic_time",
         "fig2": "feasible_area",
         "fig3": "cone_angle",
-        "fig4": "lower_bound",
+        "fig4": "median_stopping_time",
         **dict.fromkeys(("fig5", "fig6", "fig7"), "median_stopping_time"),
         **{f"fig{k}": "policy_violations:median" for k in range(8, 13)},
         **dict.fromkeys(("shares", "example"), "prob_feasible"),

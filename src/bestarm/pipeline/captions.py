@@ -1,20 +1,30 @@
-"""The captions of all pictures as one table, which the site and the README show."""
+"""Captions, which pictures keep in their data: as a table, and for `snakemake --report`."""
 
+import csv
+import io
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pandas as pd
-
 from bestarm.core.files import write_text
 from bestarm.pipeline.registry import PAPERS
 
-_DESCRIPTION = ".//{http://purl.org/dc/elements/1.1/}description"
+_DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
+COLUMNS = ["paper", "target", "caption"]
 
 
-def caption_of(svg: str) -> str:
-    """The caption that an SVG keeps as its description; empty if it has none."""
-    return ElementTree.fromstring(svg).findtext(_DESCRIPTION, "")
+def caption_of(svg: Path) -> str:
+    """The caption that an SVG keeps as its description; empty if it has none, or does not exist."""
+    if not svg.is_file():
+        return ""
+    elements = (element for _, element in ElementTree.iterparse(svg))
+    return next((one.text or "" for one in elements if one.tag == _DESCRIPTION), "")
+
+
+def rst_caption(svg: Path | str) -> str:
+    """`caption_of` as reStructuredText, in which signs such as * act."""
+    return re.sub(r"([\\*`|_])", r"\\\1", caption_of(Path(svg)))
 
 
 def write_captions(pictures: Iterable[Path], path: Path | str) -> None:
@@ -22,17 +32,18 @@ def write_captions(pictures: Iterable[Path], path: Path | str) -> None:
 
     The paper of a picture that is of all papers together, FIGURES/NAME.svg, is empty.
     """
-    rows = [
-        (p.parent.name if p.parent.name in PAPERS else "", p.stem, caption_of(p.read_text("utf-8")))
-        for p in map(Path, pictures)
-    ]
-    table = pd.DataFrame(rows, columns=["paper", "target", "caption"])
-    write_text(path, table.to_csv(index=False))
+    buffer = io.StringIO()
+    table = csv.writer(buffer, lineterminator="\n")
+    table.writerow(COLUMNS)
+    for picture in pictures:
+        paper = picture.parent.name if picture.parent.name in PAPERS else ""
+        table.writerow([paper, picture.stem, caption_of(picture)])
+    write_text(path, buffer.getvalue())
 
 
 def read_captions(path: Path) -> dict[tuple[str, str], str]:
     """Captions by paper and target; none if the table has not been made."""
     if not path.is_file():
         return {}
-    table = pd.read_csv(path, keep_default_na=False)
-    return dict(zip(zip(table.paper, table.target, strict=True), table.caption, strict=True))
+    with path.open(encoding="utf-8", newline="") as lines:
+        return {(row["paper"], row["target"]): row["caption"] for row in csv.DictReader(lines)}

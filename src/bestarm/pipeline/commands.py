@@ -198,12 +198,13 @@ def manifest(tables: list[Path], out: Out) -> None:
 @command()
 def site(
     out: Annotated[Path, typer.Option(help="Folder to write.")],
+    notebooks: Annotated[list[Path] | None, typer.Argument(help="Executed ones.")] = None,
     content: Annotated[str | None, typer.Option(help="Hash that the project must have.")] = None,
 ) -> None:
     """Make the replication site from the project in this folder."""
     from bestarm.pipeline.site.build import make
 
-    make(Path(), out, content)
+    make(Path(), out, notebooks or [], content)
 
 
 @command()
@@ -224,7 +225,7 @@ def hashes(out: Path = Path("data/verify/hashes.csv")) -> None:
 
 @command()
 def notebook(source: Path, out: Out) -> None:
-    """Run a notebook and write it as a page."""
-    from bestarm.pipeline.notebooks import render
+    """Execute a notebook and write it as .ipynb."""
+    from bestarm.pipeline.notebooks import execute
 
-    render(source, out)
+    execute(source, out)

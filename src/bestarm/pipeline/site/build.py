@@ -1,7 +1,7 @@
 """From the project's files to the pages of the site."""
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from bestarm.pipeline.site import table as tables
 from bestarm.pipeline.site import texts
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import README_PAGES, fingerprint, kept, prose, sources
+from bestarm.pipeline.site.notebook import notebook_view
 from bestarm.pipeline.site.paper import (
     check_targets,
     experiment_view,
@@ -89,6 +90,8 @@ class Site:
             parts = path.split("/")
             if path == "README.md":
                 return f"rerun.html{anchor}"
+            if parts[0] == "site":
+                return "/".join(parts[1:]) + anchor
             if path in self.prose:
                 return f"{self.prose[path]}.html{anchor}"
             if parts[0] == "figures" and len(parts) == 3 and parts[1] in registry.PAPERS:
@@ -136,19 +139,23 @@ class Site:
         return {"readings": titles.pop("readings"), **made, **titles}
 
 
-def build(root: Path) -> dict[str, bytes]:
+def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     """The files of the site by path.
 
     Args:
         root: the project's folder.
+        notebooks: executed ones, PAPER.ipynb.
 
     Raises:
         InputError: a text, table or ledger of the project cannot be read.
     """
     site = Site(root)
+    walks = {path.stem: path for path in notebooks}
     ledger = ledgers.read_verdicts(root / "figures/claims.csv")
     scale = read_scale(root / "workflow/scales/paper.yaml")
-    papers = {paper: _add_paper(site, paper, ledger, scale) for paper in registry.PAPERS}
+    papers = {p: _add_paper(site, p, ledger, scale, p in walks) for p in registry.PAPERS}
+    for paper, path in walks.items():
+        _add_notebook(site, paper, path)
     _add_texts(site)
     bench = pd.read_csv(root / "bench/bench.csv")
     times = {paper: _time(bench, paper) for paper in registry.PAPERS}
@@ -162,7 +169,9 @@ def build(root: Path) -> dict[str, bytes]:
     return site.files
 
 
-def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> dict[str, Any]:
+def _add_paper(
+    site: Site, paper: str, ledger: pd.DataFrame, scale: Scale, notebook: bool
+) -> dict[str, Any]:
     """Add a paper's page and the files it links; return what the overview says of it."""
     known = registry.PAPERS[paper]
     claims = ledgers.judged(site.root, paper, ledger)
@@ -184,9 +193,14 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
     for view in experiments:
         key = f"{paper}/cells-{view.name}"
         site.files[f"figures/{key}.js"] = tables.script(key, view.cells, None).encode()
-    findings = texts.section(read_text(site.root / "docs/findings.md"), "Paper by paper")
-    summary = texts.render(site.about(paper, texts.bullets(findings)), site.link("docs")).body
-    values = {"claims": claims, "targets": targets, "summary": summary}
+    summary, question = (
+        texts.render(site.about(paper, texts.bullets(text)), site.link("docs")).body
+        for text in (
+            texts.section(read_text(site.root / "docs/findings.md"), "Paper by paper"),
+            read_text(site.root / "docs/papers.md"),
+        )
+    )
+    values = {"claims": claims, "targets": targets, "notebook": notebook}
     authors = f"docs/authors/{paper}.md" in site.prose
     site.page(
         f"{paper}.html",
@@ -196,12 +210,25 @@ def _add_paper(site: Site, paper: str, ledger: pd.DataFrame, scale: Scale) -> di
         authors=f"authors-{paper}.html" if authors else "",
         scorecard=widths(site.files.get(f"figures/scorecard-{paper}.svg", b"")),
         scorecard_caption=captions.get(("", f"scorecard-{paper}"), ""),
-        notebook=(site.root / "notebooks" / f"{paper}.py").is_file(),
+        question=question,
+        summary=summary,
         experiments=experiments,
         reading_page=site.reading_page,
         **values,
     )
     return values
+
+
+def _add_notebook(site: Site, paper: str, path: Path) -> None:
+    """Add the page of a paper's notebook, and its pictures."""
+    to_page = site.link("notebooks")
+
+    def link(href: str) -> str | None:
+        return (there := to_page(href)) and f"../{there}"
+
+    view = notebook_view(path, link)
+    site.files |= {f"notebooks/{name}": data for name, data in view.pictures.items()}
+    site.page(f"notebooks/{paper}.html", "notebook.html", paper=paper, view=view)
 
 
 def _add_texts(site: Site) -> None:
@@ -263,18 +290,21 @@ def _add_assets(site: Site) -> None:
         site.files[f"assets/{asset.name}"] = asset.read_bytes()
 
 
-def make(root: Path, out: Path, expected: str | None = None) -> None:
+def make(
+    root: Path, out: Path, notebooks: Iterable[Path] = (), expected: str | None = None
+) -> None:
     """Build the site into a folder.
 
     Args:
         root: the project's folder.
         out: where the pages go; other files there are left alone.
+        notebooks: executed ones, PAPER.ipynb.
         expected: the fingerprint of the project when the site was asked for.
 
     Raises:
         InputError: see `build`; or the project has changed since the site was asked for.
     """
-    pages = build(root)
+    pages = build(root, notebooks)
     if expected and expected != fingerprint(root):
         raise InputError(f"{out}: the project changed while its site was made; make it again")
     # The first page last, so that it is never there without the others: a second build that starts

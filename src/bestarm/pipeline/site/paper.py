@@ -113,8 +113,18 @@ def threshold(judged: Judged) -> str:
         claim.than.model_dump(exclude_none=True),
         claim.tested.model_dump(exclude_none=True),
     )
-    differs = [f"{key} {value}" for key, value in other.items() if row.get(key) != value]
-    return f"{side} that of {', '.join(differs)}" if len(claim.over) < 2 else f"{side} others"
+    differs = [_said(key, str(value)) for key, value in other.items() if row.get(key) != value]
+    named = ", ".join(dict.fromkeys(filter(None, differs)))
+    return f"{side} that of {named}" if len(claim.over) < 2 else f"{side} others"
+
+
+def _said(field: str, value: str) -> str:
+    """A field by which two rows differ, in words; empty if it goes without saying."""
+    if field == "target" or value == "exact":
+        return ""
+    if field == "statistic":
+        return value.replace("_", " ").replace(":", ": ")
+    return value if field == "strategy" else f"{field} {value}"
 
 
 def check_targets(paper: str, claims: list[Judged]) -> None:

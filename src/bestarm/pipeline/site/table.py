@@ -60,8 +60,9 @@ def script(key: str, table: pd.DataFrame, chart: dict | None) -> str:
     """
     values = {name: _compact([plain(v) for v in table[name]]) for name in columns(table)}
     if chart is not None:
-        places = [of or (-1, -1) for of in chart["of"]]
-        chart = chart | {"of": {"panel": [p for p, _ in places], "series": [s for _, s in places]}}
+        places = [of or ([-1], -1) for of in chart["of"]]
+        panels = [some if len(some) > 1 else some[0] for some, _ in places]
+        chart = chart | {"of": {"panel": panels, "series": [s for _, s in places]}}
     data = {"columns": values, "chart": chart}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f"bestarm.receive({json.dumps(key)}, {text});\n"

@@ -1,16 +1,21 @@
-"""The project's own Markdown as pages: links that stay on the site, anchors for readings."""
+"""The project's own Markdown as pages: links that stay on the site, equations, anchors."""
 
 import re
 from collections.abc import Callable, Iterable
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
+from bestarm.core.inputs import InputError
 from bestarm.pipeline.site.code import preformatted
 
-COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+#: A comment, with its line if it has one of its own.
+COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)
 
 
 class Heading(NamedTuple):
@@ -33,15 +38,19 @@ def render(
     link: Callable[[str], str | None],
     readings: Callable[[str, str], str | None] = lambda heading, code: None,
 ) -> Text:
-    """Markdown as HTML; its first heading becomes the title.
+    """Markdown, with equations between $ or $$, as HTML; its first heading becomes the title.
 
     Args:
         markdown: the text.
         link: from a relative link to one that works on the site, or None to leave plain text.
         readings: from the last second-level heading and a piece of code to an anchor, or None.
+
+    Raises:
+        InputError: an equation is not TeX that MathML has.
     """
     highlight = lambda code, language, _: preformatted(code, language)  # noqa: E731
     parser = MarkdownIt("commonmark", {"html": False, "highlight": highlight}).enable("table")
+    parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_equation)
     tokens = parser.parse(COMMENT.sub("", markdown))
     title, tokens = _without_title(tokens)
     headings, anchors, section = [], set(), ""
@@ -80,6 +89,15 @@ def bullets(markdown: str) -> dict[str, str]:
 def about(paper: str, names: Iterable[str]) -> str | None:
     """The first of some headings that speaks of a paper: the one that starts with its key."""
     return next((name for name in names if name.lower().startswith(paper.lower())), None)
+
+
+def _equation(tex: str, options: dict[str, Any]) -> str:
+    """TeX as MathML."""
+    try:
+        mathml = tex2mathml(tex.strip(), as_block=options["display_mode"])
+    except MathError as error:
+        raise InputError(f"the equation {tex.strip()}: {error}") from None
+    return re.sub(r"\n *", "", mathml)
 
 
 def _without_title(tokens: list[Token]) -> tuple[str, list[Token]]:

@@ -7,20 +7,27 @@
   function points({ columns, rows, chart }) {
     const drawn = [];
     rows.forEach((row, k) => {
-      if (chart.of.panel[k] < 0) return;
       const point = Object.fromEntries(columns.map((column, j) => [column, row[j]]));
-      point.panel = chart.of.panel[k];
-      point.series = chart.of.series[k];
-      if (typeof point.value === "number") drawn.push(point);
+      if (point.value === "∞") point.value = Infinity;
+      if (typeof point.value !== "number" || chart.of.series[k] < 0) return;
+      for (const panel of [chart.of.panel[k]].flat()) drawn.push({ ...point, panel, series: chart.of.series[k] });
     });
     return drawn;
+  }
+
+  /** The points of a statistic in a panel; beside the first one, bounds of the same unit. */
+  function chosen(all, chart, statistic, panel) {
+    const names = [statistic, ...(statistic === chart.start ? chart.beside : [])];
+    return all.filter((p) => names.includes(p.statistic) && p.panel === panel);
   }
 
   const spread = (values) => {
     const above = values.filter((v) => v > 0);
     return above.length ? Math.max(...above) / Math.min(...above) : 1;
   };
-  const short = (value) => (value === null ? "–" : Number(value.toPrecision(4)).toString());
+  const short = (value) => (value === null ? "–" : value === Infinity ? "∞" : Number(value.toPrecision(4)).toLocaleString("en", { maximumSignificantDigits: 4 }));
+  /** A statistic or an axis in words. */
+  const words = (name) => name.replaceAll("_", " ");
   const interval = (p) => (p.low === null ? "" : ` [${short(p.low)}, ${short(p.high)}]`);
   const runs = (p) => (p.n ? `, n = ${p.n.toLocaleString("en")}` : "") + (p.status ? `, ${p.status}` : "");
   const said = (p) => short(p.value) + interval(p) + runs(p);
@@ -46,7 +53,13 @@
       c.rect(x - r, y - r / 3, 2 * r, (2 * r) / 3);
       c.rect(x - r / 3, y - r, (2 * r) / 3, 2 * r);
     },
+    x: (c, x, y, r) => polygon(c, around(x, y, [r, r / 2, r, r / 2, r, r / 2, r, r / 2].map((s, k) => [1.25 * s, k / 8 + 1 / 8]))),
+    star: (c, x, y, r) => polygon(c, around(x, y, [...Array(10).keys()].map((k) => [k % 2 ? 0.6 * r : 1.4 * r, k / 10]))),
   };
+  /** Corners from radii and angles, in turns from the top. */
+  const around = (x, y, corners) =>
+    corners.map(([r, turn]) => [x + r * Math.sin(2 * Math.PI * turn), y - r * Math.cos(2 * Math.PI * turn)]);
+  const GLYPHS = { circle: "●", square: "■", diamond: "◆", "triangle-up": "▲", "triangle-down": "▼", cross: "✚", x: "✖", star: "★" };
   function polygon(c, corners) {
     corners.forEach(([x, y], k) => (k ? c.lineTo(x, y) : c.moveTo(x, y)));
     c.closePath();
@@ -55,19 +68,20 @@
 
   /** Options and data of uPlot for a statistic in a panel. */
   function curves(all, chart, statistic, panel) {
-    const some = all.filter((p) => p.statistic === statistic && p.panel === panel);
+    const every = chosen(all, chart, statistic, panel);
+    const some = every.filter((p) => Number.isFinite(p.value));
     const own = statistic === chart.start; // the axes of the static figure are known for this one
     const logX = some.every((p) => p.x > 0) && (chart.log.x ?? spread(some.map((p) => p.x)) >= 10);
     const positive = some.every((p) => p.value > 0 || (unjoined(p) && p.high > 0));
     const logY = positive && ((own ? chart.log.y : null) ?? spread(some.map((p) => p.value)) >= 30);
-    const xs = [...new Set(some.map((p) => p.x))].sort((a, b) => a - b);
+    const xs = [...new Set(every.map((p) => p.x))].sort((a, b) => a - b);
     const place = (p) => (unjoined(p) ? (p.value === 0 ? p.high : p.low) : p.value);
     const ink = (look) => (look.colour === "#000000" ? style("--ink") : look.colour);
     const found = chart.series
-      .map((look, k) => ({ look, by: new Map(some.filter((p) => p.series === k).map((p) => [p.x, p])) }))
+      .map((look, k) => ({ look, by: new Map(every.filter((p) => p.series === k).map((p) => [p.x, p])) }))
       .filter(({ by }) => by.size);
-    // undefined: no such point, the line goes on; null: a bound, which no line joins.
-    const value = (p) => (p === undefined ? undefined : unjoined(p) ? null : p.value);
+    // undefined: no such point, the line goes on; null: infinite or a bound, which no line joins.
+    const value = (p) => (p === undefined ? undefined : unjoined(p) || p.value === Infinity ? null : p.value);
     const ends = some.flatMap((p) => [place(p), ...(unjoined(p) ? [] : [p.low, p.high])]);
     const seen = ends.filter((v) => typeof v === "number" && (!logY || v > 0));
     const low = logY ? Math.max(Math.min(...seen), Math.min(...some.map(place)) / 100) : Math.min(...seen);
@@ -86,6 +100,7 @@
         if (!u.series[k + 1].show) return;
         c.strokeStyle = c.fillStyle = ink(look);
         for (const p of by.values()) {
+          if (p.value === Infinity) continue;
           const x = u.valToPos(p.x, "x", true);
           const y = u.valToPos(place(p), "y", true);
           if (!unjoined(p) && typeof p.low === "number" && typeof p.high === "number") {
@@ -99,8 +114,9 @@
           const shape = unjoined(p) ? (p.value === 0 ? "triangle-down" : "triangle-up") : look.symbol;
           c.beginPath();
           (MARKS[shape] ?? MARKS.circle)(c, x, y, 3.5 * ratio);
-          if (unjoined(p)) c.stroke();
-          else c.fill();
+          c.fillStyle = unjoined(p) || look.hollow ? style("--paper") : ink(look);
+          if (look.symbol || unjoined(p)) c.fill();
+          if (unjoined(p) || look.hollow) c.stroke();
         }
       });
       c.restore();
@@ -115,8 +131,9 @@
       grid: { stroke: style("--line"), width: 1 },
       ticks: { stroke: style("--line"), width: 1 },
       values: (u, splits) => splits.map((v) => (v === null ? "" : short(v))),
-      ...(log && { space: 26 }),
+      ...(log && { splits: (u, k, a, b) => decades(a, b), filter: (u, splits) => splits }),
     });
+    const room = (u, values) => 22 + 7 * Math.max(...(values ?? [""]).map((text) => text.length));
     return {
       data: [xs, ...found.map(({ by }) => xs.map((x) => value(by.get(x))))],
       options: {
@@ -127,9 +144,12 @@
             range: logY ? [low / pad, high * pad] : [low - pad, high + pad],
           },
         },
-        axes: [axis(chart.x_names[panel], logX), { ...axis(unit ? `${statistic} (${unit})` : statistic, logY), size: 64 }],
+        axes: [
+          axis(words(chart.x_names[panel]), logX),
+          { ...axis(words(unit ? `${statistic} (${unit})` : statistic), logY), size: room },
+        ],
         series: [
-          { label: chart.x_names[panel], value: (u, v) => (v === null ? "–" : short(v)) },
+          { label: words(chart.x_names[panel]), value: (u, v) => (v === null ? "–" : short(v)) },
           ...found.map(({ look, by }) => ({
             label: look.name,
             stroke: ink(look),
@@ -143,6 +163,15 @@
         cursor: { y: false, points: { show: false } },
       },
     };
+  }
+
+  /** Marks of a logarithmic axis: 1, 2, 5 times powers of ten, or these alone if there are many. */
+  function decades(low, high) {
+    const steps = high / low > 300 ? [1] : high / low > 30 ? [1, 3] : [1, 2, 5];
+    const first = Math.floor(Math.log10(low));
+    const powers = [...Array(Math.ceil(Math.log10(high)) - first + 1).keys()].map((k) => first + k);
+    const marks = powers.flatMap((k) => steps.map((step) => Number((step * 10 ** k).toPrecision(1))));
+    return marks.filter((mark) => mark >= low && mark <= high);
   }
 
   function margins(a, b, log) {
@@ -162,7 +191,7 @@
 
   /** A line per series with a dot and its interval; the exact number beside it. */
   function drawDots(plot, all, chart, statistic, panel) {
-    const some = all.filter((p) => p.statistic === statistic && p.panel === panel);
+    const some = chosen(all, chart, statistic, panel).filter((p) => Number.isFinite(p.value));
     const ends = some.flatMap((p) => [p.value, p.low ?? p.value, p.high ?? p.value]);
     const least = Math.min(...some.map((p) => p.value));
     const known = statistic === chart.start ? chart.log.x || chart.log.y : null;
@@ -174,7 +203,7 @@
     const table = document.createElement("table");
     table.className = "dots";
     const head = table.createTHead().insertRow();
-    ["", `${statistic}${log ? ", log scale" : ""}`, "value [95% interval]"].forEach((text) => {
+    ["", `${words(statistic)}${log ? ", log scale" : ""}`, "value [95% interval]"].forEach((text) => {
       const made = document.createElement("th");
       Object.assign(made, { textContent: text, scope: "col" });
       head.append(made);
@@ -191,6 +220,8 @@
       track.className = "track";
       track.style.setProperty("--tone", look.colour === "#000000" ? "var(--ink)" : look.colour);
       const mark = document.createElement("b");
+      mark.textContent = look.hollow ? "◇" : (GLYPHS[look.symbol] ?? "●");
+      mark.setAttribute("aria-hidden", true);
       mark.style.left = at(p.value);
       if (p.low !== null && p.high !== null) {
         const bar = document.createElement("i");
@@ -207,7 +238,7 @@
 
   /** A table with a cell per part, darker for larger values; the exact number is its text. */
   function drawMap(plot, all, chart, family) {
-    const some = all.filter((p) => chart.panels[p.panel] === family);
+    const some = all.filter((p) => chart.panels[p.panel] === family && Number.isFinite(p.value));
     const parts = [...new Set(some.map((p) => p.statistic.split(":")[1]))];
     parts.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     const log = some.every((p) => p.value > 0) && spread(some.map((p) => p.value)) > 1000;
