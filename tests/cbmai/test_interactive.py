@@ -218,8 +218,8 @@ def test_none_is_an_answer(strategy):
     ("told", "said"),
     [
         ((3, 1.0, 1.0), "must be an unknown one"),
-        ((7, 1.0, 1.0), "must be an unknown one"),
-        ((-1, 1.0, 1.0), "must be an unknown one"),
+        ((7, 1.0, 1.0), "arm must be 0 to 4, got 7"),
+        ((-1, 1.0, 1.0), "arm must be 0 to 4, got -1"),
         ((0, 1.0, [1.0, 1.0]), "costs must be 1 numbers"),
         ((0, math.nan, 1.0), "finite"),
         ((0, 1.0, math.inf), "finite"),

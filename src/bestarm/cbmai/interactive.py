@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.cbmai.problem import Problem
-from bestarm.cbmai.steps import FOUND, PHASE, ROUND, answer, pulls_needed
+from bestarm.cbmai.steps import FOUND, PHASE, ROUND, RUNNING, answer, end_round, pulls_needed
 from bestarm.cbmai.strategies import STRATEGIES, check_budget, rules_of
 from bestarm.common.monitor import Line, Monitored, mean_interval
 from bestarm.core.arguments import numbers, positive, whole
@@ -104,12 +104,15 @@ class _Cbmai(Monitored, AskTell[Label]):
     @atomic
     def wanted(self) -> dict[Label, int]:
         """Pulls that each arm still needs in this round, to run them as a batch."""
+        needed: dict[Label, int] = {}
         with self._expecting(more=False):
-            needed = [
-                pulls_needed(self._rules, self._state, a)
-                for a in range(self._rules.problem.n_unknown)
-            ]
-        return {self._label(a): int(n) for a, n in enumerate(needed) if n}
+            left = self._left
+            for a in range(self._rules.problem.n_unknown):
+                n = min(int(pulls_needed(self._rules, self._state, a)), left)
+                if n > 0:
+                    needed[self._label(a)] = n
+                    left -= n
+        return needed
 
     @property
     def remaining(self) -> list[Label]:
@@ -178,12 +181,11 @@ class _Cbmai(Monitored, AskTell[Label]):
 
     def _open_question(self) -> str:
         wanted, rounds = self.wanted, self._rules.schedule.size
-        left = self._budget - int(self._state.pulls.sum())
         return (
             f"Round {int(self._state.counters[ROUND]) + 1} of {rounds} takes "
             f"{sum(wanted.values()):,} more pulls ("
             + ", ".join(f"{arm}: {n:,}" for arm, n in wanted.items())
-            + f"); {left:,} of the budget of {self._budget:,} are left."
+            + f"); {self._left:,} of the budget of {self._budget:,} are left."
         )
 
     def _column_label(self, column: int) -> Label:
@@ -209,8 +211,19 @@ class _Cbmai(Monitored, AskTell[Label]):
     def _expect(self, index: int) -> None:
         self._state.pulls[index] += 1.0
 
+    @property
+    def _left(self) -> int:
+        """What is left of the budget."""
+        return self._budget - int(self._state.pulls.sum())
+
+    def _look(self) -> bool:
+        """Pulls beyond those wanted may use up the budget early: then all rounds end."""
+        while self._state.counters[PHASE] == RUNNING and not self._left:
+            end_round(self._rules, self._state)
+        return super()._look()
+
     def _may_ask(self) -> bool:
-        return any(
+        return self._left > 0 and any(
             pulls_needed(self._rules, self._state, a) > 0
             for a in range(self._rules.problem.n_unknown)
         )
@@ -224,10 +237,9 @@ class _Cbmai(Monitored, AskTell[Label]):
             raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")
         if not (pulls >= 1 and int(pulls) == pulls):
             raise ValueError(f"pulls must be a positive integer, got {pulls}")
-        left = self._budget - int(self._state.pulls.sum())
-        if pulls > left and not self._done:
+        if pulls > self._left and not self._done:
             raise ValueError(
-                f"pulls must be at most {left}, what is left of the budget, got {pulls}"
+                f"pulls must be at most {self._left}, the rest of the budget, got {pulls:.0f}"
             )
         return np.array(observed)
 
