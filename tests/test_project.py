@@ -118,7 +118,7 @@ def test_no_layer_imports_upwards(folder):
     allowed = LAYERS.get(folder, {"core", "common", folder})
     for source in (PACKAGE / folder).rglob("*.py"):
         for module in imports_of(source):
-            assert module.split(".")[1] in allowed, (source, module)
+            assert module == "bestarm" or module.split(".")[1] in allowed, (source, module)
 
 
 def test_no_module_imports_itself_by_way_of_others():
@@ -146,7 +146,7 @@ def test_pages_say_what_was_computed(root, page):
     assert fill(page, text, computed_parts(root), ledger) == text
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/usage.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/usage.md", "docs/live.md"])
 def test_examples_run(root, page, tmp_path, monkeypatch):
     """The Python examples, as written."""
     blocks = re.findall(r"```python\n(.*?)```", (root / page).read_text(), re.DOTALL)

@@ -74,7 +74,7 @@ def test_single_pulls_finish_within_the_budget(strategy, known):
             assert arm not in known
             assert arm == s.ask()
             pull(rng, s, arm, 2)
-        assert len(s.history) == s.pulls.sum() <= BUDGET
+        assert s.told == s.pulls.sum() <= BUDGET
         assert s.answer is None or len(s.answer) == 3
 
 
@@ -146,15 +146,26 @@ def test_pulls_not_asked_for_count_and_leave_the_question_open():
     assert s.rewards[asked + 1] == pytest.approx(2.0)
     assert s.costs[0, asked + 1] == pytest.approx(0.5)
     s.tell(asked, 1.0, 1.0)
-    assert [entry.asked for entry in s.history] == [False, True]
+    assert [e.trial for e in s.history if e.kind == "tell"] == [None, 0]
 
 
 @every
 def test_more_pulls_than_wanted_shorten_later_rounds(strategy):
     s, _, _ = made(strategy)
-    for arm in range(5):
-        s.tell(arm, 100 * REWARDS[arm], 100 * COSTS[0, arm], pulls=100)
-    assert s.done
+    s.tell(0, 30 * REWARDS[0], 30 * COSTS[0, 0], pulls=30)
+    while not s.done:
+        (arm, n), *_ = s.wanted.items()
+        s.tell(arm, n * REWARDS[arm], n * COSTS[0, arm], pulls=n)
+    assert s.pulls.sum() <= BUDGET
+
+
+@every
+def test_the_budget_cannot_be_exceeded(strategy):
+    s, _, _ = made(strategy)
+    with pytest.raises(ValueError, match="at most 90, the rest of the budget, got 1000000"):
+        s.tell(0, 1.0, 1.0, pulls=10**6)
+    assert s.pulls.sum() == 0
+    assert len(s.history) == 1
 
 
 @every
@@ -207,8 +218,8 @@ def test_none_is_an_answer(strategy):
     ("told", "said"),
     [
         ((3, 1.0, 1.0), "must be an unknown one"),
-        ((7, 1.0, 1.0), "must be an unknown one"),
-        ((-1, 1.0, 1.0), "must be an unknown one"),
+        ((7, 1.0, 1.0), "arm must be 0 to 4, got 7"),
+        ((-1, 1.0, 1.0), "arm must be 0 to 4, got -1"),
         ((0, 1.0, [1.0, 1.0]), "costs must be 1 numbers"),
         ((0, math.nan, 1.0), "finite"),
         ((0, 1.0, math.inf), "finite"),
@@ -223,4 +234,4 @@ def test_bad_observations_change_nothing(told, said):
     with pytest.raises(ValueError, match=said):
         s.tell(*told)
     assert s.pulls.sum() == 0
-    assert s.history == []
+    assert len(s.history) == 1

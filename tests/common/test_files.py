@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.common.files import canonical_json, replacing, write_text
+from bestarm.core.files import canonical_json, replacing, write_text
 from bestarm.core.inputs import InputError
 
 

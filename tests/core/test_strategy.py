@@ -90,13 +90,19 @@ def test_a_run_step_by_step_is_the_same():
 
 def test_a_person_is_asked_the_same():
     class Toy(AskTell[int]):
+        def __init__(self):
+            super().__init__(TOY, Rules(3))
+
+        def _label(self, index):
+            return index
+
         def _index(self, arm):
             return arm
 
-    toy = Toy(TOY, Rules(3))
+    toy = Toy()
     while not toy.done:
         assert toy.ask() == toy.ask()
-        toy._record(toy.ask(), 1.0)
+        toy._tell(toy.ask(), 1.0)
     assert log(toy._state) == [1, 2, 3] * 3 + [1]
 
 

@@ -49,7 +49,7 @@ def tell(s, arm, rng):
 
 def played(s, rng, most=10**5):
     """Pulls that are asked for, told."""
-    while not s.done and len(s.history) < most:
+    while not s.done and s.told < most:
         tell(s, s.ask(), rng)
     return s
 
@@ -62,7 +62,7 @@ def test_same_run_as_the_compiled_one(strategy, reading):
         wanted = prepare(INSTANCE, cell)(streams_of(4, seed))
         s = made(strategy, delta=0.1, reading=reading)
         played(s, streams_of(4, seed).environment, 400)
-        assert len(s.history) == wanted.tau
+        assert s.told == wanted.tau
         assert s.done == (wanted.status == Status.STOPPED)
         np.testing.assert_array_equal(s.pulls, wanted.pulls)
         np.testing.assert_array_equal(s.answer, wanted.policy)
@@ -114,7 +114,7 @@ def test_pulls_not_asked_for_count_and_leave_the_question_open(strategy):
     assert s.ask() == asked
     tell(s, asked, rng)
     assert s.pulls.sum() == 2
-    assert [entry.asked for entry in s.history] == [False, True]
+    assert [e.trial for e in s.history if e.kind == "tell"] == [None, 0]
     played(s, rng)
     assert s.done
 
@@ -175,16 +175,6 @@ def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy, looks):
         assert again.ask() == s.ask()
 
 
-def test_observations_after_the_end_count():
-    """And may open the question again."""
-    s, rng = played(made("LATS"), np.random.default_rng(0)), np.random.default_rng(1)
-    before = s.pulls.sum()
-    tell(s, 0, rng)
-    assert s.pulls.sum() == before + 1
-    assert s.done in (True, False)
-    assert s.answer.sum() == pytest.approx(1.0)
-
-
 @pytest.mark.parametrize("strategy", ["LAGEX", "LATS", "Uniform"])
 @pytest.mark.parametrize(
     ("told", "said"),
@@ -192,6 +182,7 @@ def test_observations_after_the_end_count():
         ((3, 1.0, [1.0, 1.0]), "arm must be 0 to 2, got 3"),
         ((-1, 1.0, [1.0, 1.0]), "arm must be 0 to 2, got -1"),
         ((0.5, 1.0, [1.0, 1.0]), "arm must be 0 to 2, got 0.5"),
+        ((True, 1.0, [1.0, 1.0]), "arm must be 0 to 2, got True"),
         ((0, math.nan, [1.0, 1.0]), "finite"),
         ((0, 1.0, [1.0, math.inf]), "finite"),
         ((0, 1.0, [1.0]), "costs must be 2 numbers, got 1"),
@@ -203,7 +194,7 @@ def test_bad_observations_change_nothing(strategy, told, said):
     s = made(strategy)
     with pytest.raises(ValueError, match=said):
         s.tell(*told)
-    assert s.history == []
+    assert len(s.history) == 1
     assert s.pulls.sum() == 0
 
 

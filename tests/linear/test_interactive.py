@@ -51,7 +51,7 @@ def cases(readings):
 
 def played(s, arms, theta, rng, sigma=1.0, most=10**5):
     """Pulls that are asked for, told."""
-    while not s.done and len(s.history) < most:
+    while not s.done and s.told < most:
         arm = s.ask()
         s.tell(arm, arms[arm] @ theta + sigma * rng.standard_normal())
     return s
@@ -70,7 +70,7 @@ def test_same_run_as_the_compiled_one(strategy, reading):
         wanted = prepare(instance, cell)(streams_of(4, seed))
         s = made(strategy, arms, theta, delta=0.1, sigma=sigma, reading=reading)
         played(s, arms, theta, streams_of(4, seed).environment, sigma, wanted.tau + 1)
-        assert len(s.history) == wanted.tau
+        assert s.told == wanted.tau
         np.testing.assert_array_equal(s.pulls, wanted.pulls)
         assert s.answer + 1 == wanted.answer
 
@@ -141,7 +141,7 @@ def test_pulls_not_asked_for_count_and_leave_the_question_open(strategy):
     assert s.ask() == asked
     s.tell(asked, 4.0)
     assert s.pulls.sum() == 2
-    assert [entry.asked for entry in s.history] == [False, True]
+    assert [e.trial for e in s.history if e.kind == "tell"] == [None, 0]
     assert s._state.fit.counts.sum() == 2
     played(s, EASY, THETA, np.random.default_rng(0))
     assert s.answer == 0
@@ -193,4 +193,5 @@ def test_arms_remain_until_one_is_left(strategy):
 def test_without_a_reading_it_is_the_default(strategy):
     one = played(made(strategy, delta=0.2), EASY, THETA, np.random.default_rng(3))
     default = made(strategy, delta=0.2, reading=READINGS[strategy].default)
-    assert one.history == played(default, EASY, THETA, np.random.default_rng(3)).history
+    other = played(default, EASY, THETA, np.random.default_rng(3))
+    assert one.history[1:] == other.history[1:]

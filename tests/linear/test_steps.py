@@ -7,7 +7,7 @@ from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.linear.problem import Instance
-from bestarm.linear.steps import NO_ARM, Phased, StaticState
+from bestarm.linear.steps import Phased, StaticState
 from bestarm.linear.strategies import EASY, READINGS, STRATEGIES, prepare, steps
 from components import components
 from linear.instances import drawn
@@ -101,16 +101,15 @@ def test_these_runs_are_long_enough_to_tell():
         assert max(stops) > 100, strategy
 
 
-def test_a_sequence_moves_only_by_the_pull_it_waits_for():
+def test_a_sequence_moves_only_by_choosing():
     strategy, rules, _, _ = steps(EASY, Cell("easy", "G", {}, "honest"))
     state = strategy.start(rules)
-    assert (state.place, state.awaited) == (0, NO_ARM)
     strategy.observe(rules, state, 0, 1.0)
     assert isinstance(state, StaticState)
     assert state.place == 0
     arm = strategy.choose(rules, state, None)
+    assert state.place == 1
     strategy.observe(rules, state, (arm + 1) % 3, 1.0)
-    assert (state.place, state.awaited) == (0, arm)
     strategy.observe(rules, state, arm, 1.0)
-    assert (state.place, state.awaited) == (1, NO_ARM)
+    assert state.place == 1
     assert state.pulls.sum() == 3

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bestarm.common.files import write_json
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.tables import read_table, write_table
+from bestarm.core.files import write_json
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry, summary
 from bestarm.pipeline import shard as shard_module

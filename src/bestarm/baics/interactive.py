@@ -1,12 +1,12 @@
 """The strategies as ask/tell objects, on the same steps as simulations (`strategies.py`)."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, overload
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, Problem, nearest_alternative
-from bestarm.baics.steps import two_stage_cost
+from bestarm.baics.alternatives import NO_ARM, Problem, alternative_cost, nearest_alternative
+from bestarm.baics.steps import INITIAL_DRAWS, two_stage_cost
 from bestarm.baics.strategies import (
     READINGS,
     STRATEGIES,
@@ -14,19 +14,24 @@ from bestarm.baics.strategies import (
     Setting,
     rules_of,
 )
+from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse
-from bestarm.core.interactive import AskTell
+from bestarm.core.interactive import AskTell, Trial
+from bestarm.core.labels import Label, count_or_names
+from bestarm.core.record import atomic
 
-Pair = tuple[int, int]
+Pair = tuple[Label, Label]
 
 
-class _Baics(AskTell[Pair]):
+class _Baics(Monitored, AskTell[Pair]):
     """Base class of the strategies: the problem, the state, the stopping rule, the answer.
 
     Args:
-        n_arms: K, at least 2.
+        n_arms: K, at least 2; or the arms' names.
         weights: (L,) weights of the subpopulations in an arm's quality; their proportions count.
+            With names: a mapping from name to weight.
         delta: maximum probability of a wrong answer, e.g. 0.05. Not guaranteed: the stopping
             threshold is smaller than any that is proved, and with ten segments or more the error
             rate exceeds delta (docs/usage.md, figures/baics/segments).
@@ -44,8 +49,8 @@ class _Baics(AskTell[Pair]):
 
     def __init__(
         self,
-        n_arms: int,
-        weights: Sequence[float],
+        n_arms: int | Sequence[str],
+        weights: Sequence[float] | Mapping[str, float],
         *,
         delta: float = 0.1,
         constrained: int | None = None,
@@ -55,31 +60,71 @@ class _Baics(AskTell[Pair]):
         **options: Any,
     ) -> None:
         name = type(self).__name__
-        q = np.array(weights, dtype=float)
-        if q.ndim != 1 or not np.isfinite(q).all() or (q < 0).any() or not q.sum() > 0:
+        self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
+        shares = list(weights.values()) if isinstance(weights, Mapping) else weights
+        q = numbers(shares, 1, f"{name}: weights")
+        if (q < 0).any() or not q.sum() > 0:
             raise InputError(
                 f"{name}: weights: must be nonnegative with a positive sum, got {weights}"
             )
-        n_constrained = q.size if constrained is None else constrained
-        if not 0 <= n_constrained <= q.size:
-            raise InputError(f"{name}: constrained: must be 0 to {q.size}, got {constrained}")
-        if n_arms < 2:
-            raise InputError(f"{name}: n_arms: must be at least 2, got {n_arms}")
-        if not (np.isfinite(sigma) and sigma > 0):
-            raise InputError(f"{name}: sigma: must be positive, got {sigma}")
-        parts = READINGS[self._name].chosen(reading, f"{name}: reading")
+        groups = list(weights) if isinstance(weights, Mapping) else q.size
+        self._groups = count_or_names(groups, "subpopulation", 1, f"{name}: weights")
+        most = q.size if constrained is None else constrained
+        n_constrained = whole(most, 0, q.size, f"{name}: constrained")
+        self._sigma = positive(sigma, f"{name}: sigma")
+        rule = READINGS[self._name].chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
         problem = Problem(q / q.sum(), n_constrained)
-        chosen = parse(Options, options, name)
-        rules = rules_of(n_arms, problem, setting.delta, parts, chosen)
+        rules = rules_of(
+            len(self._arms), problem, setting.delta, rule, parse(Options, options, name)
+        )
         super().__init__(STRATEGIES[self._name], rules, np.random.default_rng(seed))
-        self._sigma = sigma
+
+    @overload
+    def ask(self) -> Pair: ...
+
+    @overload
+    def ask(self, n: int) -> list[Trial[Pair]]: ...
+
+    @overload
+    def ask(self, *, segment: Label) -> Trial[Pair]: ...
+
+    @atomic
+    def ask(
+        self, n: int | None = None, *, segment: Label | None = None
+    ) -> Pair | list[Trial[Pair]] | Trial[Pair]:
+        """The (arm, subpopulation) to pull next, the same until it is told; or n new trials.
+
+        With `segment`, a new trial for somebody who comes in this subpopulation: the strategy
+        chooses the arm only.
+
+        Raises:
+            RuntimeError: once `done`.
+            ValueError: n is not a positive integer, or there is no such subpopulation.
+        """
+        if segment is None:
+            return super().ask() if n is None else super().ask(n)
+        if n is not None:
+            raise ValueError(f"n must be left out with segment, got {n}")
+        return self._trials(1, self._groups[self._groups.index(segment)])[0]
+
+    def _choose(self, segment: Label | None = None) -> int:
+        chosen = super()._choose()
+        if segment is None:
+            return chosen
+        group = self._groups.index(segment)
+        return self._arm_for(group, chosen // len(self._groups)) * len(self._groups) + group
+
+    def _arm_for(self, group: int, chosen: int) -> int:
+        """The arm for a subpopulation: the least pulled in its initial draws, then the chosen."""
+        pulls = self._state.pulls[:, group]
+        return int(np.argmin(pulls)) if (pulls < INITIAL_DRAWS).any() else chosen
 
     @property
-    def answer(self) -> int | None:
-        """The best feasible arm so far, counted from 0, or None if none looks feasible."""
+    def answer(self) -> Label | None:
+        """The best feasible arm so far, or None if none looks feasible."""
         best = int(self._state.answer[0])
-        return None if best == NO_ARM else best
+        return None if best == NO_ARM else self._arms[best]
 
     @property
     def pulls(self) -> np.ndarray:
@@ -106,25 +151,67 @@ class _Baics(AskTell[Pair]):
         """beta(t, delta) = ln((1 + ln t) / delta)."""
         return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
 
-    def tell(self, arm: Pair, reward: float) -> None:
-        """Record a reward.
+    @atomic
+    def tell(self, arm: Trial[Pair] | Pair, reward: float) -> None:
+        """Record the reward of a trial, or of an (arm, subpopulation).
 
         Raises:
-            ValueError: for an unknown (arm, subpopulation) or a reward that is not finite.
+            ValueError: for an unknown (arm, subpopulation) or trial, or a reward that is no finite
+                number.
         """
-        self._record(arm, reward)
+        self._tell(arm, reward)
 
-    def _arm_at(self, index: int) -> Pair:
-        return divmod(index, self._rules.problem.weights.size)
+    def _lines(self) -> list[Line]:
+        lines: list[Line] = []
+        totals, n_pairs = self._totals(), self._state.pulls.size
+        for index in range(n_pairs):
+            arm, group = self._label(index)
+            pulls, sums = totals.get(index, (0, np.zeros(1)))
+            share = self._rules.delta / n_pairs
+            mean, low, high = mean_interval(float(sums[0]), pulls, self._sigma, share)
+            status = "gains" if low >= 0.0 else "loses" if high < 0.0 else "open"
+            lines.append(Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status))
+        return lines
 
-    def _index(self, arm: Pair) -> int:
-        k, l = arm
-        n_arms, n_groups = self._state.pulls.shape
-        if not (0 <= k < n_arms and 0 <= l < n_groups):
-            raise ValueError(
-                f"arm must be (0 to {n_arms - 1}, 0 to {n_groups - 1}), got ({k}, {l})"
-            )
-        return k * n_groups + l
+    def _open_question(self) -> str:
+        state, problem = self._state, self._rules.problem
+        if not state.pulls.all():
+            return "Some arms have not been tried in every subpopulation yet."
+        best, shift = int(state.answer[0]), state.shift
+        n_kinds = problem.constrained + len(self._arms)
+        costs = [
+            alternative_cost(i, state.pulls, state.means, problem, best, shift)
+            for i in range(n_kinds)
+        ]
+        i = int(np.argmin(costs))
+        if i < problem.constrained:
+            what = f"{self._arms[best]} is the best so far, but may lose in {self._groups[i]}"
+        elif best == NO_ARM:
+            what = f"no arm looks feasible, but {self._arms[i - problem.constrained]} may be"
+        else:
+            other = self._arms[i - problem.constrained]
+            what = f"{self._arms[best]} is the best so far, but {other} may be feasible and better"
+        more = more_trials(float(state.pulls.sum()), self.statistic, self.threshold)
+        return (
+            f"{what[0].upper()}{what[1:]}: the evidence against it is {self.statistic:.2f}, "
+            f"{self.threshold:.2f} is needed; {more}."
+        )
+
+    def _label(self, index: int) -> Pair:
+        k, l = divmod(index, len(self._groups))
+        return self._arms[k], self._groups[l]
+
+    def _index(self, arm: Any) -> int:
+        if isinstance(arm, str) or np.ndim(arm) != 1 or len(arm) != 2:
+            raise ValueError(f"arm must be an (arm, subpopulation), got {arm!r}")
+        return self._arms.index(arm[0]) * len(self._groups) + self._groups.index(arm[1])
+
+    def _data(self) -> list[np.ndarray]:
+        return [self._state.clock, self._state.pulls]
+
+    def _expect(self, index: int) -> None:
+        self._state.clock[0] += 1
+        self._state.pulls.flat[index] += 1.0
 
     def _observation(self, *observed: float) -> float:
         (reward,) = observed
@@ -134,7 +221,7 @@ class _Baics(AskTell[Pair]):
 class TaSCS(_Baics):
     """Track-and-Stop with fairness constraints on subpopulations (Section 4).
 
-    `ask` returns (arm, subpopulation), both counted from 0.
+    `ask` returns (arm, subpopulation), by name or counted from 0.
 
     Example:
         >>> s = TaSCS(n_arms=2, weights=[0.5, 0.5], delta=0.1)
@@ -147,6 +234,13 @@ class TaSCS(_Baics):
     """
 
     _name = "T-a-SCS"
+
+    def _arm_for(self, group: int, chosen: int) -> int:
+        """Pulls in a subpopulation are shared among arms in proportion to what was tracked."""
+        pulls = self._state.pulls
+        tracked = self._state.tracked.reshape(pulls.shape)
+        shares = pulls[:, group] / tracked[:, group]
+        return super()._arm_for(group, int(np.argmin(shares)))
 
 
 class TaS(_Baics):
@@ -174,7 +268,7 @@ class Uniform(_Baics):
         >>> while not s.done:
         ...     arm, group = s.ask()
         ...     s.tell((arm, group), means[arm][group])
-        >>> s.answer, int(s.pulls.sum()) == len(s.history)
+        >>> s.answer, int(s.pulls.sum()) == s.told
         (0, True)
     """
 
@@ -195,6 +289,13 @@ class TwoStage(_Baics):
     """
 
     _name = "Two-stage"
+
+    def _arm_for(self, group: int, chosen: int) -> int:
+        """In the first stage the undecided arm with the fewest pulls there."""
+        undecided = np.flatnonzero(self._state.decided == 0)
+        if undecided.size:
+            chosen = int(undecided[np.argmin(self._state.pulls[undecided, group])])
+        return super()._arm_for(group, chosen)
 
     @property
     def statistic(self) -> float:

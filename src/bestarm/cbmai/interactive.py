@@ -1,24 +1,31 @@
 """SFSR, SFSR-L and USLP as ask/tell objects, on the steps of `steps.py`."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from bestarm.cbmai.problem import Problem
-from bestarm.cbmai.steps import FOUND, PHASE, answer, pulls_needed
+from bestarm.cbmai.steps import FOUND, PHASE, ROUND, RUNNING, answer, end_round, pulls_needed
 from bestarm.cbmai.strategies import STRATEGIES, check_budget, rules_of
+from bestarm.common.monitor import Line, Monitored, mean_interval
+from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError
-from bestarm.core.interactive import AskTell
+from bestarm.core.interactive import AskTell, Trial
+from bestarm.core.labels import Label, count_or_names
+from bestarm.core.record import atomic
 
 
-class _Cbmai(AskTell[int]):
-    """Arms are counted from 0; the slack of constraint l counts as arm K + l, as in the paper.
+class _Cbmai(Monitored, AskTell[Label]):
+    """Arms have names or are counted from 0; the slack of constraint l counts as arm K + l.
 
     Args:
-        n_arms: K, at least 2.
+        n_arms: K, at least 2; or the arms' names.
         bounds: (L,) bounds on a mixture's mean costs.
         budget: N, the total number of pulls, greater than the number of unknown arms.
         known: arm -> (reward, costs) for arms with known means; `ask` never returns these.
+        sigma, cost_sigma: standard deviations of a reward and of a cost, for the intervals of
+            `summary`; the strategies do not use them.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -28,64 +35,93 @@ class _Cbmai(AskTell[int]):
 
     def __init__(
         self,
-        n_arms: int,
+        n_arms: int | Sequence[str],
         bounds: Sequence[float] | float,
         budget: int,
         *,
-        known: Mapping[int, tuple[float, Sequence[float] | float]] | None = None,
+        known: Mapping[Label, tuple[float, Sequence[float] | float]] | None = None,
+        sigma: float = 1.0,
+        cost_sigma: float = 1.0,
     ) -> None:
         name = type(self).__name__
-        known = dict(known or {})
-        self._bounds = np.atleast_1d(np.array(bounds, dtype=float))
-        if n_arms < 2:
-            raise InputError(f"{name}: n_arms: must be at least 2, got {n_arms}")
-        if self._bounds.ndim != 1 or not np.isfinite(self._bounds).all() or not self._bounds.size:
-            raise InputError(f"{name}: bounds: must be finite numbers, got {bounds}")
-        for arm in known:
-            if not 0 <= arm < n_arms:
-                raise InputError(f"{name}: known: must be arms 0 to {n_arms - 1}, got {arm}")
-        unknown = [arm for arm in range(n_arms) if arm not in known]
+        self._sigma = positive(sigma, f"{name}: sigma")
+        self._cost_sigma = positive(cost_sigma, f"{name}: cost_sigma")
+        self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
+        self._bounds = numbers(bounds, 1, f"{name}: bounds")
+        given = self._known_means(known or {}, name)
+        unknown = [arm for arm in range(len(self._arms)) if arm not in given]
         if not unknown:
             raise InputError(f"{name}: known: must leave an arm unknown")
-        check_budget(budget, len(unknown), name)
+        check_budget(whole(budget, 1, None, f"{name}: budget"), len(unknown), name)
         #: Columns as the kernels order them: unknown arms, known arms, slacks.
-        self._columns = [*unknown, *known, *range(n_arms, n_arms + self._bounds.size)]
-        rewards, costs = np.zeros(n_arms), np.zeros((self._bounds.size, n_arms))
-        for place, (arm, (reward, cost)) in enumerate(known.items(), len(unknown)):
-            means = np.array([reward, *np.atleast_1d(cost)], dtype=float)
-            if means.size != self._bounds.size + 1 or not np.isfinite(means).all():
-                raise InputError(
-                    f"{name}: known: must be a finite reward and {self._bounds.size} costs "
-                    f"per arm, got {(reward, cost)} for arm {arm}"
-                )
-            rewards[place], costs[:, place] = means[0], means[1:]
-        problem = Problem(rewards, costs, self._bounds, len(unknown))
+        slacks = range(len(self._arms), len(self._arms) + self._bounds.size)
+        self._columns = [*unknown, *given, *slacks]
+        means = np.zeros((1 + self._bounds.size, len(self._arms)))
+        for place, arm in enumerate(given, len(unknown)):
+            means[:, place] = given[arm]
+        problem = Problem(means[0], means[1:], self._bounds, len(unknown))
+        self._budget = budget
         super().__init__(STRATEGIES[self._name], rules_of(self._name, problem, budget))
 
-    def tell(self, arm: int, reward: float, costs: Sequence[float] | float, pulls: int = 1) -> None:
+    def _known_means(self, known: Mapping[Label, Any], name: str) -> dict[int, np.ndarray]:
+        """By arm the (1 + L,) reward and costs of `known`. Raises InputError."""
+        means: dict[int, np.ndarray] = {}
+        for label, given in known.items():
+            try:
+                arm = self._arms.index(label)
+            except ValueError as error:
+                raise InputError(f"{name}: known: {error}") from None
+            try:
+                reward, costs = given
+                means[arm] = numbers([reward, *np.atleast_1d(costs)], 1, "")
+            except (TypeError, ValueError):
+                means[arm] = np.empty(0)
+            if means[arm].size != self._bounds.size + 1:
+                raise InputError(
+                    f"{name}: known: must be a finite reward and {self._bounds.size} costs "
+                    f"per arm, got {given} for arm {label}"
+                )
+        return means
+
+    @atomic
+    def tell(
+        self,
+        arm: Trial[Label] | Label,
+        reward: float,
+        costs: Sequence[float] | float,
+        pulls: int = 1,
+    ) -> None:
         """Record the reward and costs of a pull, or their sums over several pulls of an arm.
 
         Raises:
             ValueError: for an arm that does not exist or is known, numbers that are not finite, the
-                wrong number of costs, or a number of pulls that is not a positive integer.
+                wrong number of costs, or a number of pulls that is not a positive integer or
+                exceeds what is left of the budget.
         """
-        self._record(arm, reward, *np.atleast_1d(costs), pulls)
+        self._tell(arm, reward, *np.atleast_1d(costs), pulls)
 
     @property
-    def wanted(self) -> dict[int, int]:
+    @atomic
+    def wanted(self) -> dict[Label, int]:
         """Pulls that each arm still needs in this round, to run them as a batch."""
-        needed = [
-            pulls_needed(self._rules, self._state, a) for a in range(self._rules.problem.n_unknown)
-        ]
-        return {self._columns[a]: int(n) for a, n in enumerate(needed) if n}
+        needed: dict[Label, int] = {}
+        with self._expecting(more=False):
+            left = self._left
+            for a in range(self._rules.problem.n_unknown):
+                n = min(int(pulls_needed(self._rules, self._state, a)), left)
+                if n > 0:
+                    needed[self._label(a)] = n
+                    left -= n
+        return needed
 
     @property
-    def remaining(self) -> list[int]:
+    def remaining(self) -> list[Label]:
         """The arms and slacks not rejected so far."""
-        return sorted(self._columns[c] for c in np.flatnonzero(self._state.remaining))
+        left = sorted(self._columns[c] for c in np.flatnonzero(self._state.remaining))
+        return [self._column_label(c) for c in left]
 
     @property
-    def answer(self) -> list[int] | None:
+    def answer(self) -> list[Label] | None:
         """The support of the best mixture, slacks included; None if no mixture is feasible.
 
         Raises RuntimeError before `done`.
@@ -94,7 +130,7 @@ class _Cbmai(AskTell[int]):
         return self.remaining if self._state.counters[PHASE] == FOUND else None
 
     @property
-    def mixture(self) -> dict[int, float] | None:
+    def mixture(self) -> dict[Label, float] | None:
         """Weights of the arms of the best mixture by the estimates (Remark 2); None if infeasible.
 
         Raises RuntimeError before `done`.
@@ -106,7 +142,7 @@ class _Cbmai(AskTell[int]):
         arms: dict[int, float] = {
             self._columns[c]: float(w) for c, w in zip(support, weights, strict=True)
         }
-        return {arm: arms[arm] for arm in sorted(arms) if arm < self._state.pulls.size}
+        return {self._arms[arm]: arms[arm] for arm in sorted(arms) if arm < len(self._arms)}
 
     @property
     def pulls(self) -> np.ndarray:
@@ -123,14 +159,77 @@ class _Cbmai(AskTell[int]):
         """(L, K) mean costs, likewise."""
         return self._by_arm(self._state.costs)
 
-    def _arm_at(self, index: int) -> int:
-        return self._columns[index]
+    def _lines(self) -> list[Line]:
+        """Intervals hold with probability 95%: with a fixed budget there is no delta."""
+        totals, n_costs = self._totals(), self._bounds.size
+        quantities = ["reward", *(f"cost {l + 1}" for l in range(n_costs))]
+        lines: list[Line] = []
+        for i, quantity in enumerate(quantities):
+            for index, column in enumerate(self._columns[: len(self._arms)]):
+                name = str(self._arms[column])
+                if index >= self._rules.problem.n_unknown:
+                    mean = float(self.rewards[column] if i == 0 else self.costs[i - 1, column])
+                    lines.append(Line(name, quantity, 0, mean, mean, mean, "known"))
+                    continue
+                pulls, sums = totals.get(index, (0, np.zeros(n_costs + 2)))
+                sigma = self._cost_sigma if i else self._sigma
+                share = 0.05 / (len(quantities) * self._rules.problem.n_unknown)
+                found = mean_interval(float(sums[i]), pulls, sigma, share)
+                status = "remains" if self._state.remaining[index] else "rejected"
+                lines.append(Line(name, quantity, pulls, *found, status))
+        return lines
 
-    def _index(self, arm: int) -> int:
+    def _open_question(self) -> str:
+        wanted, rounds = self.wanted, self._rules.schedule.size
+        return (
+            f"Round {int(self._state.counters[ROUND]) + 1} of {rounds} takes "
+            f"{sum(wanted.values()):,} more pulls ("
+            + ", ".join(f"{arm}: {n:,}" for arm, n in wanted.items())
+            + f"); {self._left:,} of the budget of {self._budget:,} are left."
+        )
+
+    def _column_label(self, column: int) -> Label:
+        """The label of an arm; a slack is "limit 1" and so on if arms have names, else K + l."""
+        if column < len(self._arms):
+            return self._arms[column]
+        number = column - len(self._arms) + 1
+        return f"limit {number}" if self._arms.named else column
+
+    def _label(self, index: int) -> Label:
+        return self._arms[self._columns[index]]
+
+    def _index(self, arm: Any) -> int:
         unknown = self._columns[: self._rules.problem.n_unknown]
-        if arm not in unknown:
+        index = self._arms.index(arm)
+        if index not in unknown:
             raise ValueError(f"arm must be an unknown one, {unknown}, got {arm}")
-        return unknown.index(arm)
+        return unknown.index(index)
+
+    def _data(self) -> list[np.ndarray]:
+        return [self._state.pulls]
+
+    def _expect(self, index: int) -> None:
+        self._state.pulls[index] += 1.0
+
+    @property
+    def _left(self) -> int:
+        """What is left of the budget."""
+        return self._budget - int(self._state.pulls.sum())
+
+    def _look(self) -> bool:
+        """Pulls beyond those wanted may use up the budget early: then all rounds end."""
+        while self._state.counters[PHASE] == RUNNING and not self._left:
+            end_round(self._rules, self._state)
+        return super()._look()
+
+    def _may_ask(self) -> bool:
+        return self._left > 0 and any(
+            pulls_needed(self._rules, self._state, a) > 0
+            for a in range(self._rules.problem.n_unknown)
+        )
+
+    def _pulls_of(self, values: tuple[float, ...]) -> int:
+        return int(values[-1])
 
     def _observation(self, *observed: float) -> np.ndarray:
         _, *costs, pulls = observed
@@ -138,6 +237,10 @@ class _Cbmai(AskTell[int]):
             raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")
         if not (pulls >= 1 and int(pulls) == pulls):
             raise ValueError(f"pulls must be a positive integer, got {pulls}")
+        if pulls > self._left and not self._done:
+            raise ValueError(
+                f"pulls must be at most {self._left}, the rest of the budget, got {pulls:.0f}"
+            )
         return np.array(observed)
 
     def _by_arm(self, values: np.ndarray) -> np.ndarray:

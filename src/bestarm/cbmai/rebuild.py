@@ -10,7 +10,8 @@ import numpy as np
 import yaml
 
 from bestarm.cbmai.problem import Instance, draw_arms, make, solved
-from bestarm.common.files import data_folder, write_text
+from bestarm.common.files import data_folder
+from bestarm.core.files import write_text
 
 K = 16
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bestarm.common.files import write_text
 from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.core.anytime import beta_log, half_normal_log, kaufmann_koolen_threshold, t_log
 from bestarm.core.compile import jit
+from bestarm.core.files import write_text
 from bestarm.core.streams import replication_streams, stream_key
 
 DELTA, RUNS, HORIZON, SEED = 0.05, 10_000, 100_000, 2023

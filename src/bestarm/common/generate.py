@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from bestarm.common.codehash import code_hash
-from bestarm.common.files import write_json, write_text
+from bestarm.core.files import write_json, write_text
 from bestarm.core.inputs import InputError
 
 #: Jobs after which a worker process is replaced, since solvers leak memory.

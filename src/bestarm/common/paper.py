@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 from pydantic import Field
 
 from bestarm.common.renamed import refusal
-from bestarm.core.inputs import Input, InputError
+from bestarm.core.inputs import Input, InputError, short
 from bestarm.core.streams import Streams
 
 if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
@@ -208,16 +208,17 @@ class Readings(Mapping[str, Reading]):
     def __getitem__(self, name: str) -> Reading:
         return self._named[name]
 
-    def chosen(self, name: str, source: str) -> Reading:
+    def chosen(self, name: Any, source: str) -> Reading:
         """The reading that a person asks for.
 
         Raises:
             InputError: naming `source`, and what is allowed or the new name of an old one.
         """
-        if name not in self._named:
-            allowed = f"must be one of {', '.join(self._named)}, got {name}"
-            raise InputError(f"{source}: {refusal('reading', name, self._named) or allowed}")
-        return self._named[name]
+        if isinstance(name, str) and name in self._named:
+            return self._named[name]
+        renamed = refusal("reading", name, self._named) if isinstance(name, str) else None
+        allowed = f"must be one of {', '.join(self._named)}, got {short(name)}"
+        raise InputError(f"{source}: {renamed or allowed}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._named)

@@ -18,8 +18,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from bestarm.common.evidence import Z95, published_sides
-from bestarm.common.files import replacing
 from bestarm.common.looks import BLACK, PUBLISHED, Look, looks_of
+from bestarm.core.files import replacing
 
 #: Widths of figures in inches: of a page of text, and of half of it.
 WIDE, HALF = 5.5, 2.75

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from bestarm.common.files import write_text
 from bestarm.common.paper import Cell, Sources, Target, facts_of
 from bestarm.common.renamed import refusal
 from bestarm.core.estimates import Estimate
+from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
 
 #: The columns of every table, in order; the first seven identify a row and sort it. After them come

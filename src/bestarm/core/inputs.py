@@ -72,7 +72,7 @@ class _StrictLoader(yaml.SafeLoader):
         for key, _ in node.value:
             name: Any = cast(Any, self).construct_object(key, deep=True)
             if not isinstance(name, Hashable) or name in seen:
-                problem = f"repeated or unusable key {_short(name)}"
+                problem = f"repeated or unusable key {short(name)}"
                 raise ConstructorError(None, None, problem, key.start_mark)
             seen.add(name)
         return super().construct_mapping(node, deep)
@@ -134,7 +134,7 @@ def parse(model: type[Model], data: Any, source: str) -> Model:
         bestarm.core.inputs.InputError: x.yaml: delta: must be less than 1, got 2
     """
     if not isinstance(data, dict):
-        raise InputError(f"{source}: must hold fields ({_fields(model)}), got {_short(data)}")
+        raise InputError(f"{source}: must hold fields ({_fields(model)}), got {short(data)}")
     try:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
@@ -169,7 +169,7 @@ def _explain(error: ErrorDetails, model: type[pydantic.BaseModel]) -> str:
         return f"{field}: is required"
     message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = message if error["type"] == "value_error" else f"must be {message}"
-    got = "" if error["type"] == "value_error" else f", got {_short(error['input'])}"
+    got = "" if error["type"] == "value_error" else f", got {short(error['input'])}"
     return f"{field}: {message}{got}" if field else f"{message}{got}"
 
 
@@ -177,7 +177,13 @@ def _fields(model: type[pydantic.BaseModel]) -> str:
     return ", ".join(model.model_fields)
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value in at most 40 characters, for messages.
+
+    Example:
+        >>> short("ten")
+        "'ten'"
+    """
     try:
         text = repr(value)
     except ValueError:

@@ -1,13 +1,18 @@
 """Racing with delayed feedback as ask/tell objects, event by event."""
 
-import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from pydantic import model_validator
 
+from bestarm.common.monitor import Line, Monitored, more_trials
+from bestarm.core.arguments import finite, integer
 from bestarm.core.inputs import PositiveFloat, PositiveInt, parse
+from bestarm.core.interactive import Trial
+from bestarm.core.labels import Label, count_or_names
+from bestarm.core.plain import state_from_json, state_to_json
+from bestarm.core.record import Event, Recorded, atomic
 from bestarm.core.strategy import NO_CAP
 from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, NUMBER
 from bestarm.delayed.problem import MODELS
@@ -30,44 +35,16 @@ from bestarm.delayed.steps import (
 from bestarm.delayed.strategies import READINGS, Setting, answer_of, rules_of
 
 
-class Pull(NamedTuple):
-    """A pull of an arm, both counted from 0.
-
-    Example:
-        >>> Pull(id=3, arm=1)
-        Pull(id=3, arm=1)
-    """
-
-    id: int
-    arm: int
-
-
 class Actions(NamedTuple):
     """The pulls to start and to cancel now.
 
     Example:
         >>> Partial(n_arms=3, sigma=0.1, sigma_p=0.2).ask()
-        Actions(start=[Pull(id=0, arm=0)], cancel=[])
+        Actions(start=[Trial(id=0, arm=0)], cancel=[])
     """
 
-    start: list[Pull]
-    cancel: list[Pull]
-
-
-class Event(NamedTuple):
-    """One entry of a history.
-
-    Example:
-        >>> s = Full(n_arms=3, sigma=0.1)
-        >>> pull = s.ask().start[0]
-        >>> s.final(pull.id, 5.0)
-        >>> s.history[-1]
-        Event(kind='final', pull=0, value=5.0)
-    """
-
-    kind: str  # "ask", "partial" or "final"
-    pull: int = -1  # its id
-    value: float = 0.0
+    start: list[Trial[Label]]
+    cancel: list[Trial[Label]]
 
 
 class Arguments(Setting):
@@ -94,16 +71,16 @@ class Arguments(Setting):
         return self
 
 
-class Partial:
+class Partial(Monitored, Recorded):
     """Top-k racing with partial feedback: Algorithm 2, and its parallel and biased variants.
 
     `ask` says which pulls to start and which to cancel. Report what running pulls give, as it
     arrives, with `partial` and `final`, and ask again; whatever was reported since the last `ask`
-    counts together (under reading `as-published` pull by pull, in the order of their slots). Arms
-    are counted from 0.
+    counts together (under reading `as-published` pull by pull, in the order of their slots). What
+    still arrives of a cancelled pull is kept in the history only.
 
     Args:
-        n_arms: n.
+        n_arms: n; or the arms' names.
         top: k, the number of arms to find, those with the highest means.
         sigma: standard deviation of a reward.
         sigma_p: standard deviation of an unbiased or biased partial feedback given the reward.
@@ -131,7 +108,7 @@ class Partial:
 
     def __init__(
         self,
-        n_arms: int,
+        n_arms: int | Sequence[str],
         top: int = 1,
         *,
         sigma: float,
@@ -144,67 +121,117 @@ class Partial:
         reading: str = "as-written",
     ) -> None:
         name = type(self).__name__
-        question = {"n_arms": n_arms, "top": top, "sigma": sigma, "sigma_p": sigma_p}
+        self._arms = count_or_names(n_arms, "arm", 1, f"{name}: n_arms")
+        question = {"n_arms": len(self._arms), "top": top, "sigma": sigma, "sigma_p": sigma_p}
         question |= {"feedback": feedback, "delay": delay}
         question |= {"delta": delta, "batch": batch, "limit": limit}
         asked = parse(Arguments, question, name)
-        parts = READINGS[self._strategy].chosen(reading, f"{name}: reading")
+        rule = READINGS[self._strategy].chosen(reading, f"{name}: reading")
         sigmas = np.full(asked.n_arms, asked.sigma)
         self._race = Race(asked.top, asked.batch, asked.limit or asked.batch, NO_CAP)
-        self._rules = rules_of(parts, asked.feedback, sigmas, asked.sigma_p or 0.0, asked)
+        self._rules = rules_of(rule, asked.feedback, sigmas, asked.sigma_p or 0.0, asked)
         self._delay = asked.delay or 0
         self._state = make_state(self._race, np.full(asked.n_arms, self._delay))
         self._ids: dict[tuple[int, int], int] = {}  # ids of running pulls, by arm and number
         self._fresh: list[int] = []  # arms with feedback since the last `ask`
         self._reports: dict[int, list[Event]] = {}  # not observed yet, by slot, with `by_slot`
-        #: All calls so far, for `replay`.
-        self.history: list[Event] = []
+        self._dropped: set[int] = set()  # ids of pulls that were cancelled or abandoned
 
+    @atomic
     def ask(self) -> Actions:
         """The pulls to start now and the running ones to cancel; both are assumed to happen."""
-        self.history.append(Event("ask"))
+        self.history.append(Event("ask", None, None, ()))
         cancelled = self._update_by_slot() if self._rules.by_slot else self._update()
         return Actions(self._start(), cancelled)
 
-    def partial(self, pull: int, value: float) -> None:
-        """Report a partial feedback of a running pull.
+    @atomic
+    def partial(self, pull: Trial[Label] | int, value: float) -> None:
+        """Report a partial feedback of a running pull, by its id.
 
         Raises:
-            ValueError: no such pull is running, the number is not finite, or no partial feedback is
-                expected.
+            ValueError: there is no such pull or it has ended, the number is not finite, or no
+                partial feedback is expected.
         """
-        s = self._slot(pull, value)
+        id, told = _id(pull), finite(value)
+        s = self._slot(id)
         if self._rules.feedback == FULL:
             raise ValueError("no partial feedback is expected: report the reward with `final`")
-        if self._rules.feedback == INCREMENTAL and self._age(s) + 1 >= self._delay:
-            raise ValueError(f"pull {pull} has {self._delay} steps; report its reward")
-        self._report(s, Event("partial", pull, value))
+        if (
+            s is not None
+            and self._rules.feedback == INCREMENTAL
+            and self._age(s) + 1 >= self._delay
+        ):
+            raise ValueError(f"pull {id} has {self._delay} steps; report its reward")
+        self._report(s, Event("partial", id, None, (told,)))
 
-    def final(self, pull: int, reward: float) -> None:
+    @atomic
+    def final(self, pull: Trial[Label] | int, reward: float) -> None:
         """Report the reward of a running pull, which ends it.
 
         Raises:
-            ValueError: no such pull is running, the number is not finite, or increments are
-                missing.
+            ValueError: there is no such pull or it has ended, the number is not finite, or
+                increments are missing.
         """
-        s = self._slot(pull, reward)
-        if self._rules.feedback == INCREMENTAL and self._age(s) + 1 != self._delay:
-            raise ValueError(f"pull {pull} has had {self._age(s)} of {self._delay - 1} increments")
-        self._report(s, Event("final", pull, reward))
+        id, told = _id(pull), finite(reward)
+        s = self._slot(id)
+        if (
+            s is not None
+            and self._rules.feedback == INCREMENTAL
+            and self._age(s) + 1 != self._delay
+        ):
+            raise ValueError(f"pull {id} has had {self._age(s)} of {self._delay - 1} increments")
+        self._report(s, Event("final", id, None, (told,)))
 
-    def replay(self, history: Iterable[Sequence[Any]]) -> None:
-        """Apply another object's history to a new one that was made with the same arguments."""
-        report = {"partial": self.partial, "final": self.final}
-        for kind, pull, value in history:
-            if kind == "ask":
-                self.ask()
-            else:
-                report[kind](pull, value)
+    @atomic
+    def abandon(self, pull: Trial[Label] | int) -> None:
+        """Give up a running pull that will never end.
+
+        Raises:
+            ValueError: there is no such pull, or it has ended.
+        """
+        id = _id(pull)
+        s = self._slot(id)
+        if s is None:
+            raise ValueError(f"pull {id} was cancelled or abandoned before")
+        self.history.append(Event("abandon", id, None, ()))
+        self._reports.pop(s, None)
+        del self._ids[self._key(s)]
+        self._dropped.add(id)
+        cancel(self._state, s)
+        if not self._rules.by_slot:
+            compact_slots(self._state)
+
+    def _old_event(self, entry: Any) -> Event:
+        kind, pull, value = entry
+        return Event(kind, None if kind == "ask" else pull, None, () if kind == "ask" else (value,))
+
+    def _apply(self, event: Event) -> None:
+        if event.kind == "ask":
+            self.ask()
+        elif event.trial is not None:
+            report = {"partial": self.partial, "final": self.final, "abandon": self.abandon}
+            report[event.kind](event.trial, *event.values)
+
+    def _state_to_json(self) -> Any:
+        return {
+            "race": state_to_json(self._state),
+            "ids": [[*key, id] for key, id in self._ids.items()],
+            "fresh": self._fresh,
+            "reports": [[s, [list(e) for e in events]] for s, events in self._reports.items()],
+            "dropped": sorted(self._dropped),
+        }
+
+    def _restore(self, state: Any) -> None:
+        self._state = state_from_json(self._state, state["race"])
+        self._ids = {(arm, number): id for arm, number, id in state["ids"]}
+        self._fresh = state["fresh"]
+        self._reports = {s: [*map(Event.of, events)] for s, events in state["reports"]}
+        self._dropped = set(state["dropped"])
 
     @property
-    def running(self) -> list[Pull]:
+    def running(self) -> list[Trial[Label]]:
         """The running pulls, oldest first; under reading `as-published` in the order of slots."""
-        return [Pull(self._ids[key], key[0]) for key in self._keys() if key in self._ids]
+        return [self._trial(key) for key in self._keys() if key in self._ids]
 
     @property
     def done(self) -> bool:
@@ -212,24 +239,59 @@ class Partial:
         return not self._state.n_surviving[0]
 
     @property
-    def answer(self) -> list[int]:
-        """The top k, accepted arms and before `done` also those with the highest estimates."""
-        return answer_of(self._state.sets, self._state.centres, self._race.k).tolist()
+    def answer(self) -> list[Label]:
+        """The top k: accepted arms, and before `done` also those with the highest estimates."""
+        return self._labels(answer_of(self._state.sets, self._state.centres, self._race.k))
 
     @property
-    def accepted(self) -> list[int]:
+    def accepted(self) -> list[Label]:
         """Arms accepted into the top k."""
-        return np.flatnonzero(self._state.sets == ACCEPTED).tolist()
+        return self._labels(np.flatnonzero(self._state.sets == ACCEPTED))
 
     @property
-    def rejected(self) -> list[int]:
+    def rejected(self) -> list[Label]:
         """Arms rejected from the top k."""
-        return np.flatnonzero(self._state.sets == REJECTED).tolist()
+        return self._labels(np.flatnonzero(self._state.sets == REJECTED))
 
     @property
     def bounds(self) -> np.ndarray:
         """(n, 2) LCB and UCB of every arm's mean, as of the last `ask`."""
         return np.column_stack([self._state.lower, self._state.upper])
+
+    def _lines(self) -> list[Line]:
+        """The race's own bounds: what they promise is the reading's (docs/guarantees.md)."""
+        state, words = self._state, {SURVIVING: "open", ACCEPTED: "accepted", REJECTED: "rejected"}
+        return [
+            Line(
+                str(self._arms[a]),
+                "reward",
+                int(state.tally.finished[a]),
+                float(state.centres[a]),
+                float(state.lower[a]),
+                float(state.upper[a]),
+                words[int(state.sets[a])],
+            )
+            for a in range(len(self._arms))
+        ]
+
+    def _open_question(self) -> str:
+        state, wanted = self._state, int(self._state.n_to_accept[0])
+        open_arms = np.flatnonzero(state.sets == SURVIVING)
+        names = ", ".join(map(str, self._labels(open_arms)))
+        text = f"{open_arms.size} arms are open ({names}), of which {wanted} will be accepted"
+        widths = 0.5 * (state.upper - state.lower)[open_arms]
+        if not np.isfinite(widths).all() or not 0 < wanted < open_arms.size:
+            return f"{text}; some of them have no feedback yet."
+        order = open_arms[np.argsort(-state.centres[open_arms], kind="stable")]
+        last, first = order[wanted - 1], order[wanted]
+        gap = float(state.centres[last] - state.centres[first])
+        reach = float(0.5 * (state.upper - state.lower)[[last, first]].sum())
+        more = more_trials(float(state.tally.finished.sum()), gap**2, reach**2)
+        one, other = self._arms[int(last)], self._arms[int(first)]
+        return (
+            f"{text}; {one} and {other} are {gap:.3g} apart, and their intervals reach "
+            f"{reach:.3g}; {more}."
+        )
 
     def _key(self, s: int) -> tuple[int, int]:
         """Arm and number of the pull in a slot, which identify it; (FREE, any) if there is none."""
@@ -240,22 +302,35 @@ class Partial:
         """The keys of all slots."""
         return [self._key(s) for s in range(self._race.batch)]
 
-    def _slot(self, pull: int, value: float) -> int:
-        """The slot of a running pull. Raises ValueError for no such pull or a non-finite value."""
+    def _labels(self, arms: np.ndarray) -> list[Label]:
+        return [self._arms[int(arm)] for arm in arms]
+
+    def _trial(self, key: tuple[int, int]) -> Trial[Label]:
+        """A running pull by its arm and number."""
+        return Trial(self._ids[key], self._arms[key[0]])
+
+    def _slot(self, pull: int) -> int | None:
+        """The slot of a running pull; None if it was cancelled. Raises ValueError for others."""
+        if pull in self._dropped:
+            return None
         ids = [self._ids.get(key) for key in self._keys()]
-        if pull is None or pull not in ids:  # pyright: ignore[reportUnnecessaryComparison]
+        if pull not in ids:
             running = [each.id for each in self.running]
             raise ValueError(f"pull must be a running one, {running}, got {pull}")
-        if not math.isfinite(value):
-            raise ValueError(f"feedback must be a finite number, got {value}")
         return ids.index(pull)
+
+    def _counts_steps(self, s: int | None) -> TypeGuard[int]:
+        """Whether the pull in a slot runs and its feedback has to come step by step."""
+        return s is not None and self._rules.feedback == INCREMENTAL
 
     def _age(self, s: int) -> int:
         return int(self._state.tally.slots[AGE, s]) + len(self._reports.get(s, ()))
 
-    def _report(self, s: int, event: Event) -> None:
+    def _report(self, s: int | None, event: Event) -> None:
         """Observe an event now, or with `by_slot` at the next `ask`; a reward ends its pull."""
         self.history.append(event)
+        if s is None:  # of a cancelled pull
+            return
         key = self._key(s)
         if event.kind == "final":
             del self._ids[key]
@@ -270,11 +345,11 @@ class Partial:
     def _observe(self, s: int, event: Event) -> None:
         wait(self._state, s, 1)
         if event.kind == "partial":
-            observe_partial(self._state, s, float(event.value), 0.0)
+            observe_partial(self._state, s, event.values[0], 0.0)
         else:
-            observe_final(self._rules, self._state, s, float(event.value))
+            observe_final(self._rules, self._state, s, event.values[0])
 
-    def _update(self) -> list[Pull]:
+    def _update(self) -> list[Trial[Label]]:
         """Update the bounds of arms with feedback, then Algorithm 1; return the cancelled pulls."""
         for arm in self._fresh:
             bound(self._rules, self._state, arm)
@@ -284,9 +359,9 @@ class Partial:
         compact_slots(self._state)
         return cancelled
 
-    def _update_by_slot(self) -> list[Pull]:
+    def _update_by_slot(self) -> list[Trial[Label]]:
         """`_update` in the published program's order, see `racing.simulate_by_slot`."""
-        cancelled: list[Pull] = []
+        cancelled: list[Trial[Label]] = []
         for s, (arm, _) in enumerate(self._keys()):
             reports = self._reports.pop(s, [])
             for event in reports:
@@ -298,28 +373,29 @@ class Partial:
             cancelled += self._cancel([s])
         return cancelled + (self._cancel(range(self._race.batch)) if self.done else [])
 
-    def _cancel(self, slots: Iterable[int]) -> list[Pull]:
+    def _cancel(self, slots: Iterable[int]) -> list[Trial[Label]]:
         """Cancel the pulls in some slots whose arms are not in S."""
-        cancelled: list[Pull] = []
+        cancelled: list[Trial[Label]] = []
         for s in slots:
             arm, number = self._key(s)
             if arm != FREE and self._state.sets[arm] != SURVIVING:
                 cancel(self._state, s)
-                cancelled.append(Pull(self._ids.pop((arm, number)), arm))
+                cancelled.append(self._trial((arm, number)))
+                self._dropped.add(self._ids.pop((arm, number)))
         return cancelled
 
-    def _start(self) -> list[Pull]:
+    def _start(self) -> list[Trial[Label]]:
         """Start pulls until b are running or no arm may start another."""
-        started: list[Pull] = []
+        started: list[Trial[Label]] = []
         for s, (occupied, _) in enumerate(self._keys()):
             if occupied == FREE:
                 arm = int(next_arm(self._race, self._state))
                 if arm < 0:
                     break
-                pull = Pull(int(self._state.started.sum()), arm)
-                self._ids[arm, int(self._state.started[arm])] = pull.id
+                key = arm, int(self._state.started[arm])
+                self._ids[key] = int(self._state.started.sum())
                 start_pull(self._state, s, arm, 0)
-                started.append(pull)
+                started.append(self._trial(key))
         return started
 
 
@@ -329,16 +405,46 @@ class Full(Partial):
     Args:
         n_arms, top, sigma, delta, batch, limit, reading: as for `Partial`.
 
+    Raises:
+        InputError: an argument is out of range, naming it.
+
     Example:
         >>> lives, s = [5.0, 3.0, 1.0], Full(n_arms=3, top=2, sigma=0.1)
         >>> while not s.done:
-        ...     for pull in s.ask().start:
-        ...         s.final(pull.id, lives[pull.arm])
+        ...     for trial in s.ask().start:
+        ...         s.final(trial.id, lives[trial.arm])
         >>> s.answer
         [0, 1]
     """
 
     _strategy = "Full"
 
-    def __init__(self, n_arms: int, top: int = 1, *, sigma: float, **options: Any) -> None:
-        super().__init__(n_arms, top, sigma=sigma, feedback="full", **options)
+    def __init__(
+        self,
+        n_arms: int | Sequence[str],
+        top: int = 1,
+        *,
+        sigma: float,
+        delta: float = 0.05,
+        batch: int = 1,
+        limit: int | None = None,
+        reading: str = "as-written",
+    ) -> None:
+        super().__init__(
+            n_arms,
+            top,
+            sigma=sigma,
+            feedback="full",
+            delta=delta,
+            batch=batch,
+            limit=limit,
+            reading=reading,
+        )
+
+
+def _id(pull: Any) -> int:
+    """The id of a pull or a number. Raises ValueError if it is neither."""
+    id = integer(pull.id if isinstance(pull, Trial) else pull)  # pyright: ignore
+    if id is None:
+        raise ValueError(f"pull must be the id of a running one, got {pull!r}")
+    return id

@@ -1,86 +1,73 @@
 """The strategies as ask/tell objects, on the steps of `exploration.py`."""
 
+import math
 import warnings
-from collections.abc import Sequence
-from numbers import Integral
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bestarm.core.inputs import InputError
-from bestarm.core.interactive import AskTell
-from bestarm.lagex.state import FAR_CUT
+from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.core.arguments import numbers, whole
+from bestarm.core.inputs import InputError, parse
+from bestarm.core.interactive import AskTell, Trial
+from bestarm.core.labels import Label, count_or_names
+from bestarm.core.record import atomic
+from bestarm.lagex.confidence import radius
+from bestarm.lagex.exploration import stopping_threshold
+from bestarm.lagex.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 
 
-def _numbers(value: Any, field: str) -> np.ndarray:
-    """An argument as an array. Raises InputError naming it unless it holds finite numbers."""
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise InputError(f"{field}: must be numbers, got {value!r}") from None
-    if not np.isfinite(array).all():
-        raise InputError(f"{field}: must be finite numbers, got {array.tolist()}")
-    return array
-
-
-class _Lagex(AskTell[int]):
+class _Lagex(Monitored, AskTell[Label]):
     """Base class. The answer is a policy: a share of each arm, summing to one.
 
-    Arms are counted from 0. Constraint i is: mean cost at most limits[i]. For a lower limit, give
-    its negative and tell negative costs.
+    Arms have names or are counted from 0. Constraint i is: mean cost at most limits[i]. For a lower
+    limit, give its negative and tell negative costs.
     """
 
     _name = ""
 
     def __init__(
         self,
-        n_arms: int,
-        limits: Sequence[float] | float,
+        n_arms: int | Sequence[str],
+        limits: Sequence[float] | Mapping[str, float] | float,
         matrix: np.ndarray | None,
         *,
-        delta: float = 0.1,
-        r: float = 0.01,
-        sigma: Sequence[float] | float = 1.0,
-        reading: str = "as-written",
+        delta: float,
+        r: float,
+        sigma: Sequence[float] | float,
+        reading: str,
     ) -> None:
         name = type(self).__name__
-        if not isinstance(n_arms, Integral) or n_arms < 2:
-            raise InputError(f"{name}: n_arms: must be a whole number of at least 2, got {n_arms}")
-        at_most = np.atleast_1d(_numbers(limits, f"{name}: limits"))
-        if at_most.ndim != 1 or not at_most.size:
-            raise InputError(f"{name}: limits: must be numbers, got {at_most.tolist()}")
-        if n_arms + at_most.size > MOST_COLUMNS:
+        self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
+        k = len(self._arms)
+        values = list(limits.values()) if isinstance(limits, Mapping) else limits
+        at_most = numbers(values, 1, f"{name}: limits")
+        named = isinstance(limits, Mapping)
+        self._costs = list(limits) if named else [f"cost {i + 1}" for i in range(at_most.size)]
+        whole(k + at_most.size, 3, MOST_COLUMNS, f"{name}: n_arms, limits: together")
+        deviations = numbers(sigma, 1, f"{name}: sigma")
+        if deviations.size not in (1, k) or not (deviations > 0).all():
             raise InputError(
-                f"{name}: n_arms, limits: must be at most {MOST_COLUMNS} together, "
-                f"got {n_arms + at_most.size}"
+                f"{name}: sigma: must be positive, one number or {k}, got {deviations.tolist()}"
             )
-        if not 0.0 < delta < 1.0:
-            raise InputError(f"{name}: delta: must be greater than 0 and less than 1, got {delta}")
-        if not 0.0 <= r < np.inf:
-            raise InputError(f"{name}: r: must be at least 0, got {r}")
-        deviations = _numbers(sigma, f"{name}: sigma")
-        if deviations.shape not in ((), (n_arms,)) or not (deviations > 0).all():
-            raise InputError(
-                f"{name}: sigma: must be positive, one number or {n_arms}, "
-                f"got {deviations.tolist()}"
-            )
-        parts = READINGS[self._name].chosen(reading, f"{name}: reading")
+        rule = READINGS[self._name].chosen(reading, f"{name}: reading")
+        setting = parse(Setting, {"delta": delta, "r": r}, name)
         if matrix is None:
-            matrix = np.zeros((at_most.size, n_arms))
+            matrix = np.zeros((at_most.size, k))
         elif len(matrix) != at_most.size:
             raise InputError(
                 f"{name}: limits: must be {len(matrix)} numbers, one per row of matrix, "
                 f"got {at_most.size}"
             )
-        elif alternatives(np.zeros(n_arms), matrix, at_most, -np.inf) is None:
+        elif alternatives(np.zeros(k), matrix, at_most, -np.inf) is None:
             raise InputError(
                 f"{name}: limits: must allow some policy, here none satisfies all of them"
             )
-        variances = np.broadcast_to(deviations**2, n_arms).copy()
-        setting = Setting(delta=delta, r=r)
-        rules = rules_of(self._name, parts, setting, variances, at_most, matrix)
+        variances = np.broadcast_to(deviations**2, k).copy()
+        rules = rules_of(self._name, rule, setting, variances, at_most, matrix)
         super().__init__(STRATEGIES[self._name], rules)
 
     @property
@@ -103,22 +90,72 @@ class _Lagex(AskTell[int]):
         """Rounds in which a step of the computation failed, by the names of `Outcome`."""
         return {name: int(self._state.counts[place]) for name, place in FAILURES.items()}
 
-    def _update_done(self) -> None:
+    def _lines(self) -> list[Line]:
+        k, totals, shares = len(self._arms), self._totals(), self.answer
+        quantities = ["reward"] if self._rules.known else ["reward", *self._costs]
+        share = self._rules.delta / (k * len(quantities))
+        lines: list[Line] = []
+        for i, quantity in enumerate(quantities):
+            for a in range(k):
+                pulls, sums = totals.get(a, (0, np.zeros(len(quantities))))
+                sigma = math.sqrt(self._rules.variances[a]) if i == 0 else 1.0
+                found = mean_interval(float(sums[i]), pulls, sigma, share)
+                status = f"{shares[a]:.0%} of the answer" if i == 0 else ""
+                lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
+        return lines
+
+    def _open_question(self) -> str:
+        state, rules = self._state, self._rules
+        near, pulls = state.policies.near, state.estimates.pulls
+        count = int(state.policies.n_near[0])
+        if state.counts[PULLED] < pulls.size:
+            return "Some arms have not been pulled yet."
+        if count < 0:
+            return "By the estimates no mixture keeps the limits, so there is no answer yet."
+        if count == 0:
+            return "By the estimates only one mixture keeps the limits; one more pull tells."
+        steps = near.steps[:count]
+        nats = (near.gaps[:count] + rules.added) ** 2 / (2.0 * steps**2 @ (rules.variances / pulls))
+        confidence = radius(state.estimates.log_determinant[0], pulls.size, rules.delta)
+        needed = stopping_threshold(rules, state, confidence if rules.extra else 0.0)
+        v = int(np.argmin(nats))
+        more = more_trials(float(pulls.sum()), float(nats[v]), float(needed))
+        return (
+            f"A mixture with more of {self._arms[int(np.argmax(steps[v]))]} and less of "
+            f"{self._arms[int(np.argmin(steps[v]))]} may be better: the evidence against it is "
+            f"{nats[v]:.2f}, {needed:.2f} is needed; {more}."
+        )
+
+    def _look(self) -> bool:
         cut = self._state.counts[FAR_CUT]
-        super()._update_done()
+        done = super()._look()
         if self._state.counts[FAR_CUT] > cut:
             warnings.warn(
                 f"{type(self).__name__} would stop, but the policies have more than "
                 f"{ALL_BASES} bases, too many to compare the answer with",
                 RuntimeWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
+        return done
 
-    def _index(self, arm: int) -> int:
-        n_arms = self._rules.variances.size
-        if arm not in range(n_arms):
-            raise ValueError(f"arm must be 0 to {n_arms - 1}, got {arm}")
-        return arm
+    def _choose(self) -> int:
+        pulls = self._state.estimates.pulls
+        if self._state.counts[PULLED] < pulls.size and pulls.all():
+            return int(np.argmin(pulls))  # first pulls are outstanding: there is no policy yet
+        return super()._choose()
+
+    def _label(self, index: int) -> Label:
+        return self._arms[index]
+
+    def _index(self, arm: Any) -> int:
+        return self._arms.index(arm)
+
+    def _data(self) -> list[np.ndarray]:
+        return [self._state.estimates.pulls, self._state.counts[TIME : TIME + 1]]
+
+    def _expect(self, index: int) -> None:
+        self._state.estimates.pulls[index] += 1.0
+        self._state.counts[TIME] += 1
 
     def _observation(self, *observed: float) -> np.ndarray:
         expected = self._rules.limits.size
@@ -131,8 +168,8 @@ class _Unknown(_Lagex):
     """A strategy that learns the constraints.
 
     Args:
-        n_arms: K, at least 2.
-        limits: (d,) upper limits on a policy's mean costs.
+        n_arms: K, at least 2; or the arms' names.
+        limits: (d,) upper limits on a policy's mean costs; or a mapping of names to these.
         delta: maximum probability of an answer more than r below the best feasible policy. There
             is no guarantee that the answer is feasible (docs/usage.md).
         r: tolerance of the answer's mean reward, in the rewards' unit.
@@ -143,16 +180,29 @@ class _Unknown(_Lagex):
         InputError: an argument is out of range, naming it.
     """
 
-    def __init__(self, n_arms: int, limits: Sequence[float] | float, **options: Any) -> None:
-        super().__init__(n_arms, limits, None, **options)
+    def __init__(
+        self,
+        n_arms: int | Sequence[str],
+        limits: Sequence[float] | Mapping[str, float] | float,
+        *,
+        delta: float = 0.1,
+        r: float = 0.01,
+        sigma: Sequence[float] | float = 1.0,
+        reading: str = "as-written",
+    ) -> None:
+        super().__init__(n_arms, limits, None, delta=delta, r=r, sigma=sigma, reading=reading)
 
-    def tell(self, arm: int, reward: float, costs: Sequence[float] | float) -> None:
+    @atomic
+    def tell(
+        self, arm: Trial[Label] | Label, reward: float, costs: Sequence[float] | float
+    ) -> None:
         """Record a pull's reward and its d costs.
 
         Raises:
-            ValueError: for an unknown arm, numbers that are not finite, or a wrong number of costs.
+            ValueError: for an unknown arm or trial, numbers that are not finite, or a wrong number
+                of costs.
         """
-        self._record(arm, reward, *np.atleast_1d(costs))
+        self._tell(arm, reward, *np.atleast_1d(costs))
 
 
 class _Known(_Lagex):
@@ -161,25 +211,39 @@ class _Known(_Lagex):
     Args:
         matrix: (d, K) mean costs of the arms.
         limits, delta, r, sigma, reading: as for the other strategies.
+        arms: their names, if they have any.
 
     Raises:
         InputError: an argument is out of range, naming it; or no policy satisfies the limits.
     """
 
     def __init__(
-        self, matrix: Sequence[Sequence[float]], limits: Sequence[float], **options: Any
+        self,
+        matrix: Sequence[Sequence[float]],
+        limits: Sequence[float] | Mapping[str, float] | float,
+        *,
+        delta: float = 0.1,
+        r: float = 0.01,
+        sigma: Sequence[float] | float = 1.0,
+        reading: str = "as-written",
+        arms: Sequence[str] | None = None,
     ) -> None:
         name = type(self).__name__
-        costs = np.atleast_2d(_numbers(matrix, f"{name}: matrix"))
-        if costs.ndim != 2:
-            raise InputError(
-                f"{name}: matrix: must be rows of numbers, got {costs.ndim} dimensions"
-            )
-        super().__init__(int(costs.shape[1]), limits, costs, **options)
+        costs = numbers(matrix, 2, f"{name}: matrix")
+        k = costs.shape[1]
+        labels = count_or_names(k if arms is None else arms, "arm", 2, f"{name}: arms")
+        whole(len(labels), k, k, f"{name}: arms: number of names")
+        given = list(arms) if arms is not None else k
+        super().__init__(given, limits, costs, delta=delta, r=r, sigma=sigma, reading=reading)
 
-    def tell(self, arm: int, reward: float) -> None:
-        """Record a pull's reward. Raises ValueError for an unknown arm or a non-finite reward."""
-        self._record(arm, reward, *np.zeros(self._rules.limits.size))
+    @atomic
+    def tell(self, arm: Trial[Label] | Label, reward: float) -> None:
+        """Record a pull's reward.
+
+        Raises:
+            ValueError: for an unknown arm or trial, or a reward that is no finite number.
+        """
+        self._tell(arm, reward, *np.zeros(self._rules.limits.size))
 
 
 _EXAMPLE = """

@@ -14,8 +14,8 @@ import pandas as pd
 import yaml
 
 from bestarm.common.arithmetic import same_bits
-from bestarm.common.files import replacing
 from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.core.files import replacing
 from bestarm.lagex import program, program_solvers, slsqp
 from bestarm.lagex.problem import EASIER, HARD, setup1
 

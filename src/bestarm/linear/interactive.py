@@ -1,40 +1,64 @@
 """The seven strategies as ask/tell objects, on the steps of `steps.py`."""
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+from bestarm.common.monitor import PRIOR_PULLS, Line, Monitored, more_trials
+from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse
-from bestarm.core.interactive import AskTell
+from bestarm.core.interactive import AskTell, Trial
+from bestarm.core.labels import Label, count_or_names
+from bestarm.core.record import atomic
 from bestarm.linear.problem import Problem, span_of
 from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
 
-
-def _finite(values: Any, dimensions: int, source: str) -> np.ndarray:
-    """An array of finite numbers. Raises InputError naming `source`."""
-    try:
-        array = np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        array = np.array(np.nan)
-    if array.ndim != dimensions or not np.isfinite(array).all():
-        shape = "a vector" if dimensions == 1 else "vectors of equal length,"
-        raise InputError(f"{source}: must be {shape} of finite numbers")
-    return array
+Arms = Sequence[Sequence[float]] | Mapping[str, Sequence[float]]
 
 
-def _positive(value: Any, source: str) -> float:
-    """A positive, finite number. Raises InputError naming `source`."""
-    if not isinstance(value, int | float | np.number) or not 0.0 < value < np.inf:
-        raise InputError(f"{source}: must be a positive number, got {value}")
-    return float(cast(float, value))
+def features(arms: Any, name: str) -> np.ndarray:
+    """(K, d) features of arms, with or without names. Raises InputError."""
+    return numbers([*arms.values()] if isinstance(arms, Mapping) else arms, 2, f"{name}: arms")
 
 
-class _Linear(AskTell[int]):
-    """Base class of the strategies: the arms, the fit to the rewards, the answer.
+def ellipsoid_intervals(
+    arms: np.ndarray, counts: np.ndarray, sums: np.ndarray, delta: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Least-squares values of the arms and half-widths that hold for all arms at all times.
+
+    With A the design of the pulls, I0 that of PRIOR_PULLS spread evenly, and S = sum of x times
+    noise, exp(y S - y^T A y / 2) mixed over y ~ N(0, I0^-1) is a martingale, so with probability
+    1 - delta S^T (A + I0)^-1 S <= 2 beta, beta = ln(1/delta) + 1/2 ln det(A + I0) / det I0, and
+    |x A^-1 S| <= sqrt(2 beta x^T A^-1 (A + I0) A^-1 x).
 
     Args:
-        arms: (K, d) feature vectors; pulls of arm k give rewards of mean arms[k] . theta.
+        arms: (K, d), of rank d.
+        counts, sums: (K,) of pulls and rewards.
+        delta: for all arms together.
+
+    Returns:
+        (K,) values in the unit of the rewards and (K,) half-widths in that of the noise; nan and
+        infinity if the pulls do not determine the values.
+    """
+    design = arms.T * counts @ arms
+    if np.linalg.matrix_rank(arms[counts > 0]) < arms.shape[1]:
+        return np.full(len(arms), np.nan), np.full(len(arms), np.inf)
+    prior = PRIOR_PULLS / len(arms) * arms.T @ arms
+    beta = -np.log(delta) + 0.5 * (
+        np.linalg.slogdet(design + prior)[1] - np.linalg.slogdet(prior)[1]
+    )
+    predictors = np.linalg.solve(design, arms.T)
+    spread = np.einsum("da,de,ea->a", predictors, design + prior, predictors)
+    return predictors.T @ (arms.T @ sums), np.sqrt(2.0 * beta * spread)
+
+
+class _Linear(Monitored, AskTell[Label]):
+    """Arms have names or are counted from 0.
+
+    Args:
+        arms: (K, d) feature vectors; pulls of arm k give rewards of mean arms[k] . theta. With
+            names: a mapping from name to vector.
         delta: maximum probability of a wrong answer, e.g. 0.05.
         sigma: standard deviation of a reward, in the rewards' unit.
         reading: of the paper, see `strategies.READINGS`; by default the honest one.
@@ -51,37 +75,42 @@ class _Linear(AskTell[int]):
 
     def __init__(
         self,
-        arms: Sequence[Sequence[float]],
+        arms: Arms,
         *,
         delta: float = 0.05,
         sigma: float = 1.0,
         reading: str | None = None,
     ) -> None:
         name = type(self).__name__
-        table = _finite(arms, 2, f"{name}: arms")
+        table = features(arms, name)
         if len(table) < 2 or len(np.unique(table, axis=0)) < len(table):
             raise InputError(f"{name}: arms: must be at least 2 distinct vectors")
-        self._sigma = _positive(sigma, f"{name}: sigma")
+        given = list(arms) if isinstance(arms, Mapping) else len(table)
+        self._arms = count_or_names(given, "arm", 2, f"{name}: arms")
+        self._sigma = positive(sigma, f"{name}: sigma")
         readings = READINGS[self._name]
-        chosen = readings.chosen(reading or readings.default, f"{name}: reading")
+        chosen = readings.default if reading is None else reading
+        rule = readings.chosen(chosen, f"{name}: reading")
         setting = parse(Setting, {"delta": delta}, name)
+        self._delta = setting.delta
         means = np.zeros(len(table)) if self._means is None else self._means
         problem = Problem(table @ span_of(table), means / sigma, self._norm / sigma)
-        rules = rules_of(self._name, problem, chosen, setting.delta)
+        rules = rules_of(self._name, problem, rule, setting.delta)
         super().__init__(STRATEGIES[self._name], rules)
 
-    def tell(self, arm: int, reward: float) -> None:
-        """Report the reward of one pull of an arm, counted from 0.
+    @atomic
+    def tell(self, arm: Trial[Label] | Label, reward: float) -> None:
+        """Record the reward of a trial, or of one pull of an arm.
 
         Raises:
-            ValueError: for an unknown arm or a reward that is not finite.
+            ValueError: for an unknown arm or trial, or a reward that is no finite number.
         """
-        self._record(arm, reward)
+        self._tell(arm, reward)
 
     @property
-    def answer(self) -> int:
-        """The arm of highest estimated value among those not eliminated, counted from 0."""
-        return self._state.answer
+    def answer(self) -> Label:
+        """The arm of highest estimated value among those not eliminated."""
+        return self._arms[self._state.answer]
 
     @property
     def pulls(self) -> np.ndarray:
@@ -93,10 +122,54 @@ class _Linear(AskTell[int]):
         """(K,) estimated mean rewards; 0 while the pulls do not determine them."""
         return self._sigma * self._state.fit.values
 
-    def _index(self, arm: int) -> int:
-        if arm not in range(len(self._rules.arms)):
-            raise ValueError(f"arm must be 0 to {len(self._rules.arms) - 1}, got {arm}")
-        return arm
+    def _lines(self) -> list[Line]:
+        """Estimates from all rewards, with the ellipsoid of docs/guarantees.md."""
+        features: np.ndarray = self._rules.arms
+        counts, sums = np.zeros(len(features)), np.zeros(len(features))
+        for a, (pulls, total) in self._totals().items():
+            counts[a], sums[a] = pulls, total[0]
+        values, halves = ellipsoid_intervals(features, counts, sums, self._delta)
+        halves = halves * self._sigma
+        return [
+            Line(str(self._arms[a]), "reward", int(counts[a]), v, v - h, v + h, self._status(a))
+            for a, (v, h) in enumerate(zip(values.tolist(), halves.tolist(), strict=True))
+        ]
+
+    def _status(self, arm: int) -> str:
+        if arm == self._state.answer:
+            return "best" if self.done else "leads"
+        return "worse" if self.done else "open"
+
+    def _open_question(self) -> str:
+        state = self._state
+        if not state.fit.inverse.any():
+            return "The pulls so far do not determine the values of all arms."
+        best, table, values = state.answer, state.table, state.fit.values
+        sizes = np.diag(table) + table[best, best] - 2.0 * table[best]
+        gaps: np.ndarray = values[best] - values
+        far = np.full(gaps.size, np.inf)
+        np.divide(gaps, np.sqrt(sizes), out=far, where=sizes > 0.0)
+        other, needed = int(np.argmin(far)), self._strategy.radius(self._rules, state)
+        more = more_trials(state.pulls.sum(), float(far[other]) ** 2, needed**2)
+        return (
+            f"{self._arms[best]} leads, but {self._arms[other]} may be better: they are "
+            f"{far[other]:.2f} standard errors apart, {needed:.2f} are needed; {more}."
+        )
+
+    def _label(self, index: int) -> Label:
+        return self._arms[index]
+
+    def _index(self, arm: Any) -> int:
+        return self._arms.index(arm)
+
+    def _data(self) -> list[np.ndarray]:
+        return [a for a in self._state.fit if isinstance(a, np.ndarray)]
+
+    def _expect(self, index: int) -> None:
+        self._strategy.expect(self._rules, self._state, index)
+
+    def _may_ask(self) -> bool:
+        return self._strategy.may_choose(self._rules, self._state)
 
     def _observation(self, *observed: float) -> float:
         (reward,) = observed
@@ -107,17 +180,29 @@ class _Eliminating(_Linear):
     """A strategy that eliminates arms."""
 
     @property
-    def remaining(self) -> list[int]:
-        """Arms that may still be the best, counted from 0."""
-        return np.flatnonzero(self._state.active).tolist()
+    def remaining(self) -> list[Label]:
+        """Arms that may still be the best."""
+        return [self._arms[int(a)] for a in np.flatnonzero(self._state.active)]
+
+    def _status(self, arm: int) -> str:
+        return super()._status(arm) if self._state.active[arm] else "eliminated"
 
 
-class G(_Linear):
-    """G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12).
+class _Phased(_Eliminating):
+    """A strategy that eliminates arms at the end of phases."""
 
+    def _open_question(self) -> str:
+        missing = np.maximum(self._state.plan.counts - self._state.fit.counts, 0.0)
+        return (
+            f"{len(self.remaining)} arms remain: {', '.join(map(str, self.remaining))}. Phase "
+            f"{self._state.phase} takes {int(missing.sum()):,} more pulls; others may follow."
+        )
+
+
+_EXAMPLE = """
     Example:
         >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
-        >>> s = G(arms, sigma=0.1)
+        >>> s = {name}(arms, sigma=0.1)
         >>> while not s.done:
         ...     arm = s.ask()
         ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
@@ -125,24 +210,20 @@ class G(_Linear):
         0
     """
 
+
+class G(_Linear):
+    __doc__ = f"""G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12).
+
+    {_Linear.__doc__}{_EXAMPLE.format(name="G")}"""
     _name = "G"
 
 
 class XY(_Linear):
-    """XY-allocation: minimises the largest uncertainty of a difference of two arms, Eq. (14).
+    __doc__ = f"""XY-allocation: minimises the largest uncertainty of a difference, Eq. (14).
 
-    Example:
-        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
-        >>> s = XY(arms, sigma=0.1)
-        >>> while not s.done:
-        ...     arm = s.ask()
-        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
-        >>> s.answer
-        0
-        >>> [round(float(v), 2) for v in s.values]
+    {_Linear.__doc__}{_EXAMPLE.format(name="XY")}    >>> [round(float(v), 2) for v in s.values]
         [1.0, 0.2, 0.92]
     """
-
     _name = "XY"
 
 
@@ -150,9 +231,12 @@ class XYOracle(_Linear):
     """XY-Oracle, Eqs. (4) and (5): a strategy that is given theta, for simulations.
 
     Args:
-        arms: (K, d) feature vectors.
+        arms: (K, d) feature vectors, or a mapping from name to vector.
         theta: (d,) the true parameter, which makes one arm the best.
-        options: delta, sigma and reading, as for the other strategies.
+        delta, sigma, reading: as for the other strategies.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
 
     Example:
         >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
@@ -167,54 +251,40 @@ class XYOracle(_Linear):
     _name = "XY-Oracle"
 
     def __init__(
-        self, arms: Sequence[Sequence[float]], theta: Sequence[float], **options: Any
+        self,
+        arms: Arms,
+        theta: Sequence[float],
+        *,
+        delta: float = 0.05,
+        sigma: float = 1.0,
+        reading: str | None = None,
     ) -> None:
-        table, parameter = (
-            _finite(arms, 2, "XYOracle: arms"),
-            _finite(theta, 1, "XYOracle: theta"),
-        )
+        table = features(arms, "XYOracle")
+        parameter = numbers(theta, 1, "XYOracle: theta")
         if parameter.shape != table.shape[1:]:
             raise InputError("XYOracle: theta: must have as many entries as an arm")
         self._means = table @ parameter
         ascending = np.sort(self._means)
         if len(ascending) > 1 and not ascending[-1] > ascending[-2]:
             raise InputError("XYOracle: theta: must make one arm the best, here several are")
-        super().__init__(arms, **options)
+        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)
 
 
-class XYAdaptive(_Eliminating):
-    """XY-Adaptive, Figure 3.
+class XYAdaptive(_Phased):
+    __doc__ = f"""XY-Adaptive, Figure 3.
 
-    Example:
-        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
-        >>> s = XYAdaptive(arms, sigma=0.1)
-        >>> while not s.done:
-        ...     arm = s.ask()
-        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
-        >>> s.answer
-        0
-        >>> s.remaining
+    {_Linear.__doc__}{_EXAMPLE.format(name="XYAdaptive")}    >>> s.remaining
         [0]
     """
-
     _name = "XY-Adaptive"
 
 
-class RAGE(_Eliminating):
-    """RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
+class RAGE(_Phased):
+    __doc__ = f"""RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
 
-    Example:
-        >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
-        >>> s = RAGE(arms, sigma=0.1)
-        >>> while not s.done:
-        ...     arm = s.ask()
-        ...     s.tell(arm, sum(x * t for x, t in zip(arms[arm], theta)))
-        >>> s.answer
-        0
-        >>> s.remaining
+    {_Linear.__doc__}{_EXAMPLE.format(name="RAGE")}    >>> s.remaining
         [0]
     """
-
     _name = "RAGE"
 
 
@@ -222,10 +292,13 @@ class FullyAdaptive(_Eliminating):
     """XY-allocation on the arms that no other arm dominates, updated after every pull.
 
     Args:
-        arms: (K, d) feature vectors.
+        arms: (K, d) feature vectors, or a mapping from name to vector.
         norm: bound on the norm of theta, in the rewards' unit; the readings with Proposition 2's
             width need it.
-        options: delta, sigma and reading, as for the other strategies.
+        delta, sigma, reading: as for the other strategies.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
 
     Example:
         >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
@@ -240,11 +313,17 @@ class FullyAdaptive(_Eliminating):
     _name = "Fully-Adaptive"
 
     def __init__(
-        self, arms: Sequence[Sequence[float]], *, norm: float | None = None, **options: Any
+        self,
+        arms: Arms,
+        *,
+        norm: float | None = None,
+        delta: float = 0.05,
+        sigma: float = 1.0,
+        reading: str | None = None,
     ) -> None:
         if norm is not None:
-            self._norm = _positive(norm, "FullyAdaptive: norm")
-        super().__init__(arms, **options)
+            self._norm = positive(norm, "FullyAdaptive: norm")
+        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)
         if self._rules.ridge > 0.0 and norm is None:
             raise InputError("FullyAdaptive: norm: must be given for Proposition 2's width")
 
@@ -253,9 +332,12 @@ class LinGapE(_Linear):
     """LinGapE (Xu, Honda & Sugiyama, AISTATS 2018).
 
     Args:
-        arms: (K, d) feature vectors.
+        arms: (K, d) feature vectors, or a mapping from name to vector.
         norm: bound on the norm of theta, in the rewards' unit.
-        options: delta, sigma and reading, as for the other strategies.
+        delta, sigma, reading: as for the other strategies.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
 
     Example:
         >>> arms, theta = [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], [1.0, 0.2]  # theta is unknown
@@ -269,6 +351,14 @@ class LinGapE(_Linear):
 
     _name = "LinGapE"
 
-    def __init__(self, arms: Sequence[Sequence[float]], *, norm: float, **options: Any) -> None:
-        self._norm = _positive(norm, "LinGapE: norm")
-        super().__init__(arms, **options)
+    def __init__(
+        self,
+        arms: Arms,
+        *,
+        norm: float,
+        delta: float = 0.05,
+        sigma: float = 1.0,
+        reading: str | None = None,
+    ) -> None:
+        self._norm = positive(norm, "LinGapE: norm")
+        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)

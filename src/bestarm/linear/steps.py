@@ -34,9 +34,6 @@ from bestarm.linear.phased import Phases, Plan
 from bestarm.linear.problem import Problem
 from bestarm.linear.static import best_arm, stopping_rule_holds, true_gap_statistic
 
-#: Value of `StaticState.awaited` if no pull is outstanding.
-NO_ARM = -1
-
 
 @dataclass
 class State:
@@ -76,11 +73,32 @@ class Linear:
         if fit.ridge > 0.0 or np.linalg.matrix_rank(pulled) == fit.theta.size:
             refit(fit)
 
+    def expect(self, rules: Any, state: Any, arm: int) -> None:
+        """Count a pull of an arm whose reward is not known yet."""
+        state.fit.counts[arm] += 1.0
+
+    def may_choose(self, rules: Any, state: Any) -> bool:
+        """Whether an arm can be chosen before further rewards are known."""
+        return True
+
+    def radius(self, rules: Any, state: Any) -> float:
+        """The bound on the normalised error of a difference of two arms, C(n)."""
+        raise NotImplementedError
+
     def pull(
         self, world: Problem, state: State, arm: int, environment: np.random.Generator
     ) -> float:
         """A reward in units of the noise."""
         return world.means[arm] + environment.standard_normal()
+
+
+class Sequential(Linear):
+    """Base class of strategies whose next arm depends on all pulls so far."""
+
+    def expect(self, rules: Any, state: Any, arm: int) -> None:
+        """Count a pull of an arm as if it gave what is estimated, which moves no estimate."""
+        fit: Fit = state.fit
+        Linear.observe(self, rules, state, arm, float(fit.values[arm]))
 
 
 class StaticRules(NamedTuple):
@@ -96,35 +114,32 @@ class StaticRules(NamedTuple):
 class StaticState(State):
     """The position of a run in the sequence."""
 
-    place: int = 0
-    awaited: int = NO_ARM  # the arm at `place`, once it is chosen
+    place: int = 0  # arms chosen so far
 
 
 class Static(Linear):
     """A fixed sequence of arms, until one arm's lead is clear: Eq. (11), or by true gaps Eq. (4).
 
-    Pulls of arms other than the chosen one count, but do not advance the sequence.
+    Pulls of other arms count, but do not advance the sequence.
     """
 
     def start(self, rules: StaticRules) -> StaticState:
         return StaticState(make_fit(rules.arms, 0.0))
 
     def done(self, rules: StaticRules, state: StaticState) -> bool:
-        if state.place < rules.sequence.n_initial:
-            return False
         n = state.pulls.sum()
+        if n < rules.sequence.n_initial or not state.fit.inverse.any():
+            return False
         if rules.means is None:
             return bool(stopping_rule_holds(state.fit, rules.width, n))
         return bool(true_gap_statistic(state.fit, rules.means) >= radius(rules.width, n))
 
-    def choose(self, rules: StaticRules, state: StaticState, coins: Any) -> int:
-        state.awaited = int(rules.sequence.prefix(state.place + 1)[state.place])
-        return state.awaited
+    def radius(self, rules: StaticRules, state: StaticState) -> float:
+        return radius(rules.width, state.pulls.sum())
 
-    def observe(self, rules: StaticRules, state: StaticState, arm: int, observed: float) -> None:
-        super().observe(rules, state, arm, observed)
-        if arm == state.awaited:
-            state.place, state.awaited = state.place + 1, NO_ARM
+    def choose(self, rules: StaticRules, state: StaticState, coins: Any) -> int:
+        state.place += 1
+        return int(rules.sequence.prefix(state.place)[state.place - 1])
 
 
 class PhasedRules(NamedTuple):
@@ -168,6 +183,9 @@ class Phased(Linear):
     def choose(self, rules: PhasedRules, state: PhasedState, coins: Any) -> int:
         return int(np.argmax(state.plan.counts - state.fit.counts))
 
+    def may_choose(self, rules: PhasedRules, state: PhasedState) -> bool:
+        return bool((state.fit.counts < state.plan.counts).any())
+
     def observe(self, rules: PhasedRules, state: PhasedState, arm: int, observed: float) -> None:
         super().observe(rules, state, arm, observed)
         if self.done(rules, state) or (state.fit.counts < state.plan.counts).any():
@@ -198,7 +216,7 @@ class AdaptiveState(State):
     active: np.ndarray  # (K,) whether no other arm dominates an arm
 
 
-class FullyAdaptive(Linear):
+class FullyAdaptive(Sequential):
     """Every arm once; then XY-allocation on the arms that no other dominates, until one is left."""
 
     def start(self, rules: AdaptiveRules) -> AdaptiveState:
@@ -206,6 +224,9 @@ class FullyAdaptive(Linear):
 
     def done(self, rules: AdaptiveRules, state: AdaptiveState) -> bool:
         return bool(state.active.sum() == 1)
+
+    def radius(self, rules: AdaptiveRules, state: AdaptiveState) -> float:
+        return radius(rules.width, state.pulls.sum())
 
     def choose(self, rules: AdaptiveRules, state: AdaptiveState, coins: Any) -> int:
         if (state.pulls == 0.0).any():
@@ -236,7 +257,7 @@ class LinGapERules(NamedTuple):
     ridge: float
 
 
-class LinGapE(Linear):
+class LinGapE(Sequential):
     """Every arm once; then the arm most informative about the best arm and its challenger."""
 
     def start(self, rules: LinGapERules) -> State:
@@ -250,9 +271,12 @@ class LinGapE(Linear):
             return int(np.argmin(state.pulls))
         return int(most_informative(state.table, state.answer, self._challenger(rules, state)[0]))
 
+    def radius(self, rules: LinGapERules, state: State) -> float:
+        return ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
+
     def _challenger(self, rules: LinGapERules, state: State) -> tuple[int, float]:
         """The challenger of the empirically best arm, and by how much it may be better."""
-        radius_n = ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
+        radius_n = self.radius(rules, state)
         return challenger(state.table, state.fit.values, state.answer, radius_n)
 
 

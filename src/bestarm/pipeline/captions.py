@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 
-from bestarm.common.files import write_text
+from bestarm.core.files import write_text
 from bestarm.pipeline.registry import PAPERS
 
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"

@@ -19,8 +19,8 @@ import pyarrow as pa
 from packaging.requirements import Requirement
 
 from bestarm.common.codehash import NUMBERS_FROM
-from bestarm.common.files import write_text
 from bestarm.common.paper import Cell
+from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.plan import Plan, plan_from

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from bestarm.common.files import write_text
+from bestarm.core.files import write_text
 
 
 def write_manifest(tables: Iterable[Path], path: Path | str) -> None:

@@ -8,7 +8,7 @@ import nbformat
 from nbclient import NotebookClient
 
 from bestarm.common.environment import environment
-from bestarm.common.files import write_text
+from bestarm.core.files import write_text
 
 #: Seconds a cell may take.
 TIMEOUT = 600

@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 from rich.table import Table
 
-from bestarm.common.files import replacing
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.renamed import refusal
+from bestarm.core.files import replacing
 from bestarm.core.inputs import Input, InputError, load_yaml, parse
 from bestarm.pipeline import registry
 from bestarm.pipeline.plan import describe_instances, make_plan

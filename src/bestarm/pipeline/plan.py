@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from bestarm.common.files import canonical_json
 from bestarm.common.paper import Cell, Experiment, facts_of
+from bestarm.core.files import canonical_json
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import stream_key
 from bestarm.pipeline import registry

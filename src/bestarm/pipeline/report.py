@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bestarm.common.files import write_text
+from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions

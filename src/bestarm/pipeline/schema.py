@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bestarm.common.files import canonical_json, write_text
 from bestarm.common.tables import COLUMNS, MEANINGS, NUMBERS
+from bestarm.core.files import canonical_json, write_text
 from bestarm.core.inputs import Input, InputError
 from bestarm.pipeline import registry
 

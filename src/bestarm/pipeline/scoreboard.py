@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bestarm.common.files import write_text
+from bestarm.core.files import write_text
 from bestarm.pipeline.claims import KINDS
 from bestarm.pipeline.validity import REFUTED
 from bestarm.pipeline.verdicts import (

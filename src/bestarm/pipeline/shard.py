@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bestarm.common.codehash import code_hash
-from bestarm.common.files import replacing
 from bestarm.common.paper import Cell
+from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import replication_streams
 from bestarm.pipeline import registry

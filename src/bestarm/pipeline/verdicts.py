@@ -14,7 +14,7 @@ import pandas as pd
 
 from bestarm.common import evidence
 from bestarm.common.evidence import NO_INTERVAL, UNDEFINED, Evidence
-from bestarm.common.files import write_text
+from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger
 from bestarm.pipeline.comparison import Comparison, compare

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bestarm.common.files import write_text
 from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
 
 SEED = 2018

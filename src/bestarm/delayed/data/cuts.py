@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bestarm.common.files import replacing
 from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
 from bestarm.delayed.data.corridors import (
     SEED,

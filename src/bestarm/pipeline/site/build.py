@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from bestarm.common.files import replacing
+from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions

@@ -1,0 +1,77 @@
+"""What people call arms: numbers from 0, or names."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from bestarm.core.arguments import integer
+from bestarm.core.inputs import InputError, short
+
+Label = int | str
+
+
+class Labels:
+    """The arms, subpopulations or constraints of an object, by number or by name.
+
+    Args:
+        what: what they are, for messages, such as "arm".
+        labels: by index; the indices themselves, or distinct names.
+    """
+
+    def __init__(self, what: str, labels: Iterable[Label]) -> None:
+        self.what = what
+        self.labels = list(labels)
+        self._indices = {label: i for i, label in enumerate(self.labels)}
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __getitem__(self, index: int) -> Label:
+        return self.labels[index]
+
+    @property
+    def named(self) -> bool:
+        """Whether they have names."""
+        return any(isinstance(label, str) for label in self.labels)
+
+    @property
+    def allowed(self) -> str:
+        """The labels in words."""
+        if self.named:
+            return f"one of {', '.join(map(str, self.labels))}"
+        if self.labels == list(range(len(self.labels))):
+            return f"0 to {len(self.labels) - 1}"
+        return f"one of {self.labels}"
+
+    def index(self, label: Any) -> int:
+        """The index of a label; any whole number will do for an integer.
+
+        Raises:
+            ValueError: there is no such label.
+        """
+        known = label if isinstance(label, str) else integer(label)
+        if known is None or known not in self._indices:
+            raise ValueError(f"{self.what} must be {self.allowed}, got {short(label)}")
+        return self._indices[known]
+
+
+def count_or_names(value: Any, what: str, least: int, source: str) -> Labels:
+    """The labels for an argument that is a number of arms or their names.
+
+    Raises:
+        InputError: it is neither, has repeated names or fewer than `least` of them.
+    """
+    count = integer(value)
+    if count is not None and count >= least:
+        return Labels(what, range(count))
+    names = list(value) if isinstance(value, Sequence | Mapping) else []
+    if (
+        isinstance(value, str)
+        or len(names) < least
+        or not all(isinstance(name, str) and name for name in names)
+        or len(set(names)) < len(names)
+    ):
+        raise InputError(
+            f"{source}: must be a whole number of at least {least} or as many distinct names, "
+            f"got {short(value)}"
+        )
+    return Labels(what, map(str, names))

@@ -1,0 +1,79 @@
+"""Arguments and states as JSON values, and back."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+#: Keys of objects that stand for something else than a mapping.
+MAPPING, GENERATOR, ARRAY = "mapping", "generator", "array"
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON: numbers, texts, lists; mappings as pairs, generators by their state.
+
+    Raises:
+        TypeError: the value is of another kind.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, np.generic | np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {MAPPING: [[plain(k), plain(v)] for k, v in value.items()]}
+    if isinstance(value, np.random.Generator):
+        return {GENERATOR: plain(value.bit_generator.state)}
+    if isinstance(value, Sequence):
+        return [plain(one) for one in value]
+    raise TypeError(f"{type(value).__name__} cannot be saved")
+
+
+def restored(value: Any) -> Any:
+    """The value that `plain` was given, lists for all sequences."""
+    if isinstance(value, list):
+        return [restored(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    if MAPPING in value:
+        return {restored(k): restored(v) for k, v in value[MAPPING]}
+    state = restored(value[GENERATOR])
+    bits = getattr(np.random, state["bit_generator"])()
+    bits.state = state
+    return np.random.Generator(bits)
+
+
+def state_to_json(state: Any) -> Any:
+    """A state of NamedTuples, dataclasses, arrays and numbers as JSON, bit for bit."""
+    if isinstance(state, np.ndarray):
+        data = base64.b64encode(np.ascontiguousarray(state).tobytes()).decode()
+        return {ARRAY: data, "dtype": state.dtype.str, "shape": list(state.shape)}
+    if isinstance(state, np.generic):
+        return state.item()
+    if is_dataclass(state) and not isinstance(state, type):
+        return {f.name: state_to_json(getattr(state, f.name)) for f in fields(state)}
+    if isinstance(state, tuple):
+        return {f: state_to_json(getattr(state, f)) for f in state._fields}  # pyright: ignore
+    return state
+
+
+def state_from_json(like: Any, data: Any) -> Any:
+    """The state that `state_to_json` was given; `like` is a state of the same strategy.
+
+    Raises:
+        ValueError, KeyError, TypeError: the data do not describe such a state.
+    """
+    if isinstance(like, np.ndarray):
+        values = np.frombuffer(base64.b64decode(data[ARRAY]), data["dtype"])
+        if values.dtype != like.dtype or len(data["shape"]) != like.ndim:
+            raise ValueError("an array of another type")
+        return values.reshape(data["shape"]).copy()
+    if is_dataclass(like) and not isinstance(like, type):
+        named = {f.name: state_from_json(getattr(like, f.name), data[f.name]) for f in fields(like)}
+        return type(like)(**named)
+    if isinstance(like, tuple):
+        return type(like)(
+            *(state_from_json(getattr(like, f), data[f]) for f in like._fields)  # pyright: ignore
+        )
+    return data

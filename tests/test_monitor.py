@@ -1,0 +1,116 @@
+"""What people who watch an experiment see: a table, a picture, and what is still open."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from bestarm import baics, cbmai, delayed, lagex, linear
+from bestarm.common.monitor import Line, mean_interval, more_trials
+from bestarm.linear.interactive import ellipsoid_intervals
+from test_ask_tell import ARMS, OBJECTS, THETA, every, made, played, tell
+
+
+@every
+def test_summary_has_a_row_per_estimate_and_the_truth_in_its_intervals(kind):
+    s = played(made(kind), np.random.default_rng(8), most=200)
+    table = s.summary()
+    assert list(table.columns) == list(Line._fields)
+    assert table[table.quantity == "reward"].pulls.sum() == s.pulls.sum()
+    known = table.estimate.notna()
+    assert (table.low[known] <= table.estimate[known]).all()
+    assert (table.estimate[known] <= table.high[known]).all()
+    assert s.plot().axes[0].get_xlabel()
+
+
+@every
+def test_it_says_why_it_is_not_done(kind):
+    s = made(kind, **({} if "budget" in OBJECTS[kind] else {"delta": 1e-6}))
+    assert s.why_not_done()
+    played(s, np.random.default_rng(8), most=30)
+    said = s.why_not_done()
+    assert re.search(r"\d", said)
+    assert said.endswith(".")
+    assert "nan" not in said
+    s = played(made(kind), np.random.default_rng(8))
+    assert s.why_not_done().startswith("It has stopped: ")
+
+
+@pytest.mark.parametrize("kind", [linear.G, lagex.LATS, linear.LinGapE, baics.TaSCS])
+def test_the_number_of_further_trials_is_about_right(kind):
+    """Half-way through a long run, within a factor of three."""
+    s, rng = made(kind, delta=1e-12), np.random.default_rng(3)
+    said = []
+    while not s.done:
+        tell(s, s.ask(), rng)
+        said.append(s.why_not_done())
+    half = len(said) // 2
+    number = int(re.search(r"about ([\d,]+) more", said[half])[1].replace(",", ""))
+    assert len(said) / 6 < number < 3 * len(said) / 2
+
+
+def test_intervals_hold_at_all_times_at_once():
+    """Of 400 runs at level 10% at most 68 may miss: a false alarm in a million."""
+    rng = np.random.default_rng(0)
+    missed = 0
+    for _ in range(400):
+        totals = np.cumsum(rng.standard_normal(2000))
+        missed += any(
+            not low <= 0.0 <= high
+            for n in range(1, 2001, 7)
+            for _, low, high in [mean_interval(totals[n - 1], n, 1.0, 0.1)]
+        )
+    assert missed <= 68
+
+
+def test_ellipsoids_hold_for_all_arms_at_all_times():
+    """Of 200 runs at level 10% at most 42 may miss, pulls going where the error is largest."""
+    rng = np.random.default_rng(1)
+    truth = ARMS @ THETA
+    missed = 0
+    for _ in range(200):
+        counts, sums, arm, bad = np.zeros(3), np.zeros(3), 0, False
+        for t in range(150):
+            counts[arm] += 1
+            sums[arm] += truth[arm] + rng.standard_normal()
+            values, halves = ellipsoid_intervals(ARMS, counts, sums, 0.1)
+            off = np.abs(values - truth) / halves
+            bad |= bool((off > 1.0).any())
+            arm = (t + 1) % 3 if np.isnan(off).any() else int(np.argmax(off))
+        missed += bad
+    assert missed <= 42
+
+
+def test_no_interval_before_the_first_pull():
+    assert mean_interval(0.0, 0, 1.0, 0.1)[1:] == (-math.inf, math.inf)
+    values, halves = ellipsoid_intervals(ARMS, np.array([2.0, 0.0, 0.0]), np.zeros(3), 0.1)
+    assert np.isnan(values).all()
+    assert np.isinf(halves).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((100, 2.0, 3.0), "about 50 more trials"),
+        ((1000, 2.0, 9.3), "about 3,700 more trials"),
+        ((100, 2.999, 3.0), "a trial or two"),
+        ((100, 0.0, 3.0), "cannot be told yet"),
+    ],
+)
+def test_further_trials_in_words(arguments, said):
+    assert said in more_trials(*arguments)
+
+
+def test_a_race_is_told_in_words():
+    s = delayed.Partial(["a", "b", "c"], sigma=0.5, sigma_p=0.5, batch=3)
+    s.ask()
+    assert "3 arms are open (a, b, c)" in s.why_not_done()
+    assert list(s.summary().status) == ["open"] * 3
+
+
+def test_a_budget_is_counted_down_in_words():
+    s = cbmai.SFSR(["a", "b", "c"], 1.0, 60)
+    s.tell("a", 1.0, 1.0)
+    assert re.match(r"Round 1 of 2 takes \d+ more pulls \(a: ", s.why_not_done())
+    assert "59 of the budget of 60 are left" in s.why_not_done()

@@ -1,0 +1,193 @@
+"""examples/service.py as a process: clients that retry, kills, restarts, and nothing lost."""
+
+import contextlib
+import json
+import random
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bestarm.baics import TaSCS
+
+pytest.importorskip("fastapi", reason="the extra `service` is not installed")
+
+ARGUMENTS = {
+    "n_arms": ["flat", "loyalty", "delivery"],
+    "weights": {"new": 7000, "regular": 3000},
+    "delta": 1e-6,
+}
+CLIENTS, TRIALS = 8, 25
+
+
+class Server:
+    """The service in a process of its own, restarted at will."""
+
+    def __init__(self, root, folder):
+        self.command = [sys.executable, str(root / "examples/service.py")]
+        self.experiment, self.log = folder / "experiment.yaml", folder / "trials.sqlite"
+        content = {"paper": "baics", "strategy": "TaSCS", "arguments": ARGUMENTS}
+        self.experiment.write_text(yaml.safe_dump(content))
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(
+            [*self.command, str(self.experiment), "--log", str(self.log), "--port", str(self.port)],
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(600):
+            with contextlib.suppress(OSError):
+                if self.get("/health") == {"status": "ok"}:
+                    return
+            assert self.process.poll() is None, self.process.stderr.read()
+            time.sleep(0.1)
+        raise TimeoutError("the service does not answer")
+
+    def kill(self):
+        self.process.kill()
+        self.process.communicate()
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+            return json.load(answer)
+
+    def post(self, path, body, **headers):
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}",
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json", **headers},
+        )
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)
+
+    def insist(self, *arguments, **headers):
+        """Post until there is an answer, as clients of a service that restarts do."""
+        for pause in range(1, 100):
+            try:
+                return self.post(*arguments, **headers)
+            except urllib.error.HTTPError:
+                raise
+            except OSError:
+                time.sleep(0.02 * pause)
+        raise AssertionError("the service does not come back")
+
+    def events(self):
+        with contextlib.closing(sqlite3.connect(self.log)) as log:
+            rows = log.execute("SELECT kind, key, body FROM events ORDER BY number").fetchall()
+        return [(kind, key, json.loads(body)) for kind, key, body in rows[1:]]
+
+
+@pytest.fixture
+def server(root, tmp_path):
+    server = Server(root, tmp_path)
+    yield server
+    server.kill()
+
+
+def status_of(call):
+    with pytest.raises(urllib.error.HTTPError) as error:
+        call()
+    error.value.close()
+    return error.value.code
+
+
+def test_it_says_what_is_wrong(server):
+    (trial,) = server.post("/trials", {})
+    assert trial == {"id": 0, "arm": ["flat", "new"]}
+    result = "/trials/0/result"
+    assert status_of(lambda: server.post(result, {"reward": "much"})) == 422
+    assert status_of(lambda: server.post(result, {"reward": 1.0, "costs": [1.0]})) == 422
+    assert status_of(lambda: server.post("/trials/7/result", {"reward": 1.0})) == 422
+    assert status_of(lambda: server.post("/trials", {"n": 0})) == 422
+    assert status_of(lambda: server.post("/trials", {"segment": "old"})) == 422
+    assert server.post(result, {"reward": 1.0}) == {"done": False}
+    assert server.post(result, {"reward": 1.0}) == {"done": False}  # again
+    assert status_of(lambda: server.post(result, {"reward": 2.0})) == 409
+    key = {"Idempotency-Key": "a"}
+    assert server.post("/trials", {"n": 2}, **key) == server.post("/trials", {"n": 2}, **key)
+    assert server.post("/trials", {"segment": "regular"})[0]["arm"][1] == "regular"
+    server.post("/trials/1/abandon", {})
+    seen = server.get("/summary")
+    assert (seen["told"], seen["outstanding"], seen["done"]) == (1, 2, False)
+    assert len(seen["estimates"]) == 6
+
+
+def test_a_second_service_on_the_same_log_is_refused(server, root):
+    again = subprocess.run(
+        [*server.command, str(server.experiment), "--log", str(server.log), "--port", "0"],
+        capture_output=True,
+        text=True,
+    )
+    assert again.returncode == 1
+    assert again.stderr.startswith(f"error: {server.log}: database is locked")
+
+
+def test_a_log_of_another_experiment_is_refused(server):
+    server.kill()
+    text = server.experiment.read_text()
+    server.experiment.write_text(text.replace("1.0e-06", "0.1"))
+    other = subprocess.run(
+        [*server.command, str(server.experiment), "--log", str(server.log)],
+        capture_output=True,
+        text=True,
+    )
+    assert other.returncode == 1
+    assert "the log is of another experiment" in other.stderr
+    server.experiment.write_text(text)
+    server.start()
+
+
+def test_clients_that_retry_lose_nothing_when_it_is_killed(server):
+    """Every acknowledged result counts once; the state is that of an undisturbed replay."""
+    acknowledged = {}
+
+    def client(number):
+        coins = random.Random(number)
+        for k in range(TRIALS):
+            key = {"Idempotency-Key": f"{number}-{k}"}
+            (trial,) = server.insist("/trials", {"n": 1}, **key)
+            assert trial["id"] not in acknowledged
+            reward = coins.gauss(1.0, 1.0)
+            server.insist(f"/trials/{trial['id']}/result", {"reward": reward})
+            if k % 5 == 0:  # the answer was lost on the way, say
+                server.insist(f"/trials/{trial['id']}/result", {"reward": reward})
+            acknowledged[trial["id"]] = reward
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        clients = [pool.submit(client, number) for number in range(CLIENTS)]
+        for share in (0.3, 0.6):
+            while len(acknowledged) < share * CLIENTS * TRIALS:
+                time.sleep(0.01)
+            server.kill()
+            server.start()
+        for one in clients:
+            one.result()
+    assert len(acknowledged) == CLIENTS * TRIALS
+    seen = server.get("/summary")
+    assert seen["told"] == CLIENTS * TRIALS
+    assert seen["outstanding"] == 0
+    server.kill()
+
+    again = TaSCS(**ARGUMENTS)
+    for kind, _, body in server.events():
+        if kind == "ask":
+            again.ask(body["n"])
+        else:
+            assert acknowledged[body["id"]] == body["result"]["reward"]
+            again.tell(again.trial(body["id"]), body["result"]["reward"])
+    server.start()
+    estimates = [row["estimate"] for row in server.get("/summary")["estimates"]]
+    assert estimates == again.summary().estimate.tolist()
+    assert again.told == CLIENTS * TRIALS
+    assert not Path(f"{server.log}-journal").exists()
