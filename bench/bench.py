@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import live as live_of
 import psutil
 from rich.console import Console
 from rich.table import Table
@@ -159,6 +160,14 @@ def timed(work: Callable) -> tuple[float, object]:
     start = time.perf_counter()
     result = work()
     return time.perf_counter() - start, result
+
+
+def live(papers: list[str]) -> Iterator[Row]:
+    """What live experiments cost: the first question, pulls, files, a service."""
+    for name in papers:
+        yield row(*live_of.first_asks(name))
+    for measured in (*live_of.large(), *live_of.files(), live_of.service()):
+        yield row(*measured)
 
 
 def quick(papers: list[str]) -> Iterator[Row]:
@@ -457,6 +466,7 @@ def run(
 
 STAGES = {
     "kernels": kernels,
+    "live": live,
     "memory": memory,
     "quick": quick,
     "starts": starts,

@@ -1,0 +1,182 @@
+"""Speed of live experiments: what the rows of stage `live` of bench.py are made from."""
+
+import http.client
+import importlib
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestarm.baics import TaSCS
+from bestarm.baics.problem import Instance
+from bestarm.common.paper import Cell
+from bestarm.core.streams import streams_of
+from bestarm.pipeline import registry
+
+ROOT = Path(__file__).parents[1]
+#: Arguments of small experiments, by paper and for single strategies.
+SMALL: dict[str, dict[str, Any]] = {
+    "baics": {"n_arms": 5, "weights": [0.5, 0.5]},
+    "linear": {"arms": [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]]},
+    "delayed": {"n_arms": 5, "sigma": 0.5, "sigma_p": 0.4},
+    "cbmai": {"n_arms": 5, "bounds": 0.5, "budget": 500},
+    "lagex": {"n_arms": 5, "limits": [0.5, 0.5]},
+    "Full": {"n_arms": 5, "sigma": 0.5},
+    "CTnS": {"matrix": [[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]], "limits": [0.5, 0.5]},
+    "XYOracle": {"arms": [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], "theta": [1.0, 0.2]},
+    "LinGapE": {"arms": [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], "norm": 1.5},
+}
+SMALL["CGE"] = SMALL["CTnS"]
+FIRST_ASK = """
+import json, sys, time
+from importlib import import_module
+kind = getattr(import_module(sys.argv[1]), sys.argv[2])
+start = time.perf_counter()
+kind(**json.loads(sys.argv[3])).ask()
+print(time.perf_counter() - start)
+"""
+#: A large problem, and how many pulls of it are timed after the initial ones.
+ARMS, SEGMENTS, PULLS = 200, 20, 20_000
+TRIALS = 1_000_000
+CLIENTS, SECONDS = 8, 5.0
+
+
+class Measured(NamedTuple):
+    """A row of bench.csv without its machine."""
+
+    measure: str
+    value: float
+    unit: str
+    how: str
+
+
+def first_asks(paper: str) -> Measured:
+    """Seconds until the first arm after the import, in a process of its own: the slowest."""
+    module = f"bestarm.{paper}"
+    slowest = max(
+        (_first_ask(module, name), name) for name in importlib.import_module(module).__all__
+    )
+    how = f"{slowest[1]}, the slowest; of two processes the faster, compiled before"
+    return Measured(f"live: first ask of {paper} after the import", slowest[0], "s", how)
+
+
+def _first_ask(module: str, name: str) -> float:
+    arguments = json.dumps(SMALL.get(name, SMALL[module.rpartition(".")[2]]))
+    command = [sys.executable, "-c", FIRST_ASK, module, name, arguments]
+    runs = [subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(2)]
+    return min(float(run.stdout) for run in runs)
+
+
+def large() -> Iterator[Measured]:
+    """Microseconds a pull of T-a-SCS on a large problem: compiled loop, and ask and tell."""
+    means = np.random.default_rng(1).normal(1.0, 0.1, (ARMS, SEGMENTS)).tolist()
+    initial = ARMS * SEGMENTS
+    size = f"{ARMS} x {SEGMENTS}"
+    how = f"{PULLS:,} pulls after the initial {initial:,}"
+
+    simulation = registry.PAPERS["baics"].simulation
+    instance = Instance(name="large", means=means, weights=[1.0 / SEGMENTS] * SEGMENTS)
+
+    def looped(cap: int) -> float:
+        cell = Cell("large", "T-a-SCS", {"delta": 1e-300, "cap": cap}, "as-written")
+        replicate = simulation.prepare(instance, cell)
+        replicate(streams_of(0, 0))
+        start = time.perf_counter()
+        replicate(streams_of(0, 0))
+        return time.perf_counter() - start
+
+    kernel = (looped(initial + PULLS) - looped(initial)) / PULLS
+    yield Measured(f"live: a pull of T-a-SCS at {size}, compiled loop", kernel * 1e6, "us", how)
+
+    options = {"delta": 1e-300, "reading": "as-written", "seed": 1}
+    s = TaSCS(ARMS, [1.0] * SEGMENTS, **options)
+    rng = np.random.default_rng(2)
+    rewards = rng.normal(size=initial + PULLS)
+    for i in range(initial):
+        arm, segment = s.ask()
+        s.tell((arm, segment), means[arm][segment] + rewards[i])
+    start = time.perf_counter()
+    for i in range(initial, initial + PULLS):
+        arm, segment = s.ask()
+        s.tell((arm, segment), means[arm][segment] + rewards[i])
+    spent = (time.perf_counter() - start) / PULLS
+    yield Measured(f"live: ask and tell of TaSCS at {size}", spent * 1e6, "us", how)
+
+
+def files() -> Iterator[Measured]:
+    """Seconds to save and to load an experiment of a million trials."""
+    s = TaSCS(5, [0.5, 0.5], delta=1e-300, reading="as-written")
+    rewards = np.random.default_rng(1).normal(size=TRIALS)
+    for reward in rewards:
+        s.tell(s.ask(), reward)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "experiment.json"
+        start = time.perf_counter()
+        s.save(path)
+        saved = time.perf_counter()
+        TaSCS.load(path)
+        loaded = time.perf_counter()
+        how = f"TaSCS, a file of {path.stat().st_size / 1e6:.0f} MB"
+    yield Measured(f"live: save {TRIALS:,} trials", saved - start, "s", how)
+    yield Measured(f"live: load {TRIALS:,} trials", loaded - saved, "s", how)
+
+
+def service() -> Measured:
+    """Trials a second of examples/service.py, each asked for and answered by a request."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with tempfile.TemporaryDirectory() as folder:
+        experiment = Path(folder) / "experiment.yaml"
+        text = (ROOT / "examples/experiment.yaml").read_text()
+        experiment.write_text(text.replace("delta: 0.05", "delta: 1.0e-300"))  # it shall not stop
+        command = [sys.executable, "examples/service.py", str(experiment)]
+        command += ["--log", f"{folder}/trials.sqlite", "--port", str(port)]
+        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as server:
+            try:
+                _until_it_answers(port)
+                end = time.perf_counter() + SECONDS
+                with ThreadPoolExecutor(CLIENTS) as clients:
+                    done = sum(clients.map(lambda i: _client(port, i, end), range(CLIENTS)))
+            finally:
+                server.terminate()
+    how = f"{CLIENTS} clients on the same machine; two requests a trial, on disk before the answer"
+    return Measured("live: trials of examples/service.py", done / SECONDS, "a second", how)
+
+
+def _until_it_answers(port: int) -> None:
+    for _ in range(600):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+            connection.request("GET", "/health")
+            connection.getresponse().read()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    sys.exit("error: examples/service.py does not answer")
+
+
+def _client(port: int, number: int, end: float) -> int:
+    """Trials asked for and answered until a time."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    rng = np.random.default_rng(number)
+
+    def post(path: str, body: dict[str, Any]) -> Any:
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        return json.load(connection.getresponse())
+
+    done = 0
+    while time.perf_counter() < end:
+        (trial,) = post("/trials", {"n": 1})
+        post(f"/trials/{trial['id']}/result", {"reward": rng.normal()})
+        done += 1
+    return done
