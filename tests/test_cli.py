@@ -1,15 +1,24 @@
 """The command line as a person meets it: what it prints, and what it says to bad input."""
 
+import fcntl
+import json
 import os
 import pty
 import re
+import signal
+import struct
 import subprocess
 import sys
+import termios
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+
+from bestarm.pipeline import registry
 
 INSTANCE = """\
 paper: baics
@@ -253,6 +262,11 @@ def test_options_of_the_paper(mine):
     refused(bestarm(*run, "--step", "-1"), "step: must be greater than 0")
     refused(bestarm(*run, "--budget", 3), "--budget: baics has no such option, only --delta, --cap")
     refused(bestarm("bound", mine, "--delta"), "--delta: needs a value")
+    refused(bestarm("bound", mine, "--cap", 3), "--cap: bounds of baics depend only on --delta")
+    refused(
+        bestarm("bound", "cbmai/D1P", "--delta", 0.1),
+        "--delta: bounds of cbmai depend on no option",
+    )
     listed = bestarm("list", "baics").stdout
     assert "--inner-steps 1" in listed
     assert "(T-a-SCS), at least 0" in listed
@@ -331,3 +345,134 @@ def test_version():
     from bestarm import __version__
 
     assert bestarm("--version").stdout.strip() == __version__
+
+
+def on_a_terminal(*arguments, columns=80):
+    """What a command prints to a terminal of some width, without its colours."""
+    read, write = pty.openpty()
+    fcntl.ioctl(write, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    command = [sys.executable, "-m", "bestarm", *map(str, arguments)]
+    env = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
+    printed = []
+    with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, env=env) as process:
+        os.close(write)
+        with suppress(OSError):  # the end of a terminal is an error
+            while part := os.read(read, 65_536):
+                printed.append(part)
+    os.close(read)
+    assert process.returncode == 0
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", b"".join(printed).decode()).replace("\r", "")
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_tables_fit_a_terminal_of_80_columns(root, paper):
+    examples = root.glob("data/instances/example-*.yaml")
+    (mine,) = [path for path in examples if f"paper: {paper}\n" in path.read_text()]
+    text = on_a_terminal("run", mine, "--reps", 3)
+    known = registry.PAPERS[paper]
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text
+    for strategy, readings in known.simulation.readings.items():
+        assert strategy in text
+        assert readings.default in text
+    for heading in known.own.columns.values():
+        assert heading in text
+
+
+def test_an_instance_of_a_paper_may_be_named():
+    assert "T*" in bestarm("bound", "baics/example1").stdout
+    result = bestarm("run", "baics/example1", "--reps", 3, "--strategy", "Uniform")
+    assert "example1: 3 runs a strategy" in result.stdout
+    refused(bestarm("run", "baics/example9"), "baics/example9: baics has no such instance")
+
+
+def test_statistics_as_files_and_a_picture(mine, tmp_path):
+    files = {name: tmp_path / f"x.{name}" for name in ("csv", "json", "pdf", "svg", "png")}
+    run = ("run", mine, "--reps", 5, "--strategy", "Uniform")
+    for kind in ("pdf", "svg", "png"):
+        assert bestarm(*run, "--plot", files[kind]).returncode == 0
+    result = bestarm(*run, "--csv", files["csv"], "--json", files["json"])
+    assert f"the statistics written to {files['csv']}" in result.stdout.replace("\n", "")
+    begins = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}
+    assert all(files[kind].read_bytes().startswith(mark) for kind, mark in begins.items())
+    table, whole = pd.read_csv(files["csv"]), json.loads(files["json"].read_text())
+    assert whole["setting"] == {"delta": 0.1, "cap": 15000}
+    assert [row["value"] for row in whole["statistics"]] == table.value.tolist()
+    assert (table.meaning != "").all()
+    printed = bestarm(*run, "--csv", "-")
+    assert printed.stdout == files["csv"].read_text()
+    assert json.loads(bestarm(*run, "--json", "-").stdout) == whole
+
+
+def test_files_of_other_kinds_are_refused(mine, tmp_path):
+    run = ("run", mine, "--reps", 3)
+    refused(bestarm(*run, "--out", tmp_path / "x.csv"), "--out: must end in .parquet, got")
+    refused(bestarm(*run, "--plot", tmp_path / "x.gif"), "--plot: must end in .pdf or .png or .svg")
+    refused(bestarm(*run, "--csv", "-", "--json", "-"), "only one of them can be standard output")
+    refused(bestarm(*run, "--csv", mine), "--csv must name another file")
+    assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_runs_say_in_words_what_they_answered_and_how_they_ended(mine, tmp_path):
+    mine.write_text(INSTANCE + "arms: [flat, 'loyal, rural']\n")
+    out = tmp_path / "runs.parquet"
+    result = bestarm("run", mine, "--reps", 40, "--cap", 30, "--out", out)
+    assert result.returncode == 0, result.stderr
+    runs = pq.read_table(out).to_pandas()
+    names = {0: "none", 1: "flat", 2: "loyal, rural"}
+    assert (runs.answer_names == runs.answer.map(names)).all()
+    assert (runs.correct == (runs.answer == 1)).all()
+    assert (runs.status.eq(1) == runs.end.str.startswith("reached the cap")).all()
+    assert runs.status.nunique() == 2
+
+
+TIES = {
+    "baics": "means: [[1, 1], [1, 1]]\nweights: [1, 1]",
+    "cbmai": "rewards: [1, 1, 0.2]\ncosts: [[0.5, 0.5, 0.2]]\nbounds: [0.7]",
+}
+
+
+@pytest.mark.parametrize("paper", TIES)
+def test_nobody_is_wrong_where_several_answers_are_best(tmp_path, paper):
+    mine, out = tmp_path / "mine.yaml", tmp_path / "runs.parquet"
+    mine.write_text(f"paper: {paper}\n{TIES[paper]}\n")
+    cap = ("--cap", 200) if paper != "cbmai" else ("--budget", 200)
+    result = bestarm("run", mine, "--reps", 5, *cap, "--out", out)
+    assert "not scored: several answers are best" in result.stdout, result.stderr
+    assert pq.read_table(out)["correct"].null_count == len(pq.read_table(out))
+
+
+def test_an_interrupted_run_says_so_in_a_line_and_leaves_nothing(mine, tmp_path):
+    command = [sys.executable, "-m", "bestarm", "run", str(mine), "--reps", "1000000"]
+    command += ["--out", str(tmp_path / "runs.parquet")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while not list(tmp_path.glob(".runs*")):  # it has begun
+            time.sleep(0.05)
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read() == "interrupted; nothing was written\n"
+    assert list(tmp_path.iterdir()) == [mine]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("paper: baics\nmeans: [[1]]\nweights: [1]", "means: must hold at least 2, got [[1]]"),
+        ("paper: baics\nmeans: 3\nweights: [1]", "means: must be a list, got 3"),
+        ("paper: lagex\nmeans: [1, 2]\nconstraints: []", "constraints: must hold at least 1"),
+        ("paper: linear\narms: [[a, 1], [0, 1]]\ntheta: [1, 1]", "arms.1.1: must be a number, got"),
+    ],
+)
+def test_messages_are_the_project_s_own(mine, text, said):
+    mine.write_text(text)
+    refused(bestarm("bound", mine), mine, said)
+
+
+def test_what_is_true_is_told_by_name(mine):
+    mine.write_text(INSTANCE + "arms: [flat, loyal]\n")
+    lines = bestarm("bound", mine, "--delta", 0.05).stdout.splitlines()
+    assert any("ground truth and bounds (delta = 0.05)" in line for line in lines)
+    (best,) = [line for line in lines if "best_arm" in line]
+    assert "flat" in best
+    assert "named program" not in "".join(lines)

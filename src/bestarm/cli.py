@@ -11,7 +11,7 @@ import typer
 from bestarm import __version__
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.command import Command, Further, further, told
+from bestarm.pipeline.command import Command, Further, Interrupted, further, told
 from bestarm.pipeline.commands import Paper
 from bestarm.pipeline.commands import app as workflow
 
@@ -25,6 +25,8 @@ app.add_typer(workflow, name="workflow")
 command = partial(app.command, cls=Command)
 
 FURTHER = "Further options, such as --delta 0.05, are the paper's: `bestarm list PAPER` names them."
+DASH = "- is standard output, to which then nothing else is printed."
+Own = Annotated[Path, typer.Argument(help="An instance file (YAML), or PAPER/INSTANCE.")]
 Cores = Annotated[int | None, typer.Option(min=1, max=1024, help="All cores if left out.")]
 
 
@@ -39,7 +41,7 @@ def main() -> None:
         _fail(f"error: {error}", 2)
     except MemoryError:
         _fail("error: not enough memory for what is asked", 2)
-    except KeyboardInterrupt:
+    except (Interrupted, KeyboardInterrupt):
         _fail("interrupted; nothing was written", 130)
     except BrokenPipeError:
         _fail("", 141)
@@ -119,26 +121,31 @@ def schema(
 @command(cls=Further, epilog=FURTHER)
 def run(
     context: typer.Context,
-    instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
+    instance: Own,
     reps: Annotated[int, typer.Option(min=1, max=10**6, help="Runs of each strategy.")] = 1000,
     strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
     cores: Cores = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Also write every run to this parquet file.")
+    out: Annotated[Path | None, typer.Option(help="Write every run to this .parquet file.")] = None,
+    csv: Annotated[Path | None, typer.Option(help=f"Write the statistics as CSV; {DASH}")] = None,
+    json: Annotated[Path | None, typer.Option(help=f"Write them as JSON; {DASH}")] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw them to this .pdf, .svg or .png file.")
     ] = None,
 ):
     """Simulate the strategies on your own instance and compare them."""
     from bestarm.pipeline.own import run_own
+    from bestarm.pipeline.own_results import Files
 
-    run_own(instance, reps, further(context), strategy, reading, seed, cores, out)
+    files = Files(instance, out=out, csv=csv, json=json, plot=plot)
+    run_own(instance, reps, further(context), strategy, reading, seed, cores, files)
 
 
 @command(cls=Further, epilog=FURTHER)
 def bound(
     context: typer.Context,
-    instance: Annotated[Path, typer.Argument(help="An instance file (YAML).")],
+    instance: Own,
 ):
     """Print the complexity of your own instance: the lower bound and the optimal allocation."""
     from bestarm.pipeline.own import bound_own

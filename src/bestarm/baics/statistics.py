@@ -28,6 +28,11 @@ MEANINGS = {
 }
 
 
+def correct(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> np.ndarray:
+    """(n,) whether each run answered with the best feasible arm."""
+    return runs["answer"] == truth["answer"]
+
+
 def summarise(
     cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
 ) -> list[Estimate]:
@@ -39,7 +44,7 @@ def summarise(
         runs: columns of the shards, see `strategies.Outcome`.
         level: of intervals.
     """
-    right, stopped = runs["answer"] == truth["answer"], runs["status"] == Status.STOPPED
+    right, stopped = correct(cell, truth, runs), runs["status"] == Status.STOPPED
     shares = (runs["pulls"] / runs["tau"][:, None]).T
     by_arm = shares.reshape(len(truth["qualities"]), -1, runs["tau"].size).sum(axis=1)
     return [

@@ -104,7 +104,7 @@ class Options(Input):
 class Setting(Input):
     """The setting of a run, the same for every strategy."""
 
-    delta: Probability = Field(0.1, description="maximum probability of a wrong answer")
+    delta: Probability = Field(0.1, description="maximum probability of a wrong answer, e.g. 0.05")
     cap: Pulls | None = Field(15_000, description="most pulls of a run")
 
 

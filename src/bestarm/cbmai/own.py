@@ -5,7 +5,9 @@ import pandas as pd
 
 from bestarm.cbmai import tables
 from bestarm.cbmai.problem import Instance
+from bestarm.cbmai.statistics import correct
 from bestarm.common.paper import Own
+from bestarm.core.labels import listed
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
@@ -44,4 +46,19 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     return {f"{instance.name}: arms ({noise}{marks})": arms, "constraints": rows}
 
 
-OWN = Own(COLUMNS, tables.bounds, describe)
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
+    """The supports that runs answered with: arms, and limits that are not used up."""
+    slacks = [f"some of {name} left" for name in instance.constraint_names]
+    names = [*instance.arm_names, *slacks]
+    return [
+        listed(names[column - 1] for column in columns) if columns.any() else "none"
+        for columns in runs["answer"]
+    ]
+
+
+def several(instance: Instance, truth: dict) -> bool:
+    """Whether the best mixture is not unique."""
+    return truth["value"] is not None and not truth["unique"]
+
+
+OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, several)

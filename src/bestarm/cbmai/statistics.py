@@ -34,6 +34,11 @@ MEANINGS = {
 }
 
 
+def correct(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> np.ndarray:
+    """(n,) whether each run answered with the optimal support, or rightly with none."""
+    return (runs["answer"] == truth["answer"]).all(axis=1)
+
+
 def summarise(
     cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
 ) -> list[Estimate]:
@@ -56,7 +61,7 @@ def tally(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> dict[str, Any
     value = math.nan if truth["value"] is None else truth["value"]
     return {
         "runs": runs["tau"].size,
-        "right": int((runs["answer"] == truth["answer"]).all(axis=1).sum()),
+        "right": int(correct(cell, truth, runs).sum()),
         "infeasible": int((runs["answer"] == 0).all(axis=1).sum()),
         "over_budget": int((runs["tau"] > budget).sum()),
         "first_rejects_support": int(first.sum()),

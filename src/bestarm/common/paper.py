@@ -300,6 +300,10 @@ class Statistics:
     tally: Tally | None = None
 
 
+def _never(*_: Any) -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Own:
     """What `bestarm run`, `bound` and `show` print for an instance.
@@ -316,6 +320,10 @@ class Own:
         [dict[str, Any], dict[str, Any]], list[Estimate]
     ]  # truth, setting -> known bounds
     describe: Callable[[Any, dict[str, Any]], dict[str, pd.DataFrame]]  # instance, truth -> tables
+    correct: Callable[[Cell, dict[str, Any], dict[str, np.ndarray]], np.ndarray]  # by run
+    answers: Callable[[Any, dict[str, np.ndarray]], list[str]]  # instance, runs -> in words
+    several: Callable[[Any, dict[str, Any]], bool] = _never  # instance, truth -> several are best
+    bound_options: Sequence[str] = ()  # what of the setting the bounds depend on
 
 
 @dataclass(frozen=True)

@@ -167,10 +167,31 @@ def _explain(error: ErrorDetails, model: type[pydantic.BaseModel]) -> str:
         return f"{field}: unknown field, allowed are {_fields(model)}"
     if error["type"] == "missing":
         return f"{field}: is required"
-    message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    message = message if error["type"] == "value_error" else f"must be {message}"
+    message = _allowed(error)
     got = "" if error["type"] == "value_error" else f", got {short(error['input'])}"
     return f"{field}: {message}{got}" if field else f"{message}{got}"
+
+
+#: What is allowed, by the beginning of an error's type.
+ALLOWED = {
+    "too_short": "must hold at least {min_length}",
+    "too_long": "must hold at most {max_length}",
+    "list": "must be a list",
+    "dict": "must hold fields",
+    "float": "must be a number",
+    "int": "must be a whole number",
+    "string_type": "must be a text",
+    "bool": "must be true or false",
+    "finite_number": "must be a finite number",
+}
+
+
+def _allowed(error: ErrorDetails) -> str:
+    for beginning, words in ALLOWED.items():
+        if error["type"].startswith(beginning):
+            return words.format_map(error.get("ctx", {}))
+    message = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    return message if error["type"] == "value_error" else f"must be {message}"
 
 
 def _fields(model: type[pydantic.BaseModel]) -> str:

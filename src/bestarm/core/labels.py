@@ -37,7 +37,7 @@ class Labels:
     def allowed(self) -> str:
         """The labels in words."""
         if self.named:
-            return f"one of {', '.join(map(str, self.labels))}"
+            return f"one of {listed(map(str, self.labels))}"
         if self.labels == list(range(len(self.labels))):
             return f"0 to {len(self.labels) - 1}"
         return f"one of {self.labels}"
@@ -52,6 +52,11 @@ class Labels:
         if known is None or known not in self._indices:
             raise ValueError(f"{self.what} must be {self.allowed}, got {short(label)}")
         return self._indices[known]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in one line, those with a comma in quotes."""
+    return ", ".join(f'"{name}"' if "," in name else name for name in names)
 
 
 def count_or_names(value: Any, what: str, least: int, source: str) -> Labels:

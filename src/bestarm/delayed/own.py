@@ -1,10 +1,13 @@
 """What is printed for a user's own instance."""
 
+import numpy as np
 import pandas as pd
 
 from bestarm.common.paper import Own
+from bestarm.core.labels import listed
 from bestarm.delayed import tables
 from bestarm.delayed.problem import Instance
+from bestarm.delayed.statistics import correct
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
@@ -38,4 +41,9 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     return {f"{instance.name}: {instance.feedback} feedback, delays in time steps ({noise})": frame}
 
 
-OWN = Own(COLUMNS, tables.bounds, describe)
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
+    """The top k that runs answered with."""
+    return [listed(instance.arm_names[arm - 1] for arm in arms) for arms in runs["answer"]]
+
+
+OWN = Own(COLUMNS, tables.bounds, describe, correct, answers)

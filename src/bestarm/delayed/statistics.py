@@ -41,6 +41,11 @@ MEANINGS = {
 }
 
 
+def correct(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> np.ndarray:
+    """(n,) whether each run answered with the top k."""
+    return (runs["answer"] == truth["answer"]).all(axis=1)
+
+
 def summarise(
     cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
 ) -> list[Estimate]:
@@ -55,7 +60,7 @@ def summarise(
     tau, alone = runs["tau"], runs["tau_full"]
     found = [
         *stopping_times(tau, runs["status"], "steps", level),
-        *correctness((runs["answer"] == truth["answer"]).all(axis=1), level),
+        *correctness(correct(cell, truth, runs), level),
         mean("pulls_finished", "pulls", runs["finished"].sum(axis=1), level=level),
         mean("pulls_cancelled", "pulls", runs["cancelled"].sum(axis=1), level=level),
         proportion("share_missed", int(runs["missed"].sum()), tau.size, level),

@@ -48,7 +48,7 @@ EVERY = NAMED | {
 class Setting(Input):
     """The setting of a run, the same for every strategy."""
 
-    delta: Probability = Field(0.05, description="maximum probability of a wrong answer")
+    delta: Probability = Field(0.05, description="maximum probability of a wrong answer, e.g. 0.05")
     cap: Pulls | None = Field(10_000_000, description="most time steps of a run")
     batch: Batch = Field(1, description="b, most pulls that run at a time")
     limit: Batch | None = Field(None, description="r, most of these of the same arm")

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 
 from bestarm.common.paper import Own
+from bestarm.core.labels import listed
 from bestarm.lagex import tables
 from bestarm.lagex.problem import Instance
+from bestarm.lagex.statistics import correct
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
@@ -45,4 +47,14 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     return {f"{instance.name}: arms ({noise}{tie})": arms, "constraints": limits}
 
 
-OWN = Own(COLUMNS, tables.bounds, describe)
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
+    """The policies that runs recommend: arms with their shares; "none" if none looked feasible."""
+
+    def words(policy: np.ndarray) -> str:
+        shares = zip(instance.arm_names, policy, strict=True)
+        return listed(f"{share:.3g} {name}" for name, share in shares if share > 0.0) or "none"
+
+    return [words(policy) for policy in runs["policy"]]
+
+
+OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, bound_options=["delta", "r"])

@@ -66,6 +66,19 @@ MEANINGS = {
 }
 
 
+def correct(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> np.ndarray:
+    """(n,) whether each run's policy is feasible and at most r below the best feasible one."""
+    return _r_optimal(cell, runs) & _feasible(runs)
+
+
+def _r_optimal(cell: Cell, runs: dict[str, np.ndarray]) -> np.ndarray:
+    return runs["regret"] <= cell.setting.get("r", TOLERANCE) + ROUNDING
+
+
+def _feasible(runs: dict[str, np.ndarray]) -> np.ndarray:
+    return runs["excess"] <= ROUNDING
+
+
 def summarise(
     cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
 ) -> list[Estimate]:
@@ -78,8 +91,7 @@ def summarise(
         level: of intervals.
     """
     tau, status, n = runs["tau"], runs["status"], runs["tau"].size
-    good = runs["regret"] <= cell.setting.get("r", TOLERANCE) + ROUNDING
-    feasible = runs["excess"] <= ROUNDING
+    good, feasible = _r_optimal(cell, runs), _feasible(runs)
     return [
         *stopping_times(tau, status, "steps", level),
         censored_quantile("quantile_05", "steps", tau, 0.05, status, level),

@@ -96,7 +96,7 @@ READINGS = {strategy: readings_of(strategy) for strategy in KINDS}
 class Setting(Input):
     """The setting of a run, the same for every strategy."""
 
-    delta: Probability = Field(default=0.1, description="maximum probability of a wrong answer")
+    delta: Probability = Field(0.1, description="maximum probability of a wrong answer, e.g. 0.05")
     r: float = Field(default=0.01, ge=0.0, description="by how much the answer may fall short")
     cap: Pulls | None = Field(default=100_000, description="most pulls of a run")
 

@@ -1,10 +1,12 @@
 """What is printed for a user's own instance."""
 
+import numpy as np
 import pandas as pd
 
 from bestarm.common.paper import Own
 from bestarm.linear import tables
 from bestarm.linear.problem import Instance
+from bestarm.linear.statistics import correct
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
@@ -32,4 +34,9 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     }
 
 
-OWN = Own(COLUMNS, tables.bounds, describe)
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
+    """The arms that runs answered with."""
+    return [instance.arm_names[answer - 1] for answer in runs["answer"]]
+
+
+OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, bound_options=["delta"])

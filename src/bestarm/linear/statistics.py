@@ -24,6 +24,11 @@ MEANINGS = {
 }
 
 
+def correct(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> np.ndarray:
+    """(n,) whether each run answered with the best arm."""
+    return runs["answer"] == truth["answer"]
+
+
 def summarise(
     cell: Cell, truth: dict, runs: dict[str, np.ndarray], level: float = LEVEL
 ) -> list[Estimate]:
@@ -38,7 +43,7 @@ def summarise(
     by_arm = runs["pulls"].T if truth["arms"] <= tables.MOST_ARMS_SHOWN else ()
     return [
         *stopping_times(runs["tau"], runs["status"], level=level),
-        *correctness(runs["answer"] == truth["answer"], level),
+        *correctness(correct(cell, truth, runs), level),
         *(
             mean(f"mean_pulls:x{arm}", "pulls", pulls, level=level)
             for arm, pulls in enumerate(by_arm, 1)

@@ -181,7 +181,7 @@ READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
 class Setting(Input):
     """The setting of a run, the same for every strategy."""
 
-    delta: Probability = Field(0.05, description="maximum probability of a wrong answer")
+    delta: Probability = Field(0.05, description="maximum probability of a wrong answer, e.g. 0.05")
     cap: Pulls | None = Field(10_000_000, description="most pulls of a run")
 
 

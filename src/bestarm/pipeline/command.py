@@ -22,6 +22,10 @@ def told(error: OSError, otherwise: str = "output") -> str:
     return f"{error.filename or otherwise}: {os.strerror(error.errno) if error.errno else error}"
 
 
+class Interrupted(Exception):
+    """Ctrl-C, which Click would take without a word."""
+
+
 class Command(TyperCommand):
     """A command that says in one line what it could not write or import, and mends the compile
     cache."""
@@ -31,6 +35,8 @@ class Command(TyperCommand):
             return self._invoke(ctx)
         except BrokenPipeError:
             raise
+        except KeyboardInterrupt:
+            raise Interrupted from None
         except OSError as error:
             # An error of writing, unlike one of opening, does not know its file.
             out = ctx.params.get("out") or ctx.params.get("svg")

@@ -11,20 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-from rich.table import Table
 
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.renamed import refusal
-from bestarm.core.files import replacing
 from bestarm.core.inputs import Input, InputError, load_yaml, parse
 from bestarm.pipeline import registry
+from bestarm.pipeline.own_results import Files, Found
 from bestarm.pipeline.plan import describe_instances, make_plan
-from bestarm.pipeline.shard import cell_table, simulate_cell
-from bestarm.pipeline.show import few, output, print_instance
+from bestarm.pipeline.shard import simulate_cell
+from bestarm.pipeline.show import few, output, print_instance, working
 
 #: Replications handed to a thread at a time.
 CHUNK = 20
@@ -35,7 +32,16 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def read_instance(path: Path):
-    """The paper and the instance of a file. Raises InputError naming the file and the field."""
+    """The paper and the instance of a file, or of PAPER/INSTANCE if there is no such file.
+
+    Raises InputError naming the file and the field.
+    """
+    paper, _, name = str(path).partition("/")
+    if paper in registry.PAPERS and not path.exists():
+        known = registry.PAPERS[paper].problems.instances()
+        if name not in known:
+            raise InputError(f"{path}: {paper} has no such instance; see `bestarm list {paper}`")
+        return paper, known[name]
     data = load_yaml(path)
     if not isinstance(data, dict) or data.get("paper") not in list(registry.PAPERS):
         raise InputError(f"{path}: paper: is required, one of {', '.join(registry.PAPERS)}")
@@ -139,30 +145,21 @@ def run_own(
     readings: list[str] | None,
     seed: int,
     cores: int | None,
-    out: Path | None,
+    files: Files,
 ) -> None:
-    """Simulate, print a table of the strategies, and write the runs if a file is given."""
+    """Simulate, print a table of the strategies, and write what is asked for."""
     paper, instance = read_instance(path)
-    if out is not None and out.exists() and out.samefile(path):
-        raise InputError(f"{out}: is the instance; --out must name another file")
     experiment = own_experiment(paper, instance.name, asked, strategies, readings)
-    with _computing(path):
+    with _computing(path), files:  # files are opened before the work
         described = describe_instances(paper, {instance.name: instance})
         plan = make_plan(paper, experiment, seed, reps, described)
-        if out is None:
-            results = _simulate(plan, reps, cores)
-        else:
-            with replacing(out) as temporary:  # fails before the work if it cannot be written
-                results = _simulate(plan, reps, cores)
-                tables = [cell_table(plan, cell, runs) for cell, runs in results]
-                pq.write_table(pa.concat_tables(tables), temporary, compression="zstd")
-        comparison = _comparison(plan, results, reps)
-    console = output()
-    console.print(comparison)
-    for line in _failures(plan, results):
-        console.print(line, soft_wrap=True)
-    if out is not None:
-        console.print(f"{reps * len(results)} runs written to {out}", soft_wrap=True)
+        found = Found(plan, _simulate(plan, reps, cores), reps)
+        files.write(found)
+    if not files.printed:
+        console = output()
+        found.show(console)
+        for line in files.said(found):
+            console.print(line, soft_wrap=True)
 
 
 def _simulate(plan, reps: int, cores: int | None) -> list[tuple[Cell, dict[str, np.ndarray]]]:
@@ -196,44 +193,14 @@ def _simulate(plan, reps: int, cores: int | None) -> list[tuple[Cell, dict[str, 
     return results
 
 
-def _comparison(plan, results, reps: int) -> Table:
-    """A line a strategy: the statistics the paper has columns for, with intervals."""
-    paper = registry.PAPERS[plan.paper]
-    title = f"{results[0][0].instance}: {reps} runs a strategy, {results[0][0].setting_label}"
-    table = Table(title=title, caption="[low, high]: 95% intervals", title_justify="left")
-    table.add_column("strategy")
-    table.add_column("reading")
-    for heading in paper.own.columns.values():
-        table.add_column(heading, justify="right", no_wrap=True)
-    for cell, runs in results:
-        truth = plan.instances[cell.instance]["truth"]
-        found = {e.statistic: e for e in paper.statistics.summarise(cell, truth, runs)}
-        table.add_row(cell.label, cell.reading, *(_show(found[name]) for name in paper.own.columns))
-    return table
-
-
-def _failures(plan, results) -> Iterator[str]:
-    """A line for each kind of step that failed in some run, where the paper counts them."""
-    for cell, runs in results:
-        for name in registry.PAPERS[plan.paper].simulation.failures:
-            if rounds := int(runs[name].sum()):
-                some = int((runs[name] > 0).sum())
-                yield f"{cell.label} ({cell.reading}): {rounds:,} rounds {name} in {some:,} runs"
-
-
-def _show(estimate) -> str:
-    if np.isnan(estimate.value):
-        return f"– ({estimate.status})"
-    digits = ".0f" if estimate.unit in ("pulls", "steps") else ".3f"
-    text = f"{estimate.value:{digits}}"
-    if not np.isnan(estimate.low):
-        text += f" [{estimate.low:{digits}}, {estimate.high:{digits}}]"
-    return text + (" restricted" if estimate.status == "restricted" else "")
-
-
 def bound_own(path: Path, asked: dict[str, str]) -> None:
-    """Print the instance of a file, what is true of it, and the lower bound at delta."""
+    """Print an instance, what is true of it, and the lower bound at delta."""
     paper, instance = read_instance(path)
+    allowed = registry.PAPERS[paper].own.bound_options
+    for name in asked:
+        if name not in allowed:
+            only = f"only on --{', --'.join(allowed)}" if allowed else "on no option"
+            raise InputError(f"--{name.replace('_', '-')}: bounds of {paper} depend {only}")
     setting, _ = split_options(paper, asked)
-    with _computing(path):
+    with _computing(path), working("computing what is true of it"):
         print_instance(paper, instance, setting)

@@ -2,10 +2,12 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +29,16 @@ def output() -> Console:
     """
     width = None if sys.stdout.isatty() else 240
     return Console(width=width, markup=False, emoji=False)
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """Say on a terminal what takes long, and for how long so far; nothing remains of it."""
+    columns = (SpinnerColumn(), "{task.description}", TimeElapsedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as p:
+        p.add_task(what, total=None)
+        yield
 
 
 def list_paper(paper: str) -> None:
@@ -127,7 +139,8 @@ def show_named(name: str) -> None:
     instances, targets = known.problems.instances(), known.targets
     if part in instances:
         setting = known.simulation.setting().model_dump()
-        print_instance(paper, instances[part], setting)
+        with working("computing what is true of it"):
+            print_instance(paper, instances[part], setting)
     elif part in targets:
         _print_target(paper, part)
     else:
@@ -143,9 +156,17 @@ def print_instance(paper: str, instance, setting: dict) -> None:
     known = registry.PAPERS[paper]
     truth = describe_instances(paper, {instance.name: instance})[instance.name]["truth"]
     frames = known.own.describe(instance, truth)
-    facts = Table(title=f"what is true of {instance.name}", title_justify="left", show_header=False)
+    at = ", ".join(f"{name} = {setting[name]:g}" for name in known.own.bound_options)
+    title = f"ground truth and bounds{f' ({at})' if at else ''}"
+    facts = Table(title=title, title_justify="left", show_header=False)
     for estimate in known.own.bounds(truth, setting):
-        facts.add_row(estimate.statistic, _exact(estimate), _meaning(known, estimate.statistic))
+        name, value = estimate.statistic, _exact(estimate)
+        if name == "best_arm":
+            several = known.own.several(instance, truth)
+            only = ["none", *instance.arm_names][int(estimate.value)]
+            facts.add_row(name, "several" if several else only, "the true answer")
+        else:
+            facts.add_row(name, value, _meaning(known, name).partition("; or ")[0])
     console = output()  # nothing is printed before everything is known
     for title, frame in frames.items():
         console.print(_grid(title, frame))

@@ -16,4 +16,12 @@ def describe(instance, truth: dict) -> dict[str, pd.DataFrame]:
     return {instance.name: pd.DataFrame({"mean": instance.means})}
 
 
-OWN = Own(COLUMNS, bounds, describe)
+def correct(cell, truth: dict, runs: dict):
+    return runs["answer"] == truth["answer"]
+
+
+def answers(instance, runs: dict) -> list[str]:
+    return [f"arm {answer}" for answer in runs["answer"]]
+
+
+OWN = Own(COLUMNS, bounds, describe, correct, answers, bound_options=["cap"])
