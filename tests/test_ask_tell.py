@@ -26,7 +26,10 @@ def alike(*kinds, **options):
 
 
 BAICS = alike(
-    baics.TaSCS, baics.TaS, baics.Uniform, baics.TwoStage, n_arms=3, weights=[0.2, 0.8], delta=0.1
+    *(baics.TaSCS, baics.TaS, baics.Uniform, baics.FWS, baics.TwoStage),
+    n_arms=3,
+    weights=[0.2, 0.8],
+    delta=0.1,
 )
 CBMAI = alike(cbmai.SFSR, cbmai.SFSRL, cbmai.USLP, n_arms=3, bounds=1.0, budget=60)
 KNOWN = alike(lagex.CTnS, lagex.CGE, matrix=MATRIX, limits=LIMITS, r=0.1)
@@ -162,6 +165,8 @@ BAD = [
     (baics.TaSCS, {"reading": "mine"}, "reading: must be one of as-written"),
     (baics.TaSCS, {"stepp": 2}, "stepp: unknown field"),
     (baics.TaSCS, {"step": -1}, "step: "),
+    (baics.TaSCS, {"inner_steps": 2}, "inner_steps: is set by the reading"),
+    (baics.TaSCS, {"step": 0.5}, "step: is set by the reading"),
     (cbmai.SFSR, {"n_arms": 1}, f"n_arms: {COUNT}, got 1"),
     (cbmai.SFSR, {"bounds": math.nan}, "bounds: must be finite"),
     (cbmai.SFSR, {"bounds": []}, "bounds: "),

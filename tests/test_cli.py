@@ -46,6 +46,18 @@ def test_list_names_every_part():
     assert bestarm("list", "baics").stdout in out
 
 
+def test_list_says_what_is_proven_and_what_is_refuted_by_how_much(root):
+    """Of every reading; the number is that of a table under figures."""
+    lines = bestarm("list", "baics").stdout.splitlines()
+    of_tascs = [line for line in lines if "T-a-SCS " in line and "│" in line]
+    proven = next(line for line in of_tascs if "proven  " in line and "not" not in line)
+    assert "maximiser+proven*" in proven
+    refuted = next(line for line in of_tascs if "refuted" in line)
+    share = re.search(r"as-written \((\d+)% wrong at delta = 0.05\)", refuted)[1]
+    kept = pd.read_csv(root / "figures/baics/segments.csv").query("statistic == 'wrong_stops'")
+    assert int(share) == round(100 * kept.value.max())
+
+
 def test_show_an_instance():
     out = bestarm("show", "baics/example1").stdout
     assert "0.26194" in out  # the optimal share of subpopulation 1 of arm 1
@@ -70,11 +82,13 @@ def test_run_compares_the_strategies_and_writes_the_runs(mine, tmp_path):
     out = tmp_path / "new" / "runs.parquet"
     result = bestarm("run", mine, "--reps", 50, "--delta", 0.2, "--out", out)
     assert result.returncode == 0, result.stderr
-    for text in ("T-a-SCS", "T-a-S", "Uniform", "Two-stage", "mean pulls", "50 runs", "delta=0.2"):
+    strategies = {"T-a-SCS", "T-a-S", "Uniform", "FWS", "Two-stage"}
+    for text in (*strategies, "mean pulls", "50 runs", "delta=0.2"):
         assert text in result.stdout
     runs = pq.read_table(out).to_pandas()
-    assert len(runs) == 200
-    assert set(runs.strategy) == {"T-a-SCS", "T-a-S", "Uniform", "Two-stage"}
+    assert len(runs) == 250
+    assert set(runs.strategy) == strategies
+    assert set(runs.reading) == {"maximiser+proven", "proven", "levelled+proven", "as-written"}
     assert (runs.pulls.map(sum) == runs.tau).all()
     assert result.stderr == ""  # no progress bar into a file
 
@@ -236,6 +250,8 @@ def test_numbers_beyond_any_use(mine, option):
 def test_options_of_the_paper(mine):
     """Those of its setting, and those of a strategy, which the others do not take."""
     run = ("run", mine, "--reps", 3)
+    refused(bestarm(*run, "--inner-steps", 2), "T-a-SCS: inner_steps: is set by the reading")
+    run = (*run, "--reading", "proven")
     result = bestarm(*run, "--cap=200", "--inner-steps", 2, "--delta", 0.3)
     assert result.returncode == 0, result.stderr
     assert "cap=200,delta=0.3" in result.stdout

@@ -1,6 +1,10 @@
 """What is timed of BAICS."""
 
-from bestarm.baics.cells import every_strategy
+import numpy as np
+
+from bestarm.baics.cells import PAPER_SETTING, RULES, every_strategy
+from bestarm.baics.problem import Instance
+from bestarm.common.paper import Cell
 from timed import Benchmark, Timed
 
 #: Speed at K = L = 3, T-a-SCS with one supergradient step a pull and with the exact maximiser.
@@ -10,4 +14,34 @@ BENCHMARKS = tuple(
     if "no-half" not in cell.reading
 )
 
-TIMED = Timed(BENCHMARKS)
+#: The same with stopping rules that are proved, and Frank-Wolfe Sampling.
+PROVEN = tuple(
+    Benchmark(
+        Cell("example1", strategy, PAPER_SETTING, reading), 200, "pull", lambda outcome: outcome.tau
+    )
+    for strategy, reading in (
+        *((strategy, proved) for strategy, _, proved in RULES),
+        *(("T-a-S", "proven"), ("Uniform", "proven"), ("FWS", "as-written")),
+    )
+)
+
+
+def large() -> Instance:
+    """200 arms on 20 subpopulations."""
+    means = np.random.default_rng(0).normal(0.5, 0.5, (200, 20))
+    return Instance(name="K=200 L=20", means=means.tolist(), weights=[1.0] * 20)
+
+
+LARGE = tuple(
+    Benchmark(
+        Cell("K=200 L=20", "T-a-SCS", {"delta": 0.1, "cap": 40_000}, reading),
+        runs=1,
+        per="pull",
+        work=lambda outcome: outcome.tau,
+        note="half of the pulls are initial draws",
+        instance=large(),
+    )
+    for reading in RULES[1][1:]
+)
+
+TIMED = Timed((*BENCHMARKS, *PROVEN, *LARGE))

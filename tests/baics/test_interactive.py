@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bestarm.baics import TaS, TaSCS, TwoStage, Uniform
+from bestarm.baics import FWS, TaS, TaSCS, TwoStage, Uniform
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import INITIAL_DRAWS
 from bestarm.baics.strategies import READINGS, prepare
@@ -15,7 +15,7 @@ EXAMPLE1 = Instance(
     means=[[0.2, 0.6, 0.8], [0.4, 0.4, 0.3], [-0.2, 1.0, 1.5]],
     weights=[0.2, 0.3, 0.5],
 )
-OBJECTS = {"T-a-SCS": TaSCS, "T-a-S": TaS, "Uniform": Uniform, "Two-stage": TwoStage}
+OBJECTS = {"T-a-SCS": TaSCS, "T-a-S": TaS, "Uniform": Uniform, "Two-stage": TwoStage, "FWS": FWS}
 
 
 @pytest.mark.parametrize(("strategy", "reading"), [(s, r) for s in OBJECTS for r in READINGS[s]])
@@ -41,6 +41,40 @@ def told(s, rounds, seed=0):
         pair = s.ask()
         s.tell(pair, rng.normal(EXAMPLE1.standard_means[pair]))
     return s
+
+
+def test_users_get_a_rule_that_is_proved():
+    for name, make in OBJECTS.items():
+        s = make(3, [0.2, 0.3, 0.5], delta=0.1)
+        proven = s.threshold == pytest.approx(np.log(3 / 0.1))
+        assert proven == (name != "Two-stage")
+        assert ("proven" in READINGS[name].default) == proven
+
+
+def test_looking_at_the_statistic_changes_nothing():
+    """The evidence of every kind is computed in the state's buffers."""
+    looked, not_looked = TaSCS(3, [0.2, 0.3, 0.5]), TaSCS(3, [0.2, 0.3, 0.5])
+    rng, same = np.random.default_rng(3), np.random.default_rng(3)
+    for _ in range(150):
+        assert looked.ask() == not_looked.ask()
+        assert looked.statistic < looked.threshold
+        looked.tell(looked.ask(), rng.normal())
+        not_looked.tell(not_looked.ask(), same.normal())
+
+
+@pytest.mark.parametrize("kind", OBJECTS.values())
+def test_arms_without_any_result_are_no_harm(kind):
+    """All results are told of two pairs at first; only then of what is asked for."""
+    s, rng = kind(2, [0.5, 0.5], delta=0.1), np.random.default_rng(1)
+    for t in range(60):
+        s.tell((t % 2, 0), 1.0 - 1.5 * (t % 2) + rng.normal())
+    assert not s.done
+    assert "have not been tried" in s.why_not_done()
+    while not s.done:
+        arm, group = s.ask()
+        s.tell((arm, group), 1.0 - 1.5 * arm + rng.normal())
+    assert s.answer == 0
+    assert s.statistic > s.threshold
 
 
 def test_first_every_pair_is_pulled_five_times():

@@ -8,11 +8,8 @@ from bestarm.baics import reference
 from bestarm.baics.alternatives import Problem, nearest_alternative
 from bestarm.baics.problem import Instance, characteristic_time, epsilon_family
 from bestarm.baics.steps import (
-    FEASIBLE,
-    INFEASIBLE,
     INITIAL_DRAWS,
     World,
-    decide,
     draw_group,
     start_pairs,
     supergradient_step,
@@ -26,6 +23,7 @@ from bestarm.baics.strategies import (
     prepare,
     rules_of,
 )
+from bestarm.baics.two_stage import FEASIBLE, INFEASIBLE, decide
 from bestarm.common.paper import Cell
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.information import stylised_threshold
@@ -214,5 +212,5 @@ def test_dropping_the_half_stops_the_same_run_sooner(strategy):
 
 
 def test_only_ta_scs_has_a_maximiser():
-    assert list(READINGS["T-a-S"]) == ["as-written", "no-half"]
+    assert not [name for name in READINGS["T-a-S"] if "maximiser" in name]
     assert "maximiser" in READINGS["T-a-SCS"]

@@ -9,7 +9,14 @@ from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import exact, proportion
 from bestarm.pipeline.claims import Ledger
-from bestarm.pipeline.validity import LEVEL, NOT_REFUTED, PROVEN, REFUTED, validities
+from bestarm.pipeline.validity import (
+    LEVEL,
+    NOT_REFUTED,
+    PROVEN,
+    REFUTED,
+    guarantees,
+    validities,
+)
 
 from .ledgers import SETTING, claim, normal_mean, table_of
 
@@ -87,6 +94,38 @@ def test_a_proof_is_worth_nothing_against_runs():
     fine, broken = (table_of(as_written=[proportion("error_rate", k, 200)]) for k in (2, 60))
     assert validity(fine, proven=proven) == PROVEN
     assert validity(broken, proven=proven) == REFUTED
+
+
+def cells(**errors):
+    """A table of cells with these errors in 200 runs, by instance."""
+    return pd.concat(
+        table_of(instance=name, as_written=[proportion("error_rate", k, 200)])
+        for name, k in errors.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("tables", "expected"),
+    [
+        ({}, PROVEN),
+        ({"t": cells(i=2, j=25)}, PROVEN),
+        ({"t": cells(i=60, j=80, k=2)}, "refuted (40% wrong at delta = 0.1)"),
+        (
+            {"t": pd.concat([table_of(as_written=[normal_mean(90, 1), FEW]), BOUND])},
+            "refuted (stops too soon)",
+        ),
+    ],
+)
+def test_a_guarantee_is_proven_or_refuted_with_the_clearest_number(tables, expected):
+    """Of two bad cells the clearer one; a stop too soon has no share of errors."""
+    proven = [{"strategies": ["s", "other"], "readings": ["as-written"], "where": "docs"}]
+    bounds = BOUNDS if "too soon" in expected else []
+    found = guarantees(Ledger(claims=[claim()], proven=proven, lower_bounds=bounds), tables)
+    assert found == {("s", "as-written"): expected, ("other", "as-written"): PROVEN}
+
+
+def test_a_strategy_without_proof_or_refutation_has_no_guarantee():
+    assert guarantees(Ledger(claims=[claim()]), {"t": cells(i=2)}) == {}
 
 
 def test_readings_that_err_as_promised_are_refuted_one_time_in_a_hundred():

@@ -1,5 +1,5 @@
 """Best arm identification with fairness constraints on subpopulations (Wu, Zheng & Zhu 2023)."""
 
-from bestarm.baics.interactive import TaS, TaSCS, TwoStage, Uniform
+from bestarm.baics.interactive import FWS, TaS, TaSCS, TwoStage, Uniform
 
-__all__ = ["TaS", "TaSCS", "TwoStage", "Uniform"]
+__all__ = ["FWS", "TaS", "TaSCS", "TwoStage", "Uniform"]

@@ -228,13 +228,17 @@ def supergradient(
     """The c with cost_i(w) = c . w: squared distances to the i-th alternative (Section 4.1).
 
     Args:
-        i, means, problem, best: as for `alternative_cost`, with an answer `best`.
+        i, means, problem, best: as for `alternative_cost`, of an alternative that exists.
         shift: (2, L) as `alternative_cost` left it for the same i.
         out: (K, L) overwritten.
     """
     out[:] = 0.0
     if i < problem.constrained:
         out[best, i] = means[best, i] ** 2
+        return
+    if best == NO_ARM:
+        for l in range(problem.constrained):
+            out[i - problem.constrained, l] = min(means[i - problem.constrained, l], 0.0) ** 2
         return
     for l in range(problem.weights.size):
         out[best, l] = shift[0, l] ** 2

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from bestarm.baics.problem import EPSILONS, SEGMENTS, epsilon_family, segments
+from bestarm.baics.evidence import GLR
+from bestarm.baics.problem import BOUNDARY, EPSILONS, SEGMENTS, epsilon_family, segments
 from bestarm.baics.strategies import READINGS
 from bestarm.common.paper import Cell, Experiment
 
@@ -25,11 +26,12 @@ TWO_STAGE_EPSILONS = EPSILONS[1:9:2]
 
 
 def every_strategy(instance: str) -> tuple[Cell, ...]:
-    """Every strategy under every reading that changes it, as in Section 5."""
+    """Every strategy under every reading of the paper's text that changes it, as in Section 5."""
     return tuple(
         Cell(instance, strategy, PAPER_SETTING, reading)
         for strategy in COMPARED
-        for reading in READINGS[strategy]
+        for reading, parts in READINGS[strategy].items()
+        if parts.stopping == GLR
     )
 
 
@@ -65,6 +67,54 @@ def over_segments() -> Iterator[Cell]:
         yield Cell(segments(count).name, "T-a-SCS", SEGMENT_SETTING, "as-written", **x)
 
 
+#: A strategy, its reading with the paper's stopping rule, and the one with a rule that is proved.
+RULES = (
+    ("T-a-SCS", "as-written", "proven"),
+    ("T-a-SCS", "maximiser", "maximiser+proven"),
+    ("FWS", "as-written", "levelled+proven"),
+)
+BOUNDARY_CAP, BOUNDARY_DELTAS = 500, (0.1, 0.05, 0.01)
+GUARANTEE_DELTAS = tuple(10.0**-e for e in range(1, 7))
+
+
+def guarantee() -> Iterator[Cell]:
+    """The instances of `over_segments` until every run stops."""
+    setting = {"delta": SEGMENT_SETTING["delta"], "cap": None}
+    for count in SEGMENTS:
+        for reading in RULES[1][1:]:
+            x = {"x_name": "segments", "x": float(count)}
+            yield Cell(segments(count).name, "T-a-SCS", setting, reading, **x)
+
+
+def proven() -> Iterator[Cell]:
+    """The paper's instances without a cap; beside the rules, what they would be without a part."""
+    parts = (("T-a-SCS", "maximiser+proven-mixture"), ("FWS", "proven"))
+    for instance in ("example1", "example2", "no-feasible-arm"):
+        for strategy, *readings in (*RULES, *parts):
+            for reading in readings:
+                yield Cell(instance, strategy, NO_CAP_SETTING, reading)
+
+
+def boundary() -> Iterator[Cell]:
+    """Where errors are likeliest; the paper's rule at its delta alone."""
+    for instance in BOUNDARY:
+        for strategy, unproved, proved in RULES[:2]:
+            for delta in BOUNDARY_DELTAS:
+                setting = {"delta": delta, "cap": BOUNDARY_CAP}
+                if delta == PAPER_SETTING["delta"]:
+                    yield Cell(instance, strategy, setting, unproved)
+                yield Cell(instance, strategy, setting, proved)
+
+
+def guarantee_sweep() -> Iterator[Cell]:
+    """Ever smaller delta, for rules that `confidence_sweep` has not."""
+    for delta in GUARANTEE_DELTAS:
+        setting = {"delta": delta, "cap": None}
+        shown = [("T-a-SCS", "maximiser+proven"), *(("FWS", reading) for reading in RULES[2][1:])]
+        for strategy, reading in shown:
+            yield Cell("example1", strategy, setting, reading, x_name="delta", x=delta)
+
+
 EXPERIMENTS = (
     Experiment("example1", every_strategy("example1")),
     Experiment("example2", every_strategy("example2")),
@@ -73,4 +123,8 @@ EXPERIMENTS = (
     Experiment("step-sweep", tuple(step_sweep())),
     Experiment("two-stage", tuple(two_stage())),
     Experiment("segments", tuple(over_segments())),
+    Experiment("guarantee", tuple(guarantee())),
+    Experiment("proven", tuple(proven())),
+    Experiment("boundary", tuple(boundary())),
+    Experiment("guarantee-sweep", tuple(guarantee_sweep())),
 )

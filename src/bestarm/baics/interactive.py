@@ -5,8 +5,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, Problem, alternative_cost, nearest_alternative
-from bestarm.baics.steps import INITIAL_DRAWS, two_stage_cost
+from bestarm.baics.alternatives import NO_ARM, Problem, alternative_cost
+from bestarm.baics.evidence import GLR
+from bestarm.baics.steps import INITIAL_DRAWS, log_evidence, needed_evidence
 from bestarm.baics.strategies import (
     READINGS,
     STRATEGIES,
@@ -14,6 +15,7 @@ from bestarm.baics.strategies import (
     Setting,
     rules_of,
 )
+from bestarm.baics.two_stage import two_stage_cost
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
@@ -32,17 +34,18 @@ class _Baics(Monitored, AskTell[Pair]):
         n_arms: K, at least 2; or the arms' names.
         weights: (L,) weights of the subpopulations in an arm's quality; their proportions count.
             With names: a mapping from name to weight.
-        delta: maximum probability of a wrong answer, e.g. 0.05. Not guaranteed: the stopping
-            threshold is smaller than any that is proved, and with ten segments or more the error
-            rate exceeds delta (docs/usage.md, figures/baics/segments).
+        delta: maximum probability of a wrong answer, e.g. 0.05. Guaranteed under the readings whose
+            name has `proven`, of which one is the default (docs/guarantees.md), for rewards with
+            noise that is sub-Gaussian with this sigma. Not under the paper's `as-written`: with
+            ten segments or more its error rate exceeds delta (figures/baics/guarantee).
         constrained: M, the first M subpopulations must have mean >= 0; all of them if left out.
         sigma: standard deviation of a reward, in the rewards' unit.
-        reading: of the paper, see `READINGS`.
+        reading: of the paper, see `READINGS`; by default the one of `bestarm run`.
         seed: of the strategy's own randomness; or a numpy Generator.
         options: of T-a-SCS, see `Options`.
 
     Raises:
-        InputError: an argument is out of range, naming it.
+        InputError: an argument is out of range, or an option is set by the reading, naming it.
     """
 
     _name = "Uniform"
@@ -55,7 +58,7 @@ class _Baics(Monitored, AskTell[Pair]):
         delta: float = 0.1,
         constrained: int | None = None,
         sigma: float = 1.0,
-        reading: str = "as-written",
+        reading: str | None = None,
         seed: int | np.random.Generator = 0,
         **options: Any,
     ) -> None:
@@ -72,12 +75,13 @@ class _Baics(Monitored, AskTell[Pair]):
         most = q.size if constrained is None else constrained
         n_constrained = whole(most, 0, q.size, f"{name}: constrained")
         self._sigma = positive(sigma, f"{name}: sigma")
-        rule = READINGS[self._name].chosen(reading, f"{name}: reading")
+        readings = READINGS[self._name]
+        reading = readings.default if reading is None else reading
+        rule = readings.chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
         problem = Problem(q / q.sum(), n_constrained)
-        rules = rules_of(
-            len(self._arms), problem, setting.delta, rule, parse(Options, options, name)
-        )
+        chosen = parse(Options, options, name)
+        rules = rules_of(len(self._arms), problem, setting.delta, rule, chosen, name)
         super().__init__(STRATEGIES[self._name], rules, np.random.default_rng(seed))
 
     @overload
@@ -138,17 +142,26 @@ class _Baics(Monitored, AskTell[Pair]):
 
     @property
     def statistic(self) -> float:
-        """Z(t), to be compared with `threshold`; 0 until every pair was pulled."""
-        state = self._state
-        if not state.pulls.all():
-            return 0.0
-        problem = self._rules.problem
-        cost = nearest_alternative(state.pulls, state.means, problem, state.answer[0], state.shift)
-        return float(self._rules.glr_factor * cost)
+        """Z(t) or ln(evidence), to be compared with `threshold`; 0 until every pair was pulled."""
+        return min(self._evidence()) if self._state.pulls.all() else 0.0
+
+    def _evidence(self) -> list[float]:
+        """The statistic against every kind of alternative to the answer, see `alternative_cost`."""
+        state, rules = self._state, self._rules
+        problem, best, shift = rules.problem, int(state.answer[0]), state.shift
+        costs = [
+            float(alternative_cost(i, state.pulls, state.means, problem, best, shift))
+            for i in range(problem.constrained + rules.n_arms)
+        ]
+        if rules.stopping == GLR:
+            return [rules.glr_factor * cost for cost in costs]
+        return [min(0.5 * c, float(log_evidence(rules, state, i))) for i, c in enumerate(costs)]
 
     @property
     def threshold(self) -> float:
-        """beta(t, delta) = ln((1 + ln t) / delta)."""
+        """beta(t, delta) = ln((1 + ln t) / delta), or the evidence needed, ln(K / delta)."""
+        if self._rules.stopping != GLR:
+            return float(needed_evidence(self._rules))
         return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
 
     @atomic
@@ -177,13 +190,7 @@ class _Baics(Monitored, AskTell[Pair]):
         state, problem = self._state, self._rules.problem
         if not state.pulls.all():
             return "Some arms have not been tried in every subpopulation yet."
-        best, shift = int(state.answer[0]), state.shift
-        n_kinds = problem.constrained + len(self._arms)
-        costs = [
-            alternative_cost(i, state.pulls, state.means, problem, best, shift)
-            for i in range(n_kinds)
-        ]
-        i = int(np.argmin(costs))
+        best, i = int(state.answer[0]), int(np.argmin(self._evidence()))
         if i < problem.constrained:
             what = f"{self._arms[best]} is the best so far, but may lose in {self._groups[i]}"
         elif best == NO_ARM:
@@ -273,10 +280,31 @@ class Uniform(_Baics):
     """
 
 
+class FWS(_Baics):
+    """Frank-Wolfe Sampling (Wang, Tzeng & Proutiere 2021) on the paper's alternatives.
+
+    Example:
+        >>> s = FWS(n_arms=2, weights=[0.5, 0.5], delta=0.1)
+        >>> means = [[0.9, 0.8], [0.7, -0.9]]  # of 2 arms on 2 subpopulations, unknown to you
+        >>> while not s.done:
+        ...     arm, group = s.ask()
+        ...     s.tell((arm, group), means[arm][group])
+        >>> s.answer, s.statistic > s.threshold
+        (0, True)
+    """
+
+    _name = "FWS"
+
+    def _arm_for(self, group: int, chosen: int) -> int:
+        """In a subpopulation the arm that is furthest behind the allocation."""
+        shares = self._state.pulls[:, group] / self._state.iterate[:, group]
+        return super()._arm_for(group, int(np.argmin(shares)))
+
+
 class TwoStage(_Baics):
     """Determine which arms are feasible, then the best of these, each at level delta / 2.
 
-    The naive strategy of Section 3.2.
+    The naive strategy of Section 3.2. Its threshold is the paper's, so delta is not guaranteed.
 
     Example:
         >>> s = TwoStage(n_arms=2, weights=[0.5, 0.5], delta=0.1)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from bestarm.baics.plots_proven import boundary, guarantee, proven, proven_asymptotics
 from bestarm.common.looks import (
     BLACK,
     BLUE,
@@ -39,6 +40,7 @@ LOOKS = {
     "T-a-S": Look(ORANGE, "^"),
     "Uniform": UNIFORM,
     "Two-stage": Look(VERMILION, "v", "--"),
+    "FWS": Look(PURPLE, "D"),
     "BAICS": Look(BLUE, "o", name="with constraints"),
     "BAI": Look(VERMILION, "s", "--", "without constraints"),
     "as-written": Look(BLUE, "o", name="as written"),
@@ -47,6 +49,11 @@ LOOKS = {
     "maximiser+no-half": Look(SKY, "v", "--", "exact maximiser, no ½"),
     "first-alternative": Look(ORANGE, "D", name="first of ties"),
     "first-alternative+no-half": Look(VERMILION, "P", "--", "first of ties, no ½"),
+    "proven": Look(BLUE, "o", name="proven"),
+    "maximiser+proven": Look(GREEN, "^", name="exact maximiser, proven"),
+    "levelled+proven": Look(PURPLE, "D", name="levelled, proven"),
+    "proven-mixture": Look(SKY, "v", name="proven by full mixtures"),
+    "maximiser+proven-mixture": Look(ORANGE, "v", name="exact maximiser, full mixtures"),
 }
 #: Statistics that compare strategies, with the titles of their panels and labels of their axes.
 COMPARED = {
@@ -336,6 +343,10 @@ PLOTS = Plots(
         "no-feasible-arm": no_feasible_arm,
         "two-stage": two_stage,
         "segments": segments,
+        "guarantee": guarantee,
+        "proven": proven,
+        "boundary": boundary,
+        "proven-asymptotics": proven_asymptotics,
         "tracking": tracking,
     },
     LOOKS,
@@ -348,5 +359,9 @@ PLOTS = Plots(
         "no-feasible-arm": "mean_stopping_time",
         "two-stage": "mean_stopping_time",
         "segments": "wrong_stops",
+        "guarantee": "wrong_stops",
+        "proven": "mean_stopping_time",
+        "boundary": "wrong_stops",
+        "proven-asymptotics": "bound_ratio",
     },
 )

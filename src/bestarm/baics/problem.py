@@ -155,6 +155,7 @@ def instances() -> dict[str, Instance]:
     stored = [load(Instance, p) for p in sorted((data_folder() / "instances/baics").glob("*.yaml"))]
     made = [epsilon_family(variant, epsilon) for variant in VARIANTS for epsilon in EPSILONS]
     made += [segments(count) for count in SEGMENTS]
+    made += [boundary(name) for name in BOUNDARY]
     return {instance.name: instance for instance in [*stored, *made]}
 
 
@@ -180,6 +181,29 @@ def segments(count: int) -> Instance:
         means=[[0.1] * count, [-3.0] * count],
         weights=[1.0] * count,
     )
+
+
+#: How near to another answer the instances of `boundary` are.
+NEAR = 1e-9
+
+#: Means of instances by name; without NEAR they have no unique answer.
+BOUNDARY = {
+    "feasible by 1e-9": [[NEAR] * 5, [-0.5] * 5, [-0.5] * 5],
+    "infeasible by 1e-9": [[0.5, 0.5, -NEAR], [-0.4, -0.3, -0.5], [-0.6, 0.8, -0.5]],
+    "two tied": [[0.8 + NEAR, 0.2], [0.2, 0.8]],
+    "three tied": [[0.4 + NEAR, 0.4], [0.4, 0.4], [0.4, 0.4]],
+    "tied, one at 0": [[0.4, 0.2 + NEAR], [0.6, 0.0], [0.1, -0.3]],
+}
+
+
+def boundary(name: str) -> Instance:
+    """An instance that is next to others with another answer: no number of pulls tells them apart.
+
+    A rule that errs with probability at most delta hardly ever stops on it, and half of its stops
+    may be wrong.
+    """
+    means = BOUNDARY[name]
+    return Instance(name=name, source="made here", means=means, weights=[1.0] * len(means[0]))
 
 
 def epsilon_family(variant: str, epsilon: float) -> Instance:

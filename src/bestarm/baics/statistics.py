@@ -19,6 +19,7 @@ MEANINGS = {
     "bai_characteristic_time": "T* of the same instance without its constraints",
     "optimal_share": "share of pulls spent on the named arm by the allocation that attains T*",
     "lower_bound": "T* kl(delta, 1 - delta): no delta-correct strategy stops sooner on average",
+    "bound_ratio": "mean stopping time over T* kl(delta, 1 - delta)",
     "asymptotic_ratio": "mean stopping time over T* ln(1/delta), which tends to 1 if optimal",
     "marginal_ratio": "extra mean pulls per extra T* ln(1/delta), between two confidence levels",
     "exponent": "local exponent: minus the slope of ln(value) in ln(x)",

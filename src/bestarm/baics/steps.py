@@ -1,5 +1,6 @@
 """The steps of the strategies, as core/strategy.py has them: on a state, compiled."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,19 @@ from bestarm.baics.alternatives import (
     optimal_allocation,
     supergradient,
 )
-from bestarm.core.compile import inlined, jit
+from bestarm.baics.evidence import (
+    DIRECTED,
+    GLR,
+    MIXTURE,
+    Evidence,
+    log_directed,
+    log_mixture,
+    make_evidence,
+    record,
+)
+from bestarm.baics.pairs import plan
+from bestarm.core.compile import inlined, jit, lean
+from bestarm.core.game import Game, make_game
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.information import stylised_threshold
 from bestarm.core.simplex import project_to_simplex
@@ -21,8 +34,6 @@ from bestarm.core.tracking import track
 
 #: Draws of each (arm, subpopulation) before any strategy starts to choose (Section 5.1).
 INITIAL_DRAWS = 5
-#: What Two-stage has decided about an arm.
-FEASIBLE, INFEASIBLE = 1, -1
 
 
 class Rules(NamedTuple):
@@ -31,10 +42,12 @@ class Rules(NamedTuple):
     n_arms: int  # K
     problem: Problem
     delta: float  # maximum probability of a wrong answer
-    glr_factor: float  # factor of F in the stopping statistic: 1/2 in Eq. (10)
+    stopping: int  # GLR, Eq. (10), or a rule of evidence.py
+    glr_factor: float  # with GLR, factor of F in the statistic: 1/2 in Eq. (10)
     step: float  # alpha, the size of a projected supergradient step
     inner_steps: int  # such steps per pull; 0 tracks the exact maximiser
     tie_coins: bool  # whether ties between nearest alternatives are broken by coins, else by order
+    levelled: bool  # whether FWS levels the evidence of a proved rule (`frank_wolfe.level`)
 
 
 class State(NamedTuple):
@@ -42,7 +55,7 @@ class State(NamedTuple):
 
     clock: np.ndarray  # (1,) pulls so far
     answer: np.ndarray  # (1,) best feasible arm of the empirical means, or NO_ARM
-    decided: np.ndarray  # (K,) by Two-stage: FEASIBLE, INFEASIBLE, or 0 while undecided
+    decided: np.ndarray  # (K,) by Two-stage (two_stage.py), or 0 while undecided
     pulls: np.ndarray  # (K, L)
     sums: np.ndarray  # (K, L) of rewards
     means: np.ndarray  # (K, L) empirical
@@ -52,15 +65,20 @@ class State(NamedTuple):
     floored: np.ndarray  # (n,) buffer of the tracking step
     gradient: np.ndarray  # (K, L) buffer
     shift: np.ndarray  # (2, L) buffer
+    evidence: Evidence  # of the proved stopping rules
+    costs: np.ndarray  # (M + K,) buffer: of all kinds of alternatives
+    needs: np.ndarray  # (M + K,) of FWS: factor of the GLR statistic that stopping needs
+    game: Game  # buffers of Frank-Wolfe Sampling, else for no rows
 
 
 @jit
-def start_on(rules: Rules, n_targets: int) -> State:
+def start_on(rules: Rules, n_targets: int, game_rows: int = 0) -> State:
     """An initial state; the initial draws count as tracked, so all lags start at 0.
 
     Args:
         rules: the rules of the run.
         n_targets: K L for a strategy that tracks (arm, subpopulation) pairs, K for arms.
+        game_rows: alternatives that a game may have.
     """
     n_arms, n_groups = rules.n_arms, rules.problem.weights.size
     pairs = (n_arms, n_groups)
@@ -77,6 +95,10 @@ def start_on(rules: Rules, n_targets: int) -> State:
         floored=np.zeros(n_targets),
         gradient=np.zeros(pairs),
         shift=np.zeros((2, n_groups)),
+        evidence=make_evidence(n_arms, n_groups, rules.stopping),
+        costs=np.zeros(rules.problem.constrained + n_arms),
+        needs=np.ones(rules.problem.constrained + n_arms),
+        game=make_game(game_rows, n_arms * n_groups),
     )
 
 
@@ -96,25 +118,85 @@ def start_pairs(rules: Rules) -> State:
 def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     """Record a reward of the (arm, subpopulation) with flat index `pair`."""
     k, l = divmod(pair, rules.problem.weights.size)
+    if rules.stopping == DIRECTED:
+        record(state.evidence, k, l, reward, state.means, rules.problem.constrained)
     state.clock[0] += 1
     state.pulls[k, l] += 1.0
     state.sums[k, l] += reward
     state.means[k, l] = state.sums[k, l] / state.pulls[k, l]
     state.answer[0] = best_feasible_arm(state.means, rules.problem)
+    if rules.stopping == DIRECTED and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
+        plan(
+            state.evidence.pairs,
+            state.clock[0],
+            state.pulls,
+            state.means,
+            rules.problem,
+            state.answer[0],
+            state.evidence.buffers,
+        )
 
 
 @inlined
 def done(rules: Rules, state: State) -> bool:
-    """The stopping rule of every strategy: Z(t) > beta(t, delta), after the initial draws.
+    """The stopping rule of every strategy, after the initial draws.
 
-    Z(t) = glr_factor F_mu^(N(t)), with glr_factor = 1/2 in Eq. (10).
+    Eq. (10): Z(t) > beta(t, delta), Z(t) = glr_factor F_mu^(N(t)). The rules of evidence.py: the
+    evidence against every kind of alternative exceeds K / delta.
     """
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return False
+    if rules.stopping != GLR:
+        return all_refuted(rules, state)
     level = stylised_threshold(state.clock[0], rules.delta) / rules.glr_factor
     return all_alternatives_beyond(
         level, state.pulls, state.means, rules.problem, state.answer[0], state.shift
     )
+
+
+@jit
+def needed_evidence(rules: Rules) -> float:
+    """ln(K / delta)."""
+    return math.log(rules.n_arms / rules.delta)
+
+
+@lean
+def log_evidence(rules: Rules, state: State, i: int) -> float:
+    """ln of the evidence against the i-th kind of alternative; infinite if it does not exist."""
+    best, problem, evidence = state.answer[0], rules.problem, state.evidence
+    if rules.stopping == MIXTURE:
+        return log_mixture(i, state.pulls, state.means, problem, best, evidence.buffers)
+    level = needed_evidence(rules)
+    return log_directed(i, level, evidence, state.pulls, state.means, problem, best)
+
+
+@lean
+def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
+    """Whether the evidence against the i-th kind of alternative exceeds exp(level).
+
+    Looked at only if the GLR statistic exceeds the level too, which costs less and hardly ever
+    makes a difference; to stop less often is always safe.
+    """
+    cost = alternative_cost(
+        i, state.pulls, state.means, rules.problem, state.answer[0], state.shift
+    )
+    return 0.5 * cost > level and log_evidence(rules, state, i) > level
+
+
+@lean
+def all_refuted(rules: Rules, state: State) -> bool:
+    """Whether the evidence against every kind of alternative exceeds K / delta.
+
+    The kind that failed last is looked at first: it mostly fails again.
+    """
+    level = needed_evidence(rules)
+    if not refuted(rules, state, state.evidence.failed[0], level):
+        return False
+    for i in range(rules.problem.constrained + rules.n_arms):
+        if not refuted(rules, state, i, level):
+            state.evidence.failed[0] = i
+            return False
+    return True
 
 
 @inlined
@@ -206,113 +288,6 @@ def choose_uniform(rules: Rules, state: State, coins: np.random.Generator) -> in
         return state.clock[0] % state.pulls.size
     n_arms, n_groups = state.pulls.shape
     arm = min(int(n_arms * coins.random()), n_arms - 1)
-    return arm * n_groups + draw_group(rules.problem.weights, coins)
-
-
-@inlined
-def decide(rules: Rules, state: State) -> int:
-    """Stage one of Two-stage: decide the feasibility of arms at level delta / 2.
-
-    An arm is decided when the GLR statistic against the opposite hypothesis passes the threshold:
-    half min_l N_l mu_l^2 over its constrained means if it looks feasible, half sum N_l mu_l^2 over
-    the negative ones if not.
-
-    Returns:
-        The number of undecided arms.
-    """
-    level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.glr_factor
-    left = 0
-    for k in range(state.decided.size):
-        if state.decided[k] == 0:
-            least, below = np.inf, 0.0
-            for l in range(rules.problem.constrained):
-                cost = state.pulls[k, l] * state.means[k, l] ** 2
-                least = min(least, cost)
-                if state.means[k, l] < 0.0:
-                    below += cost
-            if below > level:
-                state.decided[k] = INFEASIBLE
-            elif below == 0.0 and least > level:
-                state.decided[k] = FEASIBLE
-            else:
-                left += 1
-    return left
-
-
-@inlined
-def quality(problem: Problem, state: State, arm: int) -> tuple[float, float]:
-    """The empirical quality of an arm, and its variance."""
-    value, variance = 0.0, 0.0
-    for l in range(problem.weights.size):
-        value += problem.weights[l] * state.means[arm, l]
-        variance += problem.weights[l] ** 2 / state.pulls[arm, l]
-    return value, variance
-
-
-@jit
-def two_stage_cost(problem: Problem, state: State) -> float:
-    """min (m_b - m_k)^2 / (v_b + v_k) over the arms found feasible, of quality m and variance v.
-
-    b is the best of them, and becomes the answer. With fewer than two such arms the cost is
-    infinite.
-    """
-    best, highest, spread = NO_ARM, -np.inf, 0.0
-    for k in range(state.decided.size):
-        if state.decided[k] == FEASIBLE:
-            value, variance = quality(problem, state, k)
-            if value > highest:
-                best, highest, spread = k, value, variance
-    state.answer[0] = best
-    least = np.inf
-    for k in range(state.decided.size):
-        if state.decided[k] == FEASIBLE and k != best:
-            value, variance = quality(problem, state, k)
-            least = min(least, (highest - value) ** 2 / (spread + variance))
-    return least
-
-
-@inlined
-def done_two_stage(rules: Rules, state: State) -> bool:
-    """Two-stage stops when all arms are decided and the best feasible one is too, at delta / 2."""
-    if state.clock[0] < INITIAL_DRAWS * state.pulls.size or decide(rules, state) > 0:
-        return False
-    level = stylised_threshold(state.clock[0], 0.5 * rules.delta) / rules.glr_factor
-    return two_stage_cost(rules.problem, state) > level
-
-
-@inlined
-def choose_two_stage(rules: Rules, state: State, coins: np.random.Generator) -> int:
-    """Two-stage: the least pulled pair of the undecided arms, then plain identification.
-
-    The second stage pulls, of the arms found feasible, the one furthest behind its share in
-    Garivier & Kaufmann's allocation for their qualities; the subpopulation is drawn from q.
-    Section 3.2 argues that such a strategy is inefficient.
-    """
-    if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
-        return state.clock[0] % state.pulls.size
-    n_arms, n_groups = state.pulls.shape
-    fewest, pair = np.inf, 0
-    for k in range(n_arms):
-        if state.decided[k] == 0:
-            for l in range(n_groups):
-                if state.pulls[k, l] < fewest:
-                    fewest, pair = state.pulls[k, l], k * n_groups + l
-    if fewest < np.inf:
-        return pair
-    qualities = state.gradient.reshape(-1)  # buffer: qualities of the feasible arms
-    count = 0
-    for k in range(n_arms):
-        if state.decided[k] == FEASIBLE:
-            qualities[count] = quality(rules.problem, state, k)[0]
-            count += 1
-    bai_allocation(qualities[:count], state.target[:count])
-    arm, largest, place = 0, -np.inf, 0
-    for k in range(n_arms):
-        if state.decided[k] == FEASIBLE:
-            lag = state.target[place] * state.clock[0] - state.pulls[k].sum()
-            if lag > largest:
-                arm, largest = k, lag
-            place += 1
     return arm * n_groups + draw_group(rules.problem.weights, coins)
 
 

@@ -7,23 +7,24 @@ import numpy as np
 from pydantic import Field
 
 from bestarm.baics.alternatives import Problem
+from bestarm.baics.evidence import DIRECTED, GLR, MIXTURE
+from bestarm.baics.frank_wolfe import choose_fws, start_fws
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import (
     Rules,
     World,
     choose_ta_s,
     choose_ta_scs,
-    choose_two_stage,
     choose_uniform,
     done,
-    done_two_stage,
     observe,
     pull,
     start,
     start_pairs,
 )
+from bestarm.baics.two_stage import choose_two_stage, done_two_stage
 from bestarm.common.paper import Cell, Readings, Simulation
-from bestarm.core.inputs import Input, PositiveFloat, Probability, Pulls
+from bestarm.core.inputs import Input, InputError, PositiveFloat, Probability, Pulls
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams, streams_of
@@ -34,6 +35,7 @@ STRATEGIES = {
     ),
     "T-a-S": Strategy("baics T-a-S", start, done, choose_ta_s, observe, pull, lean=True),
     "Uniform": Strategy("baics Uniform", start, done, choose_uniform, observe, pull, lean=True),
+    "FWS": Strategy("baics FWS", start_fws, done, choose_fws, observe, pull, lean=True),
     "Two-stage": Strategy(
         "baics Two-stage", start, done_two_stage, choose_two_stage, observe, pull, lean=True
     ),
@@ -50,14 +52,17 @@ class Outcome(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """One reading of what the paper leaves open (docs/readings.md); None keeps the option."""
+    """One reading of what the paper leaves open (docs/readings.md); None leaves the option open."""
 
     glr_factor: float = 0.5  # of D(w) in the stopping rule
     inner_steps: int | None = None
     tie_coins: bool | None = None
+    stopping: int = GLR
+    levelled: bool = False
 
 
 WRITTEN, NO_HALF = {"as-written": Reading()}, {"no-half": Reading(1.0)}
+PROVEN = {"proven": Reading(stopping=DIRECTED), "proven-mixture": Reading(stopping=MIXTURE)}
 #: Further readings that change a strategy: only T-a-SCS maximises, and Two-stage is not the
 #: paper's.
 FURTHER: dict[str, dict[str, Reading]] = {
@@ -67,11 +72,25 @@ FURTHER: dict[str, dict[str, Reading]] = {
         "maximiser+no-half": Reading(1.0, inner_steps=0),
         "first-alternative": Reading(tie_coins=False),
         "first-alternative+no-half": Reading(1.0, tie_coins=False),
+        **PROVEN,
+        "maximiser+proven": Reading(inner_steps=0, stopping=DIRECTED),
+        "maximiser+proven-mixture": Reading(inner_steps=0, stopping=MIXTURE),
     },
-    "T-a-S": NO_HALF,
-    "Uniform": NO_HALF,
+    "T-a-S": NO_HALF | PROVEN,
+    "Uniform": NO_HALF | PROVEN,
+    "FWS": {**PROVEN, "levelled+proven": Reading(stopping=DIRECTED, levelled=True)},
 }
-READINGS = {name: Readings(WRITTEN | FURTHER.get(name, {})) for name in STRATEGIES}
+#: What users get, where it is not the paper's text.
+DEFAULTS = {
+    "T-a-SCS": "maximiser+proven",
+    "T-a-S": "proven",
+    "Uniform": "proven",
+    "FWS": "levelled+proven",
+}
+READINGS = {
+    name: Readings(WRITTEN | FURTHER.get(name, {}), default=DEFAULTS.get(name, ""))
+    for name in STRATEGIES
+}
 
 
 class Options(Input):
@@ -90,10 +109,23 @@ class Setting(Input):
 
 
 def rules_of(
-    n_arms: int, problem: Problem, delta: float, reading: Reading, options: Options
+    n_arms: int,
+    problem: Problem,
+    delta: float,
+    reading: Reading,
+    options: Options,
+    source: str = "options",
 ) -> Rules:
-    """The rules of a strategy under a reading of the paper, which overrides the options."""
+    """The rules of a strategy under a reading of the paper.
+
+    Raises:
+        InputError: an option was given that the reading has its own value for, or that an exact
+            maximiser has no use for; `source` names it.
+    """
     given = {name: value for name, value in reading._asdict().items() if value is not None}
+    unused = {"step", "tie_coins"} if reading.inner_steps == 0 else set[str]()
+    if fixed := sorted((given.keys() | unused) & options.model_fields_set):
+        raise InputError(f"{source}: {fixed[0]}: is set by the reading; choose another reading")
     return Rules(n_arms, problem, delta, **(options.model_dump() | given))
 
 
@@ -104,7 +136,9 @@ def steps(instance: Instance, cell: Cell) -> Steps:
     world = World(instance.standard_means)
     return Steps(
         STRATEGIES[cell.strategy],
-        rules_of(len(world.means), instance.problem, setting.delta, reading, options),
+        rules_of(
+            len(world.means), instance.problem, setting.delta, reading, options, cell.strategy
+        ),
         world,
         setting.cap or NO_CAP,
     )

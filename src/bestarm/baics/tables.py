@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
-from bestarm.baics.cells import DELTAS, PAPER_SETTING
+from bestarm.baics.cells import DELTAS, GUARANTEE_DELTAS, NO_CAP_SETTING, PAPER_SETTING, RULES
 from bestarm.baics.problem import EPSILONS, VARIANTS, Instance, epsilon_family
 from bestarm.baics.statistics import pairs
 from bestarm.baics.strategies import READINGS
@@ -186,6 +186,65 @@ def asymptotics(sources: Sources) -> pd.DataFrame:
         *parts,
         [row for rows in known for row in rows if row["statistic"] == "lower_bound"],
     )
+
+
+def guarantee(sources: Sources) -> pd.DataFrame:
+    """Wrong stops and stopping times by the number of subpopulations, with the lower bounds."""
+    summary = sources.summary
+    known = [
+        row
+        for name, of_one in groups(summary, "instance")
+        for row in truth_rows(
+            name,
+            sources.instances[name]["truth"],
+            of_one.delta.iloc[0],
+            "segments",
+            of_one.x.iloc[0],
+        )
+        if row["statistic"] == "lower_bound"
+    ]
+    return assemble(summary[summary.statistic.isin(RUN_STATISTICS)], known)
+
+
+def proven(sources: Sources) -> pd.DataFrame:
+    """Stopping times of every rule, lower bounds, and what a proof costs: a ratio of means."""
+    summary = sources.summary
+    means = summary[summary.statistic == "mean_stopping_time"]
+    rows = []
+    for name, of_one in groups(means, "instance"):
+        by = {(row.strategy, row.reading): row for row in lines(of_one)}
+        for strategy, unproved, proved in RULES:
+            ratio = ratio_of_independent_means(
+                "budget_ratio", by[strategy, proved], by[strategy, unproved]
+            )
+            cell = Cell(name, strategy, NO_CAP_SETTING, proved)
+            rows += comparison_rows(cell, f"{strategy} {unproved}", [ratio])
+        truth = sources.instances[name]["truth"]
+        known = truth_rows(name, truth, NO_CAP_SETTING["delta"])
+        rows += [row for row in known if row["statistic"] == "lower_bound"]
+    return assemble(summary[summary.statistic.isin(RUN_STATISTICS)], rows)
+
+
+def boundary(sources: Sources) -> pd.DataFrame:
+    """Wrong stops where a wrong answer is all but right."""
+    kept = ("wrong_stops", "share_capped", "error_rate", "prob_correct")
+    return assemble(sources.summary[sources.summary.statistic.isin(kept)])
+
+
+def proven_asymptotics(sources: Sources) -> pd.DataFrame:
+    """Mean stopping times over the lower bound, as delta shrinks: of proved and unproved rules."""
+    summary = sources.summary
+    shown = [(strategy, reading) for strategy, *readings in RULES for reading in readings]
+    means = summary[summary.statistic == "mean_stopping_time"]
+    means = means[[(row.strategy, row.reading) in shown for row in lines(means)]]
+    means = means[means.x.astype(float) >= 0.99 * min(GUARANTEE_DELTAS)]
+    time = sources.instances["example1"]["truth"]["characteristic_time"]
+    unit = time * means.x.astype(float).map(needed_information)
+    ratios = means.assign(statistic="bound_ratio", unit="")
+    for column in ("value", "low", "high"):
+        ratios[column] = means[column] / unit
+    new = summary[summary.experiment == "guarantee-sweep"]
+    return assemble(new[new.statistic.isin(["mean_stopping_time", "error_rate"])], ratios)
 
 
 def marginal_ratios(means: pd.DataFrame, truth: dict, decades: int = 4) -> pd.DataFrame:

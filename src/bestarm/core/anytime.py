@@ -48,8 +48,8 @@ def mixture_threshold(log_inverse: float, counts: np.ndarray, n0: float) -> floa
         5.912
     """
     beta = log_inverse
-    for count in counts.flat:
-        beta += 0.5 * math.log1p(count / n0)
+    for a in range(counts.size):
+        beta += 0.5 * math.log1p(counts[a] / n0)
     return beta
 
 

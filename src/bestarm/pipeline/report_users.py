@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bestarm.common.tables import groups, lines, read_table
+from bestarm.common.tables import groups, read_table
 from bestarm.pipeline.prose import markdown, number
 
 #: Shares of runs in docs/usage.md's example, by statistic.
@@ -15,18 +15,20 @@ EXAMPLE = {
 }
 
 
+#: Stopping rules of T-a-SCS with the exact maximiser, by reading.
+STOPPING = {"maximiser": "the paper's rule", "maximiser+proven": "proved rule"}
+
+
 def segment_table(root: Path) -> str:
-    """How often T-a-SCS stops with a wrong answer, by the number of segments, at delta = 0.05."""
-    table = read_table(root / "figures/baics/segments.csv")
-    wrong = table[(table.statistic == "wrong_stops") & (table.reading == "as-written")]
-    rows = [
-        {
-            "segments": f"{row.x:.0f}",
-            "wrong answers": _share(row),
-            "runs": f"{row.n:,.0f}",
-        }
-        for row in lines(wrong.sort_values("x"))
-    ]
+    """Wrong answers and pulls by the number of segments, at delta = 0.05, by stopping rule."""
+    table = read_table(root / "figures/baics/guarantee.csv")
+    rows = []
+    for segments, some in groups(table[table.x.notna()].sort_values("x"), "x"):
+        by = {key: rows.iloc[0] for key, rows in groups(some, "statistic", "reading")}
+        wrong = {f"wrong, {says}": _share(by["wrong_stops", r]) for r, says in STOPPING.items()}
+        medians = {r: by["median_stopping_time", r].value for r in STOPPING}
+        pulls = {f"pulls, {says}": number(medians[r]) for r, says in STOPPING.items()}
+        rows.append({"segments": f"{segments:.0f}", **wrong, **pulls})
     return markdown(pd.DataFrame(rows))
 
 

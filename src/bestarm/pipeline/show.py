@@ -17,7 +17,9 @@ from bestarm.common.tables import read_table
 from bestarm.core.estimates import MEANINGS, Estimate
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
+from bestarm.pipeline.claims import read_ledger
 from bestarm.pipeline.plan import describe_instances
+from bestarm.pipeline.validity import NOT_PROVEN, guarantees
 
 
 def output() -> Console:
@@ -54,6 +56,29 @@ def list_paper(paper: str) -> None:
         console.print(f"  {heading:11}{', '.join(names)}", soft_wrap=True, highlight=False)
     for line in option_lines(known.simulation):
         console.print(f"  {line}", soft_wrap=True, highlight=False)
+    if "delta" in known.simulation.setting.model_fields:
+        console.print(_guarantees(known))
+
+
+def _guarantees(paper: Paper) -> Table:
+    """What is known of each strategy's promise to err with probability at most delta, by reading.
+
+    Proofs are those of the ledger; refutations are computed from the tables that are there.
+    """
+    folder = data_folder()
+    paths = {name: folder.parent / f"figures/{paper.name}/{name}.csv" for name in paper.targets}
+    tables = {name: read_table(path) for name, path in paths.items() if path.is_file()}
+    found = guarantees(read_ledger(folder / f"claims/{paper.name}.yaml"), tables)
+    grid = Table("strategy", "guarantee", "readings (* the default of `bestarm run`)")
+    for strategy, readings in paper.simulation.readings.items():
+        by: dict[str, list[str]] = {}
+        for name in readings:
+            kind, _, number = found.get((strategy, name), NOT_PROVEN).partition(" (")
+            marked = name + "*" * (name == readings.default)
+            by.setdefault(kind, []).append(f"{marked} ({number}" if number else marked)
+        for kind, names in by.items():
+            grid.add_row(strategy, kind, few(names))
+    return grid
 
 
 def option_lines(simulation: Simulation) -> Iterator[str]:

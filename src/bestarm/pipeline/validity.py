@@ -7,8 +7,9 @@ LEVEL.
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -19,6 +20,8 @@ from bestarm.pipeline.claims import Ledger, RowOf, matching
 LEVEL = 0.01
 
 PROVEN, NOT_REFUTED, REFUTED = "proven", "not refuted", "refuted"
+#: What lists say of a strategy whose promise is neither proven nor refuted.
+NOT_PROVEN = "not proven"
 
 #: What tells a cell apart.
 CELL = ["instance", "strategy", "setting", "reading", "x_name"]
@@ -34,27 +37,63 @@ def holm(p_values: Iterable[float]) -> list[float]:
     return adjusted
 
 
+class Doubt(NamedTuple):
+    """A cell's evidence against a promise."""
+
+    p_value: float
+    errors: float  # share of runs; nan if the cell's mean stopping time is held against a bound
+    delta: float
+
+
 def validities(ledger: Ledger, tables: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], str]:
     """The validity of every (strategy, reading) that promises a delta in some table of a paper."""
-    p_values: dict[tuple[str, str], list[float]] = {}
-    for row, p in [*_errors(tables.values()), *_too_soon(ledger.lower_bounds, tables)]:
-        p_values.setdefault((row.strategy, row.reading), []).append(p)
-    proven = {
+    proven = _proven(ledger)
+    return {
+        key: REFUTED if _refuted(some) else PROVEN if key in proven else NOT_REFUTED
+        for key, some in _doubts(ledger, tables).items()
+    }
+
+
+def guarantees(ledger: Ledger, tables: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], str]:
+    """What is known of the promises of (strategy, reading), if anything: proven, or refuted.
+
+    A refutation says the number of the cell that is clearest.
+    """
+    found = dict.fromkeys(_proven(ledger), PROVEN)
+    for key, some in _doubts(ledger, tables).items():
+        if _refuted(some):
+            worst = min(some, key=lambda doubt: doubt.p_value)
+            wrong = f"{100 * worst.errors:.0f}% wrong at delta = {worst.delta:g}"
+            found[key] = f"{REFUTED} ({'stops too soon' if math.isnan(worst.errors) else wrong})"
+    return found
+
+
+def _doubts(
+    ledger: Ledger, tables: Mapping[str, pd.DataFrame]
+) -> dict[tuple[str, str], list[Doubt]]:
+    """The cells of every (strategy, reading) that promises a delta."""
+    found: dict[tuple[str, str], list[Doubt]] = defaultdict(list)
+    if not tables:
+        return found
+    for row, doubt in [*_errors(tables.values()), *_too_soon(ledger.lower_bounds, tables)]:
+        found[row.strategy, row.reading].append(doubt)
+    return found
+
+
+def _proven(ledger: Ledger) -> set[tuple[str, str]]:
+    return {
         (strategy, reading)
         for proof in ledger.proven
         for strategy in proof.strategies
         for reading in proof.readings
     }
-    return {key: _validity(ps, key in proven) for key, ps in p_values.items()}
 
 
-def _validity(p_values: list[float], proven: bool) -> str:
-    if min(holm(p_values)) < LEVEL:
-        return REFUTED
-    return PROVEN if proven else NOT_REFUTED
+def _refuted(doubts: list[Doubt]) -> bool:
+    return min(holm(doubt.p_value for doubt in doubts)) < LEVEL
 
 
-def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[Any, float]]:
+def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[Any, Doubt]]:
     """Cells with a delta, and how likely so many errors are if each has at most that chance.
 
     Where a table counts `wrong_stops`, these are the errors. Elsewhere a run that was capped has
@@ -71,12 +110,13 @@ def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[Any, float]]:
             cell = tuple(getattr(row, name) for name in CELL)
             wrong = stops.get(cell, max(row.value - capped.get(cell, 0.0), 0.0))
             errors = round(wrong * row.n)
-            yield row, share_against(errors, int(row.n), delta, -1.0).against
+            against = share_against(errors, int(row.n), delta, -1.0).against
+            yield row, Doubt(against, errors / row.n, delta)
 
 
 def _too_soon(
     bounds: list[RowOf], tables: Mapping[str, pd.DataFrame]
-) -> Iterable[tuple[Any, float]]:
+) -> Iterable[tuple[Any, Doubt]]:
     """Cells without a capped run, and how likely means as short are if the bound holds."""
     for bound in bounds:
         table = tables[str(bound.target)]
@@ -85,4 +125,5 @@ def _too_soon(
         for row in lines(means):
             known = limits[(limits.instance == row.instance) & (limits.delta == row.delta)]
             if len(known) == 1 and is_computed(known.iloc[0]):
-                yield row, tail(known.value.iloc[0] - row.value, raw_side(row).above)
+                against = tail(known.value.iloc[0] - row.value, raw_side(row).above)
+                yield row, Doubt(against, math.nan, row.delta)

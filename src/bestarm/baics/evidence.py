@@ -1,0 +1,155 @@
+"""Evidence against every other answer: stopping rules that are proved (docs/guarantees.md).
+
+A rule stops when its evidence against each kind of alternative to the current answer exceeds
+K / delta. Evidence is a supermartingale of core/anytime.py under every instance of that kind, or
+smaller, and an answer that is wrong has one kind, fixed by the truth, that holds the truth: so K
+such kinds, one per wrong answer, share delta. Kinds are numbered as in `alternative_cost`.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap, worst_violation
+from bestarm.baics.pairs import Buffers, Pairs, lower_bound, make_pairs, record_pairs
+from bestarm.core.anytime import half_normal_log, mixture_threshold, shrunk_counts
+from bestarm.core.compile import jit, lean
+
+#: Stopping rules: the paper's, which is not proved; the proved ones: mixtures over all coordinates,
+#: and over the one direction that matters.
+GLR, MIXTURE, DIRECTED = range(3)
+#: n0 of the mixtures over all coordinates, in pulls.
+PRIOR_PULLS = 100.0
+#: n1 of the one-sided mixtures of single arms and of pairs, in pulls.
+MEAN_WEIGHT, PAIR_WEIGHT = 10.0, 100.0
+#: Share of delta for the ellipsoid of a pair, and share of its evidence for "k is infeasible".
+ELLIPSOID, INFEASIBLE = 0.02, 0.1
+
+
+class Evidence(NamedTuple):
+    """What the rules of this module keep, and buffers; arrays are changed in place."""
+
+    failed: np.ndarray  # (1,) kind of alternative that was last found too near to stop
+    pairs: Pairs  # of DIRECTED, as what follows: else of no arms
+    below: np.ndarray  # (K,) -sum c X of an arm, with c on what looks below 0
+    variance: np.ndarray  # (K,) sum c^2
+    buffers: Buffers
+
+
+@jit
+def make_evidence(n_arms: int, n_groups: int, stopping: int) -> Evidence:
+    """No evidence."""
+    both, n_directed = (2, n_groups), n_arms if stopping == DIRECTED else 0
+    return Evidence(
+        failed=np.zeros(1, np.int64),
+        pairs=make_pairs(n_directed, n_groups),
+        below=np.zeros(n_directed),
+        variance=np.zeros(n_directed),
+        buffers=Buffers(np.zeros(both), np.zeros(both), np.zeros(both)),
+    )
+
+
+@lean
+def log_mixture(
+    i: int, pulls: np.ndarray, means: np.ndarray, problem: Problem, best: int, buffers: Buffers
+) -> float:
+    """ln of the mixture evidence against the i-th kind of alternative.
+
+        1/2 min_lambda sum N' (mu^ - lambda)^2 - 1/2 sum ln(1 + N / n0),   N' = N^2 / (N + n0),
+
+    over the instances lambda of that kind and the coordinates that may differ from mu^ in them:
+    the GLR statistic with N' in place of N, less the price of estimating so many means.
+
+    Args:
+        i: 0 <= i < M + K.
+        pulls, means: (K, L) N and mu^.
+        problem: weights q and number of constrained subpopulations M.
+        best: the answer, or NO_ARM.
+        buffers: overwritten.
+
+    Returns:
+        Infinite if there is no such alternative.
+    """
+    k = i - problem.constrained
+    if k < 0:
+        if best == NO_ARM:
+            return np.inf
+        cost = shrunk_counts(pulls[best, i], PRIOR_PULLS) * means[best, i] ** 2
+        return 0.5 * cost - mixture_threshold(0.0, pulls[best, i : i + 1], PRIOR_PULLS)
+    if best == NO_ARM:
+        cost = 0.0
+        for l in range(problem.constrained):
+            if means[k, l] < 0.0:
+                cost += shrunk_counts(pulls[k, l], PRIOR_PULLS) * means[k, l] ** 2
+        return 0.5 * cost - mixture_threshold(0.0, pulls[k, : problem.constrained], PRIOR_PULLS)
+    if k == best:
+        return np.inf
+    for row, arm in enumerate((best, k)):
+        for l in range(problem.weights.size):
+            buffers.weights[row, l] = shrunk_counts(pulls[arm, l], PRIOR_PULLS)
+            buffers.means[row, l] = means[arm, l]
+    cost = nearest_swap(buffers.weights, buffers.means, problem, 0, 1, buffers.shift)
+    price = mixture_threshold(0.0, pulls[best], PRIOR_PULLS)
+    return 0.5 * cost - mixture_threshold(price, pulls[k], PRIOR_PULLS)
+
+
+@lean
+def record(
+    evidence: Evidence, arm: int, l: int, reward: float, means: np.ndarray, constrained: int
+) -> None:
+    """Add a reward of an arm on subpopulation l to the sums of DIRECTED.
+
+    For "the arm is infeasible" a pull's coefficient is how far below 0 the mean of its
+    subpopulation looks, over the same of the arm's worst: at least 0, so that -sum c X is at most
+    -sum c (X - lambda) if all lambda_l >= 0, l < M.
+
+    Args:
+        evidence: changed in place.
+        arm, l, reward: the pull.
+        means: (K, L) mu^ before it.
+        constrained: M.
+    """
+    record_pairs(evidence.pairs, arm, l, reward)
+    if l < constrained and means[arm, l] < 0.0:
+        c = -means[arm, l] / worst_violation(means[arm], constrained)[0]
+        evidence.below[arm] -= c * reward
+        evidence.variance[arm] += c * c
+
+
+@lean
+def log_directed(
+    i: int,
+    level: float,
+    evidence: Evidence,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    best: int,
+) -> float:
+    """ln of the evidence against the i-th kind of alternative, from half-normal mixtures.
+
+    "b is infeasible on l": of the sum of its rewards. "k is feasible": of `Evidence.below`. "k is
+    feasible and at least as good as b": the average of that and of the mixture at (U, Q) of the
+    pair (pairs.py), less the ellipsoid's share of delta.
+
+    Args:
+        i, pulls, means, problem, best: as for `log_mixture`.
+        level: ln(K / delta).
+        evidence: the sums; its buffers are overwritten.
+    """
+    k = i - problem.constrained
+    if k < 0:
+        if best == NO_ARM:
+            return np.inf
+        return half_normal_log(means[best, i] * pulls[best, i], pulls[best, i], MEAN_WEIGHT)
+    if k == best:
+        return np.inf
+    infeasible = half_normal_log(evidence.below[k], evidence.variance[k], MEAN_WEIGHT)
+    if best == NO_ARM:
+        return infeasible
+    share, pairs = level - math.log(ELLIPSOID), evidence.pairs
+    u = lower_bound(pairs, share, pulls, means, problem, best, k, evidence.buffers)
+    worse = half_normal_log(u, pairs.variance[best, k], PAIR_WEIGHT)
+    both = np.logaddexp(worse + math.log1p(-INFEASIBLE), infeasible + math.log(INFEASIBLE))
+    return both + math.log1p(-ELLIPSOID)

@@ -1,0 +1,192 @@
+"""Evidence that arm k is not both feasible and at least as good as the answer b, in one dimension.
+
+A mixture over all 2 L means of two arms pays for every one of them. But how the nearest such
+instance differs from the truth is one direction, which can be learnt: every pull gets a
+coefficient c, fixed before its reward. Of each ordered pair (b, k) are kept
+
+    W = sum of c by coordinate,   Y = sum of c X,   Q = sum of c^2.
+
+If lambda is the truth, exp(x (W . lambda - Y) - x^2 Q / 2) is a supermartingale for every x. If it
+is one in which k is feasible and at least as good as b, then G . lambda >= 0 for every G of the
+dual cone
+
+    G_b = -theta q,   G_k = theta q + s,   theta >= 0,  s_l >= 0 for l < M,  s_l = 0 else,
+
+so that W . lambda >= (W - G) . lambda: of the means only what W lacks of a G of the cone has to be
+known, and coefficients are chosen so that this is little. docs/guarantees.md has the proof.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap
+from bestarm.core.anytime import mixture_threshold, shrunk_counts
+from bestarm.core.compile import jit, lean
+
+#: n0 of the ellipsoid that holds the means, in pulls.
+PRIOR_PULLS = 100.0
+#: Coefficients aim at a W in the cone after this much more of every coordinate's pulls.
+HORIZON = 0.1
+#: Coefficients are at most this large; their mean square is about 1.
+LARGEST = 3.0
+#: They are planned anew when pulls have grown by this factor, and when the answer changes.
+GROWTH = 1.03
+#: Solutions for U; the first weighs what W lacks so much that G is W's projection.
+ROUNDS, PROJECTION = 3, 1e3
+
+
+class Pairs(NamedTuple):
+    """The sums of every ordered pair, and the coefficients of the next pulls."""
+
+    moved: np.ndarray  # (K, K, 2, L) W of the pair (b, k): of b's coordinates, then of k's
+    drift: np.ndarray  # (K, K) Y
+    variance: np.ndarray  # (K, K) Q
+    coefficients: np.ndarray  # (K, 2, L) c for the planned answer and challenger k
+    planned: np.ndarray  # (1,) the answer that coefficients are for, or NO_ARM
+    next_plan: np.ndarray  # (1,) pulls at which they are planned anew
+
+
+class Buffers(NamedTuple):
+    """A swap of two arms alone."""
+
+    weights: np.ndarray  # (2, L)
+    means: np.ndarray  # (2, L)
+    shift: np.ndarray  # (2, L)
+
+
+@jit
+def make_pairs(n_arms: int, n_groups: int) -> Pairs:
+    """Empty sums, and no coefficients yet."""
+    return Pairs(
+        moved=np.zeros((n_arms, n_arms, 2, n_groups)),
+        drift=np.zeros((n_arms, n_arms)),
+        variance=np.zeros((n_arms, n_arms)),
+        coefficients=np.zeros((n_arms, 2, n_groups)),
+        planned=np.full(1, NO_ARM),
+        next_plan=np.zeros(1, np.int64),
+    )
+
+
+@lean
+def record_pairs(pairs: Pairs, arm: int, l: int, reward: float) -> None:
+    """Add a reward of an arm on subpopulation l to the pairs of the planned answer."""
+    b = pairs.planned[0]
+    if b == NO_ARM:
+        return
+    row = 0 if arm == b else 1
+    for k in range(pairs.drift.shape[0]):
+        if k != b and arm in (b, k):
+            c = pairs.coefficients[k, row, l]
+            pairs.moved[b, k, row, l] += c
+            pairs.drift[b, k] += c * reward
+            pairs.variance[b, k] += c * c
+
+
+@lean
+def plan(
+    pairs: Pairs,
+    clock: int,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    b: int,
+    buffers: Buffers,
+) -> None:
+    """Choose the coefficients of the next pulls, if they are due.
+
+    With n pulls of the two arms and F = swap_k(N) the tilt is x = sqrt(F / n), so that
+    coefficients have mean square 1 if the nearest instance stays the same. For DN = HORIZON N more
+    pulls they are the solution of
+
+        max_c  -x sum DN c mu^ - x^2 / 2 sum DN c^2   s.t.  W + DN c in the cone,
+
+    the growth of the exponent at the estimated means. Its dual is the swap at weights DN and means
+    mu^ - x W / DN: with mu^ - x W / DN - lambda the shift to its solution, c = -shift / x - W / DN.
+
+    Args:
+        pairs: changed in place.
+        clock: pulls so far.
+        pulls, means: (K, L) N, less than one pull counts as one, and mu^.
+        problem: weights q and number of constrained subpopulations M.
+        b: the answer.
+        buffers: overwritten.
+    """
+    if b == NO_ARM or (b == pairs.planned[0] and clock < pairs.next_plan[0]):
+        return
+    pairs.planned[0], pairs.next_plan[0] = b, int(GROWTH * clock) + 1
+    for k in range(pulls.shape[0]):
+        if k == b:
+            continue
+        total = pulls[b].sum() + pulls[k].sum()
+        tilt = math.sqrt(nearest_swap(pulls, means, problem, b, k, buffers.shift) / total)
+        moved, coefficients = pairs.moved[b, k], pairs.coefficients[k]
+        if not tilt > 0.0:
+            coefficients[:] = 0.0
+            continue
+        for row, arm in enumerate((b, k)):
+            for l in range(problem.weights.size):
+                more = HORIZON * max(float(pulls[arm, l]), 1.0)
+                buffers.weights[row, l] = more
+                buffers.means[row, l] = means[arm, l] - tilt * moved[row, l] / more
+        nearest_swap(buffers.weights, buffers.means, problem, 0, 1, buffers.shift)
+        for row in range(2):
+            for l in range(problem.weights.size):
+                c = -buffers.shift[row, l] / tilt - moved[row, l] / buffers.weights[row, l]
+                coefficients[row, l] = min(max(c, -LARGEST), LARGEST)
+
+
+@lean
+def lower_bound(
+    pairs: Pairs,
+    log_inverse: float,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    b: int,
+    k: int,
+    buffers: Buffers,
+) -> float:
+    """U <= W . lambda - Y for every lambda with k feasible and as good as b, near enough to mu^.
+
+        U = max over G in the cone of  -Y + R . mu^ - sqrt(2 beta sum R^2 / N'),   R = W - G,
+
+    where sum N' (mu^ - lambda)^2 / 2 <= beta defines near enough (`mixture_threshold`, over the
+    coordinates of both arms). Any G of the cone gives a valid bound. With nu / 2 sum R^2 / N' in
+    place of the root, the best G is -w shift of the swap at weights w = N' / nu and means
+    mu^ - nu W / N'. A few rounds find the nu = sqrt(2 beta / sum R^2 / N') at which both agree.
+
+    Args:
+        pairs: the sums.
+        log_inverse: ln(1/delta) of the ellipsoid's share.
+        pulls, means, problem: as for `plan`.
+        b, k: the answer and the challenger.
+        buffers: overwritten.
+    """
+    moved = pairs.moved[b, k]
+    beta = mixture_threshold(log_inverse, pulls[b], PRIOR_PULLS)
+    beta = mixture_threshold(beta, pulls[k], PRIOR_PULLS)
+    best, nu = -math.inf, PROJECTION
+    for _ in range(ROUNDS):
+        for row, arm in enumerate((b, k)):
+            for l in range(problem.weights.size):
+                shrunk = shrunk_counts(pulls[arm, l], PRIOR_PULLS)
+                buffers.weights[row, l] = shrunk / nu
+                buffers.means[row, l] = means[arm, l]
+                if shrunk > 0.0:
+                    buffers.means[row, l] -= nu * moved[row, l] / shrunk
+        nearest_swap(buffers.weights, buffers.means, problem, 0, 1, buffers.shift)
+        value, spread = -pairs.drift[b, k], 0.0
+        for row, arm in enumerate((b, k)):
+            for l in range(problem.weights.size):
+                weight = buffers.weights[row, l]
+                lacking = moved[row, l] + weight * buffers.shift[row, l]
+                value += lacking * means[arm, l]
+                if lacking != 0.0:
+                    spread += lacking * lacking / (nu * weight)
+        best = max(best, value - math.sqrt(2.0 * beta * spread))
+        if not spread > 0.0:
+            break
+        nu = math.sqrt(2.0 * beta / spread)
+    return best

@@ -1,0 +1,102 @@
+"""Slow and obvious versions of evidence.py: test oracles, never used in simulations."""
+
+import math
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from bestarm.baics.reference import solve, swap_cost
+
+
+def half_log(counts: np.ndarray, n0: float) -> float:
+    """1/2 sum ln(1 + N / n0)."""
+    return 0.5 * sum(math.log(1 + n / n0) for n in counts)
+
+
+def mixture(
+    i: int, pulls: np.ndarray, means: np.ndarray, q: np.ndarray, constrained: int, best, n0: float
+) -> float:
+    """ln of the mixture evidence against the i-th kind of alternative, swaps by cvxpy."""
+    shrunk = pulls**2 / (pulls + n0)
+    k = i - constrained
+    if k < 0:
+        if best is None:
+            return math.inf
+        return 0.5 * float(shrunk[best, i] * means[best, i] ** 2) - half_log(pulls[best, [i]], n0)
+    if best is None:
+        below = np.minimum(means[k, :constrained], 0.0)
+        return 0.5 * float(shrunk[k, :constrained] @ below**2) - half_log(
+            pulls[k, :constrained], n0
+        )
+    if k == best:
+        return math.inf
+    cost = swap_cost(shrunk, means, q, constrained, best, k)[0]
+    return 0.5 * cost - half_log(pulls[best], n0) - half_log(pulls[k], n0)
+
+
+def cone(q: np.ndarray, constrained: int) -> tuple[Any, list[Any]]:
+    """G of the dual cone as a (2, L) expression, and what its variables must satisfy."""
+    theta, s = cp.Variable(nonneg=True), cp.Variable(q.size, nonneg=True)
+    return cp.vstack([-theta * q, theta * q + s]), [s[constrained:] == 0.0]
+
+
+def best_coefficients(
+    moved: np.ndarray,
+    more: np.ndarray,
+    means: np.ndarray,
+    q: np.ndarray,
+    constrained: int,
+    tilt: float,
+) -> np.ndarray:
+    """argmax_c  -x sum DN c mu^ - x^2 / 2 sum DN c^2   s.t.  W + DN c in the cone.
+
+    Args:
+        moved: (2, L) W, of the answer's coordinates and the challenger's.
+        more, means: (2, L) DN and mu^ of the same.
+        q, constrained: of the problem.
+        tilt: x.
+    """
+    c = cp.Variable(moved.shape)
+    found, rules = cone(q, constrained)
+    growth = cp.sum(cp.multiply(tilt * more * means, c))
+    growth += tilt**2 / 2 * cp.sum(cp.multiply(more, cp.square(c)))
+    solve(cp.Problem(cp.Minimize(growth), [moved + cp.multiply(more, c) == found, *rules]))
+    return np.asarray(c.value)
+
+
+def best_bound(
+    moved: np.ndarray,
+    shrunk: np.ndarray,
+    means: np.ndarray,
+    q: np.ndarray,
+    constrained: int,
+    beta: float,
+) -> float:
+    """max over G in the cone of  R . mu^ - sqrt(2 beta sum R^2 / N'),  R = W - G.
+
+    Args:
+        moved, means, q, constrained: as for `best_coefficients`.
+        shrunk: (2, L) N'.
+        beta: size of the ellipsoid.
+    """
+    found, rules = cone(q, constrained)
+    lacking = moved - found
+    spread = cp.norm(cp.vec(cp.multiply(lacking, 1 / np.sqrt(shrunk)), order="C"))
+    value = cp.sum(cp.multiply(lacking, means)) - math.sqrt(2 * beta) * spread
+    return -solve(cp.Problem(cp.Minimize(-value), rules))
+
+
+def worst_instance(
+    moved: np.ndarray,
+    shrunk: np.ndarray,
+    means: np.ndarray,
+    q: np.ndarray,
+    constrained: int,
+    beta: float,
+) -> float:
+    """The same by its other side: the least W . lambda of the instances that the bound is about."""
+    lam = cp.Variable(moved.shape)
+    near = cp.sum(cp.multiply(shrunk, cp.square(means - lam))) / 2 <= beta
+    rules = [near, lam[1] @ q >= lam[0] @ q, lam[1, :constrained] >= 0.0]
+    return solve(cp.Problem(cp.Minimize(cp.sum(cp.multiply(moved, lam))), rules))

@@ -1,0 +1,167 @@
+"""Proved stopping rules: evidence against the slow version, and errors where they are likely."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+from bestarm.baics import reference_evidence as reference
+from bestarm.baics.alternatives import NO_ARM, Problem, best_feasible_arm
+from bestarm.baics.evidence import (
+    ELLIPSOID,
+    INFEASIBLE,
+    MEAN_WEIGHT,
+    MIXTURE,
+    PAIR_WEIGHT,
+    PRIOR_PULLS,
+    log_mixture,
+    make_evidence,
+)
+from bestarm.baics.pairs import lower_bound
+from bestarm.baics.problem import Instance
+from bestarm.baics.steps import log_evidence
+from bestarm.baics.strategies import READINGS, prepare, steps
+from bestarm.common.paper import Cell
+from bestarm.common.tables import read_table
+from bestarm.core.status import Status
+from bestarm.core.streams import streams_of
+
+#: Truths where a wrong answer is as good as right: nothing but delta keeps a run from it. The right
+#: answer is the first of tied arms.
+BOUNDARY = {
+    "infeasible by 1e-9": ([[0.5, -1e-9], [-0.4, -0.3]], 0),
+    "two tied": ([[0.5, 0.3], [0.3, 0.5]], 1),
+    "three tied": ([[0.4, 0.4], [0.4, 0.4], [0.4, 0.4]], 1),
+    "tied, one at a vertex": ([[0.4, 0.2], [0.6, 0.0]], 1),
+    "an arm at 0": ([[0.0, 0.0], [-0.5, 0.5]], 1),
+}
+PROVEN = [(s, r) for s, named in READINGS.items() for r in named if "proven" in r]
+
+
+def drawn(seed, n_arms=3, n_groups=4, constrained=3):
+    """Pulls, means and a problem; of every third seed no arm is feasible."""
+    rng = np.random.default_rng(seed)
+    pulls = rng.integers(1, 400, (n_arms, n_groups)).astype(float)
+    means = rng.normal(0.2, 0.6, (n_arms, n_groups))
+    if seed % 3 == 0:
+        means[:, 0] = -np.abs(means[:, 0])
+    problem = Problem(rng.dirichlet(np.ones(n_groups)), constrained)
+    return pulls, means, problem, best_feasible_arm(means, problem)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_mixture_evidence_is_that_of_the_slow_version(seed):
+    pulls, means, problem, best = drawn(seed)
+    buffers = make_evidence(3, 4, MIXTURE).buffers
+    for i in range(problem.constrained + len(means)):
+        found = log_mixture(i, pulls, means, problem, best, buffers)
+        none = None if best == NO_ARM else best
+        expected = reference.mixture(i, pulls, means, *problem, none, PRIOR_PULLS)
+        assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("truth", BOUNDARY)
+@pytest.mark.parametrize(("strategy", "reading"), PROVEN)
+def test_errors_at_the_boundary_are_rarer_than_delta(strategy, reading, truth):
+    """200 runs of at most 1500 pulls; a rule that errs in a share delta fails once in 10^6."""
+    means, answer = BOUNDARY[truth]
+    instance = Instance(name=truth, means=means, weights=[0.5, 0.5])
+    runs, delta = 200, 0.1
+    replicate = prepare(instance, Cell(truth, strategy, {"delta": delta, "cap": 1500}, reading))
+    found = [replicate(streams_of(31, r)) for r in range(runs)]
+    wrong = sum(run.status == Status.STOPPED and run.answer != answer for run in found)
+    assert wrong <= stats.binom.isf(1e-6, runs, delta)
+
+
+def test_error_rates_of_the_paper_scale_are_below_delta(root):
+    """Upper Wilson limits of the figure `boundary`, in which the paper's rule exceeds it."""
+    table = read_table(root / "figures/baics/boundary.csv")
+    wrong = table[table.statistic == "wrong_stops"]
+    proved = wrong.reading.str.contains("proven")
+    assert set(wrong.delta[proved]) == {0.1, 0.05, 0.01}
+    assert (wrong.n == 2000).all()
+    assert (wrong.high <= wrong.delta)[proved].all()
+    assert (wrong.low > wrong.delta)[~proved].any()
+
+
+def test_the_paper_s_rule_errs_too_often_at_the_boundary():
+    """So such truths show a rule that is wrong: here with twenty subpopulations of mean 0."""
+    instance = Instance(name="zeros", means=[[0.0] * 20, [-1.0] * 20], weights=[1.0] * 20)
+    wrong = {}
+    for reading in ("as-written", "proven-mixture"):
+        cell = Cell("zeros", "T-a-SCS", {"delta": 0.1, "cap": 1500}, reading)
+        replicate = prepare(instance, cell)
+        found = [replicate(streams_of(31, r)) for r in range(100)]
+        wrong[reading] = sum(r.status == Status.STOPPED and r.answer != 1 for r in found)
+    bar = stats.binom.isf(1e-6, 100, 0.1)
+    assert wrong["as-written"] > bar >= wrong["proven-mixture"]
+
+
+def half_normal(u, v, n1):
+    """ln of the mixture, by the normal distribution's own functions."""
+    z = u / math.sqrt(v + n1)
+    return 0.5 * math.log(n1 / (v + n1)) + z * z / 2 + math.log(2) + stats.norm.logcdf(z)
+
+
+@pytest.mark.parametrize("name", ["answer", "none"])
+def test_directed_evidence_is_that_of_a_slow_retelling(name):
+    """Every pull of a run: sums by hand from its coefficients, then the evidence by its definition.
+
+    The pair's bound is the kernel's own, which tests/baics/test_pairs.py compares with its program.
+    """
+    means = {
+        "answer": [[0.2, 0.6, 0.8], [0.4, 0.4, 0.3], [-0.2, 1.0, 1.5]],
+        "none": [[0.4, -0.3, 0.2], [-0.4, 0.4, 0.3], [-0.2, -0.5, 0.5]],
+    }[name]
+    instance = Instance(name=name, means=means, weights=[0.2, 0.3, 0.5], constrained=2)
+    cell = Cell(name, "T-a-SCS", {"delta": 0.1}, "maximiser+proven")
+    strategy, rules, world, _ = steps(instance, cell)
+    streams, state = streams_of(7, 0), strategy.start(rules)
+    below, variance, level = np.zeros(3), np.zeros(3), math.log(3 / 0.1)
+    while state.clock[0] < 400:
+        pair = strategy.choose(rules, state, streams.coins)
+        (k, l), before = divmod(int(pair), 3), state.means.copy()
+        reward = world.means[k, l] + streams.environment.standard_normal()
+        if l < 2 and before[k, l] < 0.0:
+            c = before[k, l] / before[k, :2].min()
+            below[k], variance[k] = below[k] - c * reward, variance[k] + c * c
+        strategy.observe(rules, state, pair, reward)
+    best, evidence = state.answer[0], state.evidence
+    assert (best == NO_ARM) == (name == "none")
+    for l in range(2):
+        total = state.pulls[best, l] * state.means[best, l]
+        told = half_normal(total, state.pulls[best, l], MEAN_WEIGHT)
+        expected = math.inf if best == NO_ARM else told
+        assert log_evidence(rules, state, l) == pytest.approx(expected, rel=1e-9)
+    for k in range(3):
+        told = half_normal(below[k], variance[k], MEAN_WEIGHT)
+        if best != NO_ARM and k != best:
+            share = level - math.log(ELLIPSOID)
+            parts = (evidence.pairs, share, state.pulls, state.means, rules.problem, best, k)
+            u = lower_bound(*parts, evidence.buffers)
+            pair = half_normal(u, evidence.pairs.variance[best, k], PAIR_WEIGHT)
+            both = (1 - INFEASIBLE) * math.exp(pair) + INFEASIBLE * math.exp(told)
+            told = math.log((1 - ELLIPSOID) * both)
+        expected = math.inf if k == best else told
+        assert log_evidence(rules, state, 2 + k) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("delta", [0.2, 1e-6])
+def test_a_run_stops_when_the_least_evidence_exceeds_k_over_delta(delta):
+    """Just below and just beyond ln(K / delta), by the scale of all means."""
+    instance = Instance(name="x", means=[[1.0, 0.8], [0.5, 0.2], [0.1, -1.0]], weights=[0.4, 0.6])
+    cell = Cell("x", "Uniform", {"delta": delta}, "proven-mixture")
+    strategy, rules, world, _ = steps(instance, cell)
+    state = strategy.start(rules)
+    state.clock[0], state.answer[0] = 700, 0
+    state.pulls[:] = [[100.0, 50.0], [80.0, 60.0], [200.0, 210.0]]
+
+    def excess(scale):
+        state.means[:] = scale * world.means
+        return min(log_evidence(rules, state, i) for i in range(5)) - math.log(3 / delta)
+
+    scale = optimize.brentq(excess, 0.01, 100.0, xtol=1e-13)
+    for factor in (1 - 1e-6, 1 + 1e-6):
+        excess(factor * scale)
+        assert strategy.done(rules, state) == (factor > 1)
