@@ -154,6 +154,17 @@ def bound(
 
 
 @command()
+def check(
+    certificate: Annotated[Path, typer.Argument(help="What `.certificate()` gave, as a file.")],
+) -> None:
+    """Check a certificate in exact arithmetic; exit code 1 with the first line that fails."""
+    from bestarm.pipeline.certificates import check_certificate
+
+    if not check_certificate(certificate):
+        raise typer.Exit(1)
+
+
+@command()
 def verify(
     names: Annotated[
         list[str] | None, typer.Argument(help="PAPER or PAPER/TARGET; all if left out.")

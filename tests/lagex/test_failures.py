@@ -202,5 +202,5 @@ def test_more_arms_and_constraints_than_bits_are_refused_by_name():
     row = {"coefficients": [0.1] * 64, "at_most": 1.0}
     with pytest.raises(ValueError, match="means, constraints: must be at most 64 together, got 65"):
         Instance(name="large", means=[0.0] * 64, constraints=[row])
-    with pytest.raises(InputError, match="n_arms, limits: must be at most 64 together, got 65"):
+    with pytest.raises(InputError, match="limits: together: must be a whole number from 3"):
         LAGEX(63, [1.0, 1.0])

@@ -139,7 +139,8 @@ def test_every_target_has_its_picture_table_and_code(paper, root, files, pages):
         assert files[f"{stem}.csv"] == Path(root / f"{stem}.csv").read_bytes()
         assert f"{stem}.csv" in page.links
         assert page.texts[f"{target.name}-caption"].endswith(".")
-        drawn = [link for link in page.links if re.search(rf"{paper}/plots\w*\.py\.html#L-", link)]
+        code = re.compile(rf"{paper}/(\w+/)?plots\w*\.py\.html#L-")
+        drawn = [link for link in page.links if code.search(link)]
         assert len(drawn) == len(registry.PAPERS[paper].targets.values())
 
 

@@ -16,6 +16,34 @@ rule crossings:
         "python -m bestarm.common.crossings --out {output.table} --threads {threads} 2> {log}"
 
 
+rule certified_errors:
+    output:
+        table="data/certified-errors/errors.csv",
+        provenance="data/certified-errors/provenance.yaml",
+    log:
+        "results/logs/data/certified-errors.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.lagex.certified.errors --out {output.table} --threads {threads} 2> {log}"
+
+
+rule certified_times:
+    output:
+        table="data/certified-times/times.csv",
+        provenance="data/certified-times/provenance.yaml",
+    log:
+        "results/logs/data/certified-times.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.lagex.certified.times --out {output.table} --threads {threads} 2> {log}"
+
+
 rule battery:
     output:
         table="data/battery/policies.csv",

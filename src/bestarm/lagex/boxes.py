@@ -37,6 +37,8 @@ LOOKS = {
     "Uniform": Look(GREY, "s", "--"),
     "CTnS": Look(GREEN, "X", name="CTnS, told limits"),
     "CGE": Look(PURPLE, "*", name="CGE, told limits"),
+    "Certified": Look(GREEN, "D"),
+    "Certified-Uniform": Look(GREY, "s", "--", "Certified, pulls uniform"),
     "published": PUBLISHED,
     "as-written": Look(BLUE, "o", name="as written"),
     "released-stop": Look(SKY, "s", "--", "released stopping rule"),

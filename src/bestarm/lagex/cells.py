@@ -1,10 +1,12 @@
 """The experiments of the LAGEX paper."""
 
 from collections.abc import Iterator
+from itertools import product
 
 from bestarm.common.paper import Cell, Experiment
+from bestarm.lagex.certified.runs import ADAPTIVE
 from bestarm.lagex.problem import EASIER, HARD, SWEEP, TOLERANCE, setup1
-from bestarm.lagex.strategies import READINGS
+from bestarm.lagex.strategies import KINDS, READINGS
 
 #: Section 5 and the released program: the settings of setup 1 and of the other instances.
 SETUP_1 = {"delta": 0.01, "r": TOLERANCE, "cap": 100_000}
@@ -17,10 +19,17 @@ EXAMPLE = {"delta": 0.05, "r": 0.1, "cap": 100_000}
 #: Readings shown in the paper's own figures; the others are in target `readings`.
 SHOWN = ("as-written", "released-stop")
 
+#: What Certified is tried on: every instance of the paper (of Figure 4 the ends), and the example.
+CERTIFIED_INSTANCES = (
+    *(setup1(third, printed).name for printed in (False, True) for third in (HARD, EASIER)),
+    *("setup 2 hard", "setup 2 easy", "imdb", "triangle", "perturbed eps=0", "example"),
+)
+CERTIFIED_DELTAS, CERTIFIED_TOLERANCES = (0.1, 0.01), (0.3, 0.1, 0.03, 0.01)
+
 
 def shown(instance: str, setting: dict, **x) -> Iterator[Cell]:
     """Every strategy as written and with the released stopping rule."""
-    for strategy in READINGS:
+    for strategy in KINDS:
         for reading in READINGS[strategy]:
             if reading in SHOWN:
                 yield Cell(instance, strategy, setting, reading, **x)
@@ -28,7 +37,7 @@ def shown(instance: str, setting: dict, **x) -> Iterator[Cell]:
 
 def others(instance: str, setting: dict) -> Iterator[Cell]:
     """Every strategy under the other readings that change it."""
-    for strategy in READINGS:
+    for strategy in KINDS:
         for reading in READINGS[strategy]:
             if reading not in SHOWN:
                 yield Cell(instance, strategy, setting, reading)
@@ -51,6 +60,17 @@ def both_setups(third: float, setting: dict) -> tuple[Cell, ...]:
     )
 
 
+def certified() -> Iterator[Cell]:
+    """Certified, with its allocation and uniform (at the larger delta), beside LAGEX and LATS."""
+    for instance, delta, r in product(CERTIFIED_INSTANCES, CERTIFIED_DELTAS, CERTIFIED_TOLERANCES):
+        asked, x = {"delta": delta, "r": r}, {"x_name": "r", "x": r}
+        for strategy in ADAPTIVE:
+            if strategy == "Certified" or delta == max(CERTIFIED_DELTAS):
+                yield Cell(instance, strategy, asked | {"cap": None}, READINGS[strategy].text, **x)
+        for strategy in ("LAGEX", "LATS"):
+            yield Cell(instance, strategy, asked | {"cap": SETUP_1["cap"]}, SHOWN[0], **x)
+
+
 EXPERIMENTS = (
     Experiment("sweep", tuple(sweep())),
     Experiment("hard", both_setups(HARD, SETUP_1)),
@@ -60,9 +80,9 @@ EXPERIMENTS = (
     Experiment("imdb", tuple(shown("imdb", OTHERS))),
     Experiment(
         "imdb-spread",
-        tuple(Cell("imdb, true spread", strategy, OTHERS, SHOWN[0]) for strategy in READINGS),
+        tuple(Cell("imdb, true spread", strategy, OTHERS, SHOWN[0]) for strategy in KINDS),
     ),
-    Experiment("example", tuple(Cell("example", s, EXAMPLE, READINGS[s].text) for s in READINGS)),
+    Experiment("example", tuple(Cell("example", s, EXAMPLE, READINGS[s].text) for s in KINDS)),
     Experiment(
         "readings",
         (
@@ -71,4 +91,5 @@ EXPERIMENTS = (
             *others("imdb", OTHERS),
         ),
     ),
+    Experiment("certified", tuple(certified())),
 )

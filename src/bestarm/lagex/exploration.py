@@ -39,7 +39,14 @@ from bestarm.lagex.state import (
     observe,
     start,
 )
-from bestarm.lagex.vertices import EMPTY, FOUND, find_alternatives, find_best, load
+from bestarm.lagex.vertices import (
+    EMPTY,
+    FOUND,
+    Polytope,
+    find_alternatives,
+    find_best,
+    load,
+)
 
 #: A constraint is broken by more than rounding, or by more than the sampling program's accuracy.
 BROKEN, BROKEN_BY_SOLVER = 1e-9, 1e-3
@@ -359,6 +366,16 @@ STEPS = Strategy("lagex", start, done, choose, observe, pull, lean=True)
 PLAY = STEPS.play
 
 
+@jit
+def support_of(polytope: Polytope) -> np.ndarray:
+    """(K + d,) 1 for arms with weight in the best vertex, then for slack constraints."""
+    support = np.zeros(polytope.tableau.shape[1] - 1, np.int64)
+    for row in range(polytope.basis.size):
+        if polytope.basis[row] >= 0 and polytope.tableau[row, support.size] > BROKEN:
+            support[polytope.basis[row]] = 1
+    return support
+
+
 class Result(NamedTuple):
     """What the row of a run needs of its last state."""
 
@@ -383,8 +400,5 @@ def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) 
         stopped = done(rules, state)
     lost = state.counts[LOST_POLICY] > counts[LOST_POLICY]
     polytope = state.policies.polytope
-    support = np.zeros(polytope.tableau.shape[1] - 1, np.int64)
-    for row in range(polytope.basis.size):
-        if polytope.basis[row] >= 0 and polytope.tableau[row, support.size] > BROKEN:
-            support[polytope.basis[row]] = 1
+    support = support_of(polytope)
     return Result(counts, stopped, lost, polytope.policy, support, state.estimates.pulls)

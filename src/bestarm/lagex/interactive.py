@@ -13,6 +13,7 @@ from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
 from bestarm.core.record import atomic
+from bestarm.lagex.arguments import deviations_of, limits_of
 from bestarm.lagex.confidence import radius
 from bestarm.lagex.exploration import stopping_threshold
 from bestarm.lagex.state import FAR_CUT, PULLED, TIME
@@ -43,16 +44,9 @@ class _Lagex(Monitored, AskTell[Label]):
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         k = len(self._arms)
-        values = list(limits.values()) if isinstance(limits, Mapping) else limits
-        at_most = numbers(values, 1, f"{name}: limits")
-        named = isinstance(limits, Mapping)
-        self._costs = list(limits) if named else [f"cost {i + 1}" for i in range(at_most.size)]
+        self._costs, at_most = limits_of(limits, f"{name}: limits")
         whole(k + at_most.size, 3, MOST_COLUMNS, f"{name}: n_arms, limits: together")
-        deviations = numbers(sigma, 1, f"{name}: sigma")
-        if deviations.size not in (1, k) or not (deviations > 0).all():
-            raise InputError(
-                f"{name}: sigma: must be positive, one number or {k}, got {deviations.tolist()}"
-            )
+        variances = deviations_of(sigma, k, f"{name}: sigma") ** 2
         rule = READINGS[self._name].chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "r": r}, name)
         if matrix is None:
@@ -66,7 +60,6 @@ class _Lagex(Monitored, AskTell[Label]):
             raise InputError(
                 f"{name}: limits: must allow some policy, here none satisfies all of them"
             )
-        variances = np.broadcast_to(deviations**2, k).copy()
         rules = rules_of(self._name, rule, setting, variances, at_most, matrix)
         super().__init__(STRATEGIES[self._name], rules)
 

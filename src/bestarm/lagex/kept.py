@@ -24,7 +24,7 @@ def read(name: str) -> pd.DataFrame:
     path = data_folder() / name
     if not path.is_file():
         raise InputError(f"{path}: is missing; it belongs to the repository")
-    return pd.read_parquet(path)
+    return pd.read_csv(path) if path.suffix == ".csv" else pd.read_parquet(path)
 
 
 def rounds() -> Iterator[tuple[str, str, dict[str, float]]]:

@@ -46,6 +46,7 @@ from bestarm.lagex.boxes import (
     strategies_of,
     value_of,
 )
+from bestarm.lagex.certified.plots import certified
 
 #: Lower bounds under known constraints, and with the one for strategies that have to learn them.
 KNOWN = ("known lower bound", "inside lower bound")
@@ -532,6 +533,7 @@ PLOTS = Plots(
         "readings": readings,
         "programs": programs,
         "imdb-spread": imdb_spread,
+        "certified": certified,
     },
     LOOKS,
     {
@@ -543,5 +545,6 @@ PLOTS = Plots(
         **{f"fig{k}": "policy_violations:median" for k in range(8, 13)},
         **dict.fromkeys(("shares", "example"), "prob_feasible"),
         **dict.fromkeys(("readings", "programs", "imdb-spread"), "median_stopping_time"),
+        "certified": "median_stopping_time",
     },
 )

@@ -46,6 +46,12 @@ MEANINGS = {
     "rounds_repeated": "share of recorded rounds in which the last arm was repeated",
     "whisker": "end of a whisker of a published box",
     "share_empty": "mean over runs of the share of rounds in which no policy looked feasible",
+    "mean_over_bound": "mean stopping time over the lower bound on it",
+    "certificate_time": "steps at which Certified's certificate closes if all estimates equal the "
+    "truth: with the named allocation, or with the best fixed one and without the named part",
+    "certificate_ratio": "the same over that of the best fixed allocation",
+    "error_check": "share of the runs kept under data/certified-errors with a wrong answer, or one "
+    "that is wrong in the named way",
     "median_ratio": "median stopping time of the first named strategy over the second's",
     "violation_ratio": "median policy violations of the first named strategy over the second's",
     "inside_time": "T*, allocations restricted to the feasible set",

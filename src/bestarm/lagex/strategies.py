@@ -1,7 +1,10 @@
-"""The strategies, the readings of the paper, and how a cell becomes runs."""
+"""The strategies, the readings of the paper, and how a cell becomes runs.
+
+Beside the paper's strategies there are those of `certified/`.
+"""
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -11,6 +14,9 @@ from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps
 from bestarm.core.streams import Streams, streams_of
+from bestarm.lagex.certified import runs as certified
+from bestarm.lagex.certified.state import INFEASIBLE, RUNNING
+from bestarm.lagex.certified.steps import STEPS as CERTIFIED_STEPS
 from bestarm.lagex.exploration import STEPS, World, run
 from bestarm.lagex.model import Model
 from bestarm.lagex.problem import Constraint, Instance
@@ -90,7 +96,10 @@ def readings_of(strategy: str) -> Readings[Reading]:
     return Readings({name: one for name, one in EVERY.items() if name not in without})
 
 
-READINGS = {strategy: readings_of(strategy) for strategy in KINDS}
+READINGS: dict[str, Readings[Any]] = {
+    **{strategy: readings_of(strategy) for strategy in KINDS},
+    **{strategy: Readings({"proven": None}) for strategy in certified.ADAPTIVE},
+}
 
 
 class Setting(Input):
@@ -111,7 +120,7 @@ class Outcome(NamedTuple):
     pulls: np.ndarray  # (K,)
     policy_violations: int  # rounds whose policy violates a true constraint
     allocation_violations: int  # rounds whose allocation does
-    empty: int  # rounds in which no policy looked feasible
+    empty: int  # rounds in which no policy looked feasible, or (Certified) was surely so
     lost: int  # rounds in which the best policy was not found though there is one
     unsolved: int  # rounds without an allocation, pulled uniformly
     inexact: int  # rounds whose allocation is less accurate than its tolerance
@@ -167,15 +176,15 @@ def rules_of(
     )
 
 
-def world_of(model: Model) -> World:
-    """The world of an instance, for simulations."""
+def world_of(model: Model, more: int = 0) -> World:
+    """The world of an instance, for simulations; `more`: further places in its buffer."""
     return World(
         model.means,
         np.sqrt(model.variances),
         model.matrix,
         model.limits,
         model.cost_sigma,
-        observed=np.zeros(1 + model.limits.size),
+        observed=np.zeros(1 + model.limits.size + more),
         broken=np.zeros(2, np.int64),
     )
 
@@ -183,9 +192,15 @@ def world_of(model: Model) -> World:
 def steps(instance: Instance, cell: Cell) -> Steps:
     """A cell as steps. Every arm is pulled once, however small the cap."""
     model, setting = instance.model, Setting(**cell.setting)
-    reading = READINGS[cell.strategy][cell.reading]
-    rules = rules_of(cell.strategy, reading, setting, model.variances, model.limits, model.matrix)
+    variances, limits, matrix = model.variances, model.limits, model.matrix
     cap = max(setting.cap or NO_CAP, model.means.size)
+    if cell.strategy in certified.ADAPTIVE:
+        options = certified.Options(**cell.options)
+        asked = (setting.delta, setting.r, options)
+        rules = certified.rules_of(cell.strategy, *asked, variances, model.cost_sigma, limits)
+        return Steps(CERTIFIED_STEPS, rules, world_of(model, 1), cap)
+    reading = READINGS[cell.strategy][cell.reading]
+    rules = rules_of(cell.strategy, reading, setting, variances, limits, matrix)
     return Steps(STEPS, rules, world_of(model), cap)
 
 
@@ -194,27 +209,53 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     _, rules, world, cap = steps(instance, cell)
     model = instance.model
     best = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0)).value
+    play = play_certified if cell.strategy in certified.ADAPTIVE else play_paper
 
     def replicate(streams: Streams) -> Outcome:
         world.broken[:] = 0
-        found = run(world, rules, cap, streams.environment)
-        status = Status.STOPPED if found.stopped else Status.CAPPED
-        counts, policy = found.counts.tolist(), found.policy
+        found = play(world, rules, cap, streams)
+        policy = found["policy"]
         return Outcome(
-            tau=counts[TIME],
-            status=int(Status.FAILED if found.lost else status),
-            answer=found.support,
-            policy=policy,
-            pulls=found.pulls.astype(np.int64),
+            **found,
             policy_violations=int(world.broken[0]),
             allocation_violations=int(world.broken[1]),
-            empty=counts[NO_POLICY],
-            **{name: counts[place] for name, place in FAILURES.items()},
             regret=best - float(model.means @ policy),
             excess=float((model.matrix @ policy - model.limits).max()),
         )
 
     return replicate
+
+
+def play_paper(world: World, rules: Rules, cap: int, streams: Streams) -> dict[str, Any]:
+    """A run of one of the paper's strategies, as fields of `Outcome`."""
+    found = run(world, rules, cap, streams.environment)
+    status = Status.STOPPED if found.stopped else Status.CAPPED
+    counts = found.counts.tolist()
+    return {
+        "tau": counts[TIME],
+        "status": int(Status.FAILED if found.lost else status),
+        "answer": found.support,
+        "policy": found.policy,
+        "pulls": found.pulls.astype(np.int64),
+        "empty": counts[NO_POLICY],
+        **{name: counts[place] for name, place in FAILURES.items()},
+    }
+
+
+def play_certified(world: World, rules: Any, cap: int, streams: Streams) -> dict[str, Any]:
+    """A run of Certified, as fields of `Outcome`. Instances are feasible: "infeasible" is wrong."""
+    found = certified.run(world, rules, cap, streams.environment)
+    wrong = found.verdict == INFEASIBLE
+    return {
+        "tau": found.time,
+        "status": int(Status.CAPPED if found.verdict == RUNNING else Status.STOPPED),
+        "answer": 0 * found.support if wrong else found.support,
+        "policy": np.full(found.policy.size, np.nan) if wrong else found.policy,
+        "pulls": found.pulls.astype(np.int64),
+        "empty": found.unsafe,
+        **dict.fromkeys(FAILURES, 0),
+        "far_cut": found.unclosed,
+    }
 
 
 #: Small and quick to solve, for compiling and for tests.
@@ -228,13 +269,20 @@ EASY = Instance(
 
 def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
-    for strategy in STRATEGIES:
-        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+    for strategy in READINGS:
+        prepare(EASY, Cell(EASY.name, strategy, {}, READINGS[strategy].text))(streams_of(0, 0))
     prepare(EASY, Cell(EASY.name, "LATS", {"cap": 3}, "as-written"))(
         streams_of(0, 0)
     )  # a final evaluation of the stopping rule
 
 
 SIMULATION = Simulation(
-    READINGS, Setting, prepare, warm_up, EASY, steps=steps, failures=tuple(FAILURES)
+    READINGS,
+    Setting,
+    prepare,
+    warm_up,
+    EASY,
+    options=dict.fromkeys(certified.ADAPTIVE, certified.Options),
+    steps=steps,
+    failures=tuple(FAILURES),
 )

@@ -7,6 +7,7 @@ from bestarm.common.tables import cell_rows
 from bestarm.core.estimates import exact
 from bestarm.lagex import kept, shapes, tables
 from bestarm.lagex.cells import OTHERS, SETUP_1
+from bestarm.lagex.certified import tables as certified
 from bestarm.lagex.statistics import summarise
 
 
@@ -83,5 +84,12 @@ TARGETS = (
         "IMDB with the ratings' own spread",
         tables.spread,
         ("imdb", "imdb-spread"),
+    ),
+    Target(
+        "certified",
+        "Certified: right answers to unknown constraints, and what they cost",
+        certified.tabulate,
+        ("certified",),
+        kept=(certified.TIMES, certified.ERRORS),
     ),
 )

@@ -17,6 +17,7 @@ from bestarm.pipeline.captions import read_captions
 from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.findings import as_markdown, look_up, read_findings
 from bestarm.pipeline.prose import wrapped
+from bestarm.pipeline.report_certified import cost_text, error_table, menu_table, part_table
 from bestarm.pipeline.report_guarantees import (
     boundary_table,
     cost_table,
@@ -46,12 +47,15 @@ from bestarm.pipeline.schema import schema_files
 #: Pages with computed parts, and which.
 PAGES = {
     "README.md": (
-        *("headline", "forest", "findings"),
+        *("headline", "forest", "findings", "certified"),
         *("first commands", "install", "rebuild commands"),
     ),
     "docs/findings.md": ("verdicts",),
-    "docs/usage.md": ("segments", "example"),
-    "docs/guarantees.md": ("thresholds", "crossings", "boundary errors", "proof costs"),
+    "docs/usage.md": ("segments", "example", "menus"),
+    "docs/guarantees.md": (
+        *("thresholds", "crossings", "boundary errors", "proof costs"),
+        *("certified parts", "certified errors"),
+    ),
     "docs/analysis-plan.md": ("margins",),
     "docs/speed.md": ("times", "strategies", "speed"),
     "docs/tables.md": ("tables",),
@@ -80,6 +84,10 @@ def computed_parts(root: Path) -> dict[str, str]:
         "findings": as_markdown(read_findings(root), ledger),
         "segments": segment_table(root),
         "example": example_table(root),
+        "certified": cost_text(root),
+        "menus": menu_table(root),
+        "certified parts": part_table(root),
+        "certified errors": error_table(root),
         "thresholds": threshold_table(),
         "crossings": crossing_table(root),
         "boundary errors": boundary_table(root),

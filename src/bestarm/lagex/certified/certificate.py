@@ -1,0 +1,56 @@
+"""What Certified certifies, as JSON that `lagex/check.py` verifies on its own."""
+
+import hashlib
+import json
+from typing import Any
+
+import numpy as np
+
+from bestarm.lagex.certified.evidence import excess, norm
+from bestarm.lagex.certified.pieces import WHOLE, Pieces, largest_shortfall
+from bestarm.lagex.certified.state import POLICY, VERDICT, Rules, State
+
+
+def certificate(state: State, rules: Rules, delta: float) -> str:
+    """The answer of a run that has stopped, with all that its proof needs.
+
+    Fields: `policy`, its shares, or null if no policy is feasible; `margins`, by how much each
+    limit and then the tolerance r are kept; `splits`, the pieces of the simplex (`pieces.py`), each
+    a pair of corners and a share, or null if it is not split; the sums of what was observed, by
+    arm; and the parameters that were fixed beforehand. `sha256` is that of all other fields.
+
+    Args:
+        state: of the run; its pieces are computed again.
+        rules: of the run.
+        delta: maximum probability of a wrong answer.
+    """
+    found, seen = state.counts[VERDICT] == POLICY, state.seen
+    bound = largest_shortfall(seen, state.policy, rules.r if found else -np.inf, state.pieces)
+    radius = norm(seen.u, state.policy)
+    slacks = [rules.eps - excess(row[None], state.policy) - radius for row in seen.rows]
+    data: dict[str, Any] = {
+        "paper": "lagex",
+        "strategy": "Certified",
+        "policy": state.policy.tolist() if found else None,
+        "margins": [*slacks, rules.r - bound] if found else [],
+        "delta": delta,
+        "r": rules.r,
+        "eps": rules.eps,
+        "n0": rules.n0,
+        "sigma": np.sqrt(rules.variances).tolist(),
+        "cost_sigma": float(np.sqrt(rules.cost_variance)),
+        "limits": rules.limits.tolist(),
+        "pulls": state.pulls.astype(int).tolist(),
+        "reward_sums": state.reward_sums.tolist(),
+        "cost_sums": state.cost_sums.tolist(),
+        "splits": splits_of(state.pieces),
+    }
+    data["sha256"] = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    return json.dumps(data, indent=1)
+
+
+def splits_of(pieces: Pieces) -> list[list[float] | None]:
+    """The pieces, depth first, as `largest_shortfall` leaves them."""
+    looked_at = range(pieces.looked_at[0])
+    pairs, shares = pieces.splits.tolist(), pieces.shares.tolist()
+    return [None if pairs[p][0] == WHOLE else [*pairs[p], shares[p]] for p in looked_at]

@@ -1,0 +1,88 @@
+"""Make data/certified-errors/errors.csv: how often Certified is wrong.
+
+python -m bestarm.lagex.certified.errors --out data/certified-errors/errors.csv
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.common.paper import Cell
+from bestarm.core.files import write_text
+from bestarm.core.status import Status
+from bestarm.core.streams import replication_streams, stream_key
+from bestarm.lagex.cells import CERTIFIED_INSTANCES
+from bestarm.lagex.problem import Constraint, Instance, instances
+from bestarm.lagex.statistics import ROUNDING
+from bestarm.lagex.strategies import prepare
+
+SEED, RUNS, DELTAS = 2023, 2000, (0.1, 0.01)
+#: r on the paper's instances and on random programs, whose means have a standard deviation of 1.
+R, R_RANDOM = 0.1, 0.3
+#: Random programs, their arms and their constraints.
+PROGRAMS, ARMS, CONSTRAINTS = 30, (3, 8), (1, 4)
+COLUMNS = ["instance", "arms", "constraints", "delta", "r", "runs"]
+COLUMNS += ["stopped", "infeasible", "suboptimal", "wrong", "median"]
+
+
+def random_program(number: int) -> Instance:
+    """A linear program with an interior: normal means and costs, slack at some random policy."""
+    rng = np.random.default_rng([SEED, number])
+    k, d = (int(rng.integers(low, high + 1)) for low, high in (ARMS, CONSTRAINTS))
+    means, matrix = rng.normal(size=k), rng.normal(size=(d, k))
+    limits = matrix @ rng.dirichlet(np.ones(k)) + rng.uniform(0.05, 0.5, d)
+    rows = zip(matrix.tolist(), limits.tolist(), strict=True)
+    return Instance(
+        name=f"random {number}",
+        means=means.tolist(),
+        constraints=[Constraint(coefficients=row, at_most=limit) for row, limit in rows],
+    )
+
+
+def tested() -> dict[str, tuple[Instance, float]]:
+    """All instances with their r, by name."""
+    known = instances()
+    papers = {name: (known[name], R) for name in CERTIFIED_INSTANCES}
+    drawn = [random_program(number) for number in range(1, PROGRAMS + 1)]
+    return papers | {instance.name: (instance, R_RANDOM) for instance in drawn}
+
+
+def wrong(name: str, delta: float, runs: int) -> dict:
+    """A row: how many runs end with an infeasible or a suboptimal policy."""
+    instance, r = tested()[name]
+    cell = Cell(name, "Certified", {"delta": delta, "r": r, "cap": None}, "proven")
+    replicate = prepare(instance, cell)
+    key = stream_key(SEED, "lagex", "certified-errors", name, cell.setting_label)
+    outcomes = [replicate(streams) for streams in replication_streams(key, range(runs))]
+    infeasible = np.array([not one.excess <= ROUNDING for one in outcomes])
+    suboptimal = np.array([not one.regret <= r + ROUNDING for one in outcomes])
+    counts = {
+        "stopped": sum(one.status == Status.STOPPED for one in outcomes),
+        "infeasible": int(infeasible.sum()),
+        "suboptimal": int(suboptimal.sum()),
+        "wrong": int((infeasible | suboptimal).sum()),
+        "median": float(np.median([one.tau for one in outcomes])),
+    }
+    size = {"arms": len(instance.means), "constraints": len(instance.constraints)}
+    return {"instance": name, **size, "delta": delta, "r": r, "runs": runs, **counts}
+
+
+def jobs() -> list[Job]:
+    """One for each instance and delta."""
+    cases = [(name, delta) for name in tested() for delta in DELTAS]
+    return [Job(f"{name.replace(' ', '-')}-{d:g}", wrong, (name, d, RUNS)) for name, d in cases]
+
+
+def make(out: Path, threads: int) -> None:
+    """Simulate and write the table."""
+    rows = pd.DataFrame(gather(jobs(), out, threads, "errors"), columns=COLUMNS)
+    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
+    what = f"wrong answers of Certified in {RUNS:,} runs per instance and delta"
+    module = "bestarm.lagex.certified.errors"
+    finish(out, module, what, {"runs": SEED, "programs": SEED}, ("numpy", "numba"))
+
+
+if __name__ == "__main__":
+    command_line("bestarm.lagex.certified.errors", __doc__ or "")

@@ -1,0 +1,193 @@
+"""Certified as an ask/tell object."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.core.arguments import positive
+from bestarm.core.inputs import parse
+from bestarm.core.interactive import AskTell, Trial
+from bestarm.core.labels import Label, count_or_names
+from bestarm.core.record import atomic
+from bestarm.lagex.arguments import deviations_of, limits_of
+from bestarm.lagex.certified.certificate import certificate
+from bestarm.lagex.certified.evidence import shortfall
+from bestarm.lagex.certified.runs import Options, rules_of
+from bestarm.lagex.certified.state import POLICY, SAFE, VERDICT
+from bestarm.lagex.certified.steps import STEPS
+from bestarm.lagex.strategies import Setting
+
+#: Shortfalls below this are as good as none.
+TINY = 1e-12
+
+
+class Certified(Monitored, AskTell[Label]):
+    """A policy that keeps unknown limits and is within r of the best one, with a proof of both.
+
+    Both hold with probability 1 - delta (docs/guarantees.md); `certificate` is the proof. Arms have
+    names or are counted from 0. Constraint i is: mean cost at most limits[i] (+ eps). For a lower
+    limit, give its negative and tell negative costs.
+
+    Args:
+        n_arms: K, at least 2; or the arms' names.
+        limits: (d,) upper limits on a policy's mean costs; or a mapping of names to these.
+        delta: maximum probability of a wrong answer, e.g. 0.05.
+        r: tolerance of the answer's mean reward, in the rewards' unit, positive. Pulls grow as
+            1 / r^2.
+        eps: tolerance of mean costs. With 0, a set of feasible policies without an interior never
+            gives an answer.
+        sigma: upper bound on the standard deviation of rewards (sub-Gaussian), one or (K,).
+        cost_sigma: the same of every cost.
+        n0: weight of the prior in pulls, fixed before the first pull; by default from r.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
+
+    Example:
+        Rewards 3, 0 and 1.5, costs 1, 0 and 0.5, at most 0.6; told without noise, as sums.
+
+        >>> s = Certified(n_arms=3, limits=0.6, r=0.5)
+        >>> while not s.done:
+        ...     for arm, n in s.wanted.items():
+        ...         s.tell(arm, n * [3.0, 0.0, 1.5][arm], n * [1.0, 0.0, 0.5][arm], pulls=n)
+        >>> bool(s.answer @ [1.0, 0.0, 0.5] <= 0.6), bool(s.answer @ [3.0, 0.0, 1.5] >= 1.3)
+        (True, True)
+        >>> s.certificate()[:20]
+        '{\\n "paper": "lagex",'
+    """
+
+    def __init__(
+        self,
+        n_arms: int | Sequence[str],
+        limits: Sequence[float] | Mapping[str, float] | float,
+        *,
+        delta: float = 0.1,
+        r: float = 0.1,
+        eps: float = 0.0,
+        sigma: Sequence[float] | float = 1.0,
+        cost_sigma: float = 1.0,
+        n0: float | None = None,
+    ) -> None:
+        name = type(self).__name__
+        self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
+        self._costs, at_most = limits_of(limits, f"{name}: limits")
+        variances = deviations_of(sigma, len(self._arms), f"{name}: sigma") ** 2
+        scale = positive(cost_sigma, f"{name}: cost_sigma")
+        setting = parse(Setting, {"delta": delta, "r": positive(r, f"{name}: r")}, name)
+        options = parse(Options, {"eps": eps, "n0": n0}, name)
+        self._delta = setting.delta
+        rules = rules_of(name, setting.delta, setting.r, options, variances, scale, at_most)
+        super().__init__(STEPS, rules)
+
+    @atomic
+    def tell(
+        self,
+        arm: Trial[Label] | Label,
+        reward: float,
+        costs: Sequence[float] | float,
+        pulls: int = 1,
+    ) -> None:
+        """Record the reward and the d costs of a pull, or their sums over several pulls of an arm.
+
+        Raises:
+            ValueError: for an unknown arm or trial, numbers that are not finite, a wrong number of
+                costs, or a number of pulls that is not a positive integer.
+        """
+        self._tell(arm, reward, *np.atleast_1d(costs), pulls)
+
+    @property
+    @atomic
+    def wanted(self) -> dict[Label, int]:
+        """Pulls of each arm until the next test of the stopping rule, to run them as a batch."""
+        with self._expecting(more=False):
+            owed = [] if self._done else self._state.owed.tolist()
+        return {self._label(a): int(n) for a, n in enumerate(owed) if n}
+
+    @property
+    def answer(self) -> np.ndarray | None:
+        """(K,) the policy; None if it is certified that none is feasible.
+
+        Before `done`, the policy found last that surely keeps the limits; None before the first.
+        """
+        counts = self._state.counts
+        found = counts[VERDICT] == POLICY if self._done else counts[SAFE]
+        return self._state.policy.copy() if found else None
+
+    @property
+    def allocation(self) -> np.ndarray:
+        """(K,) the target shares of pulls."""
+        return self._state.omega.copy()
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K,) pulls so far, until it was done."""
+        return self._state.pulls.astype(np.int64)
+
+    @atomic
+    def certificate(self) -> str:
+        """The answer with its proof, as JSON; `bestarm check FILE` verifies it independently.
+
+        Raises RuntimeError before `done`.
+        """
+        if not self._done:
+            raise RuntimeError("nothing is certified yet")
+        return certificate(self._state, self._rules, self._delta)
+
+    def _lines(self) -> list[Line]:
+        k, totals, answer, rules = len(self._arms), self._totals(), self.answer, self._rules
+        quantities = ["reward", *self._costs]
+        share, lines = self._delta / (k * len(quantities)), []
+        for i, quantity in enumerate(quantities):
+            for a in range(k):
+                pulls, sums = totals.get(a, (0, np.zeros(len(quantities))))
+                sigma = math.sqrt(rules.cost_variance if i else rules.variances[a])
+                found = mean_interval(float(sums[i]), pulls, sigma, share)
+                status = f"{answer[a]:.0%} of the answer" if i == 0 and answer is not None else ""
+                lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
+        return lines
+
+    def _open_question(self) -> str:
+        state, pulls = self._state, float(self._state.pulls.sum())
+        if not state.counts[SAFE]:
+            return (
+                f"After {pulls:,.0f} pulls no mixture surely keeps the limits yet; "
+                "how many more that takes cannot be told."
+            )
+        apart = state.other - state.policy
+        short = shortfall(state.seen, state.policy, state.other)
+        more = more_trials(pulls, (self._rules.r / max(short, TINY)) ** 2, 1.0)
+        return (
+            f"A mixture with more of {self._arms[int(np.argmax(apart))]} and less of "
+            f"{self._arms[int(np.argmin(apart))]} may keep the limits and be better by "
+            f"{short:.3g}, {self._rules.r:g} is allowed; {more}."
+        )
+
+    def _label(self, index: int) -> Label:
+        return self._arms[index]
+
+    def _index(self, arm: Any) -> int:
+        return self._arms.index(arm)
+
+    def _data(self) -> list[np.ndarray]:
+        return [self._state.owed]
+
+    def _expect(self, index: int) -> None:
+        self._state.owed[index] = max(self._state.owed[index] - 1.0, 0.0)
+
+    def _may_ask(self) -> bool:
+        return bool(self._state.owed.any())
+
+    def _pulls_of(self, values: tuple[float, ...]) -> int:
+        return int(values[-1])
+
+    def _observation(self, *observed: float) -> np.ndarray:
+        _, *costs, pulls = observed
+        expected = self._rules.limits.size
+        if len(costs) != expected:
+            raise ValueError(f"costs must be {expected} numbers, got {len(costs)}")
+        if not (pulls >= 1 and int(pulls) == pulls):
+            raise ValueError(f"pulls must be a positive integer, got {pulls}")
+        return np.array(observed)

@@ -1,0 +1,118 @@
+"""Rules of Certified, and runs whose blocks are drawn as sums."""
+
+from math import comb, log
+from typing import NamedTuple
+
+import numpy as np
+from pydantic import Field
+
+from bestarm.core.compile import jit
+from bestarm.core.inputs import Input, InputError, PositiveFloat
+from bestarm.lagex.certified.state import TIME, UNCLOSED, UNSAFE, VERDICT, Rules, State
+from bestarm.lagex.certified.steps import STEPS, done, estimate, observe, pull_sums, start
+from bestarm.lagex.exploration import World, support_of
+from bestarm.lagex.vertices import find_best, load
+
+#: By strategy, whether it allocates as `allocation.py` says, else uniformly.
+ADAPTIVE = {"Certified": True, "Certified-Uniform": False}
+#: Most sets of d + 1 of K + d columns; all of them are solved before a run stops.
+MOST_SETS = 50_000
+RESUME = STEPS.resume
+
+
+class Options(Input):
+    """Options of Certified."""
+
+    eps: float = Field(default=0.0, ge=0.0, description="tolerance of mean costs")
+    n0: PositiveFloat | None = Field(default=None, description="prior weight in pulls; else by r")
+
+
+def rules_of(
+    strategy: str,
+    delta: float,
+    r: float,
+    options: Options,
+    variances: np.ndarray,
+    cost_sigma: float,
+    limits: np.ndarray,
+) -> Rules:
+    """The rules of a strategy.
+
+    n0 is by default the number of pulls after which the standard error of a mean reward is r / 2.
+    Then N / n0, which the threshold grows with, is between 1 and 100 for the arms that matter.
+
+    Args:
+        strategy: in ADAPTIVE.
+        delta: maximum probability of a wrong answer.
+        r: tolerance of the answer's mean reward.
+        options: of the strategy.
+        variances: (K,) of rewards. cost_sigma: standard deviation of costs. limits: (d,) b.
+
+    Raises:
+        InputError: r is 0, or there are too many arms and constraints.
+    """
+    k, d = variances.size, limits.size
+    if not r > 0.0:
+        raise InputError(f"r: must be greater than 0 for {strategy}, got {r:g}")
+    if (sets := comb(k + d, d + 1)) > MOST_SETS:
+        raise InputError(
+            f"arms, constraints: {strategy} would have to solve {sets:,} vertices, at most "
+            f"{MOST_SETS:,}"
+        )
+    return Rules(
+        adaptive=ADAPTIVE[strategy],
+        level=log((1.0 + d) / delta),
+        r=r,
+        eps=options.eps,
+        n0=options.n0 or max(1.0, 4.0 * float(variances.max()) / r**2),
+        variances=variances,
+        cost_variance=cost_sigma**2,
+        limits=limits,
+    )
+
+
+class Result(NamedTuple):
+    """What the row of a run needs."""
+
+    time: int
+    verdict: int
+    unsafe: int  # pulls before a safe policy was found
+    unclosed: int  # checks that more pieces of the simplex might have passed
+    policy: np.ndarray  # (K,) the safe policy found last; uniform before
+    support: np.ndarray  # (K + d,) of the best policy by the estimates, see `support_of`
+    pulls: np.ndarray  # (K,)
+
+
+@jit
+def play(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> State:
+    """A run whose blocks are drawn as sums; in a block beyond the cap pulls are single."""
+    s = start(rules)
+    while not done(rules, s):
+        block = 0.0
+        for a in range(s.owed.size):
+            block += s.owed[a]
+        if s.counts[TIME] + block > cap:
+            RESUME(world, rules, s, cap - s.counts[TIME], environment, environment)
+            break
+        for a in range(s.owed.size):
+            if s.owed[a] > 0.0:
+                observe(rules, s, a, pull_sums(world, s, a, s.owed[a], environment))
+    return s
+
+
+@jit
+def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> Result:
+    """`play`, and what is kept of it; passing a whole state to Python would take a while."""
+    s = play(world, rules, cap, environment)
+    estimate(rules, s)
+    load(s.polytope, s.seen.means, s.seen.rows)
+    find_best(s.polytope)
+    return Result(
+        s.counts[TIME],
+        s.counts[VERDICT],
+        s.counts[UNSAFE],
+        s.counts[UNCLOSED],
+        s.policy,
+        support_of(s.polytope),
+        s.pulls,
+    )

@@ -1,0 +1,73 @@
+"""The rules and the state of Certified."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.core.compile import jit
+from bestarm.lagex.certified.cone import ConeSolver, make_cone_solver
+from bestarm.lagex.certified.evidence import Evidence, make_evidence
+from bestarm.lagex.certified.pieces import Pieces, make_pieces
+from bestarm.lagex.vertices import Polytope, make_polytope
+
+#: What a run has certified.
+RUNNING, POLICY, INFEASIBLE = range(3)
+#: Indices of State.counts: pulls; what is certified; whether a safe policy was found; pulls before
+#: that; checks that more pieces of the simplex than MOST_PIECES might have passed.
+TIME, VERDICT, SAFE, UNSAFE, UNCLOSED = range(5)
+
+
+class Rules(NamedTuple):
+    """What the strategy is given."""
+
+    adaptive: bool  # whether it allocates as above, else uniformly
+    level: float  # ln((1 + d) / delta)
+    r: float  # tolerance of the answer's mean reward, positive
+    eps: float  # tolerance of its mean costs
+    n0: float  # weight of the prior of the confidence bounds, in pulls
+    variances: np.ndarray  # (K,) of rewards
+    cost_variance: float  # of every cost
+    limits: np.ndarray  # (d,) b
+
+
+class State(NamedTuple):
+    """The state of a run, with buffers."""
+
+    counts: np.ndarray  # (5,) from TIME to UNCLOSED
+    pulls: np.ndarray  # (K,) N
+    reward_sums: np.ndarray  # (K,)
+    cost_sums: np.ndarray  # (d, K)
+    owed: np.ndarray  # (K,) pulls of the current block that are still to come
+    policy: np.ndarray  # (K,) the safe policy of the last check that found one
+    demands: np.ndarray  # (K,) moving average of c, normalised
+    omega: np.ndarray  # (K,) allocation
+    other: np.ndarray  # (K,) the worst alternative found
+    price: np.ndarray  # (1,) sum of its multipliers
+    tilted: np.ndarray  # (1 + d, K) linear program for it
+    seen: Evidence
+    cone: ConeSolver
+    pieces: Pieces
+    polytope: Polytope
+
+
+@jit
+def start(rules: Rules) -> State:
+    """The state before the first pull; the first block has a pull of every arm."""
+    k, d = rules.variances.size, rules.limits.size
+    return State(
+        counts=np.zeros(5, np.int64),
+        pulls=np.zeros(k),
+        reward_sums=np.zeros(k),
+        cost_sums=np.zeros((d, k)),
+        owed=np.ones(k),
+        policy=np.full(k, 1.0 / k),
+        demands=np.full(k, 1.0 / k),
+        omega=np.full(k, 1.0 / k),
+        other=np.zeros(k),
+        price=np.zeros(1),
+        tilted=np.zeros((1 + d, k)),
+        seen=make_evidence(k, d),
+        cone=make_cone_solver(k, d),
+        pieces=make_pieces(k, d),
+        polytope=make_polytope(k, d),
+    )

@@ -1,0 +1,103 @@
+"""The table of target `certified`: runs, lower bounds, what a certificate costs, error rates."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from bestarm.common.paper import Cell, Sources
+from bestarm.common.tables import assemble, cell_rows, comparison_rows, groups, lines
+from bestarm.core.estimates import Estimate, exact, proportion
+from bestarm.lagex import kept
+from bestarm.lagex.bounds import learning_time
+from bestarm.lagex.certified.times import BEST
+from bestarm.lagex.problem import Instance
+from bestarm.lagex.tables import TIME_STATISTICS, UNKNOWN, learning_bounds, only, ratio
+
+#: Kept tables, under data/: what certificates cost (`times.py`), how often they err (`errors.py`).
+TIMES, ERRORS = "certified-times/times.csv", "certified-errors/errors.csv"
+SHARES = ("prob_feasible", "prob_r_optimal", "prob_correct")
+ADAPTIVE, UNIFORM, READING = "Certified", "Certified-Uniform", "proven"
+
+
+def tabulate(sources: Sources) -> pd.DataFrame:
+    """Runs with their lower bounds and ratios, and the rows of both kept tables."""
+    shown = only(sources.summary, (*TIME_STATISTICS, *SHARES), ("as-written", READING))
+    bounds = list(bounds_of(sources, shown))
+    return assemble(
+        shown,
+        bounds,
+        list(over_bounds(shown, pd.DataFrame(bounds))),
+        list(over_uniform(shown)),
+        list(times()),
+        list(errors()),
+    )
+
+
+def cell(instance: str, strategy: str, delta: float, r: float, reading: str) -> Cell:
+    """A cell at a point of the axis of r."""
+    return Cell(instance, strategy, {"delta": delta, "r": r}, reading, x_name="r", x=r)
+
+
+def bounds_of(sources: Sources, shown: pd.DataFrame) -> Iterator[dict]:
+    """Lower bounds on mean and median steps of strategies that learn the constraints."""
+    for (name, delta, r), _ in groups(shown, "instance", "delta", "r"):
+        model = Instance(**sources.instances[name]["instance"]).model
+        time = learning_time(model, r).time
+        if math.isfinite(time):
+            found = learning_bounds({"learning_time": time}, delta)
+            yield from cell_rows(cell(name, UNKNOWN, delta, r, "exact"), found)
+
+
+def over_bounds(shown: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[dict]:
+    """Certified's mean steps over the lower bound on them."""
+    known = bounds[bounds.statistic == "lower_bound"]
+    least = {(b.instance, b.delta, b.r): b.value for b in lines(known)}
+    for row in rows_of(shown, ADAPTIVE, "mean_stopping_time"):
+        bound = least.get((row.instance, row.delta, row.r), 0.0)
+        if bound > 0.0:
+            ends = (row.value / bound, row.low / bound, row.high / bound)
+            found = Estimate("mean_over_bound", "", *ends, row.n, row.status)
+            yield from cell_rows(of(row), [found])
+
+
+def over_uniform(shown: pd.DataFrame) -> Iterator[dict]:
+    """Certified's median steps over those with uniform pulls."""
+    median = "median_stopping_time"
+    uniform = {(b.instance, b.delta, b.r): b for b in rows_of(shown, UNIFORM, median)}
+    for row in rows_of(shown, ADAPTIVE, median):
+        other = uniform.get((row.instance, row.delta, row.r))
+        if other is not None:
+            yield from comparison_rows(of(row), UNIFORM, [ratio("median_ratio", row, other)])
+
+
+def rows_of(shown: pd.DataFrame, strategy: str, statistic: str) -> Iterator[Any]:
+    """The rows of a strategy's statistic."""
+    return lines(shown[(shown.strategy == strategy) & (shown.statistic == statistic)])
+
+
+def of(row: Any) -> Cell:
+    """The cell of a row of Certified."""
+    return cell(row.instance, ADAPTIVE, row.delta, row.r, READING)
+
+
+def times() -> Iterator[dict]:
+    """When certificates close without noise, and over the best fixed allocation's time."""
+    for (name, delta, r), rows in groups(kept.read(TIMES), "instance", "delta", "r"):
+        best = rows.time[(rows.allocation == BEST) & rows.without.isna()].iloc[0]
+        for row in lines(rows):
+            which = row.allocation if pd.isna(row.without) else f"without {row.without}"
+            found = [
+                exact(f"certificate_time:{which}", "steps", row.time),
+                exact(f"certificate_ratio:{which}", "", row.time / best),
+            ]
+            yield from cell_rows(cell(name, ADAPTIVE, delta, r, "exact"), found)
+
+
+def errors() -> Iterator[dict]:
+    """Shares of wrong runs, of infeasible and of other wrong answers, in many runs."""
+    for row in lines(kept.read(ERRORS)):
+        kinds = ("wrong", "infeasible", "suboptimal")
+        found = [proportion(f"error_check:{kind}", getattr(row, kind), row.runs) for kind in kinds]
+        yield from cell_rows(cell(row.instance, ADAPTIVE, row.delta, row.r, READING), found)

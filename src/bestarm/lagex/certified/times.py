@@ -1,0 +1,66 @@
+"""Make data/certified-times/times.csv: what the parts of Certified's certificate cost.
+
+    python -m bestarm.lagex.certified.times --out data/certified-times/times.csv
+
+Computed without sampling, see `offline.py`.
+"""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.core.files import write_text
+from bestarm.lagex.cells import CERTIFIED_DELTAS, CERTIFIED_INSTANCES, CERTIFIED_TOLERANCES
+from bestarm.lagex.certified.offline import WITHOUT, Certificate, Parts, best_fixed, noiseless
+from bestarm.lagex.certified.runs import Options, rules_of
+from bestarm.lagex.problem import instances
+
+#: What allocates: a run without noise, or shares that are fixed, the best ones or equal ones.
+NOISELESS, BEST, UNIFORM = "run without noise", "best fixed", "uniform"
+#: What is switched off; "" for nothing. The box is made finer by splitting it.
+ALL = "these together, but the box"
+COLUMNS = ["instance", "delta", "r", "allocation", "without", "time"]
+
+
+def times(name: str, delta: float, r: float) -> list[dict]:
+    """Rows of an instance at a delta and a tolerance."""
+    model = instances()[name].model
+    asked = (delta, r, Options(), model.variances, model.cost_sigma, model.limits)
+    rules = rules_of("Certified", *asked)
+    best, k = best_fixed(model, rules), model.means.size
+    found = {
+        (NOISELESS, ""): noiseless(model, rules)[0],
+        (BEST, ""): best.time,
+        (UNIFORM, ""): Certificate(model, rules).time(np.full(k, 1.0 / k), best.time),
+    }
+    together = Parts(union=False, mixture=False, unsure=False)
+    for part, parts in (WITHOUT | {ALL: together}).items():
+        found[BEST, part] = Certificate(model, rules, parts).time(best.omega, best.time)
+    known = {"instance": name, "delta": delta, "r": r}
+    return [
+        {**known, "allocation": allocation, "without": part, "time": round(time)}
+        for (allocation, part), time in found.items()
+    ]
+
+
+def jobs() -> list[Job]:
+    """One for each instance, delta and tolerance."""
+    grid = product(CERTIFIED_INSTANCES, CERTIFIED_DELTAS, CERTIFIED_TOLERANCES)
+    return [
+        Job(f"{name.replace(' ', '-')}-{d:g}-{r:g}", times, (name, d, r)) for name, d, r in grid
+    ]
+
+
+def make(out: Path, threads: int) -> None:
+    """Compute and write the table."""
+    rows = [row for found in gather(jobs(), out, threads, "times") for row in found]
+    write_text(out, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n"))
+    what = "times at which the certificate of Certified closes if all estimates equal the truth"
+    finish(out, "bestarm.lagex.certified.times", what, {}, ("numpy", "numba", "scipy"))
+
+
+if __name__ == "__main__":
+    command_line("bestarm.lagex.certified.times", __doc__ or "")

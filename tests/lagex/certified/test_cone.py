@@ -1,0 +1,83 @@
+"""The safe policy against cvxpy with Clarabel, cold and warm."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from bestarm.lagex.certified import reference
+from bestarm.lagex.certified.cone import best_safe_policy, make_cone_solver
+from bestarm.lagex.certified.evidence import Evidence, excess, norm
+from lagex.certified.evidences import evidence
+from lagex.polytopes import KINDS
+
+SIZES = st.tuples(st.integers(2, 12), st.integers(1, 4))
+RADII = st.sampled_from([1e-4, 1e-2, 0.1, 0.5])
+#: Clarabel's own accuracy, in the value and in slacks.
+CLARABEL, UNDECIDED = 1e-6, 1e-5
+
+
+def solved(seen, eps, accuracy, solver=None):
+    """The kernel's policy; None if there is none."""
+    d, k = seen.rows.shape
+    solver = solver or make_cone_solver(k, d)
+    found = best_safe_policy(seen, eps, accuracy, solver)
+    return solver.x[:k].copy() if found else None
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**31), SIZES, st.sampled_from(KINDS), RADII, st.sampled_from([0.0, 0.05]))
+def test_value_and_feasibility_are_those_of_clarabel(seed, sizes, kind, size, eps):
+    """The value within twice the accuracy, and every constraint kept strictly."""
+    seen = evidence(seed, *sizes, kind, size)
+    wanted = reference.best_safe_policy(seen, eps)
+    for accuracy in (1e-2, 1e-6):
+        policy = solved(seen, eps, accuracy)
+        if policy is None:  # Clarabel may find one that keeps the limits to rounding only
+            assert wanted is None or reference.best_safe_policy(seen, eps - UNDECIDED) is None
+            continue
+        assert policy.sum() == pytest.approx(1.0, abs=1e-9)
+        assert policy.min() > 0.0
+        assert excess(seen.rows, policy) + norm(seen.u, policy) < eps
+        assert wanted is not None
+        assert -CLARABEL <= wanted[1] - seen.means @ policy <= 2.0 * accuracy + CLARABEL
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**31), SIZES, RADII)
+def test_a_warm_start_gives_the_same(seed, sizes, size):
+    """After a program with other estimates, and after one without a solution."""
+    seen = evidence(seed, *sizes, "smooth", size)
+    wanted = solved(seen, 0.0, 1e-7)
+    assume(wanted is not None)
+    rng = np.random.default_rng(seed)
+    moved = [0.05 * rng.normal(size=one.shape) for one in (seen.means, seen.rows)]
+    solver = make_cone_solver(*reversed(seen.rows.shape))
+    for means, rows in ((seen.means + moved[0], seen.rows + moved[1]), (seen.means, seen.rows + 9)):
+        solved(Evidence(means, rows, seen.h, 0.9 * seen.u), 0.0, 1e-7, solver)
+        policy = solved(seen, 0.0, 1e-7, solver)
+        assert policy is not None
+        assert seen.means @ policy == pytest.approx(seen.means @ wanted, abs=4e-7)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**31), SIZES)
+def test_the_price_is_the_slope_of_the_value_in_eps(seed, sizes):
+    """Between the slopes to both sides, the value being concave; but centring is rough."""
+    seen, step = evidence(seed, *sizes), 1e-3
+    solver = make_cone_solver(*reversed(seen.rows.shape))
+    assume(best_safe_policy(seen, 0.0, 1e-6, solver))
+    values = [reference.best_safe_policy(seen, eps) for eps in (-step, 0.0, step)]
+    assume(values[0] is not None)
+    below, value, above = (one[1] for one in values)
+    off, rounding = 1.5, 2.0 * CLARABEL
+    assert above - value <= step * off * solver.price[0] + rounding
+    assert value - below >= step / off * solver.price[0] - rounding
+
+
+def test_without_a_safe_policy_there_is_about_the_safest():
+    """Two arms, one of which is better in both rows by far: half of each would be worse."""
+    seen = Evidence(np.zeros(2), np.array([[1.0, 3.0], [1.0, 3.0]]), np.ones(2), np.full(2, 1e-4))
+    solver = make_cone_solver(2, 2)
+    assert not best_safe_policy(seen, 0.0, 1e-6, solver)
+    assert solver.x[0] > 0.6

@@ -1,0 +1,183 @@
+"""The ask/tell object of Certified."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from bestarm.core.inputs import InputError
+from bestarm.core.streams import streams_of
+from bestarm.lagex import Certified
+from bestarm.lagex.certified.runs import Options, play, rules_of
+from bestarm.lagex.problem import Instance
+from bestarm.lagex.strategies import world_of
+from lagex.certified.evidences import played, tell_blocks
+
+INSTANCE = Instance(
+    name="any",
+    means=[3.0, 0.0, 1.5],
+    sigma=[1.0, 0.5, 0.8],
+    constraints=[
+        {"coefficients": [1.0, 0.0, 0.0], "at_most": 0.5},
+        {"coefficients": [0.0, 0.5, 1.0], "at_most": 0.6},
+    ],
+    cost_sigma=0.7,
+)
+MODEL = INSTANCE.model
+ARGUMENTS = {"sigma": [1.0, 0.5, 0.8], "cost_sigma": 0.7, "r": 0.5}
+
+
+def made(**options) -> Certified:
+    return Certified(3, [0.5, 0.6], **ARGUMENTS | options)
+
+
+def test_blocks_as_sums_are_the_simulated_run():
+    """The same draws, arm by arm, so the same pulls and the same policy to the last bit."""
+    rules = rules_of(
+        "Certified", 0.1, 0.5, Options(), MODEL.variances, MODEL.cost_sigma, MODEL.limits
+    )
+    wanted = play(world_of(MODEL, 1), rules, 10**9, streams_of(2, 0).environment)
+    s, rng = made(), streams_of(2, 0).environment
+    while not s.done:
+        tell_blocks(s, MODEL, rng)
+    np.testing.assert_array_equal(s.pulls, wanted.pulls)
+    np.testing.assert_allclose(s.answer, wanted.policy, atol=1e-9)
+
+
+def test_the_answer_keeps_the_limits_and_is_good():
+    s = played(made(), MODEL)
+    assert s.answer.sum() == 1.0
+    assert (MODEL.matrix @ s.answer <= MODEL.limits).all()
+    assert MODEL.means @ s.answer >= 0.5 * 3.0 + 0.5 * 1.5 - 0.5
+    assert s.wanted == {}
+
+
+def test_before_the_end_there_is_a_safe_policy_or_none():
+    s, rng, seen = made(r=0.2), np.random.default_rng(0), []
+    assert s.answer is None
+    while not s.done:
+        tell_blocks(s, MODEL, rng)
+        if s.answer is not None:
+            seen.append(s.answer)
+    assert len(seen) > 10
+    assert all(policy.sum() == 1.0 for policy in seen)
+
+
+def test_nothing_changes_once_something_is_certified():
+    s = played(made(), MODEL)
+    before = (s.pulls.tolist(), s.answer.tolist(), s.certificate())
+    s.tell(0, 1e6, [1e6, 1e6], 1000)
+    assert s.done
+    assert (s.pulls.tolist(), s.answer.tolist(), s.certificate()) == before
+    assert s.history[-1].values == (1e6, 1e6, 1e6, 1000.0)
+    assert s.late == 1
+
+
+def test_pulls_that_were_not_wanted_count():
+    """And those that are still wanted remain so."""
+    s, rng = made(), np.random.default_rng(0)
+    assert s.wanted == {0: 1, 1: 1, 2: 1}
+    s.tell(2, 3.0, [1.0, 1.0], 5)
+    assert s.wanted == {0: 1, 1: 1}
+    assert s.pulls.tolist() == [0, 0, 5]
+    tell_blocks(s, MODEL, rng)
+    assert sum(s.wanted.values()) == 1
+
+
+def test_a_saved_history_of_sums_brings_a_new_object_to_the_same_place():
+    s = played(made(), MODEL, most=300)
+    again = made()
+    again.replay(json.loads(json.dumps(s.history)))
+    assert again.wanted == s.wanted
+    np.testing.assert_array_equal(again.pulls, s.pulls)
+    assert played(again, MODEL, 1).certificate() == played(s, MODEL, 1).certificate()
+
+
+def test_names_of_arms_and_limits():
+    s = Certified(["a", "b", "c"], {"money": 0.5, "time": 0.6}, **ARGUMENTS)
+    assert s.wanted == {"a": 1, "b": 1, "c": 1}
+    for name in s.wanted:
+        s.tell(name, 1.0, [0.1, 0.1])
+    assert set(s.summary().quantity) == {"reward", "money", "time"}
+    assert "After 3 pulls no mixture surely keeps the limits" in s.why_not_done()
+
+
+def test_outstanding_trials_are_not_wanted_again():
+    """A block is asked as trials, no more than it has, and told in another order."""
+    s, rng = played(made(r=0.2), MODEL, most=500), np.random.default_rng(1)
+    block = sum(s.wanted.values())
+    trials = s.ask(10**6)
+    assert len(trials) == block
+    assert s.wanted == {}
+    before = s.pulls.sum()
+    for trial in reversed(trials):
+        s.tell(trial, MODEL.means[trial.arm] + rng.standard_normal(), MODEL.matrix[:, trial.arm])
+    assert s.pulls.sum() == before + block
+    assert s.done or sum(s.wanted.values()) >= block
+
+
+def test_it_says_what_is_better_and_by_how_much():
+    """About how many pulls are left, within a factor of three half-way."""
+    s, rng, said = made(r=0.2), np.random.default_rng(0), []
+    while not s.done:
+        tell_blocks(s, MODEL, rng)
+        said.append((s.pulls.sum(), s.why_not_done()))
+    half, words = next((n, text) for n, text in said if n >= said[-1][0] / 2)
+    assert "may keep the limits and be better by" in words
+    more = int(re.search(r"about ([\d,]+) more", words)[1].replace(",", ""))
+    assert half / 3 < more < 3 * half
+
+
+def test_a_saved_file_goes_on_to_the_same_certificate(tmp_path):
+    s = played(made(), MODEL, most=300)
+    s.save(tmp_path / "run.json")
+    again = Certified.load(tmp_path / "run.json")
+    assert played(again, MODEL, 1).certificate() == played(s, MODEL, 1).certificate()
+
+
+def test_without_a_feasible_policy_there_is_no_answer():
+    s = played(Certified(3, [0.5, -0.3], **ARGUMENTS), MODEL)
+    assert s.done
+    assert s.answer is None
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ((3, 1.0, [1.0, 1.0]), "arm must be 0 to 2, got 3"),
+        ((0, 1.0, [1.0]), "costs must be 2 numbers, got 1"),
+        ((0, 1.0, [1.0, np.nan]), "finite"),
+        ((0, 1.0, [1.0, 1.0], 0), "pulls must be a positive integer, got 0"),
+        ((0, 1.0, [1.0, 1.0], 1.5), "pulls must be a positive integer, got 1.5"),
+    ],
+)
+def test_bad_observations_change_nothing(told, said):
+    s = made()
+    with pytest.raises(ValueError, match=said):
+        s.tell(*told)
+    assert len(s.history) == 1
+    assert s.pulls.sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"r": 0.0}, "r: must be a positive number, got 0.0"),
+        ({"eps": -0.1}, "eps: must be"),
+        ({"cost_sigma": 0.0}, "cost_sigma: must be a positive number, got 0.0"),
+        ({"cost_sigma": "much"}, "cost_sigma: must be a positive number, got 'much'"),
+        ({"n0": -1.0}, "n0: must be"),
+        ({"delta": 1.0}, "delta: must be"),
+        ({"sigma": [1.0, 1.0]}, "sigma: must be positive, one number or 3"),
+    ],
+)
+def test_bad_arguments_are_named(wrong, said):
+    with pytest.raises(InputError) as error:
+        made(**wrong)
+    assert str(error.value).startswith(f"Certified: {said}")
+
+
+def test_too_many_arms_are_refused():
+    with pytest.raises(InputError, match="Certified would have to solve"):
+        Certified(100, [0.5, 0.5, 0.5])

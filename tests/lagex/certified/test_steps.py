@@ -1,0 +1,225 @@
+"""Runs: as sums and step by step, every check against a slow one, errors at the stated rate."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bestarm.common.paper import Cell
+from bestarm.core.inputs import InputError
+from bestarm.core.status import Status
+from bestarm.core.streams import streams_of
+from bestarm.lagex import check
+from bestarm.lagex.certified import reference
+from bestarm.lagex.certified.certificate import certificate
+from bestarm.lagex.certified.runs import Options, play, rules_of
+from bestarm.lagex.certified.state import INFEASIBLE, POLICY, RUNNING, SAFE, TIME, UNSAFE, VERDICT
+from bestarm.lagex.certified.steps import ACCURACY, GRID, STEPS, done, observe, start
+from bestarm.lagex.problem import Instance, setup1
+from bestarm.lagex.strategies import prepare, steps, world_of
+
+FALSE_ALARM, DELTA = 1e-6, 0.1
+
+
+def made(means, *rows, **fields) -> Instance:
+    """An instance of constraints (coefficients, at most)."""
+    constraints = [{"coefficients": list(row), "at_most": limit} for row, limit in rows]
+    return Instance(name="made", means=list(means), constraints=constraints, **fields)
+
+
+#: Two limits that both bind at the best policy (0.4, 0, 0.6), arms of different noise.
+BOTH = made([1.0, 0.2, 0.5], ([1.0, 0.0, 0.0], 0.4), ([0.0, 0.5, 1.0], 0.6), sigma=[1.0, 0.5, 2.0])
+#: The policies with equal weights are the only feasible ones.
+FLAT = made([1.0, 0.0], ([1.0, 0.0], 0.5), ([-1.0, 0.0], -0.5))
+
+
+def rules_for(instance, r, strategy="Certified", delta=DELTA, **options):
+    model = instance.model
+    asked = (delta, r, Options(**options), model.variances, model.cost_sigma, model.limits)
+    return rules_of(strategy, *asked)
+
+
+def run(instance, r, seed=0, cap=10**9, **options):
+    """The last state of a run."""
+    rules, world = rules_for(instance, r, **options), world_of(instance.model, 1)
+    return play(world, rules, cap, streams_of(5, seed).environment), rules
+
+
+def refused(state, rules, delta=DELTA):
+    """The first line that fails of the independent check of a run's certificate; "" if none."""
+    lines = check.lines(json.loads(certificate(state, rules, delta)))
+    return next((said for said, holds in lines if not holds), "")
+
+
+@pytest.mark.parametrize("strategy", ["Certified", "Certified-Uniform"])
+def test_blocks_told_as_sums_are_the_run_that_draws_sums(strategy):
+    """The steps, given the same sums in another order of arms, make the same checks and pulls."""
+    model, rules = BOTH.model, rules_for(BOTH, 0.3, strategy)
+    drawn = play(world_of(model, 1), rules, 10**9, streams_of(5, 0).environment)
+    environment, state, blocks = streams_of(5, 0).environment, start(rules), 0
+    while not done(rules, state):
+        told = []
+        for arm in np.flatnonzero(state.owed):
+            n, noise = state.owed[arm], environment.standard_normal(3)
+            deviations = [math.sqrt(n) * math.sqrt(model.variances[arm]), *[math.sqrt(n)] * 2]
+            sums = n * np.array([model.means[arm], *model.matrix[:, arm]]) + deviations * noise
+            told.append((int(arm), np.array([*sums, n])))
+        for arm, observed in reversed(told):
+            observe(rules, state, arm, observed)
+        blocks += 1
+    assert blocks > 50
+    np.testing.assert_array_equal(state.pulls, drawn.pulls)
+    np.testing.assert_array_equal(state.policy, drawn.policy)
+    assert state.counts.tolist() == drawn.counts.tolist()
+
+
+def test_single_pulls_have_the_law_of_sums():
+    """Stopping times of runs drawn pull by pull and as sums, by a two-sample test."""
+    rules, model = rules_for(BOTH, 1.0), BOTH.model
+    sums, singles = [], []
+    for seed in range(150):
+        world = world_of(model, 1)
+        sums.append(play(world, rules, 10**9, streams_of(6, seed).environment).counts[TIME])
+        single, _ = STEPS.play(world, rules, 10**9, streams_of(7, seed).environment, None)
+        singles.append(single.counts[TIME])
+    assert stats.ks_2samp(sums, singles).pvalue > FALSE_ALARM
+
+
+def evidence_of(state, rules):
+    """By the slow reference."""
+    sigma, delta = np.sqrt(rules.variances), (1 + rules.limits.size) / math.exp(rules.level)
+    known = rules.limits, delta, rules.n0, sigma, math.sqrt(rules.cost_variance)
+    return reference.evidence(state.pulls, state.reward_sums, state.cost_sums, *known)
+
+
+@pytest.mark.parametrize("instance", [BOTH, setup1(0.5)], ids=["both", "setup 1"])
+def test_every_check_is_that_of_the_reference(instance):
+    """Evidence, safe policy, and, by trying policies, that the run does not stop too early."""
+    rules, model = rules_for(instance, 0.4), instance.model
+    state, world = start(rules), world_of(model, 1)
+    environment, times, safe = streams_of(5, 1).environment, [], 0
+    others = np.random.default_rng(0).dirichlet(np.full(model.means.size, 0.4), 20_000)
+    stopped = done(rules, state)
+    while not stopped:
+        while state.owed.any():
+            arm = STEPS.choose(rules, state, None)
+            observe(rules, state, arm, STEPS.pull(world, state, arm, environment))
+        times.append(state.counts[TIME])
+        before, stopped = state.policy.copy(), done(rules, state)
+        if len(times) % 5 and not stopped:
+            continue
+        seen = evidence_of(state, rules)
+        for ours, theirs in zip(state.seen, seen, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+        wanted = reference.best_safe_policy(seen, 0.0)
+        if wanted is None:
+            np.testing.assert_array_equal(state.policy, before)
+            continue
+        safe += 1
+        assert seen.means @ state.policy >= wanted[1] - 2.0 * ACCURACY * rules.r - 1e-6
+        assert -(seen.rows @ state.policy).max() >= math.sqrt(seen.u @ state.policy**2)
+        if stopped:
+            open_ones = others[reference.may_be_feasible(seen, others)]
+            assert reference.shortfalls(seen, state.policy, open_ones).max() <= rules.r
+    assert safe > 3
+    ratios = np.divide(times[1:], times[:-1])[np.array(times[:-1]) >= 100]
+    assert 1.04 <= ratios.min() <= ratios.max() <= 1.05
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_certified_passes_the_exact_check(seed):
+    state, rules = run(BOTH, (1.0, 0.3, 0.1)[seed % 3], seed)
+    assert state.counts[VERDICT] == POLICY
+    assert refused(state, rules) == ""
+
+
+def test_weights_are_multiples_of_the_grid_and_add_up_exactly():
+    state, _ = run(setup1(0.5), 0.1)
+    assert sum(state.policy.tolist()) == 1.0
+    assert (state.policy / GRID == np.round(state.policy / GRID)).all()
+
+
+@pytest.mark.parametrize(
+    ("instance", "r"), [(BOTH, 0.3), (BOTH, 1.0), (setup1(1.3), 0.3)], ids=["0.3", "1", "setup 1"]
+)
+def test_wrong_answers_are_no_more_than_delta(instance, r):
+    """Feasible and r-optimal; fails with a chance below 1e-6 if a run errs with chance delta."""
+    runs = 300
+    cell = Cell(instance.name, "Certified", {"delta": DELTA, "r": r, "cap": None}, "proven")
+    replicate = prepare(instance, cell)
+    found = [replicate(streams_of(8, i)) for i in range(runs)]
+    assert all(one.status == Status.STOPPED for one in found)
+    wrong = sum(one.excess > 0.0 or one.regret > r for one in found)
+    assert wrong <= stats.binom.ppf(1.0 - FALSE_ALARM, runs, DELTA)
+
+
+def test_an_infeasible_instance_is_certified_as_such():
+    """Limits that no policy keeps; the instance is made feasible for the model alone."""
+    instance = made([1.0, 0.0, 0.5], ([1.0, 0.8, 0.9], 2.0))
+    world = world_of(instance.model, 1)
+    rules = rules_for(instance, 0.1)._replace(limits=np.array([0.4]))
+    found = [play(world, rules, 10**6, streams_of(9, i).environment) for i in range(100)]
+    assert all(state.counts[VERDICT] == INFEASIBLE for state in found)
+    assert refused(found[0], rules) == ""
+    assert found[0].counts[SAFE] == 0
+    assert found[0].counts[UNSAFE] == found[0].counts[TIME]
+
+
+def test_a_set_without_an_interior_needs_a_tolerance_of_costs():
+    """At eps = 0 no policy is ever safe; at eps = 0.1 the run stops, with an answer within that."""
+    state, _ = run(FLAT, 0.3, cap=100_000)
+    assert state.counts[VERDICT] == RUNNING
+    assert state.counts[SAFE] == 0
+    for seed in range(5):
+        state, rules = run(FLAT, 0.3, seed, eps=0.1)
+        assert state.counts[VERDICT] == POLICY
+        assert abs(state.policy[0] - 0.5) <= 0.1
+        assert refused(state, rules) == ""
+
+
+@pytest.mark.parametrize(("eps", "verdict"), [(0.3, POLICY), (0.05, INFEASIBLE)])
+def test_of_an_infeasible_instance_a_policy_within_eps_is_an_answer(eps, verdict):
+    """All costs are 1, the limit is 0.9."""
+    instance = made([1.0, 0.0], ([1.0, 1.0], 2.0))
+    rules = rules_for(instance, 0.1, eps=eps)._replace(limits=np.array([0.9]))
+    state = play(world_of(instance.model, 1), rules, 10**6, streams_of(5, 0).environment)
+    assert state.counts[VERDICT] == verdict
+    assert refused(state, rules) == ""
+
+
+@pytest.mark.parametrize("cap", [3, 4, 50, 1003])
+def test_the_cap_is_kept_and_a_run_at_it_is_capped(cap):
+    cell = Cell("made", "Certified", {"delta": DELTA, "r": 0.01, "cap": cap}, "proven")
+    found = prepare(BOTH, cell)(streams_of(5, 0))
+    assert (found.tau, found.status) == (cap, Status.CAPPED)
+    assert found.pulls.sum() == cap
+
+
+def test_violations_are_counted_for_every_pull():
+    """Of the allocation, from the true limits; the safe policy breaks none."""
+    cell = Cell("made", "Certified-Uniform", {"delta": DELTA, "r": 0.3, "cap": None}, "proven")
+    found = prepare(FLAT_IN_ONE := made([1.0, 0.0], ([1.0, 0.0], 0.3)), cell)(streams_of(5, 0))
+    assert found.allocation_violations == found.tau  # uniform: half to arm 1
+    assert found.policy_violations == 0
+    _, _, world, _ = steps(FLAT_IN_ONE, cell)
+    assert world.broken.tolist() == [0, 0]
+
+
+def test_scale_does_not_matter():
+    """Rewards and costs in other units, with n0 as it is in units of rewards: the same pulls."""
+    plain, _ = run(BOTH, 0.3)
+    rows = [([100.0, 0.0, 0.0], 40.0), ([0.0, 50.0, 100.0], 60.0)]
+    scaled = made([0.01, 0.002, 0.005], *rows, sigma=[0.01, 0.005, 0.02], cost_sigma=100.0)
+    other, _ = run(scaled, 0.003)
+    assert other.pulls.sum() == pytest.approx(plain.pulls.sum(), rel=0.02)
+    np.testing.assert_allclose(other.policy, plain.policy, atol=2e-3)
+
+
+def test_bad_rules_are_named():
+    with pytest.raises(InputError, match="r: must be greater than 0 for Certified, got 0"):
+        rules_for(BOTH, 0.0)
+    model = BOTH.model
+    with pytest.raises(InputError, match=r"arms, constraints: .* 91,390 vertices, at most"):
+        rules_of("Certified", 0.1, 0.1, Options(), np.ones(37), model.cost_sigma, np.ones(3))
