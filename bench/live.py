@@ -46,6 +46,8 @@ print(time.perf_counter() - start)
 #: A large problem, and how many pulls of it are timed after the initial ones.
 ARMS, SEGMENTS, PULLS = 200, 20, 20_000
 TRIALS = 1_000_000
+#: Visitors of two segments: mean rewards of three arms, shares of the segments, runs.
+UPLIFT, SHARES, RUNS = [[1.0, 1.4], [2.2, -0.9], [0.4, 0.9]], [0.8, 0.2], 40
 CLIENTS, SECONDS = 8, 5.0
 
 
@@ -109,6 +111,25 @@ def large() -> Iterator[Measured]:
         s.tell((arm, segment), means[arm][segment] + rewards[i])
     spent = (time.perf_counter() - start) / PULLS
     yield Measured(f"live: ask and tell of TaSCS at {size}", spent * 1e6, "us", how)
+
+
+def arrivals() -> Measured:
+    """Trials where visitors come as they do, over trials where their segment is chosen."""
+
+    def trials(seed: int, chosen: bool) -> int:
+        s, rng = TaSCS(len(UPLIFT), SHARES, delta=0.05, sigma=2.0), np.random.default_rng(seed)
+        while not s.done:
+            segment = None if chosen else int(rng.choice(len(SHARES), p=SHARES))
+            trial = s.ask(1)[0] if segment is None else s.ask(segment=segment)
+            arm, group = trial.arm
+            s.tell(trial, rng.normal(UPLIFT[arm][group], 2.0))
+        return s.told
+
+    chosen, coming = (np.mean([trials(i, c) for i in range(RUNS)]) for c in (True, False))
+    how = f"{RUNS} runs of TaSCS each, segments of {SHARES[0]:.0%} and {SHARES[1]:.0%}"
+    return Measured(
+        "live: trials of visitors as they come, over chosen ones", float(coming / chosen), "", how
+    )
 
 
 def files() -> Iterator[Measured]:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -28,6 +29,10 @@ from bestarm.lagex import LAGEX
 from bestarm.linear import G
 from test_ask_tell import ARMS, BAICS, CBMAI, OBJECTS, every, made, played, tell
 
+#: Steps of a state machine, 50 an example; the hosted checks take 10,000 of each.
+ENOUGH = settings(
+    max_examples=int(os.environ.get("BESTARM_LIVE_STEPS", "1000")) // 50, stateful_step_count=50
+)
 #: Arms that no object has.
 NO_ARMS = (True, 0.5, 99, -1, None, "x", (0, 99), [0], (0.5, 0), {}, np.bool_(False))
 
@@ -196,12 +201,9 @@ LOOSE = {kind: {"budget": 600} if kind in CBMAI else {"delta": 1e-6} for kind in
 
 
 @every
-@pytest.mark.parametrize("steps", [50])
-def test_nothing_is_lost_or_counted_twice(kind, steps):
+def test_nothing_is_lost_or_counted_twice(kind):
     machine = type(kind.__name__, (Live,), {"kind": kind, "loose": LOOSE[kind]})
-    run_state_machine_as_test(
-        machine, settings=settings(max_examples=20, stateful_step_count=steps)
-    )
+    run_state_machine_as_test(machine, settings=ENOUGH)
 
 
 class LiveRace(RuleBasedStateMachine):
@@ -305,7 +307,7 @@ RACE = {"n_arms": 4, "top": 2, "sigma": 0.5, "sigma_p": 0.4, "batch": 5, "limit"
 @pytest.mark.parametrize("reading", ["as-written", "as-published", "all-running"])
 def test_a_race_loses_nothing(reading):
     machine = type(reading, (LiveRace,), {"arguments": RACE | {"reading": reading}})
-    run_state_machine_as_test(machine, settings=settings(max_examples=20, stateful_step_count=50))
+    run_state_machine_as_test(machine, settings=ENOUGH)
 
 
 @every
