@@ -377,6 +377,11 @@ def test_tables_fit_a_terminal_of_80_columns(root, paper):
         assert readings.default in text
     for heading in known.own.columns.values():
         assert heading in text
+    for command in (("bound", mine), ("list", paper)):
+        text = on_a_terminal(*command)
+        assert "…" not in text
+        tables = [line for line in text.splitlines() if line[:1] in "┏┃┡│└"]
+        assert max(map(len, tables), default=0) <= 80
 
 
 def test_an_instance_of_a_paper_may_be_named():

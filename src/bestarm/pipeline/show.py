@@ -189,7 +189,7 @@ def _grid(title: str, frame: pd.DataFrame, index: bool = True) -> Table:
     if index:
         grid.add_column("")
     for column in frame.columns:
-        grid.add_column(str(column), justify="right")
+        grid.add_column(str(column), justify="right", overflow="fold")
     for name, row in frame.iterrows():
         cells = [_text(value) for value in row]
         grid.add_row(*([str(name)] if index else []), *cells)
