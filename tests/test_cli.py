@@ -448,6 +448,7 @@ def test_nobody_is_wrong_where_several_answers_are_best(tmp_path, paper):
 
 
 def test_an_interrupted_run_says_so_in_a_line_and_leaves_nothing(mine, tmp_path):
+    bestarm("run", mine, "--reps", 1)  # compiling cannot be interrupted
     command = [sys.executable, "-m", "bestarm", "run", str(mine), "--reps", "1000000"]
     command += ["--out", str(tmp_path / "runs.parquet")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
