@@ -173,23 +173,23 @@ def _simulate(plan, reps: int, cores: int | None) -> list[tuple[Cell, dict[str, 
         Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress,
         ThreadPoolExecutor(cores or os.cpu_count()) as pool,
     ):
-        for cell in plan.cell_objects():
-            task = progress.add_task(f"{cell.label} ({cell.reading})", total=reps)
+        try:
+            for cell in plan.cell_objects():
+                task = progress.add_task(f"{cell.label} ({cell.reading})", total=reps)
 
-            def tick(task=task):
-                if interrupted.is_set():
-                    raise KeyboardInterrupt
-                progress.advance(task)
+                def tick(task=task):
+                    if interrupted.is_set():
+                        raise KeyboardInterrupt
+                    progress.advance(task)
 
-            jobs = [pool.submit(simulate_cell, plan, cell, chunk, tick) for chunk in chunks]
-            try:
+                jobs = [pool.submit(simulate_cell, plan, cell, chunk, tick) for chunk in chunks]
                 parts = [job.result() for job in jobs]
-            except KeyboardInterrupt:
-                interrupted.set()
-                pool.shutdown(cancel_futures=True)
-                raise
-            runs = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
-            results.append((cell, runs))
+                runs = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+                results.append((cell, runs))
+        except KeyboardInterrupt:
+            interrupted.set()
+            pool.shutdown(cancel_futures=True)
+            raise
     return results
 
 
