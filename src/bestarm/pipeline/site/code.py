@@ -37,7 +37,7 @@ class Code:
         self._folders = {
             f"{folder.as_posix()}/" for file in self._files for folder in list(Path(file).parents)
         }
-        self._asked: dict[str, None] = {}
+        self._asked: dict[str, set[int]] = {}  # pages, and the lines that are linked
 
     def page(self, path: str, line: int = 0) -> str | None:
         """The page of a file or folder, from the site's top; None if the site may not show it."""
@@ -45,7 +45,7 @@ class Code:
         found = path if path in self._files else f"{path}/" if f"{path}/" in self._folders else None
         if found is None:
             return None
-        self._asked[found] = None
+        self._asked.setdefault(found, set()).update({line} - {0})
         page = _page(found)
         return f"{page}#L-{line}" if line else page
 
@@ -73,7 +73,8 @@ class Code:
     def _folder(self, path: str) -> CodePage:
         inside = (one for one in self._files | self._folders if one != path)
         direct = {one for one in inside if one.startswith(path) and "/" not in one[len(path) : -1]}
-        self._asked |= dict.fromkeys(direct)
+        for one in direct:
+            self._asked.setdefault(one, set())
         return CodePage(path, "", [_page(one) for one in sorted(direct)])
 
     def _file(self, path: str) -> CodePage:
@@ -81,20 +82,28 @@ class Code:
             text = (self._root / path).read_text(encoding="utf-8")
         except UnicodeDecodeError:
             text = "(not a text)"
-        return CodePage(path, highlighted(text, path, lines=True), [])
+        marked = highlighted(text, path if _is_python(path) else "text").split("\n")
+        for line in self._asked[path]:
+            marked[line - 1] = f'<span id="L-{line}">{marked[line - 1]}</span>'
+        body = "\n".join(marked)
+        return CodePage(path, f'<pre class="highlight">{body}</pre>', [])
 
 
-def highlighted(text: str, name: str, lines: bool = False) -> str:
-    """Code as HTML; `name` is a file name or a language. With `lines`, each line is an anchor."""
-    formatter = HtmlFormatter(nowrap=not lines, linespans="L" if lines else "")
+def _is_python(path: str) -> bool:
+    """Only such files have colours on pages of their own: marks double the size of data."""
+    return path.endswith((".py", ".smk")) or Path(path).name == "Snakefile"
+
+
+def highlighted(text: str, name: str) -> str:
+    """Code as HTML, line by line; `name` is a file name or a language."""
+    name = "python" if _is_python(name) else name
+    known = get_lexer_for_filename if "." in name else get_lexer_by_name
     try:
-        lexer = get_lexer_for_filename(name) if "." in name else get_lexer_by_name(name)
+        lexer = known(name, stripnl=False)
     except ClassNotFound:
-        lexer = TextLexer()
-    if Path(name).name == "Snakefile" or name.endswith(".smk"):
-        lexer = get_lexer_by_name("python")
+        lexer = TextLexer(stripnl=False)
     lexer.add_filter(coloured())
-    return highlight(text, lexer, formatter)
+    return highlight(text, lexer, HtmlFormatter(nowrap=True))
 
 
 #: What site.css colours; kinds of one colour are one kind.

@@ -1,5 +1,6 @@
 """A target's table as pages show it: no column that says the same in every row."""
 
+import itertools
 import json
 import math
 from typing import Any
@@ -47,16 +48,19 @@ def preview(table: pd.DataFrame) -> list[list[str]]:
 
 def _compact(values: list[Any]) -> list[Any] | dict[str, list[Any]]:
     names = {name: at for at, name in enumerate(dict.fromkeys(values))}
-    if not any(isinstance(name, str) for name in names) or len(names) > len(values) / 2:
+    if len(names) > len(values) / 2:
         return values
-    return {"names": list(names), "at": [names[value] for value in values]}
+    at = [names[value] for value in values]
+    runs = [n for place, same in itertools.groupby(at) for n in (place, len(list(same)))]
+    shorter = {"runs": runs} if len(runs) < len(at) else {"at": at}
+    return {"names": list(names), **shorter}
 
 
 def script(key: str, table: pd.DataFrame, chart: dict | None) -> str:
     """All rows, and how they are drawn, as a script: a page opened as a file cannot fetch data.
 
-    A column is its values or, if they are texts that repeat, {names, at}: the different ones, and
-    for each row the place of its own among them.
+    A column is its values or, if these repeat, {names, at}: the different ones, and for each row
+    the place of its own among them. In {names, runs} each place is followed by how often it comes.
     """
     values = {name: _compact([plain(v) for v in table[name]]) for name in columns(table)}
     if chart is not None:

@@ -27,7 +27,10 @@ const bestarm = {
     const names = Object.keys(columns);
     const values = names.map((name) => {
       const column = columns[name];
-      return Array.isArray(column) ? column : column.at.map((at) => column.names[at]);
+      if (Array.isArray(column)) return column;
+      const { names, runs } = column;
+      const at = column.at ?? runs.flatMap((n, k) => (k % 2 ? Array(n).fill(runs[k - 1]) : []));
+      return at.map((place) => names[place]);
     });
     const rows = values.length ? values[0].map((_, k) => values.map((column) => column[k])) : [];
     bestarm._data[key] = { columns: names, rows, chart };
