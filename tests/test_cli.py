@@ -12,6 +12,7 @@ import sys
 import termios
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -451,7 +452,8 @@ def test_an_interrupted_run_says_so_in_a_line_and_leaves_nothing(mine, tmp_path)
     bestarm("run", mine, "--reps", 1)  # compiling cannot be interrupted
     command = [sys.executable, "-m", "bestarm", "run", str(mine), "--reps", "1000000"]
     command += ["--out", str(tmp_path / "runs.parquet")]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    heard = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background ignores it
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heard) as process:
         while not list(tmp_path.glob(".runs*")):  # it has begun
             time.sleep(0.05)
         time.sleep(1.0)
