@@ -21,7 +21,7 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.own_results import Files, Found
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.shard import simulate_cell
-from bestarm.pipeline.show import few, output, print_instance, working
+from bestarm.pipeline.show import few, output, print_instance
 
 #: Replications handed to a thread at a time.
 CHUNK = 20
@@ -202,5 +202,5 @@ def bound_own(path: Path, asked: dict[str, str]) -> None:
             only = f"only on --{', --'.join(allowed)}" if allowed else "on no option"
             raise InputError(f"--{name.replace('_', '-')}: bounds of {paper} depend {only}")
     setting, _ = split_options(paper, asked)
-    with _computing(path), working("computing what is true of it"):
+    with _computing(path):
         print_instance(paper, instance, setting)

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,7 @@ class Found:
         self._instance = plan.instance(self._name)
         self._scored = not self._paper.own.several(self._instance, self._truth)
 
+    @cached_property
     def statistics(self) -> pd.DataFrame:
         """A row per strategy, reading and statistic."""
         known = {**MEANINGS, **self._paper.statistics.meanings}
@@ -85,7 +87,7 @@ class Found:
 
         In one table, or in several where that would be wider than the terminal.
         """
-        found = self.statistics()
+        found = self.statistics
         headings = self._paper.own.columns
         console.print(self.title, soft_wrap=True, highlight=False)
         for some in _columns_that_fit(found, headings, console):
@@ -110,7 +112,7 @@ class Found:
         from bestarm.common.looks import BLUE, Look
         from bestarm.common.style import HALF, new_figure
 
-        headings, found = self._paper.own.columns, self.statistics()
+        headings, found = self._paper.own.columns, self.statistics
         looks = self._paper.plots.looks
         several = found.reading.nunique() > 1
         rows = len(self.results)
@@ -208,7 +210,6 @@ class Files:
         return [name for name, path in self._wanted.items() if str(path) == STANDARD_OUTPUT]
 
     def __enter__(self) -> "Files":
-        self._stack = ExitStack()
         with ExitStack() as opening:
             self._open = {
                 name: opening.enter_context(replacing(path))
@@ -249,12 +250,12 @@ class Files:
 
 
 def _csv(found: Found) -> str:
-    return found.statistics().to_csv(index=False, lineterminator="\n")
+    return found.statistics.to_csv(index=False, lineterminator="\n")
 
 
 def _json(found: Found) -> str:
     """Null where a number is not defined: JSON has no nan."""
-    rows = found.statistics().astype(object).where(lambda t: t.notna(), None)
+    rows = found.statistics.astype(object).where(lambda t: t.notna(), None)
     cell = found.results[0][0]
     whole = {"instance": cell.instance, "paper": found.plan.paper, "seed": found.plan.seed}
     whole |= {"runs": found.reps, "setting": dict(cell.setting)}

@@ -32,7 +32,7 @@ def output() -> Console:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
+def _working(what: str) -> Iterator[None]:
     """Say on a terminal what takes long, and for how long so far; nothing remains of it."""
     columns = (SpinnerColumn(), "{task.description}", TimeElapsedColumn())
     console = Console(stderr=True)
@@ -139,8 +139,7 @@ def show_named(name: str) -> None:
     instances, targets = known.problems.instances(), known.targets
     if part in instances:
         setting = known.simulation.setting().model_dump()
-        with working("computing what is true of it"):
-            print_instance(paper, instances[part], setting)
+        print_instance(paper, instances[part], setting)
     elif part in targets:
         _print_target(paper, part)
     else:
@@ -154,7 +153,8 @@ def show_named(name: str) -> None:
 def print_instance(paper: str, instance, setting: dict) -> None:
     """Print an instance's tables, what is true of it, and its lower bound under a setting."""
     known = registry.PAPERS[paper]
-    truth = describe_instances(paper, {instance.name: instance})[instance.name]["truth"]
+    with _working("computing what is true of it"):
+        truth = describe_instances(paper, {instance.name: instance})[instance.name]["truth"]
     frames = known.own.describe(instance, truth)
     at = ", ".join(f"{name} = {setting[name]:g}" for name in known.own.bound_options)
     title = f"ground truth and bounds{f' ({at})' if at else ''}"
