@@ -161,7 +161,7 @@ class Live(RuleBasedStateMachine):
 
     @rule()
     def threads(self):
-        """Four ask a copy for two trials each and tell them: one history, which replays."""
+        """Eight ask a copy for two trials each and tell them: one history, which replays."""
         shared = self.kind.from_dict(self.s.to_dict())
 
         def work(_):
@@ -171,8 +171,8 @@ class Live(RuleBasedStateMachine):
                     answered.append(trial.id)
 
         answered = []
-        with ThreadPoolExecutor(4) as pool:
-            list(pool.map(work, range(4)))
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(work, range(8)))
         assert len(answered) == len(set(answered)) == shared.told - self.s.told
         self.check_replay(shared)
 

@@ -172,8 +172,8 @@ def in_a_row(directions, uncertainty, counts, rule, arm, most):
 @pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
 @settings(max_examples=150)
 @given(fit=states(), kept=st.sampled_from([1, 2, 4, 15]))
-def test_a_streak_is_what_the_rule_takes_in_a_row(rule, fit, kept):
-    """Of few and of many directions; a repeats's doubling stops short of the last pull by half."""
+def test_repeats_are_what_the_rule_takes_in_a_row(rule, fit, kept):
+    """Of few and of many directions; the doubling stops short of the last pull by half."""
     pairs = all_pairs(len(fit.arms))
     directions = Directions(*(part[:kept].copy() for part in pairs))
     uncertainty = measured(fit, directions)
@@ -182,7 +182,7 @@ def test_a_streak_is_what_the_rule_takes_in_a_row(rule, fit, kept):
     assert 1 <= found <= in_a_row(directions, uncertainty, fit.counts, rule, arm, found)
 
 
-def test_streaks_of_arms_with_few_pulls():
+def test_repeats_of_arms_with_few_pulls():
     """Where one pull changes much: ten thousand states of long and short arms."""
     rng = np.random.default_rng(0)
     longest = 0
@@ -202,7 +202,7 @@ def test_streaks_of_arms_with_few_pulls():
 
 
 @pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
-def test_a_streak_ends_where_arms_tie(rule):
+def test_repeats_end_where_arms_tie(rule):
     """The second arm tells a little less; three pulls on it is the one pulled least."""
     for apart in (1e-10, 1e-8, 1e-6, 1e-4, 1e-2):
         arms = np.array([[1.0, 0.0], [np.cos(apart), np.sin(apart)], [0.0, 1.0]])
@@ -219,7 +219,7 @@ def test_a_streak_ends_where_arms_tie(rule):
 
 
 @pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])
-def test_streaks_are_found_where_one_direction_is_left(rule):
+def test_repeats_are_found_where_one_direction_is_left(rule):
     """Of the paper's two arms that are hard to tell apart: within a factor 4 of what is true."""
     problem = paper_instance(5).problem
     fit = make_fit(problem.arms, 0.0)

@@ -1,7 +1,7 @@
 """The strategies as ask/tell objects, on the same steps as simulations (`strategies.py`)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, overload
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -209,9 +209,10 @@ class _Baics(Monitored, AskTell[Pair]):
         return self._arms[k], self._groups[l]
 
     def _index(self, arm: Any) -> int:
-        if isinstance(arm, str) or np.ndim(arm) != 1 or len(arm) != 2:
+        pair = cast(Sequence[Any], arm if isinstance(arm, tuple) or np.ndim(arm) == 1 else ())
+        if len(pair) != 2:
             raise ValueError(f"arm must be an (arm, subpopulation), got {arm!r}")
-        return self._arms.index(arm[0]) * len(self._groups) + self._groups.index(arm[1])
+        return self._arms.index(pair[0]) * len(self._groups) + self._groups.index(pair[1])
 
     def _data(self) -> list[np.ndarray]:
         return [self._state.clock, self._state.pulls]

@@ -216,11 +216,12 @@ class _Cbmai(Monitored, AskTell[Label]):
         """What is left of the budget."""
         return self._budget - int(self._state.pulls.sum())
 
-    def _look(self) -> bool:
+    def _update(self, index: int, observation: Any) -> bool:
         """Pulls beyond those wanted may use up the budget early: then all rounds end."""
+        done = super()._update(index, observation)
         while self._state.counters[PHASE] == RUNNING and not self._left:
             end_round(self._rules, self._state)
-        return super()._look()
+        return done or bool(self._state.counters[PHASE] != RUNNING)
 
     def _may_ask(self) -> bool:
         return self._left > 0 and any(

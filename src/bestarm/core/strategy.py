@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numba.extending import is_jitted
 
 from bestarm.core.compile import BARE, COUNTING
 
@@ -42,6 +43,11 @@ def _resume(world: Any, rules: Any, state: Any, cap: int, environment: Any, coin
         arm = choose(rules, state, coins)
         observe(rules, state, arm, pull(world, state, arm, environment))
     return False
+
+
+def _update(rules: Any, state: Any, arm: int, observed: Any) -> bool:
+    observe(rules, state, arm, observed)
+    return done(rules, state)
 
 
 def _play(world: Any, rules: Any, cap: int, environment: Any, coins: Any) -> tuple[Any, bool]:
@@ -83,24 +89,39 @@ class Strategy:
     lean: bool = False
 
     @cached_property
+    def update(self) -> Step:
+        """update(rules, state, arm, observed) -> done: observes and looks, in one compiled step.
+
+        Passing a state of thirty arrays from Python takes as long as the step itself.
+        """
+        return self._compiled(_update, "update", lean=self.lean)
+
+    @cached_property
     def resume(self) -> Step:
         """resume(world, rules, state, cap, environment, coins) -> stopped, a compiled loop.
 
         Continues a run from a state; `cap` and `stopped` are as in `play`.
         """
-        steps = {name: getattr(self, name) for name in STEPS}
-        loop = _copy(_resume, f"{self.name} resume", steps)
-        return numba.njit(**(BARE if self.lean else COUNTING))(loop)
+        return self._compiled(_resume, "resume", lean=self.lean)
 
     @cached_property
     def play(self) -> Step:
         """play(world, rules, cap, environment, coins) -> (state, stopped), a compiled run.
 
         Makes at most `cap` pulls; `stopped` is whether the stopping rule held before one of them.
+        """
+        return self._compiled(_play, "play", lean=False)
+
+    def _compiled(self, template: FunctionType, name: str, *, lean: bool) -> Step:
+        """A compiled copy of a template with this strategy's steps; a plain one if they are plain.
+
         Numba caches compiled functions by file, name and first line, so each copy has its own name.
         """
-        run = _copy(_play, f"{self.name} play", {"start": self.start, "resume": self.resume})
-        return numba.njit(**COUNTING)(run)
+        used = {step: getattr(self, step) for step in set(STEPS) & set(template.__code__.co_names)}
+        copy = _copy(template, f"{self.name} {name}", used)
+        if not all(map(is_jitted, used.values())):
+            return copy
+        return numba.njit(**(BARE if lean else COUNTING))(copy)
 
     def follow(
         self, world: Any, rules: Any, state: Any, environment: Any, coins: Any
@@ -131,12 +152,11 @@ class Steps(NamedTuple):
     cap: int  # most pulls
 
 
-STEPS = ("done", "choose", "observe", "pull")
+STEPS = ("start", "done", "choose", "observe", "pull", "resume")
 
 
-def _copy(template: Step, name: str, names: dict[str, Step]) -> FunctionType:
+def _copy(template: FunctionType, name: str, names: dict[str, Step]) -> FunctionType:
     """A copy of a function under another name, whose global names are `names`."""
-    assert isinstance(template, FunctionType)
     copy = FunctionType(template.__code__, names, name)
     copy.__module__, copy.__qualname__ = template.__module__, name
     return copy

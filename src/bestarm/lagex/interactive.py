@@ -119,9 +119,9 @@ class _Lagex(Monitored, AskTell[Label]):
             f"{nats[v]:.2f}, {needed:.2f} is needed; {more}."
         )
 
-    def _look(self) -> bool:
+    def _update(self, index: int, observation: Any) -> bool:
         cut = self._state.counts[FAR_CUT]
-        done = super()._look()
+        done = super()._update(index, observation)
         if self._state.counts[FAR_CUT] > cut:
             warnings.warn(
                 f"{type(self).__name__} would stop, but the policies have more than "

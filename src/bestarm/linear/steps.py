@@ -73,6 +73,15 @@ class Linear:
         if fit.ridge > 0.0 or np.linalg.matrix_rank(pulled) == fit.theta.size:
             refit(fit)
 
+    def done(self, rules: Any, state: Any) -> bool:
+        """The stopping rule."""
+        raise NotImplementedError
+
+    def update(self, rules: Any, state: Any, arm: int, observed: float) -> bool:
+        """Observe, and whether the stopping rule holds."""
+        self.observe(rules, state, arm, observed)
+        return self.done(rules, state)
+
     def expect(self, rules: Any, state: Any, arm: int) -> None:
         """Count a pull of an arm whose reward is not known yet."""
         state.fit.counts[arm] += 1.0
