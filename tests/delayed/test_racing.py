@@ -135,6 +135,10 @@ CASES = [
     {"feedback": "biased"},
     {"feedback": "biased", "delay": (1, 10), "batch": 3},
     {"feedback": "biased", "split": "guaranteed", "batch": 10, "pooled": 10},
+    # feedback so exact that it moves the bounds although its bias must be learnt:
+    {"feedback": "biased", "sigma_p": 0.05, "batch": 5},
+    {"feedback": "biased", "sigma_p": 0.05, "batch": 10, "pooled": 10},
+    {"feedback": "biased", "sigma_p": 0.02, "by_slot": True, "batch": 4, "delay": (1, 10)},
     {"multiplier": 1.0, "sigma_p": 0.2},
     {"cap": 40},
     {"feedback": "full", "cap": 37, "batch": 2},
