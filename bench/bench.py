@@ -28,7 +28,7 @@ from rich.table import Table
 from timed import of as timed_of
 
 from bestarm.core.streams import replication_streams, streams_of
-from bestarm.pipeline import registry, served
+from bestarm.pipeline import client, registry, served
 from bestarm.pipeline.report_speed import FIRST, INSTALL, REBUILD
 from bestarm.pipeline.scales import read_scale
 
@@ -205,7 +205,7 @@ def starts(papers: list[str]) -> Iterator[Row]:
             server = served.start()
             once()  # the server imports and loads
             forked = statistics.median(timed(once)[0] for _ in range(REPEATS))
-            del os.environ[served.SOCKET]
+            del os.environ[client.SOCKET]
             if server is not None and server.stdin is not None:
                 server.stdin.close()
                 server.wait()

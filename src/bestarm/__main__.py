@@ -1,8 +1,8 @@
 import sys
 
-from bestarm.pipeline import served
+from bestarm.pipeline import client
 
-if (code := served.ask(sys.argv[1:])) is not None:
+if (code := client.ask(sys.argv[1:])) is not None:
     sys.exit(code)
 
 from bestarm.cli import main

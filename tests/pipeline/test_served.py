@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.pipeline import served
+from bestarm.pipeline import client, served
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server is for Linux")
 TABLE = "figures/baics/fig1.csv"
@@ -18,17 +18,17 @@ TABLE = "figures/baics/fig1.csv"
 @pytest.fixture
 def server(monkeypatch):
     """A server, whose socket is in the environment."""
-    monkeypatch.delenv(served.SOCKET, raising=False)
+    monkeypatch.delenv(client.SOCKET, raising=False)
     server = served.start()
     assert server is not None
     assert server.stdin is not None
-    path = Path(os.environ[served.SOCKET])
+    path = Path(os.environ[client.SOCKET])
     wait_for(path.exists)
     yield server
     server.stdin.close()
     assert server.wait(timeout=60) == 0
     assert not path.parent.exists()
-    os.environ.pop(served.SOCKET, None)
+    os.environ.pop(client.SOCKET, None)
 
 
 def wait_for(condition):
@@ -60,11 +60,11 @@ def test_a_fork_does_what_the_command_does(root, tmp_path, server, monkeypatch):
     """The same files from a relative path, the same words and codes where the input is bad."""
     monkeypatch.chdir(root)
     command, files = draw(tmp_path, "fork")
-    assert served.ask([str(word) for word in command]) == 0
+    assert client.ask([str(word) for word in command]) == 0
     bad = ("workflow", "table", "baics", "fig99", "x", "y", "--out", tmp_path / "x")
     said = bestarm(*bad)
-    monkeypatch.delenv(served.SOCKET)
-    assert served.ask([str(word) for word in command]) is None
+    monkeypatch.delenv(client.SOCKET)
+    assert client.ask([str(word) for word in command]) is None
     command, own = draw(tmp_path, "own")
     assert bestarm(*command).returncode == 0
     assert [file.read_bytes() for file in files] == [file.read_bytes() for file in own]
@@ -76,16 +76,16 @@ def test_a_fork_does_what_the_command_does(root, tmp_path, server, monkeypatch):
 
 def test_without_its_server_a_command_does_the_job_itself(root, tmp_path, monkeypatch):
     monkeypatch.chdir(root)
-    monkeypatch.setenv(served.SOCKET, str(tmp_path / "nobody"))
+    monkeypatch.setenv(client.SOCKET, str(tmp_path / "nobody"))
     command, files = draw(tmp_path, "own")
     assert bestarm(*command).returncode == 0
     assert all(file.exists() for file in files)
 
 
 def test_other_commands_are_not_asked_for(server):
-    assert served.ask(["list", "baics"]) is None
-    assert served.ask(["workflow"]) is None
-    assert served.ask(["workflow", "compile", "baics"]) is None
+    assert client.ask(["list", "baics"]) is None
+    assert client.ask(["workflow"]) is None
+    assert client.ask(["workflow", "compile", "baics"]) is None
 
 
 @pytest.fixture

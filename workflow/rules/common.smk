@@ -11,7 +11,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([SOURCE, *filter(None, [os.environ.ge
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry, served
+from bestarm.pipeline import client, registry, served
 from bestarm.pipeline.captions import rst_caption
 from bestarm.common.arithmetic import same_kernels
 from bestarm.common.codehash import code_hash
@@ -20,7 +20,7 @@ from bestarm.pipeline.scales import SCALES, read_scale
 # A job on a node of a cluster stays within what it was given: no server of another machine, or of
 # this one outside the job, does it.
 if not workflow.is_main_process:
-    os.environ.pop(served.SOCKET, None)
+    os.environ.pop(client.SOCKET, None)
 
 # Before any job starts; Snakemake itself gives each one thread.
 os.environ.update(same_kernels())

@@ -3,15 +3,16 @@
 Importing pandas and Matplotlib takes a processor about a second, and so does loading a paper's
 kernels; a table or a small shard takes a fraction of that, and a build makes hundreds. So a build
 starts one server beside it, and `python -m bestarm workflow table ...` hands its arguments, folder,
-environment and open files to it (`ask`); the server forks, the fork does the job as the command
-would have, and the command ends with the fork's exit code. Where there is no server (a node of a
-cluster, another system than Linux, the command typed by hand) the command does the job itself: the
-files are the same.
+environment and open files to it (`client.py`); the server forks, the fork does the job as the
+command would have, and the command ends with the fork's exit code. Where there is no server (a node
+of a cluster, another system than Linux, the command typed by hand) the command does the job itself:
+the files are the same.
 
 A fork is killed when its command is, and the server ends with the build.
 """
 
-import json
+import gc
+import marshal
 import os
 import selectors
 import signal
@@ -26,31 +27,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-#: Where the environment names the server's socket.
-SOCKET = "BESTARM_JOBS"
-#: The commands that it does.
-SHORT = ("shard", "summary", "table", "plot", "claims", "overview", "captions", "manifest")
+from bestarm.pipeline.client import SOCKET
+
 MOST_BYTES = 1 << 20
-
-
-def ask(arguments: list[str]) -> int | None:
-    """Let the server do a command; its exit code, or None if there is no server for it."""
-    path = os.environ.get(SOCKET)
-    if not path or arguments[:1] != ["workflow"] or arguments[1:2] not in [[n] for n in SHORT]:
-        return None
-    request = {"arguments": arguments, "folder": str(Path.cwd()), "environment": {**os.environ}}
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
-        try:
-            server.connect(path)
-            socket.send_fds(server, [json.dumps(request).encode()], [0, 1, 2])
-        except OSError:
-            return None
-        try:
-            reply = server.recv(64)
-        except KeyboardInterrupt:  # the fork is told too, by the terminal
-            server.settimeout(2)
-            reply = server.recv(64)
-    return int(reply) if reply else None
 
 
 def start() -> subprocess.Popen[bytes] | None:
@@ -105,8 +84,9 @@ class Server:
         if not message:  # it left before it asked
             client.close()
             return
-        request = json.loads(message)
+        request = marshal.loads(message)
         _import(*request["arguments"][1:3])
+        gc.freeze()  # else a fork's collector writes to every object, which copies its page
         child = os.fork()
         if child == 0:
             self.selector.close()
@@ -137,6 +117,10 @@ class Server:
 def _import(command: str = "", paper: str = "") -> None:
     """Import what commands need: all of them, or one on a paper. What fails is left to the command,
     which says why."""
+    import fontTools.subset  # noqa: F401
+    from matplotlib.backends import backend_agg, backend_pdf, backend_svg  # noqa: F401
+
+    from bestarm import cli  # noqa: F401
     from bestarm.common import style, tables  # noqa: F401
     from bestarm.pipeline import registry, scoreboard, shard, summary  # noqa: F401
 

@@ -1,0 +1,34 @@
+"""A command of a build lets the server beside the build (`served.py`) do it.
+
+A build starts hundreds of commands, so this imports next to nothing.
+"""
+
+import marshal
+import os
+import socket
+
+#: Where the environment names the server's socket.
+SOCKET = "BESTARM_JOBS"
+#: The commands that it does.
+SHORT = ("shard", "summary", "table", "plot", "claims", "overview", "captions", "manifest")
+
+
+def ask(arguments: list[str]) -> int | None:
+    """Let the server do a command; its exit code, or None if there is no server for it."""
+    path = os.environ.get(SOCKET)
+    if not path or arguments[:1] != ["workflow"] or arguments[1:2] not in [[n] for n in SHORT]:
+        return None
+    folder = os.getcwd()  # noqa: PTH109 importing pathlib takes longer than the rest of this
+    request = {"arguments": arguments, "folder": folder, "environment": {**os.environ}}
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+        try:
+            server.connect(path)
+            socket.send_fds(server, [marshal.dumps(request)], [0, 1, 2])
+        except OSError:
+            return None
+        try:
+            reply = server.recv(64)
+        except KeyboardInterrupt:  # the fork is told too, by the terminal
+            server.settimeout(2)
+            reply = server.recv(64)
+    return int(reply) if reply else None
