@@ -14,7 +14,16 @@ from bestarm.lagex.allocation import ACCURACY
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
 from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, choose, done
 from bestarm.lagex.problem import Instance, imdb, setup1
-from bestarm.lagex.state import NO_POLICY, PROJECTED, SOLVED, TIME, UNIFORM, observe, start
+from bestarm.lagex.state import (
+    NO_POLICY,
+    OPTIMISTIC,
+    PROJECTED,
+    SOLVED,
+    TIME,
+    UNIFORM,
+    observe,
+    start,
+)
 from bestarm.lagex.strategies import (
     EASY,
     KINDS,
@@ -55,6 +64,27 @@ PLAIN = made([1.5, 0.0, 0.5], ([1.0, 0.0, 0.0], 0.5))
 TWO = made([1.0, 0.0], ([1.0, 0.0], 2.0))
 #: Two policies tie.
 TIED = made([1.0, 0.3, 0.3], ([1.0, 0.0, 0.0], 0.5))
+
+
+#: What differs from the rules of `as-written`, of LAGEX at r = 0.01 (docs/readings.md).
+CHANGES = {
+    "as-written": {},
+    "averages": {"ridge": False},
+    "printed-r": {"added": -0.01},
+    "optimistic-policy": {"optimistic_policy": True},
+    "inside": {"region": OPTIMISTIC},
+    "full-adagrad": {"full_matrix": True},
+    "released-stop": {"released": True, "r": 0.0, "added": 0.0},
+}
+
+
+@pytest.mark.parametrize("reading", READINGS["LAGEX"])
+def test_a_reading_changes_what_its_name_says(reading):
+    """The slow runs below are given the same rules, so they cannot tell."""
+    rules = rules_for("LAGEX", reading, PLAIN.model, r=0.01)._asdict()
+    paper = rules_for("LAGEX", "as-written", PLAIN.model, r=0.01)._asdict()
+    assert (paper["r"], paper["added"]) == (0.01, 0.01)
+    assert {n: v for n, v in rules.items() if np.any(v != paper[n])} == CHANGES[reading]
 
 
 def replicate(strategy, instance, replication, reading=None, seed=31, **setting):
