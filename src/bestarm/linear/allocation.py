@@ -289,7 +289,8 @@ class StaticSequence:
         self._lock = threading.Lock()
         self._fit, self._directions, self._rule = fit, directions, rule
         self.n_initial = initial.size  # pulls before which theta may not be determined
-        self._arms = initial.astype(np.int32)
+        # of bytes for up to 256 arms, as a cap of 10^7 pulls and more is common
+        self._arms = initial.astype(np.min_scalar_type(len(fit.arms) - 1))
         self._known = initial.size
         fit.counts[initial] = 1.0
 
@@ -298,7 +299,7 @@ class StaticSequence:
         with self._lock:
             if n > self._known:
                 size = _round_up(max(n, self._known + self._known // 4))
-                longer = np.empty(size, np.int32)
+                longer = np.empty(size, self._arms.dtype)
                 longer[: self._known] = self._arms[: self._known]
                 while self._known < size:
                     end = _round_up(self._known + 1)

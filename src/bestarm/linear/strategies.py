@@ -327,15 +327,13 @@ def prepare_oracle(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
     """XY-Oracle; by Eq. (4) it stops after a number of pulls that does not depend on rewards."""
     if rules.means is None:
         return prepare_static(rules, problem, cap)
-    n = deterministic_budget(rules, problem.means, cap)
-    pulled = rules.sequence.prefix(n or cap)[: n or cap]
-    counts = np.bincount(pulled, minlength=len(rules.arms)).astype(float)
+    counts, holds = deterministic_counts(rules, problem.means, cap)
 
     def replicate(streams: Streams) -> Outcome:
         fit = make_fit(rules.arms, 0.0)
         fit.counts[:] = counts
         draw_sums(fit, problem.means, streams.environment.standard_normal(counts.size))
-        return outcome(fit, counts, n > 0)
+        return outcome(fit, counts, holds)
 
     return replicate
 
@@ -345,15 +343,22 @@ def deterministic_budget(rules: StaticRules, means: np.ndarray, cap: int) -> int
 
     This is the stopping time of XY-Oracle, and for G and XY that of a run with exact estimates.
     """
+    counts, holds = deterministic_counts(rules, means, cap)
+    return int(counts.sum()) if holds else 0
+
+
+def deterministic_counts(
+    rules: StaticRules, means: np.ndarray, cap: int
+) -> tuple[np.ndarray, bool]:
+    """(K,) pulls of each arm until Eq. (4) holds or the cap is reached, and whether it holds."""
     fit = make_fit(rules.arms, 0.0)
     known = 0
     while known < cap:
         pulls = rules.sequence.prefix(min(known + 1, cap))[:cap]
-        n = true_gaps_hold(fit, means, rules.width, pulls, rules.sequence.n_initial, known)
-        if n:
-            return n
+        if true_gaps_hold(fit, means, rules.width, pulls, rules.sequence.n_initial, known):
+            return fit.counts, True
         known = pulls.size
-    return 0
+    return fit.counts, False
 
 
 def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replicate:
