@@ -1,6 +1,7 @@
 """`bestarm.compare` and plugins: strategies from outside beside those of the package."""
 
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -63,10 +64,16 @@ def derived(kind):
     return type(f"My{kind.__name__}", (kind,), {"__module__": "mine"})
 
 
+#: Rewards in another unit: told and divided again by a power of two, they stay the same bits.
+SCALED = {
+    baics.FWS: EASY["baics"].model_copy(update={"sigma": 2.0}),
+    linear.G: EASY["linear"].model_copy(update={"sigma": 0.5}),
+}
+
 SAME = [
+    *((kind, {}) for kind in SCALED),
     (baics.TaSCS, {}),
     (baics.Uniform, {"delta": 0.3}),
-    (linear.G, {}),
     (linear.LinGapE, {}),
     (linear.XYOracle, {}),
     (lagex.LAGEX, {"r": 0.5}),
@@ -80,7 +87,8 @@ SAME = [
 def test_a_derived_class_has_the_rows_of_the_compiled_strategy(kind, options):
     """All columns but what cannot be seen from outside: the same rewards, pulls and answers."""
     paper = kind.__module__.split(".")[1]
-    found = compare(EASY[paper], [kind, derived(kind)], reps=7, cores=1, **options)
+    instance = SCALED.get(kind, EASY[paper])
+    found = compare(instance, [kind, derived(kind)], reps=7, cores=1, **options)
     ours, theirs = (
         rows.reset_index(drop=True) for _, rows in found.runs.groupby("reading", sort=False)
     )
@@ -216,6 +224,33 @@ def test_a_mixture_is_valued_by_the_truth():
     assert third.correct.all() and bare.correct.all()
     assert third.tau.tolist() == [9] * 4
     assert bare.reward.isna().all()
+
+
+def test_rewards_and_costs_are_those_of_the_arm():
+    """CBMAI: their means over 4,000 pulls are within 6 standard errors of the truth."""
+    means = []
+
+    class Third:
+        answer = None
+
+        def __init__(self, budget):
+            self.left, self.total = budget, np.zeros(2)
+
+        def ask(self):
+            return 1
+
+        def tell(self, arm, reward, costs):
+            self.total += [reward, *costs]
+            self.left -= 1
+
+        @property
+        def done(self):
+            if not self.left:
+                means.append(self.total / 4000)
+            return not self.left
+
+    compare(EASY["cbmai"], [Third], reps=1, budget=4000, cores=1)
+    assert abs(means[0] - [3.0, 2.0]).max() < 6 / 4000**0.5
 
 
 def failing(**methods):
@@ -416,6 +451,16 @@ def test_a_plugin_is_run_beside_the_strategies_that_are_named(mine):
     result = bestarm(*asked, cwd=mine)
     for name in ("Uniform", "one", "two"):
         assert name in result.stdout
+
+
+def test_progress_is_shown_on_a_terminal(mine):
+    read, write = pty.openpty()
+    asked = ["run", "mine.yaml", "--reps", "40", "--strategy", "Uniform", "--plugin", "plugin.py"]
+    command = [sys.executable, "-m", "bestarm", *asked]
+    subprocess.run(command, cwd=mine, stdout=subprocess.DEVNULL, stderr=write, check=True)
+    os.close(write)
+    assert b"Mine (own)" in (said := os.read(read, 1_000_000))
+    assert said.count(b"40/40") >= 2
 
 
 @pytest.mark.parametrize(
