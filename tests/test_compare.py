@@ -65,13 +65,16 @@ def derived(kind):
 
 
 #: Rewards in another unit: told and divided again by a power of two, they stay the same bits.
-SCALED = {
+#: Arms in another order in every run.
+CHANGED = {
+    delayed.Partial: EASY["delayed"].model_copy(update={"shuffled": True}),
     baics.FWS: EASY["baics"].model_copy(update={"sigma": 2.0}),
     linear.G: EASY["linear"].model_copy(update={"sigma": 0.5}),
 }
 
 SAME = [
-    *((kind, {}) for kind in SCALED),
+    (baics.FWS, {}),
+    (linear.G, {}),
     (baics.TaSCS, {}),
     (baics.Uniform, {"delta": 0.3}),
     (linear.LinGapE, {}),
@@ -87,7 +90,7 @@ SAME = [
 def test_a_derived_class_has_the_rows_of_the_compiled_strategy(kind, options):
     """All columns but what cannot be seen from outside: the same rewards, pulls and answers."""
     paper = kind.__module__.split(".")[1]
-    instance = SCALED.get(kind, EASY[paper])
+    instance = CHANGED.get(kind, EASY[paper])
     found = compare(instance, [kind, derived(kind)], reps=7, cores=1, **options)
     ours, theirs = (
         rows.reset_index(drop=True) for _, rows in found.runs.groupby("reading", sort=False)
