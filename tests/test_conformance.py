@@ -89,6 +89,11 @@ def late(self, arm, reward):
     Turns.tell(self, arm, reward)
 
 
+def counts_on(self, arm, reward):
+    self.sums[arm] += 0.0 if self.done else reward
+    self.told += 1
+
+
 #: What is broken, and the check that says so, by the beginning of its words.
 BROKEN = [
     ({"__init__": raises}, "is made"),
@@ -102,6 +107,7 @@ BROKEN = [
     ({"tell": strict}, "takes a reward"),
     ({"ask": lambda self, n=1: self.told % 3}, "takes several"),
     ({"tell": late}, "stays done"),
+    ({"tell": counts_on}, "stays done"),
     ({"to_dict": lambda self: {1, 2}}, "goes on"),
     ({"from_dict": classmethod(lambda cls, data: cls(data["sums"], None))}, "goes on"),
 ]

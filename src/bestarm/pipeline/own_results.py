@@ -158,6 +158,7 @@ class Found:
             names = [f"{c.label} ({c.reading})" if several else c.label for c in cells]
             axes.set_yticks(range(len(cells)), names)
             axes.set(xlabel=heading, ylim=(len(cells) - 0.5, -0.5))
+            axes.locator_params(axis="x", nbins=4)
         for axes in panels[len(headings) :]:
             axes.set_axis_off()
         figure.suptitle(f"{self.title}; 95% intervals", fontsize=8)
