@@ -1,4 +1,4 @@
-"""docs/adding-a-strategy.md, done to a copy of the package and taken back."""
+"""docs/adding-a-strategy.md: in an empty folder, and to a copy of the package and taken back."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def package(root, tmp_path):
     """A copy of the package with the page's strategy."""
     folder = tmp_path / "bestarm"
     shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    section, row = blocks(root)
+    *_, section, row = blocks(root)
     with (folder / "baics/steps.py").open("a") as steps:
         steps.write(f"\n\n{section}")
     table = folder / "baics/strategies.py"
@@ -41,6 +41,39 @@ def run(package, root, *command):
         [sys.executable, "-m", *command],
         env=environment, cwd=root, capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+def test_from_an_empty_folder_to_a_table_and_a_picture(root, tmp_path):
+    """The files and scripts of the page, as written, and its commands."""
+    file, script, compiled, same, *_ = blocks(root)
+    (tmp_path / "my_strategy.py").write_text(file)
+    (tmp_path / "my_compiled.py").write_text(compiled)
+    (tmp_path / "my-instance.yaml").write_text(
+        "paper: linear\narms: [[1, 0], [0, 1], [0.6, 0.8]]\ntheta: [2, 0]\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+
+    def here(*command):
+        result = subprocess.run(
+            [sys.executable, *command],
+            env=environment, cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
+
+    for code in (script, same):
+        (tmp_path / "script.py").write_text(code)
+        said = here("script.py")
+        assert ("Elimination" in said) == (code is script)
+    assert (tmp_path / "elimination.png").stat().st_size > 10_000
+
+    page = (root / "docs/adding-a-strategy.md").read_text()
+    command = re.search(r"^bestarm (run .*--plugin .*)$", page, re.MULTILINE)[1].split()
+    said = here("-m", "bestarm", *command, "--reps", "20")
+    assert said.count("Elimination") == said.count("LinGapE") > 0
+    assert (tmp_path / "compared.pdf").is_file()
+    command = re.search(r"^python (-m bestarm.conformance .*)$", page, re.MULTILINE)[1].split()
+    assert here(*command).endswith("all holds\n")
 
 
 def test_a_strategy_is_added_and_removed(package, root, tmp_path):

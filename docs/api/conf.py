@@ -21,7 +21,7 @@ html_sidebars = {"**": [f"sidebar/{part}.html" for part in ("brand", "navigation
 
 
 def setup(app):
-    """No search, since there are eight pages and it would be as large as three; and plain text."""
+    """No search, since there are nine pages and it would be as large as three; and plain text."""
     app.connect("builder-inited", lambda app: setattr(app.builder, "search", False))
     app.connect("autodoc-process-docstring", absolute_values)
 

@@ -1,3 +1,15 @@
 """Best-arm identification: the algorithms of five papers, and what of them replicates."""
 
+from importlib import import_module
+from typing import Any
+
 __version__ = "1.0.0"
+
+#: What is imported on first use, so that ask/tell objects load quickly.
+_LATER = {"compare": "bestarm.pipeline.compare", "Compiled": "bestarm.common.custom"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

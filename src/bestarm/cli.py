@@ -90,10 +90,11 @@ def _options(
 @command("list")
 def list_papers(paper: Annotated[Paper | None, typer.Argument(help="Only this one.")] = None):
     """List the papers: their strategies, readings, instances and targets."""
-    from bestarm.pipeline.show import list_paper
+    from bestarm.pipeline.show import list_installed, list_paper
 
     for name in [paper] if paper else registry.PAPERS:
         list_paper(name)
+    list_installed()
 
 
 @command()
@@ -125,6 +126,12 @@ def run(
     reps: Annotated[int, typer.Option(min=1, max=10**6, help="Runs of each strategy.")] = 1000,
     strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Also the strategies of this Python file, which is run as your own code."
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
     cores: Cores = None,
     out: Annotated[Path | None, typer.Option(help="Write every run to this .parquet file.")] = None,
@@ -135,11 +142,12 @@ def run(
     ] = None,
 ):
     """Simulate the strategies on your own instance and compare them."""
-    from bestarm.pipeline.own import run_own
+    from bestarm.pipeline.own import Asked, Runs, run_own
     from bestarm.pipeline.own_results import Files
 
     files = Files(instance, out=out, csv=csv, json=json, plot=plot)
-    run_own(instance, reps, further(context), strategy, reading, seed, cores, files)
+    asked = Asked(strategy, reading, plugin)
+    run_own(instance, further(context), asked, Runs(reps, seed, cores), files)
 
 
 @command(cls=Further, epilog=FURTHER)

@@ -7,7 +7,7 @@ from bestarm.common.renamed import RENAMED, refusal
 from bestarm.common.tables import COLUMNS, read_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.own import own_experiment, split_options
+from bestarm.pipeline.own import Wanted, own_experiment, split_options
 
 
 def test_new_names_are_known_and_old_ones_are_not():
@@ -25,12 +25,12 @@ def test_a_reading():
     with pytest.raises(InputError, match=f"^LATS: reading: {said}$"):
         lagex.LATS(n_arms=2, limits=0.5, reading="released")
     with pytest.raises(InputError, match=f"^--reading: {said}$"):
-        own_experiment("lagex", "mine", {}, None, ["released"])
+        own_experiment("lagex", "mine", {}, Wanted(readings=["released"]))
 
 
 def test_a_reading_that_another_paper_has_renamed_is_just_unknown():
     with pytest.raises(InputError, match=r"^--reading: must be one of as-written"):
-        own_experiment("baics", "mine", {}, None, ["released"])
+        own_experiment("baics", "mine", {}, Wanted(readings=["released"]))
 
 
 def test_an_option(monkeypatch):

@@ -6,6 +6,7 @@
     statistics.py   STATISTICS: Statistics
     targets.py      TARGETS: tuple[Target, ...]
     own.py          OWN: Own
+    custom.py       CUSTOM: Custom, if strategies from outside may play its instances
     plots.py        PLOTS: Plots
     reference.py    slow versions, for tests
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from bestarm.common.custom import Custom
     from bestarm.common.looks import Look
     from bestarm.core.estimates import Estimate
     from bestarm.core.strategy import Steps
@@ -399,6 +401,10 @@ class Paper:
     @cached_property
     def own(self) -> Own:
         return self.module("own").OWN
+
+    @cached_property
+    def custom(self) -> Custom:
+        return self.module("custom").CUSTOM
 
     @cached_property
     def plots(self) -> Plots:

@@ -12,8 +12,8 @@ the steps on a real experiment.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -62,7 +62,10 @@ class Strategy:
     Args:
         name: unique, such as "baics T-a-SCS"; compiled loops are cached by it.
         start, done, choose, observe, pull: see the module. `inlined` is best for short ones.
+            Simulations on an instance of a paper have a `pull` of their own.
         lean: compile the loop as `lean` does; allowed if no step allocates an array.
+        cache: keep the compiled loops. Numba would not notice an edit to a step outside of this
+            package, so loops of such steps are compiled in each process.
 
     Example:
         Pulls three times, arm 0 only; the state is the number of pulls.
@@ -85,8 +88,9 @@ class Strategy:
     done: Step
     choose: Step
     observe: Step
-    pull: Step
+    pull: Step = _missing
     lean: bool = False
+    cache: bool = True
 
     @cached_property
     def update(self) -> Step:
@@ -121,7 +125,8 @@ class Strategy:
         copy = _copy(template, f"{self.name} {name}", used)
         if not all(map(is_jitted, used.values())):
             return copy
-        return numba.njit(**(BARE if lean else COUNTING))(copy)
+        kept: dict[str, Any] = {"cache": self.cache}
+        return numba.njit(**(BARE if lean else COUNTING) | kept)(copy)
 
     def follow(
         self, world: Any, rules: Any, state: Any, environment: Any, coins: Any
@@ -131,6 +136,30 @@ class Strategy:
             arm = int(self.choose(rules, state, coins))
             self.observe(rules, state, arm, self.pull(world, state, arm, environment))
             yield arm
+
+
+@cache
+def from_outside(strategy: Strategy, pull: Step, n_arms: int) -> Strategy:
+    """A strategy whose steps are not of this package, with a `pull` that first checks the arm.
+
+    Compiled code would read whatever lies at the place of an arm that does not exist. The same
+    arguments give the same object, so that its loop is compiled once.
+
+    Example:
+        >>> two = from_outside(Strategy("two", *[lambda *_: None] * 4), lambda *_: 1.0, 2)
+        >>> two.cache
+        False
+    """
+
+    kept: dict[str, Any] = {"cache": False}
+
+    @numba.njit(**COUNTING | kept)
+    def checked(world: Any, state: Any, arm: int, environment: Any) -> Any:
+        if not 0 <= arm < n_arms:
+            raise IndexError("choose gave an arm that does not exist")
+        return pull(world, state, arm, environment)
+
+    return replace(strategy, pull=checked, cache=False)
 
 
 class Steps(NamedTuple):

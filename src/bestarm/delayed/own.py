@@ -42,8 +42,11 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
 
 
 def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
-    """The top k that runs answered with."""
-    return [listed(instance.arm_names[arm - 1] for arm in arms) for arms in runs["answer"]]
+    """The top k that runs answered with, or "none"."""
+    names = instance.arm_names
+    return [
+        listed(names[arm - 1] for arm in arms) if arms.all() else "none" for arms in runs["answer"]
+    ]
 
 
 OWN = Own(COLUMNS, tables.bounds, describe, correct, answers)

@@ -346,19 +346,26 @@ class World(NamedTuple):
 
 
 @inlined
+def draw(world: World, s: State, arm: int, environment: np.random.Generator) -> np.ndarray:
+    """A reward, then d costs; the state does not matter."""
+    observed = world.observed
+    observed[0] = world.means[arm] + world.deviations[arm] * environment.standard_normal()
+    for i in range(world.limits.size):
+        observed[1 + i] = world.matrix[i, arm] + world.cost_sigma * environment.standard_normal()
+    return observed
+
+
+@inlined
 def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> np.ndarray:
     """A reward, then d costs. Also counts whether the policy and allocation violate limits."""
-    matrix, observed = world.matrix, world.observed
+    matrix = world.matrix
     if s.counts[TIME] >= s.omega.size:
         policy = s.policies.polytope.policy
         if breaks(matrix, world.limits, policy, BROKEN):
             world.broken[0] += 1
         if breaks(matrix, world.limits, s.omega, BROKEN_BY_SOLVER):
             world.broken[1] += 1
-    observed[0] = world.means[arm] + world.deviations[arm] * environment.standard_normal()
-    for i in range(world.limits.size):
-        observed[1 + i] = matrix[i, arm] + world.cost_sigma * environment.standard_normal()
-    return observed
+    return draw(world, s, arm, environment)
 
 
 #: All strategies share the same steps, whose rules hold the kind, so that one loop is compiled.

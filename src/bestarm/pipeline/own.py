@@ -1,30 +1,21 @@
 """Runs and bounds on a person's own instance file."""
 
-import os
 import re
-import sys
-import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
+from bestarm.common.custom import READING, Given
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.renamed import refusal
 from bestarm.core.inputs import Input, InputError, load_yaml, parse
-from bestarm.pipeline import registry
+from bestarm.pipeline import plugins, registry
 from bestarm.pipeline.own_results import Files, Found
+from bestarm.pipeline.own_runs import simulate
 from bestarm.pipeline.plan import describe_instances, make_plan
-from bestarm.pipeline.shard import simulate_cell
 from bestarm.pipeline.show import few, output, print_instance
 
-#: Replications handed to a thread at a time.
-CHUNK = 20
 #: Sizes of numbers other than 0: fourth powers of their ratios are still far from overflowing.
 SMALLEST, LARGEST = 1e-12, 1e12
 #: Control characters, which would steer the terminal that a name is printed to.
@@ -68,7 +59,7 @@ def _leaves(value: Any, field: str) -> Iterator[tuple[str, Any]]:
 
 
 @contextmanager
-def _computing(path: Path) -> Iterator[None]:
+def computing(path: object) -> Iterator[None]:
     """Solvers that fail on an instance whose numbers are too far apart, as an error of its file."""
     try:
         yield
@@ -79,10 +70,13 @@ def _computing(path: Path) -> Iterator[None]:
         raise InputError(f"{path}: cannot be computed with these numbers ({reason})") from None
 
 
-def split_options(paper: str, asked: dict[str, str]) -> tuple[dict, dict[str, dict]]:
+def split_options(
+    paper: str, asked: Mapping[str, str], dashes: str = "--"
+) -> tuple[dict, dict[str, dict]]:
     """The setting, and each strategy's options, from options as a person wrote them.
 
-    Raises InputError for a name that the paper has not, or a value out of range.
+    Raises InputError for a name that the paper has not, or a value out of range; `dashes` are
+    what its messages put before a name.
     """
     simulation = registry.PAPERS[paper].simulation
     given = {name: None if text.lower() == "none" else text for name, text in asked.items()}
@@ -90,9 +84,10 @@ def split_options(paper: str, asked: dict[str, str]) -> tuple[dict, dict[str, di
     allowed += [name for model in simulation.options.values() for name in model.model_fields]
     for name in given:
         if name not in allowed:
-            written, options = name.replace("_", "-"), [f.replace("_", "-") for f in allowed]
-            only = f"{paper} has no such option, only --{', --'.join(options)}"
-            raise InputError(f"--{written}: {refusal('option', written, options) or only}")
+            names = [name, *allowed]
+            written, *options = [n.replace("_", "-") for n in names] if dashes else names
+            only = f"{paper} has no such option, only {dashes}{f', {dashes}'.join(options)}"
+            raise InputError(f"{dashes}{written}: {refusal('option', written, options) or only}")
 
     def part(model: type[Input]) -> dict:
         return {name: given[name] for name in model.model_fields if name in given}
@@ -105,92 +100,112 @@ def split_options(paper: str, asked: dict[str, str]) -> tuple[dict, dict[str, di
     return setting, options
 
 
+class Runs(NamedTuple):
+    """How much to simulate, and how."""
+
+    reps: int
+    seed: int = 0
+    cores: int | None = None  # all
+    quiet: bool = False  # no progress bar
+
+
+class Asked(NamedTuple):
+    """Strategies, readings and plugins as the command line has them."""
+
+    strategies: list[str] | None
+    readings: list[str] | None
+    plugins: list[Path] | None
+
+
+class Wanted(NamedTuple):
+    """Which strategies a person wants to run.
+
+    Args:
+        strategies: names, of the paper or of `given`; all if None.
+        readings: of the paper's strategies; the default ones if None.
+        given: those from outside, which are always run.
+    """
+
+    strategies: Sequence[str] | None = None
+    readings: Sequence[str] | None = None
+    given: Mapping[str, Given] = {}
+
+
 def own_experiment(
-    paper: str,
-    name: str,
-    asked: dict[str, str],
-    wanted: list[str] | None,
-    readings: list[str] | None,
+    paper: str, name: str, asked: Mapping[str, str], wanted: Wanted, dashes: str = "--"
 ) -> Experiment:
-    """Cells for the wanted strategies and readings (all strategies, the default reading)."""
+    """Cells for the wanted strategies and readings, in the order of their names.
+
+    Raises:
+        InputError: a strategy, a reading or an option does not exist, or a reading does not apply
+            to a strategy that was named.
+    """
     simulation = registry.PAPERS[paper].simulation
-    chosen = wanted or list(simulation.readings)
+    known = list(simulation.readings) + list(wanted.given)
+    named = simulation.readings if wanted.strategies is None else wanted.strategies
+    chosen = list(dict.fromkeys([*named, *wanted.given]))
     for strategy in chosen:
-        if strategy not in simulation.readings:
-            allowed = ", ".join(simulation.readings)
-            raise InputError(f"--strategy: must be one of {allowed}, got {strategy}")
-    for reading in readings or []:
+        if strategy not in known:
+            allowed = ", ".join([*known, *plugins.installed()])
+            raise InputError(f"{dashes}strategy: must be one of {allowed}, got {strategy}")
+    for reading in wanted.readings or []:
         if reading not in (names := simulation.reading_names()):
             allowed = f"must be one of {few(names)}, got {reading}"
-            raise InputError(f"--reading: {refusal('reading', reading, names) or allowed}")
-    setting, options = split_options(paper, asked)
-    cells = tuple(
-        Cell(name, strategy, setting, reading, options.get(strategy, {}))
-        for strategy in chosen
-        for reading in readings or [simulation.readings[strategy].default]
-        if reading in simulation.readings[strategy]
-    )
-    if not cells:
-        raise InputError(
-            f"--reading: none of {', '.join(readings or [])} applies to the strategies asked"
-        )
-    return Experiment("own", cells)
+            raise InputError(f"{dashes}reading: {refusal('reading', reading, names) or allowed}")
+    setting, options = split_options(paper, asked, dashes)
+    cells: list[Cell] = []
+    for strategy in chosen:
+        if strategy in wanted.given:
+            cells.append(Cell(name, strategy, setting, READING))
+            continue
+        of = simulation.readings[strategy]
+        some = [r for r in wanted.readings or [of.default] if r in of]
+        if not some and wanted.strategies is not None:
+            asked_for = ", ".join(wanted.readings or [])
+            raise InputError(f"{dashes}reading: none of {asked_for} applies to {strategy}")
+        cells += [Cell(name, strategy, setting, r, options.get(strategy, {})) for r in some]
+    return Experiment("own", tuple(cells))
 
 
-def run_own(
-    path: Path,
-    reps: int,
-    asked: dict[str, str],
-    strategies: list[str] | None,
-    readings: list[str] | None,
-    seed: int,
-    cores: int | None,
-    files: Files,
-) -> None:
+def find(
+    paper: str, instance: Any, experiment: Experiment, given: Mapping[str, Given], runs: Runs
+) -> Found:
+    """Simulate an experiment on an instance."""
+    described = describe_instances(paper, {instance.name: instance})
+    plan = make_plan(paper, experiment, runs.seed, runs.reps, described)
+    results = simulate(plan, given, runs.reps, runs.cores, runs.quiet)
+    return Found(plan, results, runs.reps, given)
+
+
+def wanted_of(paper: str, asked: Asked) -> Wanted:
+    """What the command line asks for: names, and files whose strategies are run beside.
+
+    Raises:
+        InputError: a file cannot be run, or a name is used twice.
+    """
+    found = [one for path in asked.plugins or [] for one in plugins.load_plugin(path)]
+    own = {*registry.PAPERS[paper].simulation.readings, *(one.name for one in found)}
+    found += [
+        plugins.load_installed(name)
+        for name in dict.fromkeys(asked.strategies or [])
+        if name not in own and name in plugins.installed()
+    ]
+    return Wanted(asked.strategies or None, asked.readings, plugins.distinct(paper, found))
+
+
+def run_own(path: Path, options: dict[str, str], asked: Asked, runs: Runs, files: Files) -> None:
     """Simulate, print a table of the strategies, and write what is asked for."""
     paper, instance = read_instance(path)
-    experiment = own_experiment(paper, instance.name, asked, strategies, readings)
-    with _computing(path), files:  # files are opened before the work
-        described = describe_instances(paper, {instance.name: instance})
-        plan = make_plan(paper, experiment, seed, reps, described)
-        found = Found(plan, _simulate(plan, reps, cores), reps)
+    wanted = wanted_of(paper, asked)
+    experiment = own_experiment(paper, instance.name, options, wanted)
+    with computing(path), files:  # files are opened before the work
+        found = find(paper, instance, experiment, wanted.given, runs)
         files.write(found)
     if not files.printed:
         console = output()
         found.show(console)
         for line in files.said(found):
             console.print(line, soft_wrap=True)
-
-
-def _simulate(plan, reps: int, cores: int | None) -> list[tuple[Cell, dict[str, np.ndarray]]]:
-    """All cells of the plan, on threads: the compiled loops release the interpreter's lock."""
-    chunks = [range(a, min(a + CHUNK, reps)) for a in range(0, reps, CHUNK)]
-    console = Console(stderr=True)
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    results = []
-    interrupted = threading.Event()
-    with (
-        Progress(*columns, console=console, disable=not sys.stderr.isatty()) as progress,
-        ThreadPoolExecutor(cores or os.cpu_count()) as pool,
-    ):
-        try:
-            for cell in plan.cell_objects():
-                task = progress.add_task(f"{cell.label} ({cell.reading})", total=reps)
-
-                def tick(task=task):
-                    if interrupted.is_set():
-                        raise KeyboardInterrupt
-                    progress.advance(task)
-
-                jobs = [pool.submit(simulate_cell, plan, cell, chunk, tick) for chunk in chunks]
-                parts = [job.result() for job in jobs]
-                runs = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
-                results.append((cell, runs))
-        except KeyboardInterrupt:
-            interrupted.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-    return results
 
 
 def bound_own(path: Path, asked: dict[str, str]) -> None:
@@ -202,5 +217,5 @@ def bound_own(path: Path, asked: dict[str, str]) -> None:
             only = f"only on --{', --'.join(allowed)}" if allowed else "on no option"
             raise InputError(f"--{name.replace('_', '-')}: bounds of {paper} depend {only}")
     setting, _ = split_options(paper, asked)
-    with _computing(path):
+    with computing(path):
         print_instance(paper, instance, setting)

@@ -2,9 +2,10 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
+from bestarm.common.custom import READING
+from bestarm.common.looks import Look, looks_of
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import MEANINGS
 from bestarm.core.files import replacing
@@ -28,21 +31,38 @@ from bestarm.pipeline.shard import cell_table
 Runs = dict[str, np.ndarray]
 #: Statistics that count right answers; none of them is one where several arms are best.
 SCORES = ("prob_correct", "error_rate")
+#: Status of what a strategy from outside does not tell.
+UNKNOWN = "not known"
 #: What an estimate's status means, under a table that has some.
 FOOTNOTES = {
     "restricted": "restricted: some runs reached the cap, and count as ended there",
     "undefined": "undefined: too many runs reached the cap, or too few are of that kind",
     "not scored": "not scored: several answers are best",
+    UNKNOWN: f"{UNKNOWN}: cannot be seen from outside of the strategy",
 }
 STANDARD_OUTPUT = "-"
 FORMATS = {"out": [".parquet"], "plot": [".pdf", ".png", ".svg"]}
 
 
 class Found:
-    """The runs of all cells, and what they say."""
+    """The runs of all cells, and what they say.
 
-    def __init__(self, plan: Plan, results: list[tuple[Cell, Runs]], reps: int) -> None:
+    Args:
+        plan: what was simulated.
+        results: cells with their runs.
+        reps: runs of each cell.
+        outside: names of the strategies among them that are not of this package.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        results: list[tuple[Cell, Runs]],
+        reps: int,
+        outside: Collection[str] = (),
+    ) -> None:
         self.plan, self.results, self.reps = plan, results, reps
+        self._outside = outside
         self._paper = registry.PAPERS[plan.paper]
         self._name = results[0][0].instance
         self._truth = plan.instances[self._name]["truth"]
@@ -55,13 +75,21 @@ class Found:
         known = {**MEANINGS, **self._paper.statistics.meanings}
         rows: list[dict[str, Any]] = []
         for cell, runs in self.results:
-            for one in self._paper.statistics.summarise(cell, self._truth, runs):
+            with np.errstate(invalid="ignore"):  # shares of no pulls are nan
+                estimates = self._paper.statistics.summarise(cell, self._truth, runs)
+            for one in estimates:
                 row = {"strategy": cell.label, "reading": cell.reading, **vars(one)}
-                if one.statistic in SCORES and not self._scored:
+                name = one.statistic.split(":")[0]
+                unknown = name in chain(*self._unknown(cell).values())
+                if unknown or (one.statistic in SCORES and not self._scored):
                     row |= {"value": math.nan, "low": math.nan, "high": math.nan}
-                    row["status"] = "not scored"
-                rows.append(row | {"meaning": known[one.statistic.split(":")[0]]})
+                    row["status"] = UNKNOWN if unknown else "not scored"
+                rows.append(row | {"meaning": known[name]})
         return pd.DataFrame(rows)
+
+    def _unknown(self, cell: Cell) -> Mapping[str, tuple[str, ...]]:
+        """Columns that the runs of a cell cannot have, with the statistics made of them."""
+        return self._paper.custom.unknown if cell.strategy in self._outside else {}
 
     def runs(self) -> pa.Table:
         """A row per run: what the shards hold, whether it was right, and how it ended, in words."""
@@ -75,6 +103,9 @@ class Found:
             for column, values in {"correct": scored, "end": ends, "answer_names": names}.items():
                 kind = pa.bool_() if column == "correct" else pa.string()
                 table = table.append_column(column, pa.array(values, kind))
+            for column in self._unknown(cell):
+                place, kind = table.column_names.index(column), table.schema.field(column).type
+                table = table.set_column(place, column, pa.nulls(self.reps, kind))
             tables.append(table)
         return pa.concat_tables(tables)
 
@@ -109,32 +140,25 @@ class Found:
 
     def picture(self) -> Any:
         """The statistics of `show` with their intervals: a panel each, a line per strategy."""
-        from bestarm.common.looks import BLUE, Look
         from bestarm.common.style import HALF, new_figure
 
-        headings, found = self._paper.own.columns, self.statistics
-        looks = self._paper.plots.looks
-        several = found.reading.nunique() > 1
-        rows = len(self.results)
+        headings = self._paper.own.columns
+        known = self.statistics.set_index(["strategy", "reading", "statistic"]).to_dict("index")
+        cells = [cell for cell, _ in self.results]
+        looks = looks_of(self._paper.plots.looks, [cell.strategy for cell in cells])
+        several = len({cell.reading for cell in cells} - {READING}) > 1
         columns = min(2, len(headings))
         lines = math.ceil(len(headings) / columns)
-        figure = new_figure(HALF * columns, 0.4 + lines * (0.55 + 0.17 * rows))
+        figure = new_figure(HALF * columns, 0.4 + lines * (0.55 + 0.17 * len(cells)))
         panels = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel()
         for axes, (statistic, heading) in zip(panels, headings.items(), strict=False):
-            some: list[Any] = found[found.statistic == statistic].to_dict("records")
-            for place, one in enumerate(some):
-                value, name = one["value"], self.results[place][0].strategy
-                if math.isnan(value):
-                    where = axes.get_yaxis_transform()
-                    axes.text(0.5, place, one["status"], transform=where, **MIDDLE)
-                    continue
-                reach = [[max(0.0, value - one["low"])], [max(0.0, one["high"] - value)]]
-                look = looks.get(name, Look(BLUE))
-                style = {"fmt": look.marker, "color": look.colour, "ms": 4}
-                axes.errorbar([value], [place], xerr=reach, **style)
-            names = [f"{c.label} ({c.reading})" if several else c.label for c, _ in self.results]
-            axes.set_yticks(range(rows), names)
-            axes.set(xlabel=heading, ylim=(rows - 0.5, -0.5))
+            for place, cell in enumerate(cells):
+                one: Any = known[cell.label, cell.reading, statistic]  # pyright: ignore
+                _draw(axes, place, one, looks[cell.strategy])
+            names = [f"{c.label} ({c.reading})" if several else c.label for c in cells]
+            axes.set_yticks(range(len(cells)), names)
+            axes.set(xlabel=heading, ylim=(len(cells) - 0.5, -0.5))
+            axes.locator_params(axis="x", nbins=4)
         for axes in panels[len(headings) :]:
             axes.set_axis_off()
         figure.suptitle(f"{self.title}; 95% intervals", fontsize=8)
@@ -142,6 +166,17 @@ class Found:
 
 
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7, "color": "gray"}
+
+
+def _draw(axes: Any, place: int, one: dict[str, Any], look: Look) -> None:
+    """An estimate with its interval on a line of its own; in words if it has no value."""
+    value = one["value"]
+    if math.isnan(value):
+        where = axes.get_yaxis_transform()
+        axes.text(0.5, place, one["status"] or "none", transform=where, **MIDDLE)
+        return
+    reach = [[max(0.0, value - one["low"])], [max(0.0, one["high"] - value)]]
+    axes.errorbar([value], [place], xerr=reach, fmt=look.marker, color=look.colour, ms=4)
 
 
 def _columns_that_fit(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ from bestarm.common.codehash import code_hash
 from bestarm.common.paper import Cell
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
-from bestarm.core.streams import replication_streams
+from bestarm.core.streams import Streams, replication_streams
 from bestarm.pipeline import registry
 from bestarm.pipeline.plan import LABELS, Plan
 
@@ -33,7 +34,16 @@ def simulate_cell(
     """
     instance = plan.instance(cell.instance)
     replicate = registry.PAPERS[plan.paper].simulation.prepare(instance, cell)
-    key = plan.key(cell)
+    return simulate_runs(replicate, plan.key(cell), replications, tick)
+
+
+def simulate_runs(
+    replicate: Callable[[Streams], Any],
+    key: int,
+    replications: Sequence[int],
+    tick: Callable[[], None] = lambda: None,
+) -> dict[str, np.ndarray]:
+    """Run some replications on the streams of a key; as `simulate_cell`."""
     outcomes = []
     for streams in replication_streams(key, replications):
         outcomes.append(replicate(streams))

@@ -19,6 +19,7 @@ from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.claims import read_ledger
 from bestarm.pipeline.plan import describe_instances
+from bestarm.pipeline.plugins import installed
 from bestarm.pipeline.validity import NOT_PROVEN, guarantees
 
 
@@ -58,6 +59,12 @@ def list_paper(paper: str) -> None:
         console.print(f"  {line}", soft_wrap=True, highlight=False)
     if "delta" in known.simulation.setting.model_fields:
         console.print(_guarantees(known))
+
+
+def list_installed() -> None:
+    """Print the strategies of installed packages, if there are any."""
+    for name, point in installed().items():
+        output().print(f"installed: {name} ({point.value})", soft_wrap=True, highlight=False)
 
 
 def _guarantees(paper: Paper) -> Table:

@@ -79,7 +79,7 @@ class Certified(Monitored, AskTell[Label]):
         setting = parse(Setting, {"delta": delta, "r": positive(r, f"{name}: r")}, name)
         options = parse(Options, {"eps": eps, "n0": n0}, name)
         self._delta = setting.delta
-        rules = rules_of(name, setting.delta, setting.r, options, variances, scale, at_most)
+        rules = rules_of("Certified", setting.delta, setting.r, options, variances, scale, at_most)
         super().__init__(STEPS, rules)
 
     @atomic

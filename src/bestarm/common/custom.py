@@ -1,0 +1,316 @@
+"""Strategies from outside of this package, and how they play an instance of a paper.
+
+A strategy is a class with `ask`, `tell`, `done` and `answer`, as this package's ask/tell objects
+have them; or compiled steps (`Compiled`). docs/adding-a-strategy.md says what each paper gives it.
+What goes wrong in it is a `Fault`, to which the caller adds its name and the run.
+"""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestarm.common.codehash import PACKAGE
+from bestarm.core.arguments import finite, integer
+from bestarm.core.inputs import Input, short
+from bestarm.core.strategy import NO_CAP, Strategy, from_outside
+from bestarm.core.streams import Streams
+
+#: The reading of all cells of strategies from outside.
+READING = "own"
+
+
+class Fault(Exception):
+    """What a strategy from outside did wrong, in words; its cause is what it raised."""
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Compiled steps and their rules, to be simulated as this package's own strategies are.
+
+    Args:
+        strategy: the steps; `pull` is the paper's, whatever it is here. Their state needs the
+            arrays `pulls`, one entry per arm, and `answer`: (1,) the index of an arm or -1 for
+            none; or what else the paper's answers are, see docs/adding-a-strategy.md.
+        rules: makes the NamedTuple that the steps are given, from the arguments that a class would
+            be given; it names those it needs.
+
+    Example:
+        >>> steps = Strategy("mine", *[lambda *_: None] * 4)
+        >>> Compiled(steps, lambda n_arms, delta: (n_arms, delta)).strategy.name
+        'mine'
+    """
+
+    strategy: Strategy
+    rules: Callable[..., Any]
+
+
+class Given(NamedTuple):
+    """A strategy from outside under the name it has in tables."""
+
+    name: str
+    make: Any  # a class, or whatever makes an object when called; or `Compiled`
+
+
+class Offer(NamedTuple):
+    """What a paper gives a strategy, by name.
+
+    Args:
+        problem: what every strategy may know.
+        truth: parts of the ground truth, given only if the constructor names them.
+    """
+
+    problem: Mapping[str, Any]
+    truth: Mapping[str, Any]
+
+
+class Played(NamedTuple):
+    """A run as far as it does not depend on the paper."""
+
+    tau: int  # pulls
+    stopped: bool
+    answer: Any  # the strategy's, in its own terms; None for none
+    pulls: np.ndarray  # (n,) by index of the arm
+    source: Any  # the object or the state at the end
+
+
+@dataclass(frozen=True)
+class Custom:
+    """How a paper's instances are played by strategies from outside.
+
+    Args:
+        offer: instance, setting -> what a constructor is given.
+        rounds: instance, setting -> how its rounds are played, if it has rounds.
+        events: otherwise: instance, setting, strategy -> a function that plays a run on its
+            streams, with the paper's own outcome.
+        unknown: by column of the outcome that cannot be known from outside, the statistics made of
+            it.
+    """
+
+    offer: Callable[[Any, Any], Offer]
+    rounds: Callable[[Any, Any], Rounds] | None = None
+    events: Callable[[Any, Any, Given], Callable[[Streams], Any]] | None = None
+    unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+
+    def prepare(self, instance: Any, setting: Any, given: Given) -> Callable[[Streams], Any]:
+        """A function that plays a run of a strategy on its streams, with the paper's outcome.
+
+        Raises:
+            Fault: the strategy cannot be played on this paper's instances.
+        """
+        if self.rounds is not None:
+            rounds, offer = self.rounds(instance, setting), self.offer(instance, setting)
+            return prepare_rounds(rounds, offer, setting, given)
+        assert self.events is not None
+        if isinstance(given.make, Compiled):
+            raise Fault("compiled steps need rounds, which this paper has not; give a class")
+        return self.events(instance, setting, given)
+
+
+class Rounds(NamedTuple):
+    """A paper whose runs are one pull after the other.
+
+    Args:
+        n: number of arms, as `index_of` counts them.
+        index_of: an arm as the strategy names it -> its index; raises ValueError.
+        world: what `pull` is given.
+        pull: a compiled step, see core/strategy.py; it does not look at the state.
+        told: what `pull` gives -> what `tell` gets after the arm.
+        outcome: a `Played` -> the paper's outcome; raises ValueError for a malformed answer.
+    """
+
+    n: int
+    index_of: Callable[[Any], int]
+    world: Any
+    pull: Callable[..., Any]
+    told: Callable[[Any], tuple[Any, ...]]
+    outcome: Callable[[Played], Any]
+
+
+def arm_index(arm: Any, n: int, what: str = "an arm") -> int:
+    """An arm counted from 0. Raises ValueError for anything else."""
+    found = integer(arm)
+    if found is None or not 0 <= found < n:
+        raise ValueError(f"must be {what}, 0 to {n - 1}, got {short(arm)}")
+    return found
+
+
+def shares(answer: Any, n: int) -> np.ndarray:
+    """(n,) nonnegative shares that sum to one. Raises ValueError for anything else."""
+    try:
+        found = np.array([finite(share) for share in answer])
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.size != n or (found < -1e-9).any() or abs(found.sum() - 1.0) > 1e-6:
+        raise ValueError(f"must be {n} nonnegative shares that sum to 1, got {short(answer)}")
+    return found
+
+
+def construct(make: Callable[..., Any], offer: Offer, seed: Any = None) -> Any:
+    """Call a constructor with those arguments of an offer that it names.
+
+    With `**options` it gets all of `offer.problem`, and the seed if there is one.
+
+    Raises:
+        Fault: it needs others, cannot be called, or raises.
+    """
+    try:
+        named = inspect.signature(make).parameters.values()
+    except (TypeError, ValueError):
+        raise Fault("cannot be called: it must be a class or a function") from None
+    problem = {**offer.problem} | ({} if seed is None else {"seed": seed})
+    every = problem | {**offer.truth}
+    given = dict(problem) if any(p.kind is p.VAR_KEYWORD for p in named) else {}
+    for one in named:
+        if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+            continue
+        if one.name in every and one.kind is not one.POSITIONAL_ONLY:
+            given[one.name] = every[one.name]
+        elif one.default is one.empty:
+            raise Fault(f"its constructor needs {one.name}; it may name {', '.join(every)}")
+    with faults_of("the constructor"):
+        return make(**given)
+
+
+@contextmanager
+def faults_of(what: str) -> Iterator[None]:
+    """Whatever a strategy's own code raises, as a Fault with its line."""
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        raise Fault(f"{what} raised {described(error)}") from error
+
+
+def described(error: BaseException) -> str:
+    """An exception in a line, with file and line of the code outside of this package."""
+    text = next(iter(str(error).strip().splitlines()), "")
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [
+        f.filename.startswith("<frozen ") or f.filename.startswith(str(PACKAGE)) for f in frames
+    ]
+    theirs = [frame for frame, one in zip(frames, ours, strict=True) if not one]
+    place = ""
+    if theirs:
+        last = [frame for frame in theirs if frame.filename == theirs[0].filename][-1]
+        place = f" ({last.filename}, line {last.lineno})"
+    return f"{type(error).__name__}{': ' if text else ''}{text}{place}"
+
+
+class Driven:
+    """An object of a class from outside. Whatever it raises is a Fault.
+
+    Args:
+        given: its class.
+        offer: what its constructor is given.
+        seed: a generator for its own randomness.
+
+    Raises:
+        Fault: it cannot be constructed, or a method of `methods` is missing.
+    """
+
+    def __init__(self, given: Given, offer: Offer, seed: np.random.Generator, *methods: str):
+        self.object = construct(given.make, offer, seed)
+        missing = [name for name in methods if not callable(getattr(self.object, name, None))]
+        if missing:
+            raise Fault(f"has no method {missing[0]}; it needs {', '.join(methods)}")
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Call a method."""
+        try:
+            return getattr(self.object, method)(*arguments)
+        except (Exception, SystemExit) as error:
+            raise Fault(f"{method} raised {described(error)}") from error
+
+    def read(self, name: str) -> Any:
+        """The value of an attribute, a property or a method without arguments."""
+        try:
+            value = getattr(self.object, name)
+            return value() if callable(value) else value
+        except (Exception, SystemExit) as error:
+            if name == "answer" and isinstance(error, RuntimeError) and not self.done:
+                return None  # this package's own objects have no answer before the end of a budget
+            raise Fault(f"{name} raised {described(error)}") from error
+
+    @property
+    def done(self) -> bool:
+        """Whether it has stopped."""
+        value = self.read("done")
+        try:
+            return bool(value)
+        except ValueError:
+            raise Fault(f"done must be true or false, got {short(value)}") from None
+
+
+def limit_of(setting: Input) -> int:
+    """Most pulls of a run under a setting."""
+    return getattr(setting, "budget", None) or getattr(setting, "cap", None) or NO_CAP
+
+
+def play(driven: Driven, rounds: Rounds, limit: int, environment: Any) -> Played:
+    """Ask, pull and tell until it is done, or `limit` pulls are made."""
+    pulls = np.zeros(rounds.n, np.int64)
+    tau = 0
+    while not (stopped := driven.done) and tau < limit:
+        arm = driven.call("ask")
+        try:
+            index = rounds.index_of(arm)
+        except ValueError as error:
+            raise Fault(f"ask gave no arm after {tau} pulls: {error}") from None
+        observed = rounds.pull(rounds.world, None, index, environment)
+        driven.call("tell", arm, *rounds.told(observed))
+        pulls[index] += 1
+        tau += 1
+    return Played(tau, stopped, driven.read("answer"), pulls, driven.object)
+
+
+def play_compiled(
+    strategy: Strategy, rules: Any, rounds: Rounds, limit: int, streams: Streams
+) -> Played:
+    """A run of compiled steps."""
+    with faults_of("a step"):
+        state, stopped = strategy.play(
+            rounds.world, rules, limit, streams.environment, streams.coins
+        )
+        stopped = bool(stopped or strategy.done(rules, state))
+    try:
+        pulls, answer = np.ravel(state.pulls).astype(np.int64), np.ravel(state.answer)
+    except AttributeError:
+        raise Fault("its state must have the arrays pulls and answer") from None
+    tau = int(pulls.sum())
+    if pulls.size != rounds.n or (not stopped and tau != limit):
+        raise Fault(f"pulls must count {rounds.n} arms and every pull, got {short(pulls)}")
+    found = answer.tolist() if answer.size > 1 else int(answer[0])
+    return Played(tau, stopped, None if answer.min() < 0 else found, pulls, state)
+
+
+def prepare_rounds(
+    rounds: Rounds, offer: Offer, setting: Input, given: Given
+) -> Callable[[Streams], Any]:
+    """A function that plays a run of a strategy, for a paper with rounds.
+
+    Raises:
+        Fault: the rules of compiled steps cannot be made.
+    """
+    limit = limit_of(setting)
+    compiled = given.make if isinstance(given.make, Compiled) else None
+    rules = construct(compiled.rules, offer) if compiled else None
+    steps = from_outside(compiled.strategy, rounds.pull, rounds.n) if compiled else None
+
+    def replicate(streams: Streams) -> Any:
+        if steps is None:
+            driven = Driven(given, offer, streams.coins, "ask", "tell")
+            played = play(driven, rounds, limit, streams.environment)
+        else:
+            played = play_compiled(steps, rules, rounds, limit, streams)
+        try:
+            return rounds.outcome(played)
+        except ValueError as error:
+            raise Fault(f"answer {error}") from None
+
+    return replicate

@@ -1,0 +1,377 @@
+"""The contract of a strategy from outside, tried on it::
+
+    python -m bestarm.conformance my_strategy.py
+    python -m bestarm.conformance my_package.my_module:MyStrategy --on linear
+
+Says in words what holds and what does not; exit code 1 if something does not.
+"""
+
+import inspect
+import json
+import sys
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+
+from bestarm.common.custom import (
+    Compiled,
+    Driven,
+    Fault,
+    Given,
+    Rounds,
+    construct,
+    described,
+    limit_of,
+    play,
+)
+from bestarm.common.paper import Cell
+from bestarm.core.inputs import InputError, short
+from bestarm.core.status import Status
+from bestarm.core.strategy import from_outside
+from bestarm.core.streams import Streams, streams_of
+from bestarm.pipeline import plugins, registry
+from bestarm.pipeline.own import read_instance
+
+#: Runs that are played, and how many of them have to be right; delta is 0.1 or less.
+RUNS, RIGHT = 10, 7
+#: Pulls for checks of part of a run.
+PART = 25
+#: Settings with which a Python class has done in seconds, of those that a paper has.
+SETTING = {"cap": 20_000, "budget": 1000, "delta": 0.1, "r": 0.2}
+
+
+class Skipped(Exception):
+    """A check that does not apply, and why."""
+
+
+class Result(NamedTuple):
+    """What a check found."""
+
+    check: str  # what should hold, in words
+    holds: bool | None  # None if the check does not apply
+    said: str  # what does not hold, or why it does not apply
+
+
+def _nothing(_: Driven) -> None:
+    pass
+
+
+class Case:
+    """A strategy on an instance, by default the easy one of the paper.
+
+    Args:
+        given: the strategy.
+        paper: whose instance.
+        instance: of it.
+    """
+
+    def __init__(self, given: Given, paper: str, instance: Any = None) -> None:
+        self.given, self.paper = given, registry.PAPERS[paper]
+        simulation = self.paper.simulation
+        self.instance = instance or simulation.easy
+        fields = simulation.setting.model_fields
+        self.setting = simulation.setting(**{k: v for k, v in SETTING.items() if k in fields})
+        self.offer = self.paper.custom.offer(self.instance, self.setting)
+
+    @property
+    def rounds(self) -> Rounds:
+        """How the paper's rounds are played."""
+        if self.paper.custom.rounds is None:
+            raise Skipped("runs of this paper have no rounds")
+        return self.paper.custom.rounds(self.instance, self.setting)
+
+    def run(self, number: int) -> Any:
+        """The outcome of a run. Raises Fault."""
+        replicate = self.paper.custom.prepare(self.instance, self.setting, self.given)
+        return replicate(streams_of(17, number))
+
+    @cached_property
+    def outcomes(self) -> list[Any]:
+        """Those of all runs."""
+        return [self.run(number) for number in range(RUNS)]
+
+    def object(self, streams: Streams) -> Driven:
+        """A new object of a class."""
+        if isinstance(self.given.make, Compiled):
+            raise Skipped("is compiled")
+        return Driven(self.given, self.offer, streams.coins, "ask", "tell")
+
+    def pulls(
+        self, number: int, between: Callable[[Driven], Any] = lambda _: None
+    ) -> Iterator[Any]:
+        """The arms of a run as it asks for them, told after `between`."""
+        rounds, streams = self.rounds, streams_of(17, number)
+        driven = self.object(streams)
+        while not driven.done:
+            arm = driven.call("ask")
+            between(driven)
+            observed = rounds.pull(rounds.world, None, rounds.index_of(arm), streams.environment)
+            yield arm
+            driven.call("tell", arm, *rounds.told(observed))
+
+
+def can_be_made(case: Case) -> None:
+    """is made of the arguments that the paper gives"""
+    make = case.given.make
+    if isinstance(make, Compiled):
+        construct(make.rules, case.offer)
+    else:
+        construct(make, case.offer, np.random.default_rng(0))
+
+
+def plays(case: Case) -> None:
+    """asks for arms that exist, and has an answer of the right form"""
+    assert case.outcomes
+
+
+def stops(case: Case) -> None:
+    """stops on an easy instance"""
+    left = sum(run.status != Status.STOPPED for run in case.outcomes)
+    if left:
+        raise Fault(f"{left} of {RUNS} runs were not done after {limit_of(case.setting):,} pulls")
+
+
+def is_right(case: Case) -> None:
+    """finds the right answer of an easy instance"""
+    columns = zip(*case.outcomes, strict=True)
+    names = case.outcomes[0]._fields
+    runs = {name: np.array(values) for name, values in zip(names, columns, strict=True)}
+    cell = Cell(case.instance.name, case.given.name, case.setting.model_dump(), "own")
+    truth = case.paper.problems.truth(case.instance).model_dump()
+    same = [np.array_equal(answer, truth["answer"]) for answer in runs["answer"]]
+    right = int((case.paper.own.correct(cell, truth, runs) | same).sum())
+    if right < RIGHT:
+        raise Fault(f"{right} of {RUNS} runs were right, at least {RIGHT} have to be")
+
+
+def repeats(case: Case) -> None:
+    """depends on its rewards and its seed alone"""
+    first, again = case.outcomes[3], case.run(3)
+    for name, one, other in zip(first._fields, first, again, strict=True):
+        if not np.array_equal(one, other, equal_nan=True):
+            raise Fault(f"the same run again had another {name}: {short(one)}, then {short(other)}")
+
+
+def is_alone(case: Case) -> None:
+    """does not depend on other objects of its class"""
+    alone = list(islice(case.pulls(1), PART))
+    both = list(islice(zip(case.pulls(1), case.pulls(2), strict=False), PART))
+    _same_arms(alone, [arm for arm, _ in both], "beside another object")
+
+
+def looks(case: Case) -> None:
+    """is not changed by looking at done and answer"""
+
+    def look(driven: Driven) -> None:
+        for name in ("done", "answer", "done"):
+            driven.read(name)
+
+    _same_arms(
+        list(islice(case.pulls(1), PART)), list(islice(case.pulls(1, look), PART)), "looked at"
+    )
+
+
+def _same_arms(one: list[Any], other: list[Any], what: str) -> None:
+    for number, (a, b) in enumerate(zip(one, other, strict=False)):
+        if not np.array_equal(a, b):
+            raise Fault(f"{what} it asks for {short(b)} as pull {number}, else for {short(a)}")
+
+
+def takes_any_arm(case: Case) -> None:
+    """takes a reward that it did not ask for, or refuses it with ValueError"""
+    streams, rounds = streams_of(17, 1), case.rounds
+    driven = case.object(streams)
+    arm = driven.call("ask")
+    others = [a for a in islice(case.pulls(1), PART) if not np.array_equal(a, arm)]
+    if not others:
+        raise Skipped(f"asks for one arm only in {PART} pulls")
+    observed = rounds.pull(rounds.world, None, rounds.index_of(others[0]), streams.environment)
+    _told(driven, others[0], rounds.told(observed))
+    rounds.index_of(driven.call("ask"))
+
+
+def _told(driven: Driven, arm: Any, values: tuple[Any, ...]) -> bool:
+    """Tell what may be refused; returns whether it was taken."""
+    try:
+        driven.object.tell(arm, *values)
+    except (ValueError, RuntimeError):
+        return False
+    except Exception as error:
+        raise Fault(f"tell of {short(arm)} raised {described(error)}") from error
+    return True
+
+
+def takes_trials(case: Case) -> None:
+    """takes several trials in any order"""
+    streams, rounds = streams_of(17, 1), case.rounds
+    driven = case.object(streams)
+    if not inspect.signature(driven.object.ask).parameters:
+        raise Skipped("ask takes no number of trials")
+    trials = driven.call("ask", 3)
+    try:
+        trials = [(trial, rounds.index_of(trial.arm)) for trial in reversed(trials)]
+    except (TypeError, AttributeError):
+        raise Fault(f"ask(3) must give trials with id and arm, got {short(trials)}") from None
+    for trial, index in trials:
+        observed = rounds.pull(rounds.world, None, index, streams.environment)
+        driven.call("tell", trial, *rounds.told(observed))
+
+
+def stays_done(case: Case) -> None:
+    """stays done, with the same answer, whatever it is told then"""
+    streams, rounds = streams_of(17, 1), case.rounds
+    driven = case.object(streams)
+    played = play(driven, rounds, limit_of(case.setting), streams.environment)
+    if not played.stopped:
+        raise Skipped("did not stop")
+    for arm in list(islice(case.pulls(1), PART)):
+        observed = rounds.pull(rounds.world, None, rounds.index_of(arm), streams.environment)
+        far = tuple(100.0 - 200.0 * np.asarray(value) for value in rounds.told(observed))
+        _told(driven, arm, tuple(float(v) if v.ndim == 0 else v for v in far))
+        if not driven.done:
+            raise Fault(f"a reward of {short(arm)} after the end took done back")
+    answer = driven.read("answer")
+    if not np.array_equal(np.asarray(answer), np.asarray(played.answer)):
+        raise Fault(f"later rewards made its answer {short(answer)}, from {short(played.answer)}")
+
+
+def goes_on_from_json(case: Case) -> None:
+    """goes on from JSON as if nothing had happened"""
+    streams, rounds = streams_of(17, 1), case.rounds
+    driven = case.object(streams)
+    kind = type(driven.object)
+    if not (hasattr(kind, "to_dict") and hasattr(kind, "from_dict")):
+        raise Skipped("has no to_dict and from_dict")
+    for _ in range(PART):
+        if driven.done:
+            break
+        arm = driven.call("ask")
+        observed = rounds.pull(rounds.world, None, rounds.index_of(arm), streams.environment)
+        driven.call("tell", arm, *rounds.told(observed))
+        try:
+            text = json.dumps(driven.call("to_dict"))
+        except (TypeError, ValueError) as error:
+            raise Fault(f"to_dict is not JSON: {error}") from None
+        again = driven.call("from_dict", json.loads(text))
+        if again.done == driven.done and not driven.done:
+            _same_arms([driven.call("ask")], [again.ask()], "loaded")
+        driven.object = again
+
+
+def steps_agree(case: Case) -> None:
+    """makes the same pulls compiled and step by step"""
+    make = case.given.make
+    if not isinstance(make, Compiled):
+        raise Skipped("is not compiled")
+    rounds, rules = case.rounds, construct(make.rules, case.offer)
+    steps = from_outside(make.strategy, rounds.pull, rounds.n)
+    streams = streams_of(17, 2)
+    state = steps.start(rules)
+    run = steps.follow(rounds.world, rules, state, streams.environment, streams.coins)
+    counted = np.bincount(list(islice(run, PART)), minlength=rounds.n)
+    streams = streams_of(17, 2)
+    played, _ = steps.play(rounds.world, rules, PART, streams.environment, streams.coins)
+    for name, found in (("compiled", played.pulls), ("step by step", state.pulls)):
+        if not np.array_equal(np.ravel(found), counted):
+            raise Fault(f"{name} its state counts {short(np.ravel(found))}, pulled were {counted}")
+
+
+CHECKS: tuple[Callable[[Case], None], ...] = (
+    can_be_made, plays, stops, is_right, repeats, is_alone, looks, takes_any_arm, takes_trials,
+    stays_done, goes_on_from_json, steps_agree,
+)  # fmt: skip
+
+
+def check(case: Case) -> list[Result]:
+    """Try the whole contract on a strategy.
+
+    Example:
+        >>> from bestarm.linear import LinGapE
+        >>> results = check(Case(Given("LinGapE", LinGapE), "linear"))
+        >>> all(result.holds is not False for result in results)
+        True
+    """
+    results: list[Result] = []
+    for one in CHECKS:
+        words = one.__doc__ or ""
+        try:
+            one(case)
+            results.append(Result(words, True, ""))
+        except Skipped as reason:
+            results.append(Result(words, None, str(reason)))
+        except (Fault, ValueError) as fault:
+            results.append(Result(words, False, str(fault)))
+            if one is can_be_made:
+                break  # nothing else can be tried
+    return results
+
+
+def found(target: str) -> list[Given]:
+    """The strategies that FILE.py, FILE.py:NAME or MODULE:NAME stands for. Raises InputError."""
+    source, _, name = target.rpartition(":") if ":" in target else (target, "", "")
+    if source.endswith(".py"):
+        module = plugins.load_file(Path(source))
+    else:
+        sys.path.insert(0, "")  # as `python -m` finds modules
+        try:
+            module = import_module(source)
+        except Exception as error:
+            raise InputError(f"{target}: {described(error)}") from error
+    if not name:
+        return plugins.strategies_of(module, source)
+    if not hasattr(module, name):
+        raise InputError(f"{target}: {source} has no {name}")
+    return [plugins.given(getattr(module, name), None, target)]
+
+
+def paper_of(given: Given) -> str:
+    """The one paper whose arguments suit a strategy. Raises InputError if several do, or none."""
+    fitting, reason = list[str](), ""
+    for paper in registry.PAPERS:
+        try:
+            can_be_made(Case(given, paper))
+            fitting.append(paper)
+        except Fault as fault:
+            reason = str(fault)
+    if len(fitting) != 1:
+        papers = ", ".join(fitting or registry.PAPERS)
+        what = "several papers suit it" if fitting else f"no paper suits it ({reason})"
+        raise InputError(f"{given.name}: {what}; say --on, one of {papers}")
+    return fitting[0]
+
+
+def main(
+    target: Annotated[str, typer.Argument(help="FILE.py, FILE.py:NAME or MODULE:NAME.")],
+    on: Annotated[
+        str | None,
+        typer.Option(help="A paper, PAPER/INSTANCE or an instance file; the paper that suits."),
+    ] = None,
+) -> None:
+    """Try the contract on strategies, which are run as your own code."""
+    failed = 0
+    for given in found(target):
+        if on is None or on in registry.PAPERS:
+            case = Case(given, on or paper_of(given))
+        else:
+            case = Case(given, *read_instance(Path(on)))
+        print(f"{given.name} on {case.paper.name}/{case.instance.name}")
+        for result in check(case):
+            mark = {True: "ok", False: "FAILS", None: "-"}[result.holds]
+            print(f"  {mark:6}{result.check}{': ' if result.said else ''}{result.said}")
+            failed += result.holds is False
+    print("all holds" if not failed else f"{failed} failed")
+    raise typer.Exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(main)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

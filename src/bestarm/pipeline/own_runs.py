@@ -1,0 +1,202 @@
+"""The runs of a comparison: compiled strategies on threads, Python classes in processes."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from bestarm.common.custom import Compiled, Fault, Given
+from bestarm.common.paper import Cell
+from bestarm.core.inputs import InputError
+from bestarm.core.streams import Streams
+from bestarm.pipeline import registry
+from bestarm.pipeline.plan import Plan
+from bestarm.pipeline.shard import simulate_cell, simulate_runs
+
+#: Replications handed out at a time, at most.
+CHUNK = 20
+Runs = dict[str, np.ndarray]
+Work = Callable[[range], Runs]
+#: What a process runs chunks of; set once, in processes only.
+_work: Work | None = None
+
+
+def simulate(
+    plan: Plan, given: Mapping[str, Given], reps: int, cores: int | None, quiet: bool = False
+) -> list[tuple[Cell, Runs]]:
+    """All cells of a plan. Runs do not depend on the number of cores.
+
+    Args:
+        plan: what to simulate.
+        given: the strategies from outside among its cells, by name.
+        reps: runs per cell.
+        cores: all if None.
+        quiet: no progress bar, which there is on a terminal only.
+
+    Raises:
+        InputError: a strategy from outside fails, naming it and the run.
+    """
+    cores = cores or os.cpu_count() or 1
+    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    hidden = quiet or not sys.stderr.isatty()
+    results = []
+    with Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:
+        for cell in plan.cell_objects():
+            task = progress.add_task(f"{cell.label} ({cell.reading})", total=reps)
+
+            def advance(runs: int = 1, task=task) -> None:
+                progress.advance(task, runs)
+
+            parts = list(_parts(plan, cell, given.get(cell.strategy), reps, cores, advance))
+            runs = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
+            results.append((cell, runs))
+    return results
+
+
+def _parts(
+    plan: Plan,
+    cell: Cell,
+    strategy: Given | None,
+    reps: int,
+    cores: int,
+    advance: Callable[[int], None],
+) -> Iterator[Runs]:
+    """The runs of a cell, chunk by chunk, in order."""
+    if strategy is None:
+
+        def work(chunk: range, tick: Callable[[], None]) -> Runs:
+            return simulate_cell(plan, cell, chunk, tick)
+
+        return _on_threads(work, _chunks(reps, CHUNK), cores, advance)
+    if isinstance(strategy.make, Compiled):
+        simulate_custom(plan, cell, strategy, range(1))  # compiles before there are threads
+
+        def work(chunk: range, tick: Callable[[], None]) -> Runs:
+            return simulate_custom(plan, cell, strategy, chunk, tick)
+
+        return _on_threads(work, _chunks(reps, CHUNK), cores, advance)
+    chunks = _chunks(reps, max(1, min(CHUNK, reps // (4 * cores))))
+    if cores == 1 or len(chunks) == 1 or sys.platform != "linux":
+
+        def tick() -> None:
+            advance(1)
+
+        return (simulate_custom(plan, cell, strategy, chunk, tick) for chunk in chunks)
+
+    def alone(chunk: range) -> Runs:
+        return simulate_custom(plan, cell, strategy, chunk)
+
+    return _in_processes(strategy.name, alone, chunks, cores, advance)
+
+
+def _chunks(reps: int, size: int) -> list[range]:
+    return [range(a, min(a + size, reps)) for a in range(0, reps, size)]
+
+
+def simulate_custom(
+    plan: Plan,
+    cell: Cell,
+    strategy: Given,
+    replications: range,
+    tick: Callable[[], None] = lambda: None,
+) -> Runs:
+    """`simulate_cell` for a strategy from outside.
+
+    Raises:
+        InputError: it fails, naming it and the run.
+    """
+    paper = registry.PAPERS[plan.paper]
+    setting = paper.simulation.setting(**cell.setting)
+    run = replications[0] - 1
+
+    try:
+        play = paper.custom.prepare(plan.instance(cell.instance), setting, strategy)
+
+        def replicate(streams: Streams) -> Any:
+            nonlocal run
+            run += 1
+            return play(streams)
+
+        return simulate_runs(replicate, plan.key(cell), replications, tick)
+    except Fault as fault:
+        where = f"run {run}: " if run >= replications[0] else ""
+        raise InputError(f"{strategy.name}: {where}{fault}") from fault.__cause__
+
+
+def _on_threads(
+    work: Callable[[range, Callable[[], None]], Runs],
+    chunks: list[range],
+    cores: int,
+    advance: Callable[[int], None],
+) -> Iterator[Runs]:
+    """Compiled loops release the interpreter's lock."""
+    interrupted = threading.Event()
+
+    def tick() -> None:
+        if interrupted.is_set():
+            raise KeyboardInterrupt
+        advance(1)
+
+    with ThreadPoolExecutor(cores) as pool:
+        try:
+            jobs = [pool.submit(work, chunk, tick) for chunk in chunks]
+            yield from [job.result() for job in jobs]
+        except BaseException:
+            interrupted.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _in_processes(
+    name: str, work: Work, chunks: list[range], cores: int, advance: Callable[[int], None]
+) -> Iterator[Runs]:
+    """Python holds the lock, so runs are in processes.
+
+    They are forks: they have whatever class there is, of a notebook or a script, as it is.
+    """
+    fork = multiprocessing.get_context("fork")
+    pool = ProcessPoolExecutor(min(cores, len(chunks)), fork, _take, (work,))
+    with _ended(pool):
+        jobs = [pool.submit(_do, chunk) for chunk in chunks]
+        for chunk, job in zip(chunks, jobs, strict=True):
+            try:
+                part = job.result()
+            except BrokenProcessPool:
+                raise InputError(f"{name}: run {chunk[0]} or later: ended its process") from None
+            advance(len(chunk))
+            yield part
+
+
+@contextmanager
+def _ended(pool: ProcessPoolExecutor) -> Iterator[None]:
+    """End the processes of a pool, at once if there is an error."""
+    others = set(multiprocessing.active_children())
+    try:
+        yield
+    except BaseException:
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _take(work: Work) -> None:
+    global _work
+    _work = work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its processes
+
+
+def _do(chunk: range) -> Runs:
+    assert _work is not None
+    return _work(chunk)
