@@ -58,7 +58,7 @@ PAGES = {
         *("certified parts", "certified errors"),
     ),
     "docs/analysis-plan.md": ("margins",),
-    "docs/speed.md": ("times", "starts", "strategies", "speed"),
+    "docs/speed.md": ("times", "strategies", "speed"),
     "docs/tables.md": ("tables",),
     "docs/readings.md": (),
     "docs/applied-studies.md": (),
