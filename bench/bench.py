@@ -34,17 +34,6 @@ from bestarm.pipeline.scales import read_scale
 
 ROOT = Path(__file__).parents[1]
 CORES = 2
-#: What commands and users import, by what it is for.
-IMPORTED = {
-    "a command of a build, which a fork does": "import bestarm.pipeline.client",
-    "a command by itself": "import bestarm.cli",
-    "a shard": "import bestarm.cli, bestarm.pipeline.shard",
-    "a summary": "import bestarm.cli, bestarm.pipeline.summary",
-    "a table": "import bestarm.cli, bestarm.common.tables",
-    "a picture": "import bestarm.cli, bestarm.common.style",
-    "strategies of BAICS": "from bestarm.baics import TaSCS",
-    "strategies of LAGEX": "from bestarm.lagex import LAGEX",
-}
 REPEATS = 11
 
 
@@ -223,26 +212,6 @@ def starts(papers: list[str]) -> Iterator[Row]:
             how = f"smoke scale, median of {REPEATS}"
             yield row(f"job: {of}, by itself", by_itself, "s", how)
             yield row(f"job: {of}, in a build", forked, "s", f"{how}; a fork (served.py)")
-
-
-def imports(papers: list[str]) -> Iterator[Row]:
-    """What jobs and users wait for before anything is computed: seconds of importing modules."""
-    for what, statement in IMPORTED.items():
-        of_runs = [_import_time(statement) for _ in range(REPEATS)]
-        modules = of_runs[0][1]
-        spent = statistics.median(seconds for seconds, _ in of_runs)
-        how = f"{statement}; {modules:,} modules, median of {REPEATS}"
-        yield row(f"import: {what}", spent, "s", how)
-
-
-def _import_time(statement: str) -> tuple[float, int]:
-    """Seconds that imports take beside Python's own, and the number of modules."""
-    command = [sys.executable, "-X", "importtime", "-c", statement]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stderr
-    lines = [line.removeprefix("import time:").split("|") for line in told.splitlines()[1:]]
-    names = [name.strip() for *_, name in lines]
-    own = lines[names.index("site") + 1 :]
-    return sum(int(spent) for spent, *_ in own) / 1e6, len(own)
 
 
 def commands(papers: list[str]) -> Iterator[Row]:
@@ -500,7 +469,6 @@ STAGES = {
     "live": live,
     "memory": memory,
     "quick": quick,
-    "imports": imports,
     "starts": starts,
     "commands": commands,
     "install": install,

@@ -30,7 +30,6 @@ from bestarm.pipeline.report_speed import (
     REBUILD,
     command_table,
     speed_table,
-    start_table,
     strategy_table,
     time_table,
 )
@@ -97,7 +96,6 @@ def computed_parts(root: Path) -> dict[str, str]:
         "install": command_table(bench, INSTALL),
         "rebuild commands": command_table(bench, REBUILD),
         "times": time_table(bench),
-        "starts": start_table(bench),
         "strategies": strategy_table(bench),
         "speed": speed_table(bench),
         "tables": dictionary(root),

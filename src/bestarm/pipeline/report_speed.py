@@ -76,8 +76,7 @@ def speed_table(bench: pd.DataFrame) -> str:
 
 def time_table(bench: pd.DataFrame) -> str:
     """How long builds take, and how much of it is simulation."""
-    others = ("command: ", "job: ", "import: ")
-    rows = bench[bench.unit.eq("s") & ~bench.measure.str.startswith(others)]
+    rows = bench[bench.unit.eq("s") & ~bench.measure.str.startswith(("command: ", "job: "))]
     shares = bench.set_index("measure").value
     simulation = [
         shares.get(f"{measure.split(',')[0]}: share of that time in simulation")
@@ -93,13 +92,6 @@ def time_table(bench: pd.DataFrame) -> str:
             "how": rows.how,
         }
     )
-    return _with_machine(shown, rows.machine)
-
-
-def start_table(bench: pd.DataFrame) -> str:
-    """What jobs of a build cost, and what imports take."""
-    rows = bench[bench.measure.str.startswith(("job: ", "import: "))]
-    shown = pd.DataFrame({"measure": rows.measure, "time": _values(rows), "how": rows.how})
     return _with_machine(shown, rows.machine)
 
 
