@@ -3,7 +3,7 @@
 A build starts hundreds of commands, so this imports next to nothing.
 """
 
-import marshal
+import json
 import os
 import socket
 
@@ -23,7 +23,7 @@ def ask(arguments: list[str]) -> int | None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
         try:
             server.connect(path)
-            socket.send_fds(server, [marshal.dumps(request)], [0, 1, 2])
+            socket.send_fds(server, [json.dumps(request).encode()], [0, 1, 2])
         except OSError:
             return None
         try:
