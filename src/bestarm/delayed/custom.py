@@ -15,7 +15,16 @@ from bestarm.delayed.bounds import AGE, ARM, DELAY, FULL, NUMBER, RECORDED, make
 from bestarm.delayed.problem import Instance
 from bestarm.delayed.strategies import READINGS as NAMED
 from bestarm.delayed.strategies import Outcome, Setting, prepare, reordered, rules_of, usable
-from bestarm.delayed.world import Arms, draw, make_drawn, partial_feedback, with_more_room
+from bestarm.delayed.world import (
+    Arms,
+    delay_of,
+    draw,
+    is_full,
+    make_drawn,
+    partial_feedback,
+    reward_of,
+    with_more_room,
+)
 
 
 def offer(instance: Instance, setting: Setting) -> Offer:
@@ -83,13 +92,13 @@ class World:
             raise ValueError(f"starts more pulls than may run: {batch}, {limit} of an arm")
         number = self.started[index]
         while number >= self.drawn.rows[0]:
-            if self.drawn.rows[0] == self.drawn.rewards.shape[0]:
+            if is_full(self.drawn):
                 self.drawn = with_more_room(self.drawn)
             draw(self.drawn, self.arms, self.streams.environment)
         s = min({*range(batch)} - {*self.slots.values()})
         slots = self.tally.slots
         slots[ARM, s], slots[NUMBER, s], slots[AGE, s] = index, number, 0
-        slots[DELAY, s] = self.drawn.delays[number, index]
+        slots[DELAY, s] = delay_of(self.drawn, self.arms, number, index)
         self.tally.sums[s] = 0.0
         self.used.add(id)
         self.running[id], self.slots[id] = index, s
@@ -120,7 +129,7 @@ class World:
             slots[AGE, s] += elapsed
             self.steps[index] += elapsed
             if slots[AGE, s] == slots[DELAY, s]:
-                reward = float(self.drawn.rewards[slots[NUMBER, s], index])
+                reward = float(reward_of(self.drawn, self.arms, slots[NUMBER, s], index))
                 self.finished[self.end(id)] += 1
                 driven.call("final", id, reward)
             elif self.feedback != FULL:

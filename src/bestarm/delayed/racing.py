@@ -28,7 +28,17 @@ from bestarm.delayed.steps import (
     start_pull,
     wait,
 )
-from bestarm.delayed.world import Arms, Drawn, draw, make_drawn, partial_feedback, with_more_room
+from bestarm.delayed.world import (
+    Arms,
+    Drawn,
+    delay_of,
+    draw,
+    is_full,
+    make_drawn,
+    partial_feedback,
+    reward_of,
+    with_more_room,
+)
 
 
 class Result(NamedTuple):
@@ -61,10 +71,10 @@ def start_pulls(
             if arm < 0:
                 break
             if state.started[arm] == drawn.rows[0]:
-                if drawn.rows[0] == drawn.rewards.shape[0]:
+                if is_full(drawn):
                     return False
                 draw(drawn, arms, environment)
-            start_pull(state, s, arm, drawn.delays[state.started[arm], arm])
+            start_pull(state, s, arm, delay_of(drawn, arms, state.started[arm], arm))
     return True
 
 
@@ -97,7 +107,7 @@ def advance(
     wait(state, s, elapsed)
     ends = slots[AGE, s] == slots[DELAY, s]
     if ends:
-        reward = drawn.rewards[slots[NUMBER, s], slots[ARM, s]]
+        reward = reward_of(drawn, arms, slots[NUMBER, s], slots[ARM, s])
         observe_final(rules, state, s, reward)  # pyright: ignore[reportArgumentType]
     elif rules.feedback != FULL:
         value, spread = partial_feedback(rules.feedback, arms, drawn, state.tally, s, coins)
@@ -199,7 +209,7 @@ def run(
     state = make_state(race, np.where(arms.low == arms.high, arms.low, 0))
     drawn = make_drawn(arms)
     while race_continues(race, state):
-        if drawn.rows[0] == drawn.rewards.shape[0]:
+        if is_full(drawn):
             drawn = with_more_room(drawn)
         if rules.by_slot:
             simulate_by_slot(race, rules, arms, state, drawn, environment, coins)

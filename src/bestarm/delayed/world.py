@@ -40,27 +40,50 @@ class Arms(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """Rewards and delays of the f-th pull of every arm, in row f, as far as they are drawn.
+    """What is drawn of the f-th pull of every arm, in row f, as far as it is drawn.
 
-    They do not depend on the strategy.
+    It does not depend on the strategy. `reward_of` and `delay_of` look it up.
     """
 
     rows: np.ndarray  # (1,) number of drawn rows; the tables are longer
-    rewards: np.ndarray  # (rows, n)
-    delays: np.ndarray  # (rows, n)
+    rewards: np.ndarray  # (rows, n); no rows if recorded
+    delays: np.ndarray  # (rows, n); no rows if recorded
     picks: np.ndarray  # (rows, n) the record of each pull; no rows if not recorded
 
 
 @jit
 def make_drawn(arms: Arms) -> Drawn:
     """Empty tables."""
-    n, recorded = arms.means.size, arms.records.rewards.size > 0
+    n = arms.means.size
+    picked, drawn = (ROWS, 0) if arms.records.rewards.size > 0 else (0, ROWS)
     return Drawn(
         rows=np.zeros(1, np.int64),
-        rewards=np.empty((ROWS, n)),
-        delays=np.empty((ROWS, n), np.int64),
-        picks=np.empty((ROWS if recorded else 0, n), np.int64),
+        rewards=np.empty((drawn, n)),
+        delays=np.empty((drawn, n), np.int32),
+        picks=np.empty((picked, n), np.int32),
     )
+
+
+@inlined
+def is_full(drawn: Drawn) -> bool:
+    """Whether `draw` has no row left."""
+    return drawn.rows[0] == drawn.rewards.shape[0] + drawn.picks.shape[0]
+
+
+@inlined
+def reward_of(drawn: Drawn, arms: Arms, number: int, arm: int) -> float:
+    """The reward of an arm's pull, whose row must be drawn."""
+    if drawn.picks.size > 0:
+        return arms.records.rewards[arm, drawn.picks[number, arm]]
+    return drawn.rewards[number, arm]
+
+
+@inlined
+def delay_of(drawn: Drawn, arms: Arms, number: int, arm: int) -> int:
+    """The steps of an arm's pull, whose row must be drawn."""
+    if drawn.picks.size > 0:
+        return arms.records.delays[arm, drawn.picks[number, arm]]
+    return drawn.delays[number, arm]
 
 
 @jit
@@ -81,14 +104,11 @@ def _twice(table: np.ndarray) -> np.ndarray:
 def draw(drawn: Drawn, arms: Arms, environment: np.random.Generator) -> None:
     """Draw the next row: rewards, then delays if some arm's vary; or the recorded pulls."""
     rows, rewards, delays, picks = drawn
-    row, n, records = rows[0], rewards.shape[1], arms.records
+    row, n = rows[0], rewards.shape[1]
     rows[0] += 1
     if picks.size > 0:
         for a in range(n):
-            pick = environment.integers(0, records.rewards.shape[1])
-            picks[row, a] = pick
-            rewards[row, a] = records.rewards[a, pick]
-            delays[row, a] = records.delays[a, pick]
+            picks[row, a] = environment.integers(0, arms.records.rewards.shape[1])
         return
     for a in range(n):
         rewards[row, a] = arms.means[a] + arms.sigma[a] * environment.standard_normal()
@@ -133,7 +153,7 @@ def partial_feedback(
     """
     arm, number = tally.slots[ARM, s], tally.slots[NUMBER, s]
     age, delay = tally.slots[AGE, s], tally.slots[DELAY, s]
-    reward, sigma, spread = drawn.rewards[number, arm], arms.sigma[arm], 0.0
+    reward, sigma, spread = reward_of(drawn, arms, number, arm), arms.sigma[arm], 0.0
     if feedback == RECORDED:
         pick = drawn.picks[number, arm]
         value = arms.records.forecasts[arm, pick, age - 1]
