@@ -132,31 +132,30 @@ class Filling:
         self._fit, self._wanted = fit, wanted
         self._directions, self._rule, self._phase_test = directions, rule, phase_test
         self._first = fit.counts.copy()
-        self._sequence = np.empty(0, np.uint16)
-        self._known = 0
+        self._blocks: list[np.ndarray] = []  # what was pulled after the initial pulls
         self.reached, self.complete = math.inf, False
 
     @property
     def pulls(self) -> int:
         """Pulls that are known, the initial ones included."""
-        return int(self._first.sum()) + self._known
+        return int(self._fit.counts.sum())
 
     def extend(self, most: int) -> None:
         """Go on until the phase is complete or `most` pulls are known."""
         while not self.complete and self.pulls < most:
-            if self._sequence.size < self._known + BLOCK:
-                spare = np.empty(self._sequence.size + BLOCK, np.uint16)
-                self._sequence = np.append(self._sequence, spare)
-            block = self._sequence[self._known : self._known + BLOCK]
+            block = np.empty(BLOCK, np.min_scalar_type(self._first.size - 1))
             used, self.reached, self.complete = fill_phase(
                 self._fit, self._directions, self._rule, self._phase_test, self._wanted, block
             )
-            self._known += used
+            self._blocks.append(block[:used])
 
     def counts(self, n: int) -> np.ndarray:
         """(K,) how often each arm is among the first n pulls."""
-        pulled = self._sequence[: n - int(self._first.sum())]
-        return self._first + np.bincount(pulled, minlength=self._first.size)
+        counts, left = self._first.copy(), n - int(self._first.sum())
+        for block in self._blocks:
+            counts += np.bincount(block[:left], minlength=counts.size)
+            left -= min(left, block.size)
+        return counts
 
 
 class PhasePlans:
