@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import live as live_of
+import peers as peers_of
 import psutil
 from rich.console import Console
 from rich.table import Table
@@ -167,6 +168,12 @@ def live(papers: list[str]) -> Iterator[Row]:
     for name in papers:
         yield row(*live_of.first_asks(name))
     for measured in (*live_of.large(), live_of.arrivals(), *live_of.files(), live_of.service()):
+        yield row(*measured)
+
+
+def peers(papers: list[str]) -> Iterator[Row]:
+    """How much longer others take for the same work on this machine."""
+    for measured in peers_of.measured(papers):
         yield row(*measured)
 
 
@@ -467,6 +474,7 @@ def run(
 STAGES = {
     "kernels": kernels,
     "live": live,
+    "peers": peers,
     "memory": memory,
     "quick": quick,
     "starts": starts,

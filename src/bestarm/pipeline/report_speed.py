@@ -59,9 +59,25 @@ def size(megabytes: float) -> str:
     return f"{megabytes:.0f} MB" if megabytes < 999.5 else f"{megabytes / 1000:.1f} GB"
 
 
+def peer_table(bench: pd.DataFrame) -> str:
+    """How many times our time others take for the same work."""
+    rows = bench[bench.measure.str.startswith("peer: ")]
+    if rows.empty:
+        return "Not measured."
+    named = rows.measure.str.split(": ", n=3, expand=True)
+    shown = {
+        "paper": named[1],
+        "work": named[2],
+        "done by": named[3],
+        "times our time": rows.value.map(number),
+        "ours and theirs": rows.how,
+    }
+    return _with_machine(pd.DataFrame(shown), rows.machine)
+
+
 def speed_table(bench: pd.DataFrame) -> str:
-    """What `make bench` measured, commands excepted."""
-    bench = bench[~bench.measure.str.startswith("command: ")]
+    """What `make bench` measured, commands and peers excepted."""
+    bench = bench[~bench.measure.str.startswith(("command: ", "peer: "))]
     shown = pd.DataFrame(
         {
             "measure": bench.measure,
