@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import growth as growth_of
 import live as live_of
 import peers as peers_of
 import psutil
@@ -174,6 +175,12 @@ def live(papers: list[str]) -> Iterator[Row]:
 def peers(papers: list[str]) -> Iterator[Row]:
     """How much longer others take for the same work on this machine."""
     for measured in peers_of.measured(papers):
+        yield row(*measured)
+
+
+def growth(papers: list[str]) -> Iterator[Row]:
+    """How the time of a pull grows with the size of a problem."""
+    for measured in growth_of.measured(papers):
         yield row(*measured)
 
 
@@ -475,6 +482,7 @@ STAGES = {
     "kernels": kernels,
     "live": live,
     "peers": peers,
+    "growth": growth,
     "memory": memory,
     "quick": quick,
     "starts": starts,

@@ -1,5 +1,6 @@
 """What bench/bench.csv measured, as tables for README.md and docs/speed.md."""
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -25,6 +26,9 @@ REBUILD = {
     "make notebooks": "a walk through each paper, as pages under `site/notebooks`",
     "make test": "linting, types, tests",
 }
+#: Microseconds beyond which simulating is tedious: a million pulls, or a thousand runs, take a
+#: quarter of an hour.
+TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: What is enough to run on one's own problem.
 INSTALL = {"pip install .": "the algorithms and the command line, in an environment of their own"}
 
@@ -75,9 +79,44 @@ def peer_table(bench: pd.DataFrame) -> str:
     return _with_machine(pd.DataFrame(shown), rows.machine)
 
 
+def growth_table(bench: pd.DataFrame) -> str:
+    """The time of a unit of work by size, with the power of the size by which it grows.
+
+    The power is the slope between the two largest sizes, in logarithms; where the time would be
+    `TEDIOUS` is extrapolated with it.
+    """
+    rows = bench[bench.measure.str.startswith("growth: ")]
+    if rows.empty:
+        return "Not measured."
+    named = rows.measure.str.extract(
+        r"^growth: (?P<paper>\w+): (?P<strategy>.+): (?P<at>.+): (?P<size>\w+)=(?P<n>\d+)$"
+    )
+    shown = []
+    for (paper, strategy, at, size), of_one in groups(
+        rows.join(named), "paper", "strategy", "at", "size"
+    ):
+        n, spent = of_one.n.astype(float).to_numpy(), of_one.value.to_numpy()
+        per = of_one.unit.iloc[0].removeprefix("us a ")
+        power = math.log(spent[-1] / spent[-2]) / math.log(n[-1] / n[-2])
+        tedious = n[-1] * (TEDIOUS[per] / spent[-1]) ** (1.0 / power) if power > 0.0 else math.inf
+        rounded = number(float(f"{tedious:.2g}"))
+        shown.append(
+            {
+                "paper": paper,
+                "strategy": strategy,
+                "size": f"{size} = {', '.join(of_one.n)} at {at}",
+                "us": ", ".join(map(number, spent)),
+                "a": per,
+                "power": f"{power:.1f}",
+                "tedious at": f"{size} = {rounded}" if tedious < 1e5 else "beyond 100,000",
+            }
+        )
+    return _with_machine(pd.DataFrame(shown), rows.machine)
+
+
 def speed_table(bench: pd.DataFrame) -> str:
-    """What `make bench` measured, commands and peers excepted."""
-    bench = bench[~bench.measure.str.startswith(("command: ", "peer: "))]
+    """What `make bench` measured, commands, peers and growth excepted."""
+    bench = bench[~bench.measure.str.startswith(("command: ", "peer: ", "growth: "))]
     shown = pd.DataFrame(
         {
             "measure": bench.measure,
@@ -114,6 +153,7 @@ def time_table(bench: pd.DataFrame) -> str:
 def strategy_table(bench: pd.DataFrame) -> str:
     """The time of a unit of work of each strategy where it is shortest and where it is longest."""
     rows = bench[bench.unit.fillna("").str.startswith("us a ")]
+    rows = rows[~rows.measure.str.startswith("growth: ")]
     named = rows.measure.str.extract(r"^(?P<paper>\w+): (?P<strategy>.+?) on (?P<instance>.+)$")
     shown = []
     for (paper, strategy), of_one in groups(rows.join(named), "paper", "strategy"):
