@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from bestarm.common.paper import Cell, Experiment
 from bestarm.delayed.problem import DELAYS, MODELS, SIGMAS_P, SIZES
-from bestarm.delayed.strategies import READINGS
+from bestarm.delayed.strategies import LEMMA_1
 
 #: Section 5: delta, and b = r = 10 in parallel.
 SEQUENTIAL, PARALLEL = {"batch": 1, "delta": 0.05}, {"batch": 10, "delta": 0.05}
@@ -68,7 +68,7 @@ EXPERIMENTS = (
             Cell(instance, "Partial", setting, reading)
             for instance in ("bounded n=10", "free n=100")
             for setting in SETTINGS
-            for reading in READINGS["Partial"]
+            for reading in LEMMA_1
         ),
     ),
     Experiment(

@@ -42,6 +42,7 @@ LOOKS = {
     "guaranteed": Look(GREEN, "^", "-."),
     "published-split": Look(ORANGE, "v", name="published split"),
     "survivors": Look(PURPLE, "D"),
+    "mixture": Look(GREEN, "X", name="mixture"),
     "all-running": Look(SKY, "P", name="all running"),
     "Full": Look(BLACK, "s", name="rewards alone"),
     "Partial": Look(BLUE, "o", name="partial feedback"),
