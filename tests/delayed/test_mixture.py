@@ -4,13 +4,14 @@ import math
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize_scalar
 
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
-from bestarm.delayed import Mixture, Partial, reference
+from bestarm.delayed import Mixture, Partial, reference, scales
 from bestarm.delayed.bounds import AGE, ARM, MIXTURE, RECORDED, Rules
 from bestarm.delayed.mixture import mixture_interval, running_information
 from bestarm.delayed.problem import MODELS, alike
@@ -207,3 +208,14 @@ def test_abandoned_increments_stay_in_the_mean():
             s.final(pull, 1.0)
         s.ask()
         assert s.bounds.mean(axis=1) == pytest.approx([1.0, 1.0])
+
+
+def test_kept_runs_with_wrong_scales(root):
+    """The kept table has a row per case; halving sigma makes intervals miss more often."""
+    kept = pd.read_csv(root / "data/delayed-scales/errors.csv")
+    assert [tuple(row) for row in kept[["feedback", "batch", "sigma", "sigma_p"]].to_numpy()] == [
+        (job.arguments[0], job.arguments[1], *job.arguments[2]) for job in scales.jobs()
+    ]
+    right, halved = (scales.missed("unbiased", 1, told, 60, 500) for told in ((1, 1), (0.5, 1)))
+    assert right["missed"] <= 3 + 10  # delta = 0.05; false alarm 1e-5
+    assert halved["missed"] > right["missed"]
