@@ -23,6 +23,7 @@ from bestarm.pipeline.report_guarantees import (
     boundary_table,
     cost_table,
     crossing_table,
+    patient_table,
     threshold_table,
 )
 from bestarm.pipeline.report_speed import (
@@ -56,7 +57,7 @@ PAGES = {
     "docs/guarantees.md": (
         *("thresholds", "crossings", "boundary errors", "proof costs"),
         *("mixture priors", "mixture coverage", "mixture scales"),
-        *("certified parts", "certified errors"),
+        *("patient", "certified parts", "certified errors"),
     ),
     "docs/analysis-plan.md": ("margins",),
     "docs/speed.md": ("times", "strategies", "speed"),
@@ -93,6 +94,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "mixture priors": prior_table(root),
         "mixture coverage": coverage_table(root),
         "mixture scales": scale_table(root),
+        "patient": patient_table(root),
         "thresholds": threshold_table(),
         "crossings": crossing_table(root),
         "boundary errors": boundary_table(root),

@@ -77,7 +77,7 @@ def coverage_table(root: Path) -> str:
                 "wrong answers": "–" if "alike" in family else str(count(wrong)),
             }
         )
-    return markdown(pd.DataFrame(sorted(rows, key=lambda row: row["instances"])))
+    return markdown(pd.DataFrame(rows).sort_values("instances", kind="stable"))
 
 
 def scale_table(root: Path) -> str:
