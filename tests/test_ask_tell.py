@@ -31,7 +31,8 @@ BAICS = alike(
     weights=[0.2, 0.8],
     delta=0.1,
 )
-CBMAI = alike(cbmai.SFSR, cbmai.SFSRL, cbmai.USLP, n_arms=3, bounds=1.0, budget=60)
+CBMAI_KINDS = (cbmai.SFSR, cbmai.SFSRL, cbmai.USLP, cbmai.SFSRPatient)
+CBMAI = alike(*CBMAI_KINDS, n_arms=3, bounds=1.0, budget=60)
 KNOWN = alike(lagex.CTnS, lagex.CGE, matrix=MATRIX, limits=LIMITS, r=0.1)
 LAGEX = KNOWN | alike(lagex.LAGEX, lagex.LATS, lagex.Uniform, n_arms=3, limits=LIMITS, r=0.1)
 LAGEX[lagex.Certified] = {"n_arms": 3, "limits": LIMITS, "r": 1.0}

@@ -304,7 +304,7 @@ class LiveRace(RuleBasedStateMachine):
 RACE = {"n_arms": 4, "top": 2, "sigma": 0.5, "sigma_p": 0.4, "batch": 5, "limit": 3, "delta": 1e-3}
 
 
-@pytest.mark.parametrize("reading", ["as-written", "as-published", "all-running"])
+@pytest.mark.parametrize("reading", ["as-written", "as-published", "all-running", "mixture"])
 def test_a_race_loses_nothing(reading):
     machine = type(reading, (LiveRace,), {"arguments": RACE | {"reading": reading}})
     run_state_machine_as_test(machine, settings=ENOUGH)

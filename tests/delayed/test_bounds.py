@@ -48,6 +48,8 @@ def tally_of(finished, running):
         if pull.partial:
             tally.shifts[0] += np.mean(pull.partial) - pull.reward
             tally.shifted[0] += 1
+            tally.errors[0] += np.sum(pull.partial) - len(pull.partial) * pull.reward
+            tally.partials[0] += len(pull.partial)
     other = reference.Pull(1, 0, 1.0, 99)
     other.age, other.partial = 50, [100.0] * 50
     slots = [*running[:1], other, *running[1:]]

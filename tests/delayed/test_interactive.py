@@ -23,6 +23,9 @@ CASES = [
     {"batch": 8, "limit": 3, "pooled": 8},
     {"feedback": "biased", "delay": (1, 9)},
     {"feedback": "incremental", "batch": 3},
+    {"split": "mixture", "multiplier": 1.0, "batch": 5, "delay": (2, 12)},
+    {"split": "mixture", "multiplier": 1.0, "feedback": "biased", "delay": (1, 9)},
+    {"split": "mixture", "multiplier": 1.0, "feedback": "full"},
 ]
 NAMES = {
     ("optimal", False, 1): "as-written",
@@ -30,6 +33,7 @@ NAMES = {
     ("published", True, 1): "as-published",
     ("optimal", True, 1): "as-published",  # of racing on rewards alone
     ("optimal", False, 8): "all-running",
+    ("mixture", False, 1): "mixture",
 }
 
 

@@ -10,6 +10,7 @@ from bestarm.delayed.bounds import (
     FULL,
     GUARANTEED,
     INCREMENTAL,
+    MIXTURE,
     OPTIMAL,
     PUBLISHED,
     UNBIASED,
@@ -28,6 +29,7 @@ from bestarm.delayed.world import Arms, increment
 
 FEEDBACKS = {"full": FULL, "incremental": INCREMENTAL, "unbiased": UNBIASED, "biased": BIASED}
 SPLITS = {"optimal": OPTIMAL, "published": PUBLISHED, "guaranteed": GUARANTEED}
+FORMS = SPLITS | {"mixture": MIXTURE}
 MEANS = np.array([1.0, 5.0, 3.2, 0.3, 4.0, 2.0])
 BIAS = np.array([0.5, -1.0, 2.0, 0.0, -3.0, 1.0])
 BIG = 10**9
@@ -70,7 +72,7 @@ def compiled(
         multiplier * np.full(n, sigma),
         multiplier * sigma_p,
         delta,
-        SPLITS[split],
+        FORMS[split],
         survivors,
         pooled,
         by_slot,
@@ -140,6 +142,13 @@ CASES = [
     {"feedback": "biased", "sigma_p": 0.05, "batch": 10, "pooled": 10},
     {"feedback": "biased", "sigma_p": 0.02, "by_slot": True, "batch": 4, "delay": (1, 10)},
     {"multiplier": 1.0, "sigma_p": 0.2},
+    *(
+        {"split": "mixture", "multiplier": 1.0, "feedback": feedback, **batch}
+        for feedback in FEEDBACKS
+        for batch in ({}, {"batch": 10})
+    ),
+    {"split": "mixture", "multiplier": 1.0, "feedback": "biased", "delay": (1, 10), "batch": 3},
+    {"split": "mixture", "multiplier": 1.0, "delay": (2, 15), "batch": 4, "limit": 2},
     {"cap": 40},
     {"feedback": "full", "cap": 37, "batch": 2},
     {"by_slot": True, "split": "published", "survivors": True},

@@ -44,6 +44,20 @@ rule certified_times:
         "python -m bestarm.lagex.certified.times --out {output.table} --threads {threads} 2> {log}"
 
 
+rule delayed_scales:
+    output:
+        table="data/delayed-scales/errors.csv",
+        provenance="data/delayed-scales/provenance.yaml",
+    log:
+        "results/logs/data/delayed-scales.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.delayed.scales --out {output.table} --threads {threads} 2> {log}"
+
+
 rule battery:
     output:
         table="data/battery/policies.csv",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from bestarm.cbmai.problem import SEEDS, random_instance
-from bestarm.cbmai.strategies import STRATEGIES
+from bestarm.cbmai.strategies import OF_PAPER, STRATEGIES
 from bestarm.cbmai.tables import point
 from bestarm.common.paper import Cell, Experiment
 
@@ -26,14 +26,21 @@ KNOWN = ("A2", "A2-known-4", "A2-known-8", "A2-known-12")
 
 INFEASIBLE = ("too-dear", "conflict")
 
+#: Budgets and random instances on which a patient SFSR stands beside the others.
+PATIENT_SMALL, PATIENT_LARGE = (200, 500, 1000, 2000, 5000), (1000, 4000, 16_000, 64_000)
 
-def error_curves(instances: Iterable[str], budgets: Iterable[int]) -> tuple[Cell, ...]:
+PATIENT_SEEDS = SEEDS[:20]
+
+
+def error_curves(
+    instances: Iterable[str], budgets: Iterable[int], strategies: Iterable[str] = OF_PAPER
+) -> tuple[Cell, ...]:
     """Every strategy on every instance and budget."""
     return tuple(
         point(instance, strategy, budget)
         for instance in instances
         for budget in budgets
-        for strategy in STRATEGIES
+        for strategy in strategies
     )
 
 
@@ -49,4 +56,13 @@ EXPERIMENTS = (
         (*error_curves(["A2"], DECAY), *(point("A2", "USLP", budget) for budget in DECAY_USLP)),
     ),
     Experiment("random", error_curves([random_instance(k).name for k in SEEDS], [RANDOM_BUDGET])),
+    Experiment(
+        "patient",
+        error_curves(
+            (*AVERAGE, *HARD, *INFEASIBLE, *(random_instance(k).name for k in PATIENT_SEEDS)),
+            PATIENT_SMALL,
+            STRATEGIES,
+        )
+        + error_curves((*TWO_CONSTRAINTS, "three-constraints"), PATIENT_LARGE, STRATEGIES),
+    ),
 )

@@ -281,6 +281,15 @@ class SFSRL(_Cbmai):
     _name = "SFSR-L"
 
 
+class SFSRPatient(_Cbmai):
+    __doc__ = _documented(
+        "SFSRPatient",
+        "`SFSR` that answers None only after its last round: an earlier round whose program is "
+        "infeasible rejects the arm that needs the largest bounds.",
+    )
+    _name = "SFSR-patient"
+
+
 class USLP(_Cbmai):
     __doc__ = _documented(
         "USLP", "The same number of pulls of every unknown arm, then the linear program."

@@ -36,7 +36,12 @@ from bestarm.common.style import (
 )
 from bestarm.common.tables import lines
 
-LOOKS = {"SFSR": Look(BLUE, "o"), "SFSR-L": Look(VERMILION, "^"), "USLP": UNIFORM}
+LOOKS = {
+    "SFSR": Look(BLUE, "o"),
+    "SFSR-L": Look(VERMILION, "^"),
+    "USLP": UNIFORM,
+    "SFSR-patient": Look(PURPLE, "D", "--", "SFSR, patient"),
+}
 #: Arms of the optimal support, which have no strategy's colour.
 SUPPORT = Look(GREEN, "^")
 BARS = (
@@ -143,6 +148,23 @@ def infeasible(table: pd.DataFrame) -> Figure:
         "conflict": "two constraints in conflict (L = 2)",
     }
     return curves(table, titles, 'The right answer is "infeasible".')
+
+
+def patient(table: pd.DataFrame) -> Figure:
+    titles = {
+        "three-constraints": "three constraints",
+        "D1P": "D1P",
+        "D1I": "D1I",
+        "H1": "H1",
+        "too-dear": "infeasible: too dear",
+        "conflict": "infeasible: conflict",
+    }
+    note = (
+        'Patient: SFSR that answers "infeasible" only after the last round. On the same rewards it '
+        "never errs where SFSR is right if a mixture is feasible, and the other way round if none "
+        "is."
+    )
+    return curves(table, titles, note)
 
 
 def three_constraints(table: pd.DataFrame) -> Figure:
@@ -454,6 +476,7 @@ PLOTS = Plots(
         "known-arms": known_arms,
         "infeasible": infeasible,
         "three-constraints": three_constraints,
+        "patient": patient,
     },
     LOOKS,
     {
@@ -467,5 +490,6 @@ PLOTS = Plots(
         "known-arms": "error_rate",
         "infeasible": "error_rate",
         "three-constraints": "error_rate",
+        "patient": "error_rate",
     },
 )

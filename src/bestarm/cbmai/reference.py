@@ -62,6 +62,13 @@ def lagrangian_scores(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray) -
     return np.full(values.size, -math.inf) if found is None else values - matrix.T @ found[1]
 
 
+def relaxation_scores(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """For each column minus the least increase of all bounds at which a basis with it works."""
+    column = np.append(np.full(rhs.size - 1, -1.0), 0.0)  # the last row: shares add up to 1
+    values = np.append(np.zeros(matrix.shape[1]), -1.0)
+    return intersection_values(np.column_stack([matrix, column]), rhs, values)[:-1]
+
+
 def schedule(strategy: str, truth: Problem, budget: int) -> list[int]:
     """n_1, ..., n_{K-1} of Eq. (7) as integers; for USLP its single round."""
     n_costs, n_arms = truth.costs.shape
@@ -96,7 +103,11 @@ def run(strategy: str, truth: Problem, noise: Noise, budget: int, rng: np.random
         matrix, rhs, values = with_slacks(truth._replace(rewards=means[0], costs=means[1:]))
         scores = score(matrix[:, remaining], rhs, values[remaining])
         if scores.max() == -math.inf:
-            return None, seen
+            last = len(remaining) == n_costs + 2
+            if strategy != "SFSR-patient" or last:
+                return None, seen
+            scores = relaxation_scores(matrix[:, remaining], rhs)
+            scores[np.array(remaining) >= n_arms] = math.inf
         if strategy == "USLP":  # every column of the optimal basis has the largest score
             remaining = sorted(np.argsort(-scores)[: n_costs + 1].tolist())
         else:

@@ -23,8 +23,8 @@ from bestarm.core.status import Status
 RUNNING, FOUND, INFEASIBLE = 0, 1, 2
 STOPPED, FAILED = int(Status.STOPPED), int(Status.FAILED)
 #: How a round ends: by rejecting the lowest intersection value or Lagrangian score, or with an
-#: optimal basis.
-INTERSECTION, LAGRANGIAN, BASIS = range(3)
+#: optimal basis; PATIENT is INTERSECTION but goes on from infeasible rounds before the last.
+INTERSECTION, LAGRANGIAN, BASIS, PATIENT = range(4)
 #: Indices of State.counters: completed rounds; phase; the column rejected first, or -1; normals
 #: used; rounds whose scores were not found.
 ROUND, PHASE, FIRST_REJECTED, NORMALS, UNSCORED = range(5)
@@ -78,13 +78,13 @@ def start(rules: Rules) -> State:
         remaining=np.ones(n_arms + n_costs, np.bool_),
         counters=np.array([0, RUNNING, -1, 0, 0]),
         columns=np.zeros(n_arms + n_costs, np.int64),
-        work=make_workspace(n_costs + 1, n_arms + n_costs),
+        work=make_workspace(n_costs + 1, n_arms + n_costs + 1),
     )
 
 
 @inlined
 def done(rules: Rules, state: State) -> bool:
-    """Whether the last round is over, or the empirical program was infeasible."""
+    """Whether the last round is over, or the run ended with an infeasible empirical program."""
     return state.counters[PHASE] != RUNNING
 
 
@@ -193,6 +193,32 @@ def reject_lowest(rules: Rules, state: State, m: int) -> None:
 
 
 @inlined
+def score_by_relaxation(state: State, problem: Problem, m: int) -> None:
+    """Score every arm of an infeasible program by how much larger bounds must be to use it.
+
+        scores[a] = -min { t : c p + s = cbar + t, 1 . p = 1, p, s, t >= 0, a in the basis }
+
+    The relaxation t is one more column. Slacks get infinity: such a program tells nothing of them.
+
+    Args:
+        state: holds the program of m columns, which is overwritten.
+        problem: its bounds.
+        m: number of columns.
+    """
+    n_costs, n_arms = problem.costs.shape
+    program, scores = state.work.tableaus[0], state.work.scores
+    for r in range(n_costs + 1):
+        program[r, m + 1] = program[r, m]
+        program[r, m] = -1.0 if r < n_costs else 0.0
+    program[n_costs + 1, : m + 2] = 0.0
+    program[n_costs + 1, m] = -1.0
+    score_bases(state.work, m + 1)
+    for i in range(m):
+        if state.columns[i] >= n_arms:
+            scores[i] = np.inf
+
+
+@inlined
 def end_round(rules: Rules, state: State) -> None:
     """Reject a column by its score, or keep an optimal basis of the empirical program and stop.
 
@@ -201,7 +227,11 @@ def end_round(rules: Rules, state: State) -> None:
     """
     m = load_estimates(state, rules.problem)
     if score_bases(state.work, m) == -np.inf:
-        state.counters[PHASE] = INFEASIBLE
+        if rules.score == PATIENT and state.counters[ROUND] < rules.schedule.size - 1:
+            score_by_relaxation(state, rules.problem, m)
+            reject_lowest(rules, state, m)
+        else:
+            state.counters[PHASE] = INFEASIBLE
     elif rules.score == BASIS:
         state.remaining[:] = False
         for i in state.work.basis:

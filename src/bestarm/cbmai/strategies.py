@@ -1,4 +1,4 @@
-"""SFSR, SFSR-L and USLP, their schedules, and how a cell becomes runs."""
+"""SFSR, SFSR-L, USLP and a patient SFSR, their schedules, and how a cell becomes runs."""
 
 import math
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from bestarm.cbmai.steps import (
     BASIS,
     INTERSECTION,
     LAGRANGIAN,
+    PATIENT,
     Outcome,
     Rules,
     World,
@@ -49,12 +50,15 @@ def uniform_schedule(problem: Problem, budget: int) -> np.ndarray:
 
 
 STEPS = Strategy("cbmai", start, done, choose, observe, pull, lean=True)
-STRATEGIES: dict[str, Strategy] = dict.fromkeys(("SFSR", "SFSR-L", "USLP"), STEPS)
+#: The paper's, and one that is not.
+OF_PAPER = ("SFSR", "SFSR-L", "USLP")
+STRATEGIES: dict[str, Strategy] = dict.fromkeys((*OF_PAPER, "SFSR-patient"), STEPS)
 #: How the strategies differ: their schedule, and how a round ends.
 PLANS = {
     "SFSR": (rejection_schedule, INTERSECTION),
     "SFSR-L": (rejection_schedule, LAGRANGIAN),
     "USLP": (uniform_schedule, BASIS),
+    "SFSR-patient": (rejection_schedule, PATIENT),
 }
 #: The paper leaves nothing open that changes a run.
 READINGS = {strategy: Readings({"as-written": None}) for strategy in STRATEGIES}

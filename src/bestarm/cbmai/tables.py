@@ -1,7 +1,7 @@
 """How summaries and instances become the tables of the CBMAI paper's figures."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -67,7 +67,18 @@ def two_constraints(sources: Sources) -> pd.DataFrame:
     return assemble(sources.summary, comparisons(sources.summary), rates(sources))
 
 
-def comparisons(summary: pd.DataFrame) -> list[dict]:
+def patient(sources: Sources) -> pd.DataFrame:
+    """Error rates and answers of "infeasible" of all strategies, with comparisons."""
+    shown = sources.summary[sources.summary.statistic.isin(["error_rate", "share_infeasible"])]
+    pairs = (("SFSR-patient", "SFSR"), ("SFSR-patient", "SFSR-L"), ("SFSR-patient", "USLP"))
+    return assemble(shown, comparisons(shown, pairs))
+
+
+#: Strategies compared.
+PAIRS = (("SFSR", "USLP"), ("SFSR-L", "USLP"), ("SFSR-L", "SFSR"))
+
+
+def comparisons(summary: pd.DataFrame, pairs: Sequence[tuple[str, str]] = PAIRS) -> list[dict]:
     """Differences and ratios of error rates at the same instance and budget.
 
     Runs share their streams, so the intervals, which assume independent runs, are conservative.
@@ -78,7 +89,7 @@ def comparisons(summary: pd.DataFrame) -> list[dict]:
     rows = []
     for (instance, x), group in groups(rates, "instance", "x"):
         by = {row.strategy: row for row in lines(group)}
-        for first, second in (("SFSR", "USLP"), ("SFSR-L", "USLP"), ("SFSR-L", "SFSR")):
+        for first, second in pairs:
             a, b = by[first], by[second]
             low = a.value - b.value - math.hypot(a.value - a.low, b.high - b.value)
             high = a.value - b.value + math.hypot(a.high - a.value, b.value - b.low)
@@ -289,7 +300,7 @@ def misled_run(sources: Sources) -> pd.DataFrame:
         no_worse = (state.rewards[0] >= problem.rewards[0]) & (state.costs[0] <= problem.costs[0])
         end_round(rules, state)
         scores = np.empty(state.remaining.size)
-        scores[state.columns] = state.work.scores
+        scores[state.columns] = state.work.scores[: state.columns.size]
         if no_worse[0] and state.counters[FIRST_REJECTED] == 0 and scores[n_arms] < 0.0:
             break
     truly = {"cost": problem.costs[0], "reward": problem.rewards, "score": solved(problem).reduced}

@@ -64,4 +64,5 @@ TARGETS = (
     errors("known-arms", "Some arms known", "known-arms"),
     errors("infeasible", "No feasible mixture", "infeasible"),
     errors("three-constraints", "Three constraints", "three-constraints"),
+    Target("patient", "A patient SFSR beside the others", tables.patient, ("patient",)),
 )

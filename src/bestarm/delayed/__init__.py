@@ -4,6 +4,6 @@ A pull's reward arrives after a delay; partial feedback that arrives earlier may
 it.
 """
 
-from bestarm.delayed.interactive import Full, Partial
+from bestarm.delayed.interactive import Full, Mixture, Partial
 
-__all__ = ["Full", "Partial"]
+__all__ = ["Full", "Mixture", "Partial"]

@@ -13,8 +13,8 @@ from bestarm.delayed.split import FACTOR, GROWTH, SHARE, radii_sum, split
 #: of it, without or with a bias, or recorded forecasts of it, each with a scale of its own.
 FULL, INCREMENTAL, UNBIASED, BIASED, RECORDED = range(5)
 #: How delta is split: so that Eq. (4) is minimal; the same, but with 1 - (the others) for the first
-#: radius; fixed in advance, with shares 6 / (pi f)^2 for the f-th pull.
-OPTIMAL, PUBLISHED, GUARANTEED = range(3)
+#: radius; fixed in advance, with shares 6 / (pi f)^2 for the f-th pull. Or not at all: mixture.py.
+OPTIMAL, PUBLISHED, GUARANTEED, MIXTURE = range(4)
 #: Rows of `slots`, one column per running pull, oldest first (with `by_slot` in no order). ARM is
 #: FREE in a slot without a pull.
 ARM, NUMBER, AGE, DELAY = range(4)
@@ -31,13 +31,14 @@ class Rules(NamedTuple):
     """What the intervals depend on, besides observations."""
 
     feedback: int  # FULL (partial feedback, if any, is ignored), INCREMENTAL, UNBIASED, ...
-    scale: np.ndarray  # (n,) scale of an arm's reward in Lemma 1
+    scale: np.ndarray  # (n,) scale of an arm's reward in Lemma 1; with MIXTURE its deviation
     scale_p: float  # of a partial feedback given the reward; if RECORDED, a factor of its own scale
     delta: float
-    split: int  # OPTIMAL, PUBLISHED or GUARANTEED
+    split: int  # OPTIMAL, PUBLISHED, GUARANTEED or MIXTURE
     survivors: bool  # whether delta is shared by the surviving arms, else by all
     pooled: int  # running pulls of an arm that enter its bound, oldest first
     by_slot: bool = False  # whether slots are processed one by one, see `racing`
+    n0: float = 1.0  # pulls that the prior of MIXTURE is worth
 
 
 class Tally(NamedTuple):
@@ -51,9 +52,12 @@ class Tally(NamedTuple):
     shifted: np.ndarray  # (n,) number of these pulls
     slots: np.ndarray  # (4, b) running pulls: arm, number from 0, steps so far, steps in all
     sums: np.ndarray  # (b,) sum of their partial feedback
-    squares: np.ndarray  # (b,) sum of its squared scales, if RECORDED
+    squares: np.ndarray  # (b,) sum of its squared scales, if RECORDED (with MIXTURE, inverse)
     terms: np.ndarray  # (4, b + 2) buffer of `split`
     cache: np.ndarray  # (6, n) what `candidates` reuses until a pull ends
+    partials: np.ndarray  # (n,) number of partial feedbacks of finished pulls, if BIASED
+    errors: np.ndarray  # (n,) sum of partial feedback - reward over these
+    kept: np.ndarray  # (2, n) what abandoned pulls tell, see `mixture.running_information`
 
 
 @jit
@@ -72,6 +76,9 @@ def make_tally(delay: np.ndarray, batch: int) -> Tally:
         squares=np.zeros(batch),
         terms=np.zeros((4, batch + 2)),
         cache=np.full((6, n), -1.0),
+        partials=np.zeros(n),
+        errors=np.zeros(n),
+        kept=np.zeros((2, n)),
     )
 
 
@@ -202,7 +209,7 @@ def candidates(
         lower bound on the half-width with them, infinite if there are none.
     """
     _bring_up_to_date(rules, tally, arm, n_sharing)
-    finished, totals, _, _, shifts, shifted, slots, sums, squares, _, cache = tally
+    finished, totals, _, _, shifts, shifted, slots, sums, squares, _, cache = tally[:11]
     pulls, biased = finished[arm], rules.feedback == BIASED
     centre = totals[arm] / pulls if pulls > 0 else 0.0
     width = cache[ALONE, arm]

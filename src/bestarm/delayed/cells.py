@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from bestarm.common.paper import Cell, Experiment
 from bestarm.delayed.problem import DELAYS, MODELS, SIGMAS_P, SIZES
-from bestarm.delayed.strategies import READINGS
+from bestarm.delayed.strategies import LEMMA_1, MIXTURES
 
 #: Section 5: delta, and b = r = 10 in parallel.
 SEQUENTIAL, PARALLEL = {"batch": 1, "delta": 0.05}, {"batch": 10, "delta": 0.05}
@@ -28,15 +28,25 @@ WATCHED = {"batch": 1, "cap": 5000, "delta": 0.05}
 WATCHED_READINGS = ("as-written", "published-split", "guaranteed")
 
 
+#: Those of Figure 1 once more, under the mixture, and priors worth less or more than one pull.
+ONCE_MORE = ("mixture", "as-written", "as-published")
+
+PRIORS = tuple(name for name in MIXTURES if name not in ONCE_MORE)
+
+
 def points(
-    names: Iterable[str], x_name: str, values: Iterable[float], shown: tuple[str, ...] = SHOWN
+    names: Iterable[str],
+    x_name: str,
+    values: Iterable[float],
+    shown: tuple[str, ...] = SHOWN,
+    on_rewards: tuple[str, ...] = ALONE,
 ) -> Iterator[Cell]:
     """The cells of a column of Figure 1, both rows, or of Figure 2."""
     for name, x in zip(names, values, strict=True):
         for setting in SETTINGS:
             for reading in shown:
                 yield Cell(name, "Partial", setting, reading, x_name=x_name, x=float(x))
-            for reading in ALONE:
+            for reading in on_rewards:
                 yield Cell(name, "Full", setting, reading, x_name=x_name, x=float(x))
 
 
@@ -47,6 +57,25 @@ def coverage() -> Iterator[Cell]:
         for instance in ("alike, unbiased", "alike, biased"):
             for reading in WATCHED_READINGS:
                 yield Cell(instance, "Partial", WATCHED, f"{reading}{sigma}")
+
+
+def once_more() -> Iterator[Cell]:
+    """Figure 1 under the mixture."""
+    for family in ("bounded", "free"):
+        names = (f"{family} n={n}" for n in SIZES)
+        yield from points(names, "n", SIZES, ONCE_MORE, ONCE_MORE)
+    names = (f"delays D={d}" for d in DELAYS)
+    yield from points(names, "D", DELAYS, ONCE_MORE, ONCE_MORE)
+
+
+def watched() -> Iterator[Cell]:
+    """Coverage of the mixture on two almost equal arms, in all models."""
+    for feedback in MODELS:
+        for reading in ("mixture", "mixture-n0=10"):
+            yield Cell(f"alike, {feedback}", "Partial", WATCHED, reading)
+            if feedback != "incremental":  # which is of no use if delays are random
+                setting = WATCHED | {"batch": 10}
+                yield Cell(f"alike, {feedback}, random delay", "Partial", setting, reading)
 
 
 EXPERIMENTS = (
@@ -68,7 +97,7 @@ EXPERIMENTS = (
             Cell(instance, "Partial", setting, reading)
             for instance in ("bounded n=10", "free n=100")
             for setting in SETTINGS
-            for reading in READINGS["Partial"]
+            for reading in LEMMA_1
         ),
     ),
     Experiment(
@@ -93,6 +122,34 @@ EXPERIMENTS = (
             for setting in CUTS
             for strategy, names in (("Partial", SHOWN), ("Full", ALONE))
             for reading in names
+        ),
+    ),
+    Experiment("mixture", tuple(once_more())),
+    Experiment(
+        "mixture-priors",
+        tuple(
+            Cell(instance, "Partial", setting, reading)
+            for instance in ("bounded n=10", "free n=100")
+            for setting in SETTINGS
+            for reading in PRIORS
+        ),
+    ),
+    Experiment("mixture-coverage", tuple(watched())),
+    Experiment(
+        "mixture-models",
+        tuple(
+            Cell(f"{model}{random}", "Partial", setting, "mixture")
+            for random in ("", ", random delay")
+            for model in MODELS
+            for setting in SETTINGS
+        ),
+    ),
+    Experiment(
+        "mixture-recorded",
+        tuple(
+            Cell(instance, "Partial", setting, "mixture")
+            for setting in CUTS
+            for instance in (*(f"battery sigma_p={s:g}" for s in SIGMAS_P), "mip")
         ),
     ),
 )

@@ -181,9 +181,9 @@ def events(instance: Instance, setting: Setting, given: Given) -> Callable[[Stre
     """
     truth, n = instance.model, len(instance.means)
     asked = setting.model_dump()
-    on_rewards = prepare(instance, Cell(instance.name, "Full", asked, NAMED["Full"].text))
-    written = NAMED["Partial"][NAMED["Partial"].text]
-    kind = rules_of(written, usable(instance), truth.sigma, truth.sigma_p, setting).feedback
+    on_rewards = prepare(instance, Cell(instance.name, "Full", asked, NAMED["Full"].default))
+    default = NAMED["Partial"][NAMED["Partial"].default]
+    kind = rules_of(default, usable(instance), truth.sigma, truth.sigma_p, setting).feedback
 
     def replicate(streams: Streams) -> Outcome:
         generators = streams.environment.bit_generator, streams.coins.bit_generator

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from bestarm.common.monitor import Line, Monitored, more_trials
 from bestarm.core.arguments import finite, integer
-from bestarm.core.inputs import PositiveFloat, PositiveInt, parse
+from bestarm.core.inputs import Input, PositiveFloat, PositiveInt, parse
 from bestarm.core.interactive import Trial
 from bestarm.core.labels import Label, count_or_names
 from bestarm.core.plain import state_from_json, state_to_json
@@ -25,6 +25,7 @@ from bestarm.delayed.steps import (
     cancel,
     compact_slots,
     eliminate,
+    keep_partial,
     make_state,
     next_arm,
     observe_final,
@@ -77,7 +78,8 @@ class Partial(Monitored, Recorded):
     `ask` says which pulls to start and which to cancel. Report what running pulls give, as it
     arrives, with `partial` and `final`, and ask again; whatever was reported since the last `ask`
     counts together (under reading `as-published` pull by pull, in the order of their slots). What
-    still arrives of a cancelled pull is kept in the history only.
+    still arrives of a cancelled pull is kept in the history only. While `batch` pulls run, `ask`
+    starts none: a pull that only gives partial feedback has to end or be abandoned.
 
     Args:
         n_arms: n; or the arms' names.
@@ -89,7 +91,8 @@ class Partial(Monitored, Recorded):
             arrive before the reward, which is the sum of all.
         delta: maximum probability of a wrong answer, e.g. 0.05.
         batch, limit: maximum number of running pulls, in total and per arm (default: the same).
-        reading: of the paper, see `strategies.READINGS`.
+        reading: of the bounds, see `strategies.READINGS`; the default is proved (`Mixture`), those
+            of the paper begin with `as-written`.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -118,7 +121,7 @@ class Partial(Monitored, Recorded):
         delta: float = 0.05,
         batch: int = 1,
         limit: int | None = None,
-        reading: str = "as-written",
+        reading: str = "mixture",
     ) -> None:
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 1, f"{name}: n_arms")
@@ -197,6 +200,7 @@ class Partial(Monitored, Recorded):
         self._reports.pop(s, None)
         del self._ids[self._key(s)]
         self._dropped.add(id)
+        keep_partial(self._rules, self._state, s)
         cancel(self._state, s)
         if not self._rules.by_slot:
             compact_slots(self._state)
@@ -345,7 +349,7 @@ class Partial(Monitored, Recorded):
     def _observe(self, s: int, event: Event) -> None:
         wait(self._state, s, 1)
         if event.kind == "partial":
-            observe_partial(self._state, s, event.values[0], 0.0)
+            observe_partial(self._rules, self._state, s, event.values[0], 0.0)
         else:
             observe_final(self._rules, self._state, s, event.values[0])
 
@@ -399,6 +403,68 @@ class Partial(Monitored, Recorded):
         return started
 
 
+class MixtureArguments(Input):
+    """The further arguments of `Mixture`."""
+
+    n0: PositiveFloat
+
+
+class Mixture(Partial):
+    """`Partial` under its default reading, with a prior of your own.
+
+    Its interval is the likelihood's of everything observed, mixed over a prior
+    (docs/guarantees.md). All running pulls count, in any order, overtaken and abandoned ones too.
+    The promise needs Gaussian rewards and feedback whose standard deviations are sigma and sigma_p
+    exactly, and delays that do not depend on them.
+
+    Args:
+        n_arms, top, sigma, sigma_p, feedback, delay, delta, batch, limit: as for `Partial`.
+        n0: pulls that the prior is worth, fixed before the first pull; bounds are tightest after
+            some times as many.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
+
+    Example:
+        >>> lives, s = [5.0, 3.0, 1.0], Mixture(n_arms=3, sigma=0.1, sigma_p=0.2)
+        >>> while not s.done:
+        ...     for pull in s.ask().start:
+        ...         s.partial(pull.id, lives[pull.arm])  # a forecast
+        ...         s.final(pull.id, lives[pull.arm])  # later, the reward
+        >>> s.answer, s.rejected
+        ([0], [1, 2])
+    """
+
+    def __init__(
+        self,
+        n_arms: int | Sequence[str],
+        top: int = 1,
+        *,
+        sigma: float,
+        sigma_p: float | None = None,
+        feedback: str = "unbiased",
+        delay: int | None = None,
+        delta: float = 0.05,
+        batch: int = 1,
+        limit: int | None = None,
+        n0: float = 1.0,
+    ) -> None:
+        super().__init__(
+            n_arms,
+            top,
+            sigma=sigma,
+            sigma_p=sigma_p,
+            feedback=feedback,
+            delay=delay,
+            delta=delta,
+            batch=batch,
+            limit=limit,
+            reading="mixture",
+        )
+        prior = parse(MixtureArguments, {"n0": n0}, type(self).__name__)
+        self._rules = self._rules._replace(n0=prior.n0)
+
+
 class Full(Partial):
     """Top-k racing on rewards alone: Algorithm 3, or standard racing with a batch of one.
 
@@ -428,7 +494,7 @@ class Full(Partial):
         delta: float = 0.05,
         batch: int = 1,
         limit: int | None = None,
-        reading: str = "as-written",
+        reading: str = "mixture",
     ) -> None:
         super().__init__(
             n_arms,

@@ -210,6 +210,8 @@ SIZES, DELAYS = (10, 20, 50, 100), (10, 20, 50, 100, 200, 500, 1000)
 #: The study of the four feedback models beyond the paper, and its random delay.
 MODELS: tuple[Feedback, ...] = ("full", "incremental", "unbiased", "biased")
 RANDOM_DELAY = Spread(low=50, high=150)
+#: Random delay in the study of coverage.
+RANDOM_WAIT = Spread(low=1, high=19)
 #: Figure 2: standard deviations of the forecasts of a cell's life, in cycles.
 SIGMAS_P = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
@@ -273,16 +275,17 @@ def model(feedback: Feedback, delay: int | Spread) -> Instance:
     )
 
 
-def alike(feedback: Feedback) -> Instance:
+def alike(feedback: Feedback, delay: int | Spread = 10) -> Instance:
     """Two arms too close to be separated, for runs of any length in the study of coverage."""
+    random = "" if isinstance(delay, int) else ", random delay"
     return Instance(
-        name=f"alike, {feedback}",
+        name=f"alike, {feedback}{random}",
         source="beyond the paper",
         means=[1e-9, 0.0],
         feedback=feedback,
-        sigma_p=1.0,
+        sigma_p=1.0 if feedback in ("unbiased", "biased") else None,
         bias=[1.0, -1.0] if feedback == "biased" else None,
-        delay=[always(10)],
+        delay=[always(delay) if isinstance(delay, int) else delay],
     )
 
 
@@ -328,8 +331,8 @@ def instances() -> dict[str, Instance]:
         *map(delays, DELAYS),
         *(model(feedback, 100) for feedback in MODELS),
         *(model(feedback, RANDOM_DELAY) for feedback in MODELS),
-        alike("unbiased"),
-        alike("biased"),
+        *map(alike, MODELS),
+        *(alike(feedback, RANDOM_WAIT) for feedback in MODELS if feedback != "incremental"),
         *map(battery, SIGMAS_P),
         mip(),
     ]

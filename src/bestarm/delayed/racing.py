@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
-from bestarm.delayed.bounds import AGE, ARM, DELAY, FREE, FULL, INCREMENTAL, NUMBER, Rules
+from bestarm.delayed.bounds import AGE, ARM, DELAY, FREE, FULL, INCREMENTAL, MIXTURE, NUMBER, Rules
 from bestarm.delayed.steps import (
     SURVIVING,
     Race,
@@ -111,7 +111,7 @@ def advance(
         observe_final(rules, state, s, reward)  # pyright: ignore[reportArgumentType]
     elif rules.feedback != FULL:
         value, spread = partial_feedback(rules.feedback, arms, drawn, state.tally, s, coins)
-        observe_partial(state, s, value, spread)
+        observe_partial(rules, state, s, value, spread)
     return ends or rules.feedback != FULL
 
 
@@ -119,9 +119,11 @@ def advance(
 def bound_if_needed(rules: Rules, arms: Arms, state: State, arm: int) -> None:
     """Update the bounds of an arm, or bounds of an inner interval if these suffice, and `missed`.
 
-    With full and incremental feedback there is nothing to split, and exact bounds cost no more.
+    With MIXTURE, and with full and incremental feedback, there is nothing to split, and exact
+    bounds cost no more.
     """
-    if rules.feedback != FULL and rules.feedback != INCREMENTAL:
+    splits = rules.feedback != FULL and rules.feedback != INCREMENTAL
+    if splits and rules.split != MIXTURE:
         state.inner[arm] = bound_within(rules, state, arm, arms.means[arm])
     if not state.inner[arm]:
         width = bound(rules, state, arm)

@@ -147,6 +147,7 @@ class Rules:
     survivors: bool = False  # whether delta is shared by the surviving arms, else by all
     pooled: int = 1  # running pulls of an arm that enter its interval
     find_split: Callable = best_split  # how delta is split unless its shares are fixed
+    n0: float = 1.0  # pulls that the prior is worth, if mixture
 
 
 def interval(rules: Rules, history: list[Pull], running: list[Pull], n: int):
@@ -158,6 +159,8 @@ def interval(rules: Rules, history: list[Pull], running: list[Pull], n: int):
         running: its running `Pull`s, oldest first.
         n: arms in the union bound.
     """
+    if rules.split == "mixture":
+        return mixture_interval(rules, [*history, *running], n)
     count = len(history)
     total = sum(pull.reward for pull in history)
     if rules.feedback == "incremental":
@@ -180,6 +183,54 @@ def interval(rules: Rules, history: list[Pull], running: list[Pull], n: int):
     if rules.feedback == "biased":
         sums -= m * (sum(shifts) / len(shifts))
     return sums / (count + m), narrower
+
+
+def likelihood(rules: Rules, pull: Pull) -> tuple[np.ndarray, np.ndarray]:
+    """Information about (mean, bias) in all that a pull has told, and the score at 0.
+
+    Feedback y is Gaussian with mean H (mean, bias) and a covariance V, written out as matrices: the
+    information is H' V^-1 H, the score H' V^-1 y.
+    """
+    p = len(pull.partial) if rules.feedback != "full" else 0
+    final = pull.age == pull.delay
+    values = np.array([*pull.partial[:p], *([pull.reward] if final else [])])
+    if rules.feedback == "incremental":
+        values = np.array([*pull.partial, *([pull.reward - sum(pull.partial)] if final else [])])
+        design = np.tile([1.0 / pull.delay, 0.0], (len(values), 1))
+        covariance = np.eye(len(values)) * rules.sigma**2 / pull.delay
+    else:
+        biased = float(rules.feedback == "biased")
+        design = np.array([[1.0, biased]] * p + [[1.0, 0.0]] * final).reshape(-1, 2)
+        spreads = pull.spreads[:p] if rules.feedback == "recorded" else [1.0] * p
+        noise = [*(rules.sigma_p * np.array(spreads)) ** 2, *([0.0] if final else [])]
+        covariance = rules.sigma**2 + np.diag(noise)
+    if not len(values):
+        return np.zeros((2, 2)), np.zeros(2)
+    solved = np.linalg.solve(covariance, np.column_stack([design, values]))
+    return design.T @ solved[:, :2], design.T @ solved[:, 2]
+
+
+def mixture_interval(rules: Rules, pulls: list[Pull], n: int) -> tuple[float, float]:
+    """Centre and half-width of one arm's interval from the likelihood of all its pulls.
+
+    Args:
+        rules: of intervals.
+        pulls: finished ones and others.
+        n: arms in the union bound.
+    """
+    both = [likelihood(rules, pull) for pull in pulls]
+    information = sum((i for i, _ in both), np.zeros((2, 2)))
+    score = sum((s for _, s in both), np.zeros(2))
+    prior = np.diag([rules.n0 / rules.sigma**2, 100.0 * rules.n0 / rules.sigma_p**2])
+    known = 2 if information[1, 1] > 0.0 else 1  # without partial feedback the bias is no matter
+    information, score, prior = information[:known, :known], score[:known], prior[:known, :known]
+    if np.linalg.matrix_rank(information, tol=1e-9 * np.trace(information)) < known:
+        return 0.0, math.inf
+    inverse = np.linalg.inv(information)
+    ratio = np.linalg.det(information + prior) / np.linalg.det(prior)
+    beta = math.log(n / rules.delta) + 0.5 * math.log(ratio)
+    variance = (inverse @ (information + prior) @ inverse)[0, 0]
+    return (inverse @ score)[0], math.sqrt(2 * beta * variance)
 
 
 def largest_share(rules: Rules) -> float:

@@ -17,13 +17,16 @@ from bestarm.delayed.bounds import (
     DELAY,
     FREE,
     INCREMENTAL,
+    MIXTURE,
     NUMBER,
+    RECORDED,
     Rules,
     Tally,
     candidates,
     interval,
     make_tally,
 )
+from bestarm.delayed.mixture import mixture_interval, running_information
 
 SURVIVING, ACCEPTED, REJECTED = range(3)
 
@@ -127,17 +130,24 @@ def wait(state: State, s: int, elapsed: int) -> None:
 
 
 @inlined
-def observe_partial(state: State, s: int, value: float, spread: float) -> None:
+def observe_partial(rules: Rules, state: State, s: int, value: float, spread: float) -> None:
     """Observe a partial feedback of the pull in slot s, after `wait`.
 
+    With MIXTURE, recorded feedback is summed with weights 1 / spread^2, and so are these.
+
     Args:
+        rules: of the intervals.
         state: of the race.
         s: the slot.
         value: the feedback.
         spread: its scale if RECORDED, else 0.
     """
-    state.tally.sums[s] += value
-    state.tally.squares[s] += spread**2
+    if rules.split == MIXTURE and rules.feedback == RECORDED:
+        state.tally.sums[s] += value / spread**2
+        state.tally.squares[s] += 1.0 / spread**2
+    else:
+        state.tally.sums[s] += value
+        state.tally.squares[s] += spread**2
 
 
 @inlined
@@ -150,8 +160,27 @@ def observe_final(rules: Rules, state: State, s: int, reward: float) -> None:
     if rules.feedback == BIASED and partial > 0:
         tally.shifts[arm] += tally.sums[s] / partial - reward
         tally.shifted[arm] += 1
+        tally.errors[arm] += tally.sums[s] - partial * reward
+        tally.partials[arm] += partial
     state.active[arm] -= 1
     tally.slots[ARM, s] = FREE
+
+
+@inlined
+def keep_partial(rules: Rules, state: State, s: int) -> None:
+    """Keep what the pull in slot s told, before it is abandoned.
+
+    The martingale behind MIXTURE counts it for ever. Steps of increments stay counted, so their sum
+    has to stay as well.
+    """
+    tally = state.tally
+    arm = tally.slots[ARM, s]
+    if rules.split == MIXTURE:
+        w, total = running_information(rules, tally, s)
+        tally.kept[0, arm] += w
+        tally.kept[1, arm] += total
+    elif rules.feedback == INCREMENTAL:
+        tally.totals[arm] += tally.sums[s]
 
 
 @inlined
@@ -200,7 +229,11 @@ def counted(rules: Rules, state: State, arm: int) -> tuple[int, int]:
 def bound(rules: Rules, state: State, arm: int) -> float:
     """Update the bounds of an arm from all observations; returns the half-width of its interval."""
     first, last = counted(rules, state, arm)
-    centre, width = interval(rules, state.tally, first, last, arm, n_sharing(rules, state))
+    sharing = n_sharing(rules, state)
+    if rules.split == MIXTURE:
+        centre, width = mixture_interval(rules, state.tally, first, last, arm, sharing)
+    else:
+        centre, width = interval(rules, state.tally, first, last, arm, sharing)
     state.centres[arm] = centre
     state.lower[arm], state.upper[arm] = centre - width, centre + width
     state.inner[arm] = False

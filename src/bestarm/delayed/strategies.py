@@ -13,7 +13,7 @@ from bestarm.core.inputs import Batch, Input, Probability, Pulls
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
 from bestarm.delayed import bounds
-from bestarm.delayed.bounds import GUARANTEED, OPTIMAL, PUBLISHED, Rules
+from bestarm.delayed.bounds import GUARANTEED, MIXTURE, OPTIMAL, PUBLISHED, Rules
 from bestarm.delayed.problem import Instance, Spread
 from bestarm.delayed.racing import Result, run
 from bestarm.delayed.steps import ACCEPTED, SURVIVING, Race
@@ -29,6 +29,7 @@ class Reading(NamedTuple):
     by_slot: bool = False  # whether slots are processed one by one, else all at once
     multiplier: float = 2.0  # of standard deviations, for the scale in Lemma 1
     alone: str = "as-written"  # the reading of racing on rewards alone to compare with
+    n0: float = 1.0  # pulls that the prior of the mixture is worth
 
 
 NAMED = {
@@ -39,10 +40,22 @@ NAMED = {
     "survivors": Reading(survivors=True, alone="survivors"),
     "all-running": Reading(pooled=True),
 }
-EVERY = NAMED | {
+LEMMA_1 = NAMED | {
     f"{name}+sigma": reading._replace(multiplier=1.0, alone=f"{reading.alone}+sigma")
     for name, reading in NAMED.items()
 }
+#: One bound that is proved for all feedback (mixture.py); the prior is worth one pull, as fixed
+#: before any run, or more or less to see what it matters.
+MIXTURES = {
+    name: Reading(MIXTURE, multiplier=1.0, alone=name, n0=n0)
+    for name, n0 in (
+        ("mixture", 1.0),
+        ("mixture-n0=0.1", 0.1),
+        ("mixture-n0=10", 10.0),
+        ("mixture-n0=100", 100.0),
+    )
+}
+EVERY = LEMMA_1 | MIXTURES
 
 
 class Setting(Input):
@@ -74,6 +87,7 @@ def rules_of(
         survivors=reading.survivors,
         pooled=setting.batch if reading.pooled else 1,
         by_slot=reading.by_slot,
+        n0=reading.n0,
     )
 
 
@@ -92,8 +106,10 @@ STRATEGIES: dict[str, Callable[[Instance], str]] = {
 
 
 READINGS = {
-    "Full": Readings({name: one for name, one in EVERY.items() if one.alone == name}),
-    "Partial": Readings(EVERY),
+    "Full": Readings(
+        {name: one for name, one in EVERY.items() if one.alone == name}, default="mixture"
+    ),
+    "Partial": Readings(EVERY, default="mixture"),
 }
 
 

@@ -40,6 +40,17 @@ def figure_1(sources: Sources) -> pd.DataFrame:
     )
 
 
+def mixture(sources: Sources) -> pd.DataFrame:
+    """Figure 1 under the mixture, and its times, errors and missed intervals everywhere else."""
+    known = sources.summary
+    once_more = known[known.experiment == "mixture"]
+    _, panels = _by_panel(Sources(once_more, sources.instances, sources.published))
+    kept = (*RUN_STATISTICS, "share_missed")
+    return assemble(
+        known[known.statistic.isin(kept)], panels, published_rows(sources.published, "fig1")
+    )
+
+
 def figure_2(sources: Sources) -> pd.DataFrame:
     """The same for battery charging, with the hardness of the instance."""
     name = next(iter(_recorded(sources, "battery")))

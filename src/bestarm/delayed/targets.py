@@ -41,4 +41,10 @@ TARGETS = (
         tables.arms_of("mip"),
         columns=ARMS,
     ),
+    Target(
+        "mixture",
+        "Time with partial feedback over time without, under one bound that is proved",
+        tables.mixture,
+        ("mixture", "mixture-priors", "mixture-coverage", "mixture-models", "mixture-recorded"),
+    ),
 )

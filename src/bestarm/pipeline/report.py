@@ -18,10 +18,12 @@ from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.findings import as_markdown, look_up, read_findings
 from bestarm.pipeline.prose import wrapped
 from bestarm.pipeline.report_certified import cost_text, error_table, menu_table, part_table
+from bestarm.pipeline.report_delayed import coverage_table, prior_table, scale_table
 from bestarm.pipeline.report_guarantees import (
     boundary_table,
     cost_table,
     crossing_table,
+    patient_table,
     threshold_table,
 )
 from bestarm.pipeline.report_speed import (
@@ -56,7 +58,8 @@ PAGES = {
     "docs/usage.md": ("segments", "example", "menus"),
     "docs/guarantees.md": (
         *("thresholds", "crossings", "boundary errors", "proof costs"),
-        *("certified parts", "certified errors"),
+        *("mixture priors", "mixture coverage", "mixture scales"),
+        *("patient", "certified parts", "certified errors"),
     ),
     "docs/analysis-plan.md": ("margins",),
     "docs/speed.md": ("times", "strategies", "growth", "peers", "speed"),
@@ -90,6 +93,10 @@ def computed_parts(root: Path) -> dict[str, str]:
         "menus": menu_table(root),
         "certified parts": part_table(root),
         "certified errors": error_table(root),
+        "mixture priors": prior_table(root),
+        "mixture coverage": coverage_table(root),
+        "mixture scales": scale_table(root),
+        "patient": patient_table(root),
         "thresholds": threshold_table(),
         "crossings": crossing_table(root),
         "boundary errors": boundary_table(root),

@@ -91,6 +91,33 @@ def cost_table(root: Path) -> str:
     return markdown(pd.DataFrame(rows))
 
 
+#: Instances of figures/cbmai/patient by what they are, the last two without a feasible mixture.
+PATIENT = {
+    "average": ("A1", "A2", "A3"),
+    "hard": ("H1", "H2", "H3"),
+    "random": (),
+    "two constraints": ("D1P", "D2P", "D3P", "D1I", "D2I", "D3I"),
+    "three constraints": ("three-constraints",),
+    "infeasible: too dear": ("too-dear",),
+    "infeasible: conflict": ("conflict",),
+}
+
+
+def patient_table(root: Path) -> str:
+    """Mean error rate of CBMAI's strategies over instances and budgets, by kind of instance."""
+    table = read_table(root / "figures/cbmai/patient.csv")
+    table = table[(table.statistic == "error_rate") & (table.other == "")]
+    kinds = {name: kind for kind, names in PATIENT.items() for name in names}
+    table = table.assign(kind=table.instance.map(kinds).fillna("random"))
+    rows = []
+    for kind in PATIENT:
+        some = table[table.kind == kind]
+        found = some.groupby("strategy", sort=False).value.mean()
+        shown = {name: f"{100 * value:.1f}%" for name, value in found.items()}
+        rows.append({"instances": f"{kind} ({some.instance.nunique()})", **shown})
+    return markdown(pd.DataFrame(rows))
+
+
 #: Samplers of figures/baics/boundary: readings with the paper's rule, and with the proved one.
 SAMPLERS = {
     "T-a-SCS": ("as-written", "proven"),

@@ -1,0 +1,72 @@
+"""Make data/delayed-scales/errors.csv: how often the mixture's intervals miss if scales are wrong.
+
+python -m bestarm.delayed.scales --out data/delayed-scales/errors.csv
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.core.files import write_text
+from bestarm.core.streams import replication_streams, stream_key
+from bestarm.delayed.problem import alike
+from bestarm.delayed.racing import run
+from bestarm.delayed.steps import Race
+from bestarm.delayed.strategies import READINGS, Setting, rules_of
+
+SEED, RUNS, HORIZON, READING = 2023, 2000, 2000, "mixture-n0=10"
+#: What the rules are told, in units of the true scale: sigma, sigma_p.
+TOLD = (
+    *((1.0, factor) for factor in (1.0, 0.5, 0.8, 1.25, 2.0, 4.0)),
+    *((factor, 1.0) for factor in (0.5, 0.8, 1.25, 2.0)),
+    (2.0, 2.0),
+)
+FEEDBACKS, BATCHES = ("unbiased", "biased"), (1, 10)
+COLUMNS = ["feedback", "batch", "sigma", "sigma_p", "delta", "horizon", "runs", "missed"]
+
+
+def missed(feedback: str, batch: int, told: tuple[float, float], runs: int, horizon: int) -> dict:
+    """A row: runs on two equal arms in which some interval misses, at whatever step.
+
+    Args:
+        feedback: unbiased or biased.
+        batch: most pulls that run; a pull takes ten steps.
+        told: scales that the rules are told, in units of the true ones.
+        runs: number of runs.
+        horizon: steps of a run.
+    """
+    arms, setting = alike(feedback).model, Setting(batch=batch, cap=horizon)  # pyright: ignore
+    sigma, sigma_p = told[0] * arms.sigma, told[1] * arms.sigma_p
+    rules = rules_of(READINGS["Partial"][READING], feedback, sigma, sigma_p, setting)
+    race = Race(1, batch, batch, horizon)
+    key = stream_key(SEED, "delayed", "scales", feedback, f"{batch}")
+    count = sum(
+        bool(run(race, rules, arms, streams.environment, streams.coins).missed)
+        for streams in replication_streams(key, range(runs))
+    )
+    values = (feedback, batch, *told, setting.delta, horizon, runs, count)
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def jobs() -> list[Job]:
+    """One for each feedback, batch and pair of scales."""
+    return [
+        Job(f"{feedback}-{batch}-{told[0]:g}-{told[1]:g}", missed, arguments)
+        for feedback in FEEDBACKS
+        for batch in BATCHES
+        for told in TOLD
+        for arguments in [(feedback, batch, told, RUNS, HORIZON)]
+    ]
+
+
+def make(out: Path, threads: int) -> None:
+    """Simulate and write the table."""
+    rows = pd.DataFrame(gather(jobs(), out, threads, "scales"), columns=COLUMNS)
+    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
+    what = f"runs of {HORIZON:,} steps in which an interval of the mixture misses, by scales told"
+    finish(out, "bestarm.delayed.scales", what, {"runs": SEED}, ("numpy", "numba"))
+
+
+if __name__ == "__main__":
+    command_line("bestarm.delayed.scales", __doc__ or "")
