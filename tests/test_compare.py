@@ -43,6 +43,37 @@ class Turns:
         return self.sums.index(max(self.sums))
 
 
+RATES = baics.problem.Instance(
+    name="rates",
+    means=[[0.9, 0.8], [0.7, 0.1]],
+    weights=[1, 1],
+    minimum=0.4,
+    rewards="bernoulli",
+)
+
+
+def test_rewards_of_0_and_1_are_told_as_such():
+    told = []
+
+    class Watched(baics.Uniform):
+        def tell(self, arm, reward):
+            told.append(reward)
+            super().tell(arm, reward)
+
+    found = compare(RATES, [Watched, "T-a-SCS"], reps=2, cores=1)
+    assert set(told) == {0.0, 1.0}
+    assert found.runs.correct.all()
+
+
+def test_a_strategy_must_know_of_a_minimum():
+    class Own:
+        def __init__(self, n_arms, weights, delta, sigma):
+            pass
+
+    with pytest.raises(InputError, match="its constructor must name minimum, which this instance"):
+        compare(RATES, [Own], reps=2, cores=1)
+
+
 class Dice(Turns):
     """Arms at random."""
 

@@ -82,7 +82,7 @@ class Told(AskTell[int]):
     def _index(self, arm):
         return arm
 
-    def _observation(self, *observed):
+    def _observation(self, index, *observed):
         return observed[0] if len(observed) == 1 else np.array(observed)
 
 

@@ -62,6 +62,12 @@ def _nothing(_: Driven) -> None:
     pass
 
 
+def pulled(rounds: Rounds, index: int, streams: Streams) -> tuple[Any, ...]:
+    """What `tell` gets after an arm that is pulled."""
+    observed = rounds.pull(rounds.world, None, index, streams.environment)
+    return rounds.told(index, observed)
+
+
 class Case:
     """A strategy on an instance, by default the easy one of the paper.
 
@@ -111,9 +117,9 @@ class Case:
         while not driven.done:
             arm = driven.call("ask")
             between(driven)
-            observed = rounds.pull(rounds.world, None, rounds.index_of(arm), streams.environment)
+            told = pulled(rounds, rounds.index_of(arm), streams)
             yield arm
-            driven.call("tell", arm, *rounds.told(observed))
+            driven.call("tell", arm, *told)
 
 
 def can_be_made(case: Case) -> None:
@@ -191,8 +197,8 @@ def takes_any_arm(case: Case) -> None:
     others = [a for a in islice(case.pulls(1), PART) if not np.array_equal(a, arm)]
     if not others:
         raise Skipped(f"asks for one arm only in {PART} pulls")
-    observed = rounds.pull(rounds.world, None, rounds.index_of(others[0]), streams.environment)
-    _told(driven, others[0], rounds.told(observed))
+    told = pulled(rounds, rounds.index_of(others[0]), streams)
+    _told(driven, others[0], told)
     rounds.index_of(driven.call("ask"))
 
 
@@ -219,8 +225,8 @@ def takes_trials(case: Case) -> None:
     except (TypeError, AttributeError):
         raise Fault(f"ask(3) must give trials with id and arm, got {short(trials)}") from None
     for trial, index in trials:
-        observed = rounds.pull(rounds.world, None, index, streams.environment)
-        driven.call("tell", trial, *rounds.told(observed))
+        told = pulled(rounds, index, streams)
+        driven.call("tell", trial, *told)
 
 
 def stays_done(case: Case) -> None:
@@ -231,8 +237,8 @@ def stays_done(case: Case) -> None:
     if not played.stopped:
         raise Skipped("did not stop")
     for arm in list(islice(case.pulls(1), PART)):
-        observed = rounds.pull(rounds.world, None, rounds.index_of(arm), streams.environment)
-        far = tuple(100.0 - 200.0 * np.asarray(value) for value in rounds.told(observed))
+        told = pulled(rounds, rounds.index_of(arm), streams)
+        far = tuple(100.0 - 200.0 * np.asarray(value) for value in told)
         _told(driven, arm, tuple(float(v) if v.ndim == 0 else v for v in far))
         if not driven.done:
             raise Fault(f"a reward of {short(arm)} after the end took done back")
@@ -252,8 +258,8 @@ def goes_on_from_json(case: Case) -> None:
         if driven.done:
             break
         arm = driven.call("ask")
-        observed = rounds.pull(rounds.world, None, rounds.index_of(arm), streams.environment)
-        driven.call("tell", arm, *rounds.told(observed))
+        told = pulled(rounds, rounds.index_of(arm), streams)
+        driven.call("tell", arm, *told)
         try:
             text = json.dumps(driven.call("to_dict"))
         except (TypeError, ValueError) as error:

@@ -16,6 +16,7 @@ from bestarm.baics.alternatives import (
     nearest_alternative,
     nearest_swap,
     optimal_allocation,
+    problem_of,
     supergradient,
 )
 
@@ -51,7 +52,7 @@ def swap(w, means, problem, b, k):
 @given(instances(ties=True))
 def test_answer_is_the_definition(instance):
     means, problem = instance
-    expected = reference.best_feasible_arm(means, *problem)
+    expected = reference.best_feasible_arm(means, *problem[:2])
     assert answer(means, problem) == (NO_ARM if expected is None else expected)
 
 
@@ -60,7 +61,7 @@ def test_swap_is_the_best_active_set(data, ties):
     means, problem = data.draw(instances(ties))
     w = data.draw(weights(means.shape, positive=True))
     cost, shift = swap(w, means, problem, 0, 1)
-    expected, expected_shift = reference.swap_by_enumeration(w, means, *problem, 0, 1)
+    expected, expected_shift = reference.swap_by_enumeration(w, means, *problem[:2], 0, 1)
     assert cost == pytest.approx(expected, rel=1e-9, abs=1e-12)
     np.testing.assert_allclose(shift, expected_shift, atol=1e-6)
 
@@ -86,7 +87,7 @@ def test_swap_agrees_with_cvxpy(seed, zeros):
     w = rng.uniform(0.1, 1, (2, n_groups)) * (rng.random((2, n_groups)) < (0.6 if zeros else 2))
     problem = Problem(rng.dirichlet(np.ones(n_groups)), int(rng.integers(0, n_groups + 1)))
     cost, shift = swap(w, means, problem, 0, 1)
-    expected, expected_shift = reference.swap_cost(w, means, *problem, 0, 1)
+    expected, expected_shift = reference.swap_cost(w, means, *problem[:2], 0, 1)
     assert cost == pytest.approx(expected, abs=1e-6)
     if not zeros:
         np.testing.assert_allclose(shift, expected_shift, atol=1e-4)
@@ -124,7 +125,7 @@ def test_costs_and_supergradients(data):
     assume(b != NO_ARM)
     w, v = (data.draw(weights(means.shape, positive=True)) for _ in range(2))
     shift, gradient = np.empty((2, means.shape[1])), np.empty(means.shape)
-    expected = reference.alternatives(w, means, *problem, b)
+    expected = reference.alternatives(w, means, *problem[:2], b)
     costs = []
     for i in range(problem.constrained + len(means)):
         if i == problem.constrained + b:
@@ -200,8 +201,28 @@ def random_instance(seed):
 def test_bound_agrees_with_cvxpy(seed):
     """To 1e-6 relative."""
     means, problem = random_instance(seed)
-    expected = reference.characteristic_time(means, *problem)
+    expected = reference.characteristic_time(means, *problem[:2])
     assert allocate(means, problem)[0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_unequal_sigma_against_programs_in_the_rewards_own_unit(seed):
+    """Swaps and T* of means over sigma, and of pulls over variances, to 1e-6."""
+    means, problem = random_instance(seed)
+    q, m = problem[:2]
+    rng = np.random.default_rng(seed)
+    sigma = rng.uniform(0.2, 2.0, means.shape)
+    problem = problem_of(q, m, sigma)
+    w = rng.uniform(0.1, 1.0, means.shape)
+    cost, shift = swap(w, means / sigma, problem, 0, 1)
+    expected, expected_shift = reference.swap_by_enumeration(w / sigma**2, means, q, m, 0, 1)
+    assert cost == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    np.testing.assert_allclose(shift * sigma[:2], expected_shift, atol=1e-6)
+    time, allocation = allocate(means / sigma, problem)
+    right = reference.best_feasible_arm(means, q, m)
+    assert answer(means / sigma, problem) == (NO_ARM if right is None else right)
+    assert time == pytest.approx(reference.characteristic_time(means, q, m, sigma), rel=1e-6)
+    assert allocation.sum() == pytest.approx(1.0)
 
 
 @given(instances(), st.floats(0.1, 4.0))
@@ -233,7 +254,7 @@ def test_infinite_exactly_where_an_alternative_is_at_distance_zero(instance):
     time, w = allocate(means, problem)
     touching = False
     if b != NO_ARM:
-        costs = reference.alternatives(np.ones(means.shape), means, *problem, b)
+        costs = reference.alternatives(np.ones(means.shape), means, *problem[:2], b)
         touching = min(cost for cost, _ in costs) < 1e-20
     assert (time == np.inf) == touching
     assert w.sum() == pytest.approx(1.0)

@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, stats
 
 from bestarm.baics import reference_evidence as reference
-from bestarm.baics.alternatives import NO_ARM, Problem, best_feasible_arm
+from bestarm.baics.alternatives import NO_ARM, best_feasible_arm, problem_of
 from bestarm.baics.evidence import (
     ELLIPSOID,
     INFEASIBLE,
@@ -36,6 +36,18 @@ BOUNDARY = {
     "tied, one at a vertex": ([[0.4, 0.2], [0.6, 0.0]], 1),
     "an arm at 0": ([[0.0, 0.0], [-0.5, 0.5]], 1),
 }
+#: The same with other rewards: further fields of the instance.
+REWARDS = {
+    "two tied": {"sigma": [[0.2, 1.0], [2.0, 0.5]]},
+    "infeasible by 1e-9": {"sigma": [[1.0, 0.1], [1.0, 0.2]]},
+    "rates": {
+        "means": [[0.5, 0.3 - 1e-9], [0.2, 0.2]],
+        "minimum": [0.4, 0.3],
+        "rewards": "bernoulli",
+    },
+    "rare": {"means": [[0.02, 0.02], [0.02, 0.02]], "minimum": 0.02, "rewards": "bernoulli"},
+}
+RIGHT = {"rates": 0, "rare": 1}
 PROVEN = [(s, r) for s, named in READINGS.items() for r in named if "proven" in r]
 
 
@@ -46,18 +58,21 @@ def drawn(seed, n_arms=3, n_groups=4, constrained=3):
     means = rng.normal(0.2, 0.6, (n_arms, n_groups))
     if seed % 3 == 0:
         means[:, 0] = -np.abs(means[:, 0])
-    problem = Problem(rng.dirichlet(np.ones(n_groups)), constrained)
+    problem = problem_of(rng.dirichlet(np.ones(n_groups)), constrained, np.ones(means.shape))
     return pulls, means, problem, best_feasible_arm(means, problem)
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_mixture_evidence_is_that_of_the_slow_version(seed):
     pulls, means, problem, best = drawn(seed)
+    sigma = np.random.default_rng(seed).uniform(0.3, 2.0, means.shape) if seed % 2 else 1.0
+    problem = problem_of(problem.weights, problem.constrained, np.ones(means.shape) * sigma)
+    best = best_feasible_arm(means / sigma, problem)
     buffers = make_evidence(3, 4, MIXTURE).buffers
     for i in range(problem.constrained + len(means)):
-        found = log_mixture(i, pulls, means, problem, best, buffers)
+        found = log_mixture(i, pulls, means / sigma, problem, best, buffers)
         none = None if best == NO_ARM else best
-        expected = reference.mixture(i, pulls, means, *problem, none, PRIOR_PULLS)
+        expected = reference.mixture(i, pulls, means, *problem[:2], none, PRIOR_PULLS, sigma)
         assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
 
 
@@ -69,6 +84,21 @@ def test_errors_at_the_boundary_are_rarer_than_delta(strategy, reading, truth):
     instance = Instance(name=truth, means=means, weights=[0.5, 0.5])
     runs, delta = 200, 0.1
     replicate = prepare(instance, Cell(truth, strategy, {"delta": delta, "cap": 1500}, reading))
+    found = [replicate(streams_of(31, r)) for r in range(runs)]
+    wrong = sum(run.status == Status.STOPPED and run.answer != answer for run in found)
+    assert wrong <= stats.binom.isf(1e-6, runs, delta)
+
+
+@pytest.mark.parametrize("truth", REWARDS)
+@pytest.mark.parametrize("reading", ["maximiser+proven", "proven-mixture"])
+def test_errors_at_the_boundary_with_other_rewards(reading, truth):
+    """As the test above."""
+    means, answer = BOUNDARY.get(truth, (None, RIGHT.get(truth)))
+    fields = {"name": truth, "means": means, "weights": [0.5, 0.5]} | REWARDS[truth]
+    runs, delta = 200, 0.1
+    replicate = prepare(
+        Instance(**fields), Cell(truth, "T-a-SCS", {"delta": delta, "cap": 1500}, reading)
+    )
     found = [replicate(streams_of(31, r)) for r in range(runs)]
     wrong = sum(run.status == Status.STOPPED and run.answer != answer for run in found)
     assert wrong <= stats.binom.isf(1e-6, runs, delta)

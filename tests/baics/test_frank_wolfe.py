@@ -25,7 +25,7 @@ NONE = Instance(name="none", means=[[0.8, -0.9], [-0.9, -0.2]], weights=[0.5, 0.
 
 def halves(x, means, instance):
     """Of every kind of alternative that exists half the cost at x, and its gradient: by cvxpy."""
-    q, m = instance.problem
+    q, m = instance.problem[:2]
     best = reference.best_feasible_arm(means, q, m)
     found = []
     for i in range(m + len(means)):

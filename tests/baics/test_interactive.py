@@ -1,13 +1,16 @@
 """The ask/tell objects: the same pulls as the compiled loop, and a life of their own."""
 
+import re
+
 import numpy as np
 import pytest
 
 from bestarm.baics import FWS, TaS, TaSCS, TwoStage, Uniform
-from bestarm.baics.problem import Instance
+from bestarm.baics.problem import Instance, true_answer
 from bestarm.baics.steps import INITIAL_DRAWS
 from bestarm.baics.strategies import READINGS, prepare
 from bestarm.common.paper import Cell
+from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
 
 EXAMPLE1 = Instance(
@@ -33,6 +36,82 @@ def test_same_pulls_as_the_compiled_loop(strategy, reading, seed):
     assert s.told == outcome.tau
     assert (0 if s.answer is None else s.answer + 1) == outcome.answer
     assert s.statistic > s.threshold
+
+
+UNEQUAL = Instance(
+    name="unequal",
+    means=[[0.2, 0.6, 0.8], [0.4, 0.4, 0.3], [-0.2, 1.0, 1.5]],
+    weights=[0.2, 0.3, 0.5],
+    constrained=2,
+    minimum=[0.25, -0.5],
+    sigma=[[0.5, 1.0, 2.0], [1.0, 0.3, 1.0], [0.7, 0.7, 0.2]],
+)
+RATES = Instance(
+    name="rates",
+    means=[[0.3, 0.6, 0.8], [0.5, 0.4, 0.2], [0.1, 0.9, 0.95]],
+    weights=[0.2, 0.3, 0.5],
+    constrained=2,
+    minimum=0.2,
+    rewards="bernoulli",
+)
+
+
+@pytest.mark.parametrize(
+    ("instance", "strategy"),
+    [(UNEQUAL, "T-a-SCS"), *((RATES, strategy) for strategy in OBJECTS)],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_same_pulls_with_other_rewards(strategy, instance):
+    """Rewards are told in their own unit, and the classes undo minimum and sigma."""
+    options = {"minimum": instance.minimum, "sigma": instance.sigmas.tolist(), "constrained": 2}
+    reading = READINGS[strategy].default
+    cell = Cell(instance.name, strategy, {"delta": 0.1, "cap": 20_000}, reading)
+    outcome = prepare(instance, cell)(streams_of(5, 0))
+    assert outcome.answer == true_answer(instance)
+    streams = streams_of(5, 0)
+    s = OBJECTS[strategy](3, [0.2, 0.3, 0.5], delta=0.1, seed=streams.coins, **options)
+    while not s.done:
+        k, l = s.ask()
+        if instance.rewards == "bernoulli":
+            reward = float(streams.environment.random() < instance.means[k][l])
+        else:
+            noise = streams.environment.standard_normal()
+            reward = instance.means[k][l] + instance.sigmas[k, l] * noise
+        s.tell((k, l), reward)
+    np.testing.assert_array_equal(s.pulls.ravel(), outcome.pulls)
+    assert (0 if s.answer is None else s.answer + 1) == outcome.answer
+    near = 6.0 * instance.sigmas / np.sqrt(s.pulls)
+    assert (np.abs(s.means - instance.means) < near).all()
+    assert set(s.summary().status) <= {"gains", "loses", "open"}
+    best = s.summary().query(f"arm.str.startswith('{s.answer},')", engine="python")
+    assert not (best.status[:2] == "loses").any()
+    again = OBJECTS[strategy].from_dict(s.to_dict())
+    assert (again.answer, again.statistic) == (s.answer, s.statistic)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"minimum": [0.1]}, None),
+        ({"minimum": [0.1, 0.2, 0.3]}, "minimum: must be a number, or 2 numbers, one per cons"),
+        ({"minimum": "low"}, "minimum: must be finite numbers, got 'low'"),
+        ({"sigma": [[1.0, 1.0]]}, "sigma: must be a positive number, or 2 rows of 2 of them, got"),
+        ({"sigma": [[1.0, 1.0], [1.0, -1.0]]}, "sigma: must be a positive number, or 2 rows of"),
+        ({"sigma": [[1.0, 1.0], [1.0]]}, "sigma: must be vectors of equal length, finite numbers"),
+    ],
+)
+def test_minimum_and_sigma_are_checked(options, said):
+    if said is None:
+        assert not TaSCS(2, [0.5, 0.5], **options).done
+        return
+    with pytest.raises(InputError, match="^" + re.escape(f"TaSCS: {said}")):
+        TaSCS(2, [0.5, 0.5], **options)
+
+
+def test_a_file_from_before_there_was_a_minimum_still_loads():
+    s = told(TaSCS(3, [0.2, 0.3, 0.5]), 20)
+    assert "minimum" not in s.to_dict()["arguments"]
+    assert "minimum" in TaSCS(2, [1.0], minimum=0.5).to_dict()["arguments"]
 
 
 def told(s, rounds, seed=0):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bestarm.baics import reference_evidence as reference
-from bestarm.baics.alternatives import Problem, best_feasible_arm, nearest_swap
+from bestarm.baics.alternatives import best_feasible_arm, nearest_swap, problem_of
 from bestarm.baics.pairs import (
     HORIZON,
     LARGEST,
@@ -36,10 +36,16 @@ def buffers(n_groups):
 def drawn(seed, n_groups=4):
     """Two arms, the first of them the answer; W near the cone, as coefficients keep it, or not.
 
+    Of every second seed sigma differs by arm and subpopulation.
+
     Pulls are so few that the ellipsoid holds instances in which the second is to be the answer.
     """
     rng = np.random.default_rng(seed)
-    problem = Problem(rng.dirichlet(np.ones(n_groups)), 3)
+    problem = problem_of(
+        rng.dirichlet(np.ones(n_groups)),
+        3,
+        rng.uniform(0.3, 1.0, (2, n_groups)) if seed % 2 else np.ones((2, n_groups)),
+    )
     pulls = rng.integers(5, 80, (2, n_groups)).astype(float)
     means = rng.normal(0.3, 0.4, (2, n_groups))
     means[0] = np.abs(means[0]) + 0.2
@@ -48,10 +54,17 @@ def drawn(seed, n_groups=4):
     pairs = make_pairs(2, n_groups)
     theta, s = rng.uniform(0, 100), rng.uniform(0, 30, n_groups) * (rng.random(n_groups) < 0.3)
     s[problem.constrained :] = 0.0
-    inside = np.array([-theta * problem.weights, theta * problem.weights + s])
+    of_answer, of_challenger = rows_of(problem)[0]
+    inside = np.array([-theta * of_answer, theta * of_challenger + s])
     pairs.moved[0, 1] = inside + rng.normal(0, (0.3, 1.0, 10.0)[seed % 3], (2, n_groups))
     pairs.drift[0, 1] = (pairs.moved[0, 1] * means).sum() + rng.normal()
     return pairs, pulls, means, problem
+
+
+def rows_of(problem):
+    """Weights of the means of both arms in their qualities, and M, as the references take them."""
+    scale = np.ones((2, problem.weights.size)) if problem.scale is None else problem.scale
+    return problem.weights * scale, problem.constrained
 
 
 def beta_of(pulls):
@@ -65,7 +78,7 @@ def test_the_bound_is_nearly_the_best_of_its_cone():
         pairs, pulls, means, problem = drawn(seed)
         found = lower_bound(pairs, LEVEL, pulls, means, problem, 0, 1, buffers(4))
         shrunk, beta = pulls**2 / (pulls + PRIOR_PULLS), beta_of(pulls)
-        program = reference.best_bound(pairs.moved[0, 1], shrunk, means, *problem, beta)
+        program = reference.best_bound(pairs.moved[0, 1], shrunk, means, *rows_of(problem), beta)
         best = program - pairs.drift[0, 1]
         gaps.append((best - found) / (1 + abs(best)))
     assert min(gaps) > -1e-6
@@ -76,7 +89,13 @@ def test_the_bound_is_nearly_the_best_of_its_cone():
 def test_the_best_of_the_cone_is_the_worst_instance(seed):
     """The two sides of the bound, by two programs: the second derivation of docs/guarantees.md."""
     pairs, pulls, means, problem = drawn(seed)
-    parts = (pairs.moved[0, 1], pulls**2 / (pulls + PRIOR_PULLS), means, *problem, beta_of(pulls))
+    parts = (
+        pairs.moved[0, 1],
+        pulls**2 / (pulls + PRIOR_PULLS),
+        means,
+        *rows_of(problem),
+        beta_of(pulls),
+    )
     best, worst = reference.best_bound(*parts), reference.worst_instance(*parts)
     assert best == pytest.approx(worst, rel=1e-5, abs=1e-5)
 
@@ -93,8 +112,8 @@ def test_the_bound_holds_for_instances_of_its_kind_that_are_near(seed):
         aside[0] -= rng.uniform(0, 3) * problem.weights  # towards the kind
         aside[1] += rng.uniform(0, 3) * problem.weights
         lam = means + aside * np.sqrt(2 * beta / (shrunk * aside**2).sum())
-        q, m = problem
-        if (lam[1, :m] >= 0.0).all() and q @ lam[1] >= q @ lam[0]:
+        q, m = rows_of(problem)
+        if (lam[1, :m] >= 0.0).all() and q[1] @ lam[1] >= q[0] @ lam[0]:
             tried += 1
             truth = (pairs.moved[0, 1] * lam).sum() - pairs.drift[0, 1]
             assert truth >= found - 1e-9 * (1 + abs(truth))
@@ -107,7 +126,7 @@ def test_coefficients_solve_their_program(seed):
     plan(pairs, 100, pulls, means, problem, 0, buffers(4))
     swap = nearest_swap(pulls, means, problem, 0, 1, np.zeros((2, 4)))
     tilt, more = math.sqrt(swap / pulls.sum()), HORIZON * pulls
-    expected = reference.best_coefficients(pairs.moved[0, 1], more, means, *problem, tilt)
+    expected = reference.best_coefficients(pairs.moved[0, 1], more, means, *rows_of(problem), tilt)
     expected = np.clip(expected, -LARGEST, LARGEST)
     np.testing.assert_allclose(pairs.coefficients[1], expected, atol=2e-4)
     assert (pairs.planned[0], pairs.next_plan[0]) == (0, 104)

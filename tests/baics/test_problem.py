@@ -14,7 +14,7 @@ from bestarm.baics.problem import (
     true_answer,
     truth,
 )
-from bestarm.core.inputs import InputError, parse
+from bestarm.core.inputs import InputError, load, parse
 
 GOOD = {"name": "x", "means": [[1.0, 0.5], [0.2, 0.1]], "weights": [0.5, 0.5]}
 
@@ -53,6 +53,33 @@ def test_sigma_scales_the_bound_and_not_the_allocation():
     np.testing.assert_allclose(true_allocation(two), true_allocation(one))
 
 
+def test_equal_sigma_may_be_written_by_pair():
+    one, rows = Instance(**GOOD, sigma=2.0), Instance(**GOOD, sigma=[[2.0, 2.0], [2.0, 2.0]])
+    assert truth(one) == truth(rows)
+
+
+def test_a_minimum_moves_with_the_means():
+    raised = np.array(GOOD["means"]) + np.array([8.0, -4.0])
+    one = Instance(**GOOD, constrained=1)
+    other = Instance(**GOOD | {"means": raised.tolist()}, constrained=1, minimum=[8.0])
+    assert characteristic_time(other) == pytest.approx(characteristic_time(one))
+    assert true_answer(one) == true_answer(other) == 1
+
+
+def test_a_mean_equal_to_its_minimum_is_feasible():
+    means = [[0.3, 0.7], [0.3 - 1e-16, 0.9]]
+    known = Instance(**GOOD | {"means": means}, minimum=[0.3, 0.7], sigma=0.1)
+    assert known.feasible.tolist() == [True, False]
+    assert true_answer(known) == 1
+
+
+def test_the_example_of_rates(root):
+    known = load(Instance, root / "data/instances/example-rates.yaml")
+    assert known.feasible.tolist() == [True, True, False]
+    assert true_answer(known) == 2
+    assert (known.sigmas == 0.5).all()
+
+
 def test_only_proportions_of_weights_matter():
     counts = Instance(**GOOD | {"weights": [300, 300]})
     assert characteristic_time(counts) == pytest.approx(characteristic_time(Instance(**GOOD)))
@@ -72,6 +99,20 @@ def test_only_proportions_of_weights_matter():
         ({"arms": ["a"]}, "arms: must have 2 entries"),
         ({"sigma": 0}, "sigma: must be greater than 0"),
         ({"wieghts": [1, 1]}, "wieghts: unknown field"),
+        ({"sigma": "wide"}, "sigma: must be a number, got 'wide'"),
+        ({"sigma": [1.0, 2.0]}, "sigma.1: must be a list, got 1.0"),
+        ({"sigma": [[1, 1], [1, 0]]}, "sigma.2.2: must be greater than 0, got 0"),
+        ({"sigma": [[1.0, 1.0]]}, "sigma: must be a number, or 2 rows of 2 as means"),
+        ({"sigma": [[1.0, 1.0], [1.0]]}, "sigma: must be a number, or 2 rows of 2 as means"),
+        ({"minimum": [0.1]}, "minimum: must be a number, or 2 numbers, one per constrained sub"),
+        ({"minimum": [0.1, 0.2], "constrained": 1}, "minimum: must be a number, or 1 numbers"),
+        ({"minimum": [0.1, "x"]}, "minimum.2: must be a number, got 'x'"),
+        ({"rewards": "normal"}, "rewards: must be 'gaussian' or 'bernoulli', got 'normal'"),
+        (
+            {"rewards": "bernoulli", "means": [[0.1, 1.5], [0, 0]]},
+            "means.1.2: must be from 0 to 1 if rewards are bernoulli, got 1.5",
+        ),
+        ({"rewards": "bernoulli", "sigma": 2.0}, "sigma: must be left out if rewards are berno"),
     ],
 )
 def test_bad_instances(change, said):

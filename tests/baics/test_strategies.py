@@ -9,7 +9,6 @@ from bestarm.baics.alternatives import Problem, nearest_alternative
 from bestarm.baics.problem import Instance, characteristic_time, epsilon_family
 from bestarm.baics.steps import (
     INITIAL_DRAWS,
-    World,
     draw_group,
     start_pairs,
     supergradient_step,
@@ -22,6 +21,7 @@ from bestarm.baics.strategies import (
     Reading,
     prepare,
     rules_of,
+    world_of,
 )
 from bestarm.baics.two_stage import FEASIBLE, INFEASIBLE, decide
 from bestarm.common.paper import Cell
@@ -46,7 +46,7 @@ def rules(instance, delta, **options):
 
 def last_state(strategy, instance, chosen, cap, seed):
     """A whole run."""
-    streams, world = streams_of(99, seed), World(instance.standard_means)
+    streams, world = streams_of(99, seed), world_of(instance)
     return STRATEGIES[strategy].play(world, chosen, cap, streams.environment, streams.coins)[0]
 
 
@@ -87,7 +87,7 @@ def test_strategies_are_what_the_paper_tells(seed, instance, strategy, step, tie
     np.testing.assert_array_equal(run.pulls, state.pulls)
     coins = streams_of(99, seed).coins if tie_coins else None
     told = reference.replay(
-        strategy, pairs, rewards, state.pulls.shape, instance.problem, 0.1, coins, step
+        strategy, pairs, rewards, state.pulls.shape, instance.problem[:2], 0.1, coins, step
     )
     assert told.worst < (1e-9 if strategy == "T-a-SCS" else 1e-5)
     assert told.stopped == state.clock[0]

@@ -23,6 +23,8 @@ ARMS = (EXAMPLES / "example-linear.csv").read_text()
 #: Valid instance files of every paper, every kind of feedback, and every field.
 INSTANCES = [
     _example("example-abn"),
+    _example("example-rates"),
+    _example("example-abn", minimum=[0.5, 0.5, -1.0], sigma=[[1.0, 2.0, 1.0]] * 3),
     _example("baics/example1"),
     _example("baics/no-feasible-arm"),
     _example("example-linear", arms=read_arms(EXAMPLES / "example-linear.csv")[1]),

@@ -8,6 +8,9 @@ infeasible, or makes some arm k feasible and at least as good as b (Theorem 3.2)
 When no arm is feasible the alternatives make one arm feasible, and
 F_mu(w) = min_k sum_{l < M, mu_kl < 0} w_kl mu_kl^2. Then T* = 2 / max_w F_mu(w), and the
 stopping statistic is Z(t) = F_mu^(N(t)) / 2, Eq. (10).
+
+Rewards have variance 1: means mu_kl are over the rewards' sigma_kl, so that in an arm's quality the
+weights of its means are q_l sigma_kl. With one sigma for all, as in the paper, they are q_l.
 """
 
 import math
@@ -25,6 +28,31 @@ class Problem(NamedTuple):
 
     weights: np.ndarray  # q, (L,) weights of the subpopulations in an arm's quality, sum 1
     constrained: int  # M: the first M subpopulations must have mean >= 0
+    scale: np.ndarray | None = None  # (K, L) sigma of rewards over the largest; None: one for all
+
+
+def problem_of(weights: np.ndarray, constrained: int, sigma: np.ndarray) -> Problem:
+    """The problem in standard units.
+
+    Args:
+        weights: (L,) sizes of the subpopulations, of any sum.
+        constrained: M.
+        sigma: (K, L) standard deviations of the rewards.
+
+    Example:
+        >>> problem_of(np.array([30.0, 10.0]), 2, np.full((2, 2), 5.0)).weights
+        array([0.75, 0.25])
+    """
+    scale = None if np.min(sigma) == np.max(sigma) else np.array(sigma / np.max(sigma), order="C")
+    return Problem(weights / weights.sum(), constrained, scale)
+
+
+@jit
+def scaled(scale: np.ndarray | None, k: int, l: int, value: float) -> float:
+    """A value of an arm on a subpopulation times its sigma; compiled away if there is one sigma."""
+    if scale is None:
+        return value
+    return scale[k, l] * value
 
 
 @jit
@@ -42,7 +70,7 @@ def best_feasible_arm(means: np.ndarray, problem: Problem) -> int:
         quality = 0.0
         feasible = True
         for l in range(n_groups):
-            quality += problem.weights[l] * means[k, l]
+            quality += problem.weights[l] * scaled(problem.scale, k, l, means[k, l])
             feasible &= l >= problem.constrained or means[k, l] >= 0.0
         if feasible and quality > highest:
             best = k
@@ -79,13 +107,13 @@ def nearest_swap(
     """The nearest instance in which arm k is feasible and at least as good as arm `best`.
 
         swap_k(w) = min_lambda  sum_l w_bl (mu_bl - lambda_bl)^2 + sum_l w_kl (mu_kl - lambda_kl)^2
-                    s.t.  q . lambda_k >= q . lambda_b,   lambda_kl >= 0 for l < M.
+                    s.t.  q_k . lambda_k >= q_b . lambda_b,   lambda_kl >= 0 for l < M.
 
-    With theta/2 the multiplier of the first constraint, the minimiser is
-    lambda_bl = mu_bl - theta q_l / w_bl and lambda_kl = mu_kl + theta q_l / w_kl, raised to 0
-    where l < M. The surplus h(theta) = q . lambda_k - q . lambda_b is increasing, convex and
+    Here q_kl = q_l sigma_kl. With theta/2 the multiplier of the first constraint, the minimiser is
+    lambda_bl = mu_bl - theta q_bl / w_bl and lambda_kl = mu_kl + theta q_kl / w_kl, raised to 0
+    where l < M. The surplus h(theta) = q_k . lambda_k - q_b . lambda_b is increasing, convex and
     piecewise linear: a coordinate stuck at 0 starts to move at its breakpoint
-    theta_l = -mu_kl w_kl / q_l. So theta = 0 if h(0) >= 0, and else the root of h, which Newton's
+    theta_l = -mu_kl w_kl / q_kl. So theta = 0 if h(0) >= 0, and else the root of h, which Newton's
     method from any point to the right of it reaches in at most M + 1 steps, one per linear piece;
     it visits the breakpoints in order without sorting them.
 
@@ -126,7 +154,7 @@ def nearest_swap(
 
 @jit
 def _speed(q_l: float, weight: float, free: bool) -> float:
-    """How far a coordinate moves per unit of theta (see `nearest_swap`)."""
+    """How far a coordinate of weight q_l sigma moves per unit of theta (see `nearest_swap`)."""
     if free:
         return q_l if weight == 0.0 else 0.0
     return q_l / weight if q_l > 0.0 else 0.0
@@ -141,7 +169,7 @@ def _start(
     Returns:
         h' where all coordinates move; h(0); the number of breakpoints, and the last.
     """
-    q = problem.weights
+    q, scale = problem.weights, problem.scale
     n_groups = q.size
     free = False
     for l in range(n_groups):
@@ -151,16 +179,16 @@ def _start(
     pieces = 0
     last_breakpoint = 0.0
     for l in range(n_groups):
-        speed[0, l] = _speed(q[l], w[best, l], free)
-        speed[1, l] = _speed(q[l], w[k, l], free)
-        rate += q[l] * (speed[0, l] + speed[1, l])
+        speed[0, l] = _speed(scaled(scale, best, l, q[l]), w[best, l], free)
+        speed[1, l] = _speed(scaled(scale, k, l, q[l]), w[k, l], free)
+        rate += q[l] * (scaled(scale, best, l, speed[0, l]) + scaled(scale, k, l, speed[1, l]))
         raised = means[k, l]
         if l < problem.constrained and raised < 0.0:
             if speed[1, l] > 0.0:
                 pieces += 1
                 last_breakpoint = max(last_breakpoint, -raised / speed[1, l])
             raised = 0.0
-        surplus += q[l] * (raised - means[best, l])
+        surplus += q[l] * (scaled(scale, k, l, raised) - scaled(scale, best, l, means[best, l]))
     return rate, surplus, pieces, last_breakpoint
 
 
@@ -172,13 +200,14 @@ def _surplus(
     rate = 0.0
     surplus = 0.0
     for l in range(problem.weights.size):
-        q_l = problem.weights[l]
-        rate += q_l * speed[0, l]
-        surplus -= q_l * (means[best, l] - theta * speed[0, l])
+        of_best = scaled(problem.scale, best, l, problem.weights[l])
+        of_k = scaled(problem.scale, k, l, problem.weights[l])
+        rate += of_best * speed[0, l]
+        surplus -= of_best * (means[best, l] - theta * speed[0, l])
         moved = means[k, l] + theta * speed[1, l]
         if l >= problem.constrained or moved > 0.0:
-            rate += q_l * speed[1, l]
-            surplus += q_l * moved
+            rate += of_k * speed[1, l]
+            surplus += of_k * moved
     return rate, surplus
 
 
@@ -252,21 +281,24 @@ def optimal_allocation(means: np.ndarray, problem: Problem, best: int, out: np.n
     F is homogeneous, so T*/2 is the least total weight that keeps every alternative at cost 1 or
     more. Minimising over the challengers' weights first leaves one number to find.
 
-    *Challenger k.* Dualising its swap with multipliers theta for the quality and sigma_l for the
-    bounds asks for some theta, sigma >= 0 with
-        sum_l (theta q_l + sigma_l)^2 / w_kl
-            <= 2 theta (mu_b - mu_k) - 2 sigma . mu_k - 1 - theta^2 S,   S = sum_l q_l^2 / w_bl.
-    The least sum_l w_kl with sum_l a_l^2 / w_kl <= B is (sum_l a_l)^2 / B, with w_kl in
-    proportion to a_l; so sigma sits on the worst violation m_k alone. Scaling out the size of
-    (theta, sigma) leaves the share t in [0, 1] of quality against feasibility, and
-        least weight G_k = 1 / D_k,  D_k = max_t (m_k + t s_k)^2 - t^2 S,
-        s_k = mu_b - mu_k - m_k,  w_kl = G_k (t q_l + (1 - t) [l is the worst violation]).
+    *Challenger k.* Dualising its swap with multipliers theta for the quality and s_l for the
+    bounds asks for some theta, s >= 0 with
+        sum_l (theta q_kl + s_l)^2 / w_kl
+            <= 2 theta (mu_b - mu_k) - 2 s . mu_k - 1 - theta^2 S,   S = sum_l q_bl^2 / w_bl,
+    with q_kl = q_l sigma_kl. The least sum_l w_kl with sum_l a_l^2 / w_kl <= B is
+    (sum_l a_l)^2 / B, with w_kl in proportion to a_l; so s sits on the worst violation m_k alone.
+    Scaling out the size of (theta, s) leaves the share t in [0, 1] of quality against feasibility,
+    and, with Q_k = sum_l q_kl,
+        least weight G_k = 1 / D_k,  D_k = max_t (m_k + t s_k)^2 - t^2 S / Q_k^2,
+        s_k = (mu_b - mu_k) / Q_k - m_k,
+        w_kl = G_k (t q_kl / Q_k + (1 - t) [l is the worst violation]).
 
     *Best arm.* Only S ties it to the challengers. Given S, the least sum_l w_bl with
-    w_bl >= 1/mu_bl^2 for l < M is w_bl = max(1/mu_bl^2, q_l / y), which gives
-    S(y) = sum_{l < M} min(q_l^2 mu_bl^2, q_l y) + sum_{l >= M} q_l y. One more weight on arm b
-    pays y^2 at the margin and, by the envelope theorem, saves sum_k (t_k G_k)^2: the optimum has
-        y^2 r(S(y)) = 1,   r(S) = sum_k (t_k G_k)^2,
+    w_bl >= 1/mu_bl^2 for l < M is w_bl = max(1/mu_bl^2, q_bl / y), which gives
+    S(y) = sum_{l < M} min(q_bl^2 mu_bl^2, q_bl y) + sum_{l >= M} q_bl y. One more weight on arm b
+    pays y^2 at the margin and, by the envelope theorem, saves sum_k (t_k G_k / Q_k)^2: the optimum
+    has
+        y^2 r(S(y)) = 1,   r(S) = sum_k (t_k G_k / Q_k)^2,
     and the problem is convex in 1/S, so 1 - y^2 r changes sign once, from plus to minus. For
     plain best-arm identification with two arms r = (gap^2 - S)^-2, S = y and y = gap^2 / 2.
 
@@ -293,14 +325,17 @@ def optimal_allocation(means: np.ndarray, problem: Problem, best: int, out: np.n
         for l in range(problem.weights.size):
             if l < problem.constrained:
                 out[best, l] = 1.0 / means[best, l] ** 2
-            out[best, l] = max(out[best, l], problem.weights[l] / y)
+            of_best = scaled(problem.scale, best, l, problem.weights[l])
+            out[best, l] = max(out[best, l], of_best / y)
     for k in range(means.shape[0]):
         if k != best:
             violation, where = worst_violation(means[k], problem.constrained)
-            margin = _gap(means, problem, best, k) - violation
-            share, distance = _challenge(violation, margin, s_term)
+            size = _total_weight(problem.weights, problem.scale, k)
+            margin = _gap(means, problem, best, k) / size - violation
+            share, distance = _challenge(violation, margin, s_term / (size * size))
             for l in range(problem.weights.size):
-                out[k, l] = share * problem.weights[l] / distance
+                of_k = scaled(problem.scale, k, l, problem.weights[l]) / size
+                out[k, l] = share * of_k / distance
             out[k, where] += (1.0 - share) / distance
     total = out.sum()
     out /= total
@@ -329,8 +364,22 @@ def _gap(means: np.ndarray, problem: Problem, best: int, k: int) -> float:
         return -np.inf
     gap = 0.0
     for l in range(problem.weights.size):
-        gap += problem.weights[l] * (means[best, l] - means[k, l])
+        gap += problem.weights[l] * (
+            scaled(problem.scale, best, l, means[best, l])
+            - scaled(problem.scale, k, l, means[k, l])
+        )
     return gap
+
+
+@jit
+def _total_weight(q: np.ndarray, scale: np.ndarray | None, k: int) -> float:
+    """Q_k = sum_l q_l sigma_kl (see `optimal_allocation`)."""
+    if scale is None:
+        return 1.0
+    total = 0.0
+    for l in range(q.size):
+        total += q[l] * scale[k, l]
+    return total
 
 
 @jit
@@ -351,11 +400,11 @@ def _variance(y: float, means: np.ndarray, problem: Problem, best: int) -> float
     """S(y), the variance of the best arm's quality at its cheapest weights."""
     total = 0.0
     for l in range(problem.weights.size):
-        q_l = problem.weights[l]
-        term = q_l * y
+        of_best = scaled(problem.scale, best, l, problem.weights[l])
+        term = of_best * y
         if l < problem.constrained:
-            term = min(term, (q_l * means[best, l]) ** 2)
-        if q_l > 0.0:
+            term = min(term, (of_best * means[best, l]) ** 2)
+        if of_best > 0.0:
             total += term
     return total
 
@@ -367,11 +416,12 @@ def _marginal_saving(variance: float, means: np.ndarray, problem: Problem, best:
     for k in range(means.shape[0]):
         if k != best:
             violation = worst_violation(means[k], problem.constrained)[0]
-            margin = _gap(means, problem, best, k) - violation
-            share, distance = _challenge(violation, margin, variance)
+            size = _total_weight(problem.weights, problem.scale, k)
+            margin = _gap(means, problem, best, k) / size - violation
+            share, distance = _challenge(violation, margin, variance / (size * size))
             if not distance > 0.0:
                 return np.inf
-            total += (share / distance) ** 2
+            total += (share / size / distance) ** 2
     return math.sqrt(total)
 
 

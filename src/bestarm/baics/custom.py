@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from bestarm.baics.problem import Instance
-from bestarm.baics.steps import World, pull
-from bestarm.baics.strategies import Outcome, Setting
+import numpy as np
+
+from bestarm.baics.problem import BERNOULLI_SIGMA, Instance
+from bestarm.baics.steps import pull
+from bestarm.baics.strategies import Outcome, Setting, world_of
 from bestarm.common.custom import Custom, Offer, Played, Rounds, arm_index
 from bestarm.core.inputs import short
 from bestarm.core.status import Status
@@ -17,17 +19,20 @@ def offer(instance: Instance, setting: Setting) -> Offer:
         "weights": instance.problem.weights.tolist(),
         "delta": setting.delta,
         "constrained": instance.n_constrained,
-        "sigma": instance.sigma,
+        "minimum": instance.minimum,
+        "sigma": BERNOULLI_SIGMA if instance.rewards == "bernoulli" else instance.sigma,
     }
-    return Offer(known, {})
+    return Offer(known, {}, {"minimum"} if instance.floor.any() else set())
 
 
 def rounds(instance: Instance, setting: Setting) -> Rounds:
     """`ask` gives (arm, subpopulation); `tell` gets it and a reward; the answer is an arm or None.
 
-    Compiled steps count pairs arm by arm, and their rewards are in units of sigma.
+    Compiled steps count pairs arm by arm, and their rewards are above the minimum of their
+    subpopulation, in units of their sigma.
     """
     n_arms, n_groups = len(instance.means), len(instance.weights)
+    sigma, floor = instance.sigmas.ravel(), np.tile(instance.floor, n_arms)
 
     def index(pair: Any) -> int:
         try:
@@ -49,9 +54,9 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     return Rounds(
         n=n_arms * n_groups,
         index_of=index,
-        world=World(instance.standard_means),
+        world=world_of(instance),
         pull=pull,
-        told=lambda reward: (reward * instance.sigma,),
+        told=lambda pair, reward: (float(reward * sigma[pair] + floor[pair]),),
         outcome=outcome,
     )
 

@@ -40,13 +40,13 @@ class Evidence(NamedTuple):
 @jit
 def make_evidence(n_arms: int, n_groups: int, stopping: int) -> Evidence:
     """No evidence."""
-    both, n_directed = (2, n_groups), n_arms if stopping == DIRECTED else 0
+    pairs, n_directed = (n_arms, n_groups), n_arms if stopping == DIRECTED else 0
     return Evidence(
         failed=np.zeros(1, np.int64),
         pairs=make_pairs(n_directed, n_groups),
         below=np.zeros(n_directed),
         variance=np.zeros(n_directed),
-        buffers=Buffers(np.zeros(both), np.zeros(both), np.zeros(both)),
+        buffers=Buffers(np.zeros(pairs), np.zeros(pairs), np.zeros((2, n_groups))),
     )
 
 
@@ -85,11 +85,11 @@ def log_mixture(
         return 0.5 * cost - mixture_threshold(0.0, pulls[k, : problem.constrained], PRIOR_PULLS)
     if k == best:
         return np.inf
-    for row, arm in enumerate((best, k)):
+    for arm in (best, k):
         for l in range(problem.weights.size):
-            buffers.weights[row, l] = shrunk_counts(pulls[arm, l], PRIOR_PULLS)
-            buffers.means[row, l] = means[arm, l]
-    cost = nearest_swap(buffers.weights, buffers.means, problem, 0, 1, buffers.shift)
+            buffers.weights[arm, l] = shrunk_counts(pulls[arm, l], PRIOR_PULLS)
+            buffers.means[arm, l] = means[arm, l]
+    cost = nearest_swap(buffers.weights, buffers.means, problem, best, k, buffers.shift)
     price = mixture_threshold(0.0, pulls[best], PRIOR_PULLS)
     return 0.5 * cost - mixture_threshold(price, pulls[k], PRIOR_PULLS)
 

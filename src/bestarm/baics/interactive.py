@@ -1,12 +1,13 @@
 """The strategies as ask/tell objects, on the same steps as simulations (`strategies.py`)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast, overload
+from typing import Any, ClassVar, cast, overload
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, Problem, alternative_cost
+from bestarm.baics.alternatives import NO_ARM, alternative_cost, problem_of
 from bestarm.baics.evidence import GLR
+from bestarm.baics.problem import floor_of
 from bestarm.baics.steps import INITIAL_DRAWS, log_evidence, needed_evidence
 from bestarm.baics.strategies import (
     READINGS,
@@ -19,7 +20,7 @@ from bestarm.baics.two_stage import two_stage_cost
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
-from bestarm.core.inputs import InputError, parse
+from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
 from bestarm.core.record import atomic
@@ -38,8 +39,10 @@ class _Baics(Monitored, AskTell[Pair]):
             name has `proven`, of which one is the default (docs/guarantees.md), for rewards with
             noise that is sub-Gaussian with this sigma. Not under the paper's `as-written`: with
             ten segments or more its error rate exceeds delta (figures/baics/guarantee).
-        constrained: M, the first M subpopulations must have mean >= 0; all of them if left out.
-        sigma: standard deviation of a reward, in the rewards' unit.
+        constrained: M, the first M subpopulations must have mean >= minimum; all if left out.
+        minimum: the least mean of the answer on a constrained subpopulation; one number, or M.
+        sigma: standard deviation of a reward, in the rewards' unit; one number, or (K, L) by arm
+            and subpopulation. For rewards between a and b, such as 0 and 1, (b - a) / 2 will do.
         reading: of the paper, see `READINGS`; by default the one of `bestarm run`.
         seed: of the strategy's own randomness; or a numpy Generator.
         options: of T-a-SCS, see `Options`.
@@ -49,6 +52,7 @@ class _Baics(Monitored, AskTell[Pair]):
     """
 
     _name = "Uniform"
+    _newer: ClassVar[dict[str, Any]] = {"minimum": 0.0}
 
     def __init__(
         self,
@@ -57,7 +61,8 @@ class _Baics(Monitored, AskTell[Pair]):
         *,
         delta: float = 0.1,
         constrained: int | None = None,
-        sigma: float = 1.0,
+        minimum: float | Sequence[float] = 0.0,
+        sigma: float | Sequence[Sequence[float]] = 1.0,
         reading: str | None = None,
         seed: int | np.random.Generator = 0,
         **options: Any,
@@ -74,12 +79,19 @@ class _Baics(Monitored, AskTell[Pair]):
         self._groups = count_or_names(groups, "subpopulation", 1, f"{name}: weights")
         most = q.size if constrained is None else constrained
         n_constrained = whole(most, 0, q.size, f"{name}: constrained")
-        self._sigma = positive(sigma, f"{name}: sigma")
+        least = numbers(minimum, 1, f"{name}: minimum")
+        if least.size not in (1, n_constrained):
+            raise InputError(
+                f"{name}: minimum: must be a number, or {n_constrained} numbers, one per "
+                f"constrained subpopulation, got {least.size}"
+            )
+        self._floor = floor_of(least if least.size > 1 else float(least[0]), n_constrained, q.size)
+        self._sigma = _sigmas(sigma, (len(self._arms), q.size), f"{name}: sigma")
         readings = READINGS[self._name]
         reading = readings.default if reading is None else reading
         rule = readings.chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
-        problem = Problem(q / q.sum(), n_constrained)
+        problem = problem_of(q, n_constrained, self._sigma)
         chosen = parse(Options, options, name)
         rules = rules_of(len(self._arms), problem, setting.delta, rule, chosen, name)
         super().__init__(STRATEGIES[self._name], rules, np.random.default_rng(seed))
@@ -138,7 +150,8 @@ class _Baics(Monitored, AskTell[Pair]):
     @property
     def means(self) -> np.ndarray:
         """(K, L) empirical means, 0 where there is no pull yet."""
-        return self._state.means * self._sigma
+        told = self._state.pulls > 0
+        return np.where(told, self._state.means * self._sigma + self._floor, 0.0)
 
     @property
     def statistic(self) -> float:
@@ -181,8 +194,9 @@ class _Baics(Monitored, AskTell[Pair]):
             arm, group = self._label(index)
             pulls, sums = totals.get(index, (0, np.zeros(1)))
             share = self._rules.delta / n_pairs
-            mean, low, high = mean_interval(float(sums[0]), pulls, self._sigma, share)
-            status = "gains" if low >= 0.0 else "loses" if high < 0.0 else "open"
+            sigma, floor = float(self._sigma.flat[index]), self._floor[index % len(self._groups)]
+            mean, low, high = mean_interval(float(sums[0]), pulls, sigma, share)
+            status = "gains" if low >= floor else "loses" if high < floor else "open"
             lines.append(Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status))
         return lines
 
@@ -221,9 +235,23 @@ class _Baics(Monitored, AskTell[Pair]):
         self._state.clock[0] += 1
         self._state.pulls.flat[index] += 1.0
 
-    def _observation(self, *observed: float) -> float:
+    def _observation(self, index: int, *observed: float) -> float:
         (reward,) = observed
-        return reward / self._sigma
+        return (reward - self._floor[index % len(self._groups)]) / float(self._sigma.flat[index])
+
+
+def _sigmas(sigma: Any, shape: tuple[int, int], source: str) -> np.ndarray:
+    """(K, L) standard deviations of rewards. Raises InputError naming `source`."""
+    if not isinstance(sigma, list | tuple | np.ndarray):
+        return np.full(shape, positive(sigma, source))
+    found = numbers(sigma, 2, source)
+    if found.shape != shape or not (found > 0.0).all():
+        rows, columns = shape
+        raise InputError(
+            f"{source}: must be a positive number, or {rows} rows of {columns} of them, "
+            f"got {short(sigma)}"
+        )
+    return found
 
 
 class TaSCS(_Baics):

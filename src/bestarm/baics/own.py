@@ -21,13 +21,25 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     """An instance as tables for people: means with quality and feasibility, and w*."""
     arms, groups = instance.arm_names, instance.group_names
     means = pd.DataFrame(instance.means, arms, groups)
-    feasible = (means.iloc[:, : instance.n_constrained] >= 0).all(axis=1)
     means["quality"] = truth["qualities"]
-    means["feasible"] = feasible.map({True: "yes", False: "no"})
-    return {
-        f"{instance.name}: means (sigma = {instance.sigma:g})": means,
+    means["feasible"] = np.where(instance.feasible, "yes", "no")
+    tables = {f"{instance.name}: means ({_noise(instance)})": means}
+    if isinstance(instance.sigma, list):
+        tables["sigma"] = pd.DataFrame(instance.sigma, arms, groups)
+    if instance.floor.any():
+        least = [
+            float(c) if l < instance.n_constrained else None for l, c in enumerate(instance.floor)
+        ]
+        tables["minimum"] = pd.DataFrame([least], ["mean at least"], groups)
+    return tables | {
         "optimal allocation w*: share of pulls": pd.DataFrame(truth["allocation"], arms, groups),
     }
+
+
+def _noise(instance: Instance) -> str:
+    if instance.rewards == "bernoulli":
+        return "rewards are 0 or 1"
+    return "sigma below" if isinstance(instance.sigma, list) else f"sigma = {instance.sigma:g}"
 
 
 def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
@@ -39,9 +51,8 @@ def several(instance: Instance, truth: dict) -> bool:
     """Whether a second feasible arm is as good as the best."""
     if not truth["answer"]:
         return False
-    means, qualities = np.array(instance.means), np.array(truth["qualities"])
-    feasible = (means[:, : instance.n_constrained] >= 0).all(axis=1)
-    return int((feasible & (qualities == qualities[truth["answer"] - 1])).sum()) > 1
+    qualities = np.array(truth["qualities"])
+    return int((instance.feasible & (qualities == qualities[truth["answer"] - 1])).sum()) > 1
 
 
 OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, several, ["delta"])

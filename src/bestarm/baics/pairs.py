@@ -10,10 +10,11 @@ If lambda is the truth, exp(x (W . lambda - Y) - x^2 Q / 2) is a supermartingale
 is one in which k is feasible and at least as good as b, then G . lambda >= 0 for every G of the
 dual cone
 
-    G_b = -theta q,   G_k = theta q + s,   theta >= 0,  s_l >= 0 for l < M,  s_l = 0 else,
+    G_b = -theta q_b,   G_k = theta q_k + s,   theta >= 0,  s_l >= 0 for l < M,  s_l = 0 else,
 
-so that W . lambda >= (W - G) . lambda: of the means only what W lacks of a G of the cone has to be
-known, and coefficients are chosen so that this is little. docs/guarantees.md has the proof.
+with q_kl = q_l sigma_kl, so that W . lambda >= (W - G) . lambda: of the means only what W lacks of
+a G of the cone has to be known, and coefficients are chosen so that this is little.
+docs/guarantees.md has the proof.
 """
 
 import math
@@ -51,8 +52,8 @@ class Pairs(NamedTuple):
 class Buffers(NamedTuple):
     """A swap of two arms alone."""
 
-    weights: np.ndarray  # (2, L)
-    means: np.ndarray  # (2, L)
+    weights: np.ndarray  # (K, L), of which the rows of both arms are used
+    means: np.ndarray  # (K, L), likewise
     shift: np.ndarray  # (2, L)
 
 
@@ -128,12 +129,12 @@ def plan(
         for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
                 more = HORIZON * max(float(pulls[arm, l]), 1.0)
-                buffers.weights[row, l] = more
-                buffers.means[row, l] = means[arm, l] - tilt * moved[row, l] / more
-        nearest_swap(buffers.weights, buffers.means, problem, 0, 1, buffers.shift)
-        for row in range(2):
+                buffers.weights[arm, l] = more
+                buffers.means[arm, l] = means[arm, l] - tilt * moved[row, l] / more
+        nearest_swap(buffers.weights, buffers.means, problem, b, k, buffers.shift)
+        for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
-                c = -buffers.shift[row, l] / tilt - moved[row, l] / buffers.weights[row, l]
+                c = -buffers.shift[row, l] / tilt - moved[row, l] / buffers.weights[arm, l]
                 coefficients[row, l] = min(max(c, -LARGEST), LARGEST)
 
 
@@ -172,15 +173,15 @@ def lower_bound(
         for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
                 shrunk = shrunk_counts(pulls[arm, l], PRIOR_PULLS)
-                buffers.weights[row, l] = shrunk / nu
-                buffers.means[row, l] = means[arm, l]
+                buffers.weights[arm, l] = shrunk / nu
+                buffers.means[arm, l] = means[arm, l]
                 if shrunk > 0.0:
-                    buffers.means[row, l] -= nu * moved[row, l] / shrunk
-        nearest_swap(buffers.weights, buffers.means, problem, 0, 1, buffers.shift)
+                    buffers.means[arm, l] -= nu * moved[row, l] / shrunk
+        nearest_swap(buffers.weights, buffers.means, problem, b, k, buffers.shift)
         value, spread = -pairs.drift[b, k], 0.0
         for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
-                weight = buffers.weights[row, l]
+                weight = buffers.weights[arm, l]
                 lacking = moved[row, l] + weight * buffers.shift[row, l]
                 value += lacking * means[arm, l]
                 if lacking != 0.0:

@@ -1,29 +1,34 @@
 """Instances of BAICS, their true answers and their complexity."""
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.baics.alternatives import (
     NO_ARM,
     Problem,
     best_feasible_arm,
     optimal_allocation,
+    problem_of,
 )
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Problems
-from bestarm.core.inputs import Input, PositiveFloat, load
+from bestarm.core.inputs import Input, OneOrEach, PositiveFloat, load
 
 Row = Annotated[list[float], Field(min_length=1)]
+PositiveRow = Annotated[list[PositiveFloat], Field(min_length=1)]
+#: Standard deviation of a reward that is 0 or 1, at most; and its sub-Gaussian scale.
+BERNOULLI_SIGMA = 0.5
 
 
 class Instance(BaseInstance):
-    """Arms on subpopulations with Gaussian rewards of known variance.
+    """Arms on subpopulations with rewards that are Gaussian, or 0 or 1.
 
     The answer is the arm of highest quality, the q-weighted mean over subpopulations, among those
-    with mean >= 0 on each of the first M subpopulations; or none.
+    whose mean is at least a minimum on each of the first M subpopulations; or none.
     """
 
     paper: Literal["baics"] = "baics"
@@ -35,9 +40,19 @@ class Instance(BaseInstance):
     )
     constrained: Annotated[int, Field(ge=0)] | None = Field(
         default=None,
-        description="M: the best arm has a mean >= 0 on each of the first M subpopulations; all",
+        description="M: the best arm has a mean >= `minimum` on each of the first M "
+        "subpopulations; all",
     )
-    sigma: PositiveFloat = Field(default=1.0, description="standard deviation of every reward")
+    minimum: OneOrEach[float, Row] = Field(
+        default=0.0,
+        description="the least mean of the best arm on constrained subpopulations; one, or (M,)",
+    )
+    rewards: Literal["gaussian", "bernoulli"] = Field(
+        default="gaussian", description="gaussian; or bernoulli: 1 with probability `means`, else 0"
+    )
+    sigma: OneOrEach[PositiveFloat, list[PositiveRow]] = Field(
+        default=1.0, description="standard deviation of a reward; one, or (K, L) as `means`"
+    )
     arms: Names = None
     subpopulations: Names = None
 
@@ -50,6 +65,37 @@ class Instance(BaseInstance):
                 f"got rows of {', '.join(str(len(row)) for row in means)}"
             )
         return means
+
+    @field_validator("sigma")
+    @classmethod
+    def _by_pair(cls, sigma, info: ValidationInfo):
+        means = info.data.get("means")
+        if means and isinstance(sigma, list) and list(map(len, sigma)) != list(map(len, means)):
+            raise ValueError(f"must be a number, or {len(means)} rows of {len(means[0])} as means")
+        return sigma
+
+    @model_validator(mode="after")
+    def _minimum_by_subpopulation(self):
+        if isinstance(self.minimum, list) and len(self.minimum) != self.n_constrained:
+            raise ValueError(
+                f"minimum: must be a number, or {self.n_constrained} numbers, one per constrained "
+                f"subpopulation, got {len(self.minimum)}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _bernoulli(self):
+        if self.rewards == "bernoulli":
+            for k, row in enumerate(self.means, 1):
+                for l, mean in enumerate(row, 1):
+                    if not 0.0 <= mean <= 1.0:
+                        raise ValueError(
+                            f"means.{k}.{l}: must be from 0 to 1 if rewards are bernoulli, "
+                            f"got {mean:g}"
+                        )
+            if self.sigma != type(self).model_fields["sigma"].default:
+                raise ValueError("sigma: must be left out if rewards are bernoulli")
+        return self
 
     @field_validator("weights", "constrained", "arms", "subpopulations")
     @classmethod
@@ -77,13 +123,28 @@ class Instance(BaseInstance):
     @cached_property
     def problem(self) -> Problem:
         """What the strategies are given: weights q of sum 1, and M."""
-        q = np.array(self.weights)
-        return Problem(q / q.sum(), self.n_constrained)
+        return problem_of(np.array(self.weights), self.n_constrained, self.sigmas)
+
+    @cached_property
+    def sigmas(self) -> np.ndarray:
+        """(K, L) standard deviations of rewards; of Bernoulli ones their bound."""
+        known = BERNOULLI_SIGMA if self.rewards == "bernoulli" else self.sigma
+        return np.broadcast_to(np.array(known, dtype=float), np.shape(self.means))
+
+    @cached_property
+    def floor(self) -> np.ndarray:
+        """(L,) the least means of the best arm, 0 where there is no such constraint."""
+        return floor_of(self.minimum, self.n_constrained, len(self.weights))
 
     @cached_property
     def standard_means(self) -> np.ndarray:
-        """(K, L) means in units of sigma, in which rewards have variance 1."""
-        return np.array(self.means) / self.sigma
+        """(K, L) means above the floor, over sigma: rewards have variance 1, the floor is 0."""
+        return (np.array(self.means) - self.floor) / self.sigmas
+
+    @cached_property
+    def feasible(self) -> np.ndarray:
+        """(K,) whether arms keep every minimum."""
+        return np.asarray((self.standard_means[:, : self.n_constrained] >= 0.0).all(axis=1))
 
     @property
     def arm_names(self) -> list[str]:
@@ -94,11 +155,24 @@ class Instance(BaseInstance):
         return self.subpopulations or [f"subpop. {l + 1}" for l in range(len(self.weights))]
 
 
+def floor_of(minimum: float | Sequence[float] | np.ndarray, n_constrained: int, n_groups: int):
+    """(L,) the minimum of the first M subpopulations, 0 of the others.
+
+    Example:
+        >>> floor_of(0.5, 2, 3).tolist()
+        [0.5, 0.5, 0.0]
+    """
+    floor = np.zeros(n_groups)
+    floor[:n_constrained] = minimum
+    return floor
+
+
 class Truth(Input):
     """The ground truth of an instance."""
 
     answer: Annotated[int, Field(ge=0)]  # 1..K, or 0 for none, as in the paper
     qualities: list[float]  # (K,)
+    gaussian: bool = True  # whether rewards are; else times are of Gaussian ones of their sigma
     characteristic_time: PositiveFloat | None  # T*, pulls; None when infinite
     bai_characteristic_time: PositiveFloat | None  # T* without the constraints
     allocation: list[list[float]]  # (K, L) w*
@@ -108,7 +182,7 @@ def characteristic_time(instance: Instance, constrained: int | None = None) -> f
     """T*(mu), Eqs. (7) and (8): E[tau] >= T* kl(delta, 1 - delta) for delta-correct strategies.
 
     Args:
-        instance: rewards of variance sigma^2.
+        instance: rewards are taken as Gaussian of variance sigma^2.
         constrained: M instead of the instance's own; 0 gives plain best-arm identification.
 
     Returns:
@@ -134,6 +208,7 @@ def truth(instance: Instance) -> Truth:
     return Truth(
         answer=true_answer(instance),
         qualities=(np.array(instance.means) @ instance.problem.weights).tolist(),
+        gaussian=instance.rewards == "gaussian",
         characteristic_time=times[0] if np.isfinite(times[0]) else None,
         bai_characteristic_time=times[1] if np.isfinite(times[1]) else None,
         allocation=true_allocation(instance).tolist(),

@@ -56,10 +56,12 @@ def swap_by_enumeration(
     return best
 
 
-def characteristic_time(means: np.ndarray, q: np.ndarray, constrained: int) -> float:
+def characteristic_time(means: np.ndarray, q: np.ndarray, constrained: int, sigma: Any = 1.0):
     """T*, Eqs. (7) and (8), as a convex program with each inner minimum dualised.
 
-        T*/2 = min sum(x)  s.t.  x >= 0 and every alternative costs at least 1 at weights x.
+        T*/2 = min sum(x sigma^2)  s.t.  x >= 0 and every alternative costs at least 1 at weights x,
+
+    means being in the rewards' own unit, and x being pulls over the variances of their rewards.
 
     The cost of a swap is at least 1 when some nu, s >= 0 make its dual function so (s_l = 0 for
     l >= M):
@@ -78,7 +80,8 @@ def characteristic_time(means: np.ndarray, q: np.ndarray, constrained: int) -> f
         for k in range(means.shape[0]):
             if k != b:
                 rules += _swap_costs_one(x, means, q, constrained, b, k)
-    return 2.0 * solve(cp.Problem(cp.Minimize(cp.sum(x)), rules))
+    pulls = cp.sum(cp.multiply(x, np.broadcast_to(sigma, means.shape) ** 2))
+    return 2.0 * solve(cp.Problem(cp.Minimize(pulls), rules))
 
 
 def _swap_costs_one(x, means, q, constrained, b, k):

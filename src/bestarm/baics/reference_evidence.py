@@ -15,10 +15,20 @@ def half_log(counts: np.ndarray, n0: float) -> float:
 
 
 def mixture(
-    i: int, pulls: np.ndarray, means: np.ndarray, q: np.ndarray, constrained: int, best, n0: float
+    i: int,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    q: np.ndarray,
+    constrained: int,
+    best,
+    n0: float,
+    sigma: Any = 1.0,
 ) -> float:
-    """ln of the mixture evidence against the i-th kind of alternative, swaps by cvxpy."""
-    shrunk = pulls**2 / (pulls + n0)
+    """ln of the mixture evidence against the i-th kind of alternative, swaps by cvxpy.
+
+    Means are in the rewards' own unit.
+    """
+    shrunk = pulls**2 / (pulls + n0) / np.broadcast_to(sigma, pulls.shape) ** 2
     k = i - constrained
     if k < 0:
         if best is None:
@@ -37,8 +47,8 @@ def mixture(
 
 def cone(q: np.ndarray, constrained: int) -> tuple[Any, list[Any]]:
     """G of the dual cone as a (2, L) expression, and what its variables must satisfy."""
-    theta, s = cp.Variable(nonneg=True), cp.Variable(q.size, nonneg=True)
-    return cp.vstack([-theta * q, theta * q + s]), [s[constrained:] == 0.0]
+    theta, s = cp.Variable(nonneg=True), cp.Variable(q.shape[1], nonneg=True)
+    return cp.vstack([-theta * q[0], theta * q[1] + s]), [s[constrained:] == 0.0]
 
 
 def best_coefficients(
@@ -54,7 +64,8 @@ def best_coefficients(
     Args:
         moved: (2, L) W, of the answer's coordinates and the challenger's.
         more, means: (2, L) DN and mu^ of the same.
-        q, constrained: of the problem.
+        q: (2, L) weights of the means in the quality of each, q_l sigma of their rewards.
+        constrained: M.
         tilt: x.
     """
     c = cp.Variable(moved.shape)
@@ -98,5 +109,5 @@ def worst_instance(
     """The same by its other side: the least W . lambda of the instances that the bound is about."""
     lam = cp.Variable(moved.shape)
     near = cp.sum(cp.multiply(shrunk, cp.square(means - lam))) / 2 <= beta
-    rules = [near, lam[1] @ q >= lam[0] @ q, lam[1, :constrained] >= 0.0]
+    rules = [near, lam[1] @ q[1] >= lam[0] @ q[0], lam[1, :constrained] >= 0.0]
     return solve(cp.Problem(cp.Minimize(cp.sum(cp.multiply(moved, lam))), rules))

@@ -15,7 +15,8 @@ MEANINGS = {
     "gap": "distance that has to be told: of the named kind",
     "mean_share": "mean over runs of the share of pulls spent on the named arm",
     "budget_ratio": "ratio of two mean stopping times",
-    "characteristic_time": "T*, pulls per nat of information; or solved as the named program",
+    "characteristic_time": "T*, pulls per nat of information; for other rewards of the same scale, "
+    "or solved as a program, if so named",
     "bai_characteristic_time": "T* of the same instance without its constraints",
     "optimal_share": "share of pulls spent on the named arm by the allocation that attains T*",
     "lower_bound": "T* kl(delta, 1 - delta): no delta-correct strategy stops sooner on average",

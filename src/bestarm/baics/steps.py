@@ -12,6 +12,7 @@ from bestarm.baics.alternatives import (
     alternative_cost,
     best_feasible_arm,
     optimal_allocation,
+    scaled,
     supergradient,
 )
 from bestarm.baics.evidence import (
@@ -273,7 +274,9 @@ def choose_ta_s(rules: Rules, state: State, coins: np.random.Generator) -> int:
     for k in range(n_arms):
         arms[k] = 0.0
         for l in range(n_groups):
-            arms[k] += rules.problem.weights[l] * state.means[k, l]
+            arms[k] += rules.problem.weights[l] * scaled(
+                rules.problem.scale, k, l, state.means[k, l]
+            )
     bai_allocation(arms[:n_arms], state.target)
     for k in range(n_arms):
         arms[k] = state.pulls[k].sum()
@@ -292,12 +295,19 @@ def choose_uniform(rules: Rules, state: State, coins: np.random.Generator) -> in
 
 
 class World(NamedTuple):
-    """What is pulled in simulations; rewards have unit variance."""
+    """What is pulled in simulations; rewards are above the floor, in units of sigma.
+
+    Rewards are Gaussian of unit variance, or, if there are chances, one of two values.
+    """
 
     means: np.ndarray  # (K, L)
+    chances: np.ndarray  # (K L,) of the higher value; or none
+    values: np.ndarray  # (K L, 2) the lower and the higher one; or none
 
 
 @inlined
 def pull(world: World, state: State, pair: int, environment: np.random.Generator) -> float:
     """A reward of the (arm, subpopulation) with flat index `pair`."""
+    if world.chances.size:
+        return world.values[pair, int(environment.random() < world.chances[pair])]
     return world.means.flat[pair] + environment.standard_normal()

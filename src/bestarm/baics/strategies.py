@@ -129,11 +129,20 @@ def rules_of(
     return Rules(n_arms, problem, delta, **(options.model_dump() | given))
 
 
+def world_of(instance: Instance) -> World:
+    """What is pulled on an instance."""
+    if instance.rewards == "gaussian":
+        return World(instance.standard_means, np.zeros(0), np.zeros((0, 2)))
+    both = [(reward - instance.floor) / instance.sigmas for reward in (0.0, 1.0)]
+    values = np.array([value.ravel() for value in both]).T.copy()
+    return World(instance.standard_means, np.array(instance.means).ravel(), values)
+
+
 def steps(instance: Instance, cell: Cell) -> Steps:
     """A cell as steps, for simulations and tests."""
     setting, options = Setting(**cell.setting), Options(**cell.options)
     reading = READINGS[cell.strategy][cell.reading]
-    world = World(instance.standard_means)
+    world = world_of(instance)
     return Steps(
         STRATEGIES[cell.strategy],
         rules_of(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, Problem
+from bestarm.baics.alternatives import NO_ARM, Problem, scaled
 from bestarm.baics.steps import INITIAL_DRAWS, Rules, State, draw_group
 from bestarm.core.compile import inlined, jit
 from bestarm.core.gaussian_bai import bai_allocation
@@ -47,8 +47,9 @@ def quality(problem: Problem, state: State, arm: int) -> tuple[float, float]:
     """The empirical quality of an arm, and its variance."""
     value, variance = 0.0, 0.0
     for l in range(problem.weights.size):
-        value += problem.weights[l] * state.means[arm, l]
-        variance += problem.weights[l] ** 2 / state.pulls[arm, l]
+        weight = scaled(problem.scale, arm, l, problem.weights[l])
+        value += weight * state.means[arm, l]
+        variance += weight**2 / state.pulls[arm, l]
     return value, variance
 
 

@@ -68,7 +68,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
         index_of=lambda arm: arm_index(arm, problem.n_unknown, "an unknown arm"),
         world=World(problem, instance.noise, np.zeros(n_costs + 2)),
         pull=pull,
-        told=lambda observed: (float(observed[0]), observed[1:-1].copy()),
+        told=lambda _, observed: (float(observed[0]), observed[1:-1].copy()),
         outcome=outcome,
     )
 

@@ -232,7 +232,7 @@ class _Cbmai(Monitored, AskTell[Label]):
     def _pulls_of(self, values: tuple[float, ...]) -> int:
         return int(values[-1])
 
-    def _observation(self, *observed: float) -> np.ndarray:
+    def _observation(self, index: int, *observed: float) -> np.ndarray:
         _, *costs, pulls = observed
         if len(costs) != self._bounds.size:
             raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -64,10 +64,12 @@ class Offer(NamedTuple):
     Args:
         problem: what every strategy may know.
         truth: parts of the ground truth, given only if the constructor names them.
+        needed: without which a strategy would solve another problem: the constructor names them.
     """
 
     problem: Mapping[str, Any]
     truth: Mapping[str, Any]
+    needed: Set[str] = frozenset()
 
 
 class Played(NamedTuple):
@@ -121,7 +123,7 @@ class Rounds(NamedTuple):
         index_of: an arm as the strategy names it -> its index; raises ValueError.
         world: what `pull` is given.
         pull: a compiled step, see core/strategy.py; it does not look at the state.
-        told: what `pull` gives -> what `tell` gets after the arm.
+        told: index of an arm, what `pull` gives -> what `tell` gets after the arm.
         outcome: a `Played` -> the paper's outcome; raises ValueError for a malformed answer.
     """
 
@@ -129,7 +131,7 @@ class Rounds(NamedTuple):
     index_of: Callable[[Any], int]
     world: Any
     pull: Callable[..., Any]
-    told: Callable[[Any], tuple[Any, ...]]
+    told: Callable[[int, Any], tuple[Any, ...]]
     outcome: Callable[[Played], Any]
 
 
@@ -174,6 +176,8 @@ def construct(make: Callable[..., Any], offer: Offer, seed: Any = None) -> Any:
             given[one.name] = every[one.name]
         elif one.default is one.empty:
             raise Fault(f"its constructor needs {one.name}; it may name {', '.join(every)}")
+    if unknown := sorted(offer.needed - given.keys()):
+        raise Fault(f"its constructor must name {unknown[0]}, which this instance has")
     with faults_of("the constructor"):
         return make(**given)
 
@@ -263,7 +267,7 @@ def play(driven: Driven, rounds: Rounds, limit: int, environment: Any) -> Played
         except ValueError as error:
             raise Fault(f"ask gave no arm after {tau} pulls: {error}") from None
         observed = rounds.pull(rounds.world, None, index, environment)
-        driven.call("tell", arm, *rounds.told(observed))
+        driven.call("tell", arm, *rounds.told(index, observed))
         pulls[index] += 1
         tau += 1
     return Played(tau, stopped, driven.read("answer"), pulls, driven.object)

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 import pydantic
 import yaml
@@ -43,6 +43,22 @@ class Input(pydantic.BaseModel):
 
 
 Model = TypeVar("Model", bound=pydantic.BaseModel)
+Value = TypeVar("Value")
+Several = TypeVar("Several")
+
+#: Tags of `OneOrEach`; messages leave them out of the names of fields.
+ONE, EACH = "<one>", "<each>"
+
+
+def _one_or_each(value: Any) -> str:
+    return EACH if isinstance(value, list | tuple) else ONE
+
+
+#: One for all, or a list: a wrong value is refused as whichever of both it looks like.
+OneOrEach: TypeAlias = Annotated[
+    Annotated[Value, pydantic.Tag(ONE)] | Annotated[Several, pydantic.Tag(EACH)],
+    pydantic.Discriminator(_one_or_each),
+]
 
 #: delta, the maximum probability of a wrong answer.
 Probability = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
@@ -162,7 +178,8 @@ def load(model: type[Model], path: Path) -> Model:
 
 def _explain(error: ErrorDetails, model: type[pydantic.BaseModel]) -> str:
     """One pydantic error as `field: allowed values, got value`."""
-    field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in error["loc"])
+    parts = [part for part in error["loc"] if part not in (ONE, EACH)]
+    field = ".".join(str(part + 1 if isinstance(part, int) else part) for part in parts)
     if error["type"] == "extra_forbidden":
         return f"{field}: unknown field, allowed are {_fields(model)}"
     if error["type"] == "missing":

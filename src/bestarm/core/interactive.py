@@ -184,7 +184,7 @@ class AskTell(Recorded, Generic[Arm]):
         """
         id, index = self._meant(arm)
         values = tuple(map(finite, observed))
-        observation = self._observation(*values)
+        observation = self._observation(index, *values)
         pulls = self._pulls_of(values)
         if isinstance(arm, Trial) and pulls != 1:
             raise ValueError(f"a trial is one pull, got {pulls}")
@@ -283,8 +283,8 @@ class AskTell(Recorded, Generic[Arm]):
         """The index of an arm in the steps. Raises ValueError for an unknown arm."""
         raise NotImplementedError
 
-    def _observation(self, *observed: float) -> Any:
-        """The observation of the steps for the numbers that were told. Raises ValueError."""
+    def _observation(self, index: int, *observed: float) -> Any:
+        """The steps' observation of an arm for the numbers that were told. Raises ValueError."""
         (reward,) = observed
         return reward
 

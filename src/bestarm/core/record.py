@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from bestarm import __version__
 from bestarm.core.files import write_text
@@ -87,6 +87,8 @@ class Recorded:
     lock: threading.RLock
     history: list[Event]
     _arguments: dict[str, Any]
+    #: Arguments that older saved experiments do not have, and their defaults: left out at these.
+    _newer: ClassVar[dict[str, Any]] = {}
 
     def __new__(cls, *args: Any, **options: Any) -> Self:
         self = super().__new__(cls)
@@ -94,7 +96,10 @@ class Recorded:
         given.apply_defaults()
         _, *named = given.arguments.items()
         more = dict(named).pop("options", {})
-        self._arguments = {k: plain(v) for k, v in (dict(named) | more).items() if k != "options"}
+        stated = {k: plain(v) for k, v in (dict(named) | more).items() if k != "options"}
+        self._arguments = {
+            k: v for k, v in stated.items() if k not in self._newer or v != self._newer[k]
+        }
         self.lock = threading.RLock()
         self.history = [Event("new", None, None, (cls.__name__, self.fingerprint))]
         return self

@@ -59,7 +59,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
         index_of=lambda arm: arm_index(arm, n),
         world=world_of(model),
         pull=draw,
-        told=lambda observed: (float(observed[0]), observed[1:].copy()),
+        told=lambda _, observed: (float(observed[0]), observed[1:].copy()),
         outcome=outcome,
     )
 

@@ -150,7 +150,7 @@ class _Lagex(Monitored, AskTell[Label]):
         self._state.estimates.pulls[index] += 1.0
         self._state.counts[TIME] += 1
 
-    def _observation(self, *observed: float) -> np.ndarray:
+    def _observation(self, index: int, *observed: float) -> np.ndarray:
         expected = self._rules.limits.size
         if len(observed) != 1 + expected:
             raise ValueError(f"costs must be {expected} numbers, got {len(observed) - 1}")

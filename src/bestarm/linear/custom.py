@@ -46,7 +46,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
         index_of=lambda arm: arm_index(arm, n),
         world=instance.problem,
         pull=pull,
-        told=lambda reward: (reward * instance.sigma,),
+        told=lambda _, reward: (reward * instance.sigma,),
         outcome=outcome,
     )
 

@@ -171,7 +171,7 @@ class _Linear(Monitored, AskTell[Label]):
     def _may_ask(self) -> bool:
         return self._strategy.may_choose(self._rules, self._state)
 
-    def _observation(self, *observed: float) -> float:
+    def _observation(self, index: int, *observed: float) -> float:
         (reward,) = observed
         return reward / self._sigma
 

@@ -183,7 +183,7 @@ class Certified(Monitored, AskTell[Label]):
     def _pulls_of(self, values: tuple[float, ...]) -> int:
         return int(values[-1])
 
-    def _observation(self, *observed: float) -> np.ndarray:
+    def _observation(self, index: int, *observed: float) -> np.ndarray:
         _, *costs, pulls = observed
         expected = self._rules.limits.size
         if len(costs) != expected:
