@@ -16,6 +16,20 @@ rule crossings:
         "python -m bestarm.common.crossings --out {output.table} --threads {threads} 2> {log}"
 
 
+rule assumptions:
+    output:
+        table="data/assumptions/errors.csv",
+        provenance="data/assumptions/provenance.yaml",
+    log:
+        "results/logs/data/assumptions.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(2000),
+        runtime=each_attempt(120),
+    shell:
+        "python -m bestarm.pipeline.assumptions --out {output.table} --threads {threads} 2> {log}"
+
+
 rule certified_errors:
     output:
         table="data/certified-errors/errors.csv",

@@ -20,10 +20,12 @@ from bestarm.pipeline.prose import wrapped
 from bestarm.pipeline.report_certified import cost_text, error_table, menu_table, part_table
 from bestarm.pipeline.report_delayed import coverage_table, prior_table, scale_table
 from bestarm.pipeline.report_guarantees import (
+    assumption_table,
     boundary_table,
     cost_table,
     crossing_table,
     patient_table,
+    rates_table,
     threshold_table,
 )
 from bestarm.pipeline.report_speed import (
@@ -57,7 +59,7 @@ PAGES = {
     "docs/findings.md": ("verdicts",),
     "docs/usage.md": ("segments", "example", "menus"),
     "docs/guarantees.md": (
-        *("thresholds", "crossings", "boundary errors", "proof costs"),
+        *("thresholds", "crossings", "assumptions", "rates", "boundary errors", "proof costs"),
         *("mixture priors", "mixture coverage", "mixture scales"),
         *("patient", "certified parts", "certified errors"),
     ),
@@ -99,6 +101,8 @@ def computed_parts(root: Path) -> dict[str, str]:
         "patient": patient_table(root),
         "thresholds": threshold_table(),
         "crossings": crossing_table(root),
+        "assumptions": assumption_table(root),
+        "rates": rates_table(root),
         "boundary errors": boundary_table(root),
         "proof costs": cost_table(root),
         "first commands": command_table(bench, FIRST),

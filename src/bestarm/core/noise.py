@@ -1,0 +1,74 @@
+"""Noise that breaks assumptions, in place of a generator's standard normals."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload_method
+
+from bestarm.core.compile import jit
+
+
+class Disturbed(NamedTuple):
+    """A stand-in for a Generator in simulations, whose standard normals are something else.
+
+        scale T + swing sin(2 pi n / period)
+
+    for the n-th of them, T normal or t with 3 degrees of freedom over its standard deviation.
+
+    Example:
+        >>> twice = Disturbed(np.random.default_rng(0), np.zeros(1), scale=2.0)
+        >>> twice.standard_normal() == 2.0 * np.random.default_rng(0).standard_normal()
+        True
+    """
+
+    generator: np.random.Generator
+    drawn: np.ndarray  # (1,) n so far
+    scale: float = 1.0
+    heavy: bool = False
+    swing: float = 0.0
+    period: float = 1000.0
+
+    @property
+    def bit_generator(self) -> Any:
+        return self.generator.bit_generator
+
+    def permutation(self, n: int) -> np.ndarray:
+        return self.generator.permutation(n)
+
+    def standard_normal(self) -> float:
+        return disturbed_normal(self)
+
+
+@jit
+def disturbed_normal(noise: Disturbed) -> float:
+    """The next number, see `Disturbed`."""
+    noise.drawn[0] += 1.0
+    if noise.heavy:
+        value = noise.generator.standard_t(3.0) / math.sqrt(3.0)
+    else:
+        value = noise.generator.standard_normal()
+    shift = noise.swing * math.sin(2.0 * math.pi * noise.drawn[0] / noise.period)
+    return noise.scale * value + shift
+
+
+@overload_method(types.NamedTuple, "standard_normal")
+def _standard_normal(self):
+    if self.instance_class is Disturbed:
+        return lambda self: disturbed_normal(self)
+    return None
+
+
+@overload_method(types.NamedTuple, "random")
+def _random(self):
+    if self.instance_class is Disturbed:
+        return lambda self: self.generator.random()
+    return None
+
+
+@overload_method(types.NamedTuple, "integers")
+def _integers(self, low, high):
+    if self.instance_class is Disturbed:
+        return lambda self, low, high: self.generator.integers(low, high)
+    return None

@@ -1,0 +1,177 @@
+"""Make data/assumptions/errors.csv: errors of strategies when assumptions do not hold.
+
+python -m bestarm.pipeline.assumptions --out data/assumptions/errors.csv
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bestarm.common.custom import Given
+from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.common.paper import Cell
+from bestarm.core.files import write_text
+from bestarm.core.noise import Disturbed
+from bestarm.core.status import Status
+from bestarm.core.streams import Streams, replication_streams, stream_key
+from bestarm.pipeline import plugins, registry
+
+SEED, RUNS = 2024, 1000
+#: Strategies whose simulations draw sums of pulls: their ask/tell classes are played pull by pull,
+#: which takes a thousand times as long, hence in fewer runs.
+BY_PULL = {"RAGE", "XY-Adaptive"}
+RUNS_BY_PULL = 100
+COLUMNS = ["paper", "instance", "strategy", "noise", "delta", "runs", "stopped", "wrong", "median"]
+
+#: What replaces standard normal noise, by name; the strategies are told what holds of the first.
+NOISE: dict[str, dict[str, Any]] = {
+    "as assumed": {},
+    "sigma 2": {"scale": 2.0},
+    "t": {"heavy": True},
+    "swing": {"swing": 0.5},
+}
+
+
+class Case(NamedTuple):
+    """An instance that is played by what the paper's ask/tell classes are at their defaults."""
+
+    paper: str
+    instance: str
+    setting: dict[str, Any]
+    left_out: tuple[str, ...] = ()  # XY-Oracle knows the truth
+
+
+CASES = (
+    Case("baics", "example1", {"cap": 20_000}),
+    Case("baics", "two tied", {"cap": 1500}),
+    Case("linear", "three-arms", {"cap": 20_000}, ("XY-Oracle",)),
+)
+
+#: Rates, played with sigma = 1/2, as is proved, and with what a Gaussian rule would be told: the
+#: standard deviation of each. The second is next to instances with another answer.
+RATES: dict[str, dict[str, Any]] = {
+    "rates": {"means": [[0.12, 0.10], [0.05, 0.20]], "minimum": [0.08, 0.05]},
+    "rates at the minimum": {"means": [[0.02 - 1e-9, 0.06], [0.01, 0.01]], "minimum": 0.02},
+}
+CAPS = {"rates": 50_000, "rates at the minimum": 3000}
+TOLD: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "sigma 1/2": lambda means: np.full(means.shape, 0.5),
+    "sigma of each rate": lambda means: np.sqrt(means * (1.0 - means)),
+}
+
+
+class Run(NamedTuple):
+    """What a row needs of a run."""
+
+    tau: int
+    status: int
+    answer: int
+
+
+def classes(paper: str) -> dict[str, Any]:
+    """The paper's ask/tell classes by their names in tables."""
+    module = import_module(f"bestarm.{paper}")
+    kinds = [getattr(module, name) for name in module.__all__]
+    return {str(plugins.name_of_ours(kind, paper)): kind for kind in kinds}
+
+
+def row(
+    case: Case, instance: Any, strategy: str, replicate: Callable[[Any], Any], noise: str, runs: int
+) -> dict[str, Any]:
+    """Counts over runs on streams that depend on the case alone."""
+    paper = registry.PAPERS[case.paper]
+    setting = paper.simulation.setting(**case.setting).model_dump()
+    key = stream_key(SEED, case.paper, "assumptions", case.instance, noise)
+
+    def play(streams: Streams) -> Any:
+        environment: Any = streams.environment
+        if noise in NOISE:
+            environment = Disturbed(environment, np.zeros(1), **NOISE[noise])
+        return replicate(SimpleNamespace(environment=environment, coins=streams.coins))
+
+    outcomes = [play(streams) for streams in replication_streams(key, range(runs))]
+    names = outcomes[0]._fields
+    found = {name: np.array([getattr(run, name) for run in outcomes]) for name in names}
+    truth = paper.problems.truth(instance).model_dump()
+    right = paper.own.correct(Cell(case.instance, strategy, setting, "default"), truth, found)
+    stopped = found["status"] == Status.STOPPED
+    return {
+        "paper": case.paper,
+        "instance": case.instance,
+        "strategy": strategy,
+        "noise": noise,
+        "delta": setting.get("delta"),
+        "runs": runs,
+        "stopped": int(stopped.sum()),
+        "wrong": int((stopped & ~right).sum()),
+        "median": float(np.median(found["tau"])),
+    }
+
+
+def disturbed(case: Case, strategy: str, noise: str, runs: int) -> dict[str, Any]:
+    """A row: runs with noise that is not what the strategy is told."""
+    paper = registry.PAPERS[case.paper]
+    instance = paper.problems.instances()[case.instance]
+    setting = paper.simulation.setting(**case.setting)
+    if strategy not in BY_PULL:
+        reading = paper.simulation.readings[strategy].default
+        replicate = paper.simulation.prepare(
+            instance, Cell(case.instance, strategy, case.setting, reading)
+        )
+    else:
+        given = Given(strategy, classes(case.paper)[strategy])
+        replicate = paper.custom.prepare(instance, setting, given)
+    return row(case, instance, strategy, replicate, noise, runs)
+
+
+def of_rates(name: str, strategy: str, told: str, runs: int) -> dict[str, Any]:
+    """A row: runs on Bernoulli rewards, by a strategy that is told some sigma."""
+    paper, case = registry.PAPERS["baics"], Case("baics", name, {"cap": CAPS[name]})
+    kind: Any = paper.problems.instance
+    fields = {"name": name, "weights": [1.0, 1.0]} | RATES[name]
+    instance = kind(**fields, rewards="bernoulli")
+    sigma = TOLD[told](np.array(fields["means"]))
+    believed = kind(**fields, sigma=sigma.tolist())
+    reading = paper.simulation.readings[strategy].default
+    cell = Cell(name, strategy, case.setting, reading)
+    assert paper.simulation.steps is not None
+    _, _, world, _ = paper.simulation.steps(instance, cell)
+    steps, rules, _, cap = paper.simulation.steps(believed, cell)
+    world = world._replace(values=0.5 * world.values / sigma.reshape(-1, 1))  # of sigma 1/2 before
+
+    def replicate(streams: Streams) -> Any:
+        state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
+        status = Status.STOPPED if stopped else Status.CAPPED
+        return Run(int(state.clock[0]), int(status), int(state.answer[0]) + 1)
+
+    return row(case, instance, strategy, replicate, told, runs)
+
+
+def jobs() -> list[Job]:
+    """One for each row."""
+    made = [
+        (disturbed, (case, strategy, noise, RUNS_BY_PULL if strategy in BY_PULL else RUNS))
+        for case in CASES
+        for strategy in classes(case.paper)
+        if strategy not in case.left_out
+        for noise in NOISE
+    ]
+    made += [(of_rates, (name, "T-a-SCS", told, RUNS)) for name in RATES for told in TOLD]
+    return [Job(f"{number:03}", *parts) for number, parts in enumerate(made)]
+
+
+def make(out: Path, threads: int) -> None:
+    """Simulate and write the table."""
+    rows = pd.DataFrame(gather(jobs(), out, threads, "assumptions"), columns=COLUMNS)
+    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
+    what = f"wrong answers in {RUNS:,} runs per strategy when assumptions do not hold"
+    finish(out, "bestarm.pipeline.assumptions", what, {"runs": SEED}, ("numpy", "numba"))
+
+
+if __name__ == "__main__":
+    command_line("bestarm.pipeline.assumptions", __doc__ or "")
