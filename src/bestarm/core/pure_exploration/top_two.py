@@ -18,9 +18,12 @@ def choose_top_two(rules: Rules, state: State, coins: np.random.Generator) -> in
     2023; Qin & You 2023 for other problems than the best arm). The shares sum to 1 by homogeneity.
     For the best arm, sigma = 1, the leader's share is N_c / (N_b + N_c) with challenger c.
     """
-    arm = neglected(rules, state)
+    arm, k = neglected(rules, state), state.pulls.size
     if arm >= 0:
         return arm
+    for a in range(k):  # one without pulls would never be drawn
+        if state.pulls[a] ** 2 * k < state.clock[0]:
+            return a
     point = state.point
     n = evaluate(
         rules.problem, state.work, state.leader[0], state.means, state.pulls,
