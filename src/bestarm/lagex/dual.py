@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
-from bestarm.lagex.linear_algebra import factorise, solve_definite, substitute
+from bestarm.core.linear_algebra import factorise, solve_definite, substitute
 
 #: Newton steps before giving up.
 MOST_STEPS = 200

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bestarm.core.compile import jit
-from bestarm.lagex.linear_algebra import factorise, substitute
+from bestarm.core.linear_algebra import factorise, substitute
 
 #: Ridge added to the root of the gains' outer products, and tolerance of multipliers.
 RIDGE, TOLERANCE = 1e-8, 1e-10

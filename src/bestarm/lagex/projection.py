@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import jit, lean
-from bestarm.lagex.linear_algebra import solve_definite
+from bestarm.core.linear_algebra import solve_definite
 
 #: Tolerance of the sum and the rows, and Newton steps before giving up.
 TOLERANCE, MOST_STEPS = 1e-10, 100

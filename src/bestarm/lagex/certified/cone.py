@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import jit, lean
+from bestarm.core.linear_algebra import factorise, substitute
 from bestarm.lagex.certified.evidence import Evidence, excess, norm
-from bestarm.lagex.linear_algebra import factorise, substitute
 
 #: Factor between weights of the objective; most Newton steps, also from a warm start; halvings.
 GROWTH, MOST_STEPS, WARM_STEPS, HALVINGS = 12.0, 200, 30, 40

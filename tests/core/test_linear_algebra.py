@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestarm.lagex.linear_algebra import factorise, solve_definite, substitute
+from bestarm.core.linear_algebra import factorise, solve_definite, substitute
 
 
 def definite(seed, n):

@@ -1,0 +1,158 @@
+"""LAGEX with known limits as a problem of core/pure_exploration: the best of some policies.
+
+The answers are the vertices of the feasible policies. A policy pi is best unless one of its
+neighbours pi' is better (Carlsson, Basu, Johansson & Dubhashi 2024, Lemma 1), so these are the
+pieces; with v = pi' - pi
+
+    f(w) = (mu . v)^2 / (2 sum_a sigma_a^2 v_a^2 / w_a),      Eq. (4).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from bestarm.common.pure_exploration import compiled
+from bestarm.core.compile import inlined, lean
+from bestarm.core.pure_exploration.problem import (
+    best_answer,
+    displace,
+    implements,
+    mixture_price,
+    pieces,
+    price,
+    report,
+    unrelated_arms,
+)
+from bestarm.core.pure_exploration.steps import Rules, State, observe, rules_of
+from bestarm.lagex.model import Model
+from bestarm.lagex.vertices import SAME, alternatives, every_alternative, nonempty, rows_of
+
+NO_RIVAL = -1
+#: Weights and slacks of a vertex up to this size are 0.
+ACTIVE = 1e-9
+
+
+class Policies(NamedTuple):
+    """The policy of highest mean reward, of some that are the vertices of a polytope."""
+
+    variances: np.ndarray  # (K,)
+    explored: np.ndarray  # (K,) all arms
+    blank: np.ndarray  # (K,)
+    policies: np.ndarray  # (V, K)
+    rivals: np.ndarray  # (V, m) neighbours of each policy, then NO_RIVAL
+
+
+def policies(variances: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> Policies:
+    """The problem of the policies of the simplex with matrix @ policy <= limits.
+
+    Raises:
+        ArithmeticError: no policy satisfies the limits, or too many are vertices.
+    """
+    k = variances.size
+    found = nonempty(every_alternative(np.zeros(k), matrix, limits))
+    vertices = np.vstack([found.policy, found.policy + found.steps])
+    vertices[np.abs(vertices) <= ACTIVE] = 0.0
+    neighbours = [_neighbours(vertices, v, matrix, limits) for v in range(len(vertices))]
+    rivals = np.full((len(vertices), max(1, *map(len, neighbours))), NO_RIVAL)
+    for v, others in enumerate(neighbours):
+        rivals[v, : len(others)] = others
+    return Policies(variances.astype(float), np.arange(k), np.zeros(k), vertices, rivals)
+
+
+def _neighbours(vertices: np.ndarray, v: int, matrix: np.ndarray, limits: np.ndarray) -> list[int]:
+    """The vertices at the other ends of the edges of a vertex.
+
+    The vertex is the only best policy of minus the sum of what is 0 in it: weights and slacks.
+    """
+    policy, rows = vertices[v], rows_of(matrix, limits)
+    inner = rows[-rows @ policy <= ACTIVE].sum(axis=0) - (policy <= ACTIVE)
+    steps = nonempty(alternatives(inner, matrix, limits, 0.0)).steps
+    apart = np.abs(vertices[None] - (policy + steps)[:, None]).max(axis=2)
+    if (apart.min(axis=1) > 10.0 * SAME).any():
+        raise ArithmeticError("a vertex of the policies was not found")
+    return sorted(set(apart.argmin(axis=1).tolist()) - {v})
+
+
+def problem_of(model: Model) -> tuple[Policies, np.ndarray]:
+    """The problem of an instance whose limits are known, and its (K,) means."""
+    return policies(model.variances, model.matrix, model.limits), model.means
+
+
+unrelated_arms(Policies)
+
+
+@implements(pieces, Policies)
+@lean
+def _pieces(problem: Policies) -> int:
+    return problem.rivals.shape[1]
+
+
+@implements(best_answer, Policies)
+@lean
+def _best_answer(problem: Policies, means: np.ndarray) -> int:
+    best, highest = 0, -np.inf
+    for v in range(problem.policies.shape[0]):
+        value = 0.0
+        for a in range(means.size):
+            value += problem.policies[v, a] * means[a]
+        if value > highest:
+            best, highest = v, value
+    return best
+
+
+@implements(report, Policies)
+@lean
+def _report(problem: Policies, answer: int, out: np.ndarray) -> None:
+    for a in range(out.size):
+        out[a] = problem.policies[answer, a]
+
+
+@implements(displace, Policies)
+@lean
+def _displace(
+    problem: Policies, work, i: int, answer: int, means: np.ndarray, shift: np.ndarray
+) -> float:
+    rival = problem.rivals[answer, i]
+    if rival == NO_RIVAL:
+        return np.inf
+    gap, total, free = 0.0, 0.0, 0.0
+    for a in range(means.size):  # free: only arms without weight move, at no cost
+        v = problem.policies[answer, a] - problem.policies[rival, a]
+        shift[a] = problem.variances[a] * v
+        gap += means[a] * v
+        if work.weights[a] > 0.0:
+            total += shift[a] * v / work.weights[a]
+        else:
+            free += shift[a] * v
+    for a in range(means.size):
+        if work.weights[a] > 0.0:
+            shift[a] *= 0.0 if free > 0.0 else gap / (total * work.weights[a])
+        elif free > 0.0:
+            shift[a] *= gap / free
+    return 0.0 if free > 0.0 else 0.5 * gap * gap / total
+
+
+@implements(price, Policies)
+@lean
+def _price(problem: Policies, work, i: int, answer: int, pulls: np.ndarray) -> float:
+    """One piece, to a better neighbour, for each of V - 1 wrong answers; of arms that differ."""
+    rival, total = problem.rivals[answer, i], math.log(problem.policies.shape[0] - 1.0)
+    for a in range(pulls.size):
+        if problem.policies[answer, a] != problem.policies[rival, a]:
+            total += mixture_price(pulls[a])
+    return total
+
+
+@inlined
+def _observe(rules: Rules, state: State, arm: int, observed: np.ndarray) -> None:
+    """Record a reward; the costs are known."""
+    observe(rules, state, arm, observed[0])
+
+
+def _rules(n_arms: int, matrix, limits, delta: float, sigma) -> Rules:
+    variances = np.broadcast_to(np.square(sigma), n_arms)
+    return rules_of(policies(variances, np.array(matrix), np.array(limits)), delta)
+
+
+TrackAndStop, FrankWolfe, TopTwo, Game = compiled(_rules, _observe)
