@@ -22,7 +22,10 @@ SHOWN = re.findall(
 )
 PUBLIC = [name for name in SHOWN if "._" not in name]
 #: Modules whose functions and classes are for users; of core/ all but kernels' tools.
-TOOLS = {"__init__", "arguments", "bases", "compile", "files", "labels", "linear_algebra", "plain"}
+TOOLS = {"__init__", "arguments", "bases", "compile", "files", "labels", "linear_algebra"} | {
+    "noise",
+    "plain",
+}
 CORE = sorted({path.stem for path in (PACKAGE / "core").glob("*.py")} - TOOLS)
 MODULES = ["common.paper", *(f"core.{name}" for name in CORE)]
 
