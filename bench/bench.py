@@ -28,8 +28,9 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 from timed import of as timed_of
+from timed import replication_of
 
-from bestarm.core.streams import replication_streams, streams_of
+from bestarm.core.streams import replication_streams
 from bestarm.pipeline import client, registry, served
 from bestarm.pipeline.report_speed import FIRST, INSTALL, REBUILD
 from bestarm.pipeline.scales import read_scale
@@ -127,11 +128,8 @@ def measure(paper: str) -> list[tuple[float, float]]:
 def work_of(paper: str, number: int) -> Callable[[], tuple[int, int]]:
     """A benchmark, compiled: it returns units of work and pulls (of delayed feedback, those that
     ended or were cancelled)."""
-    known, benchmark = registry.PAPERS[paper], timed_of(paper).benchmarks[number]
-    cell = benchmark.cell
-    instance = benchmark.instance or known.problems.instances()[cell.instance]
-    replicate = known.simulation.prepare(instance, cell)
-    replicate(streams_of(0, 0))  # compiles
+    benchmark = timed_of(paper).benchmarks[number]
+    replicate = replication_of(paper, benchmark.cell, benchmark.instance)
     fields = {"pulls", "finished", "cancelled"}
 
     def work() -> tuple[int, int]:

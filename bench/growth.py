@@ -1,23 +1,21 @@
 """How the time of a pull grows with the size of a problem: K, L, d, n and the batch."""
 
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from timed import in_turn, replication_of
+from timed.baics import random_instance as random_means
 from timed.cbmai import benchmark_instance
 
-from bestarm.baics import problem as baics
 from bestarm.common.paper import Cell
-from bestarm.core.streams import replication_streams, streams_of
+from bestarm.core.streams import replication_streams
 from bestarm.delayed.problem import free
 from bestarm.lagex import problem as lagex
 from bestarm.linear.problem import paper_instance, random_instance
-from bestarm.pipeline import registry
 
-#: Each size is run for so many turns, of at least so many seconds in all.
-TURNS, SECONDS = 3, 0.3
+#: Runs per turn, by unit. Seeding costs as much for one short run as for a block of them.
+RUNS = {"pull": 5, "step": 5, "run": 200}
 
 
 class Growth(NamedTuple):
@@ -30,62 +28,34 @@ class Growth(NamedTuple):
     instances: dict[int, Any]  # by the size
     setting: Callable[[int], dict[str, Any]]
     per: str = "pull"
-    free: Callable[[int], int] = lambda size: 0  # pulls that cost nothing, drawn first
+    initial: Callable[[int], int] = lambda size: 0  # pulls that nobody chooses, drawn first
     at: str = ""  # the other sizes
 
 
 def measured(papers: list[str]) -> Iterator[tuple[str, float, str, str]]:
     """Measure, value, unit and how of each size."""
     for growth in GROWTHS:
-        if growth.paper not in papers:
-            continue
-        works = {size: work_of(growth, size) for size in growth.instances}
-        for work in works.values():
-            work(1)  # compiles
-        found: dict[int, list[float]] = {size: [] for size in works}
-        for _ in range(TURNS):
-            for size, work in works.items():
-                found[size].append(seconds_of(work))
-        for size, seconds in found.items():
-            strategy = f"{growth.strategy}, {growth.reading}" if growth.reading else growth.strategy
-            measure = f"growth: {growth.paper}: {strategy}: {growth.at}: {growth.size}={size}"
-            spent = 1e6 * statistics.median(seconds)
-            yield measure, spent, f"us a {growth.per}", f"median of {TURNS}"
+        if growth.paper in papers:
+            seconds = in_turn([work_of(growth, size) for size in growth.instances])
+            name = f"{growth.paper}: {growth.strategy}, {growth.reading}: {growth.at}"
+            for size, spent in zip(growth.instances, seconds, strict=True):
+                measure = f"growth: {name}: {growth.size}={size}"
+                yield measure, 1e6 * spent, f"us a {growth.per}", "median of the turns"
 
 
-def seconds_of(work: Callable[[int], int]) -> float:
-    """Seconds a unit of work, over as many runs as take long enough."""
-    runs = 1
-    while True:
-        start = time.perf_counter()
-        amount = work(runs)
-        if (spent := time.perf_counter() - start) > SECONDS / TURNS:
-            return spent / amount
-        runs *= 2
-
-
-def work_of(growth: Growth, size: int) -> Callable[[int], int]:
-    """So many runs at a size; the units of work that they took."""
+def work_of(growth: Growth, size: int) -> Callable[[], int]:
+    """Some runs at a size; the units of work that they took."""
     instance = growth.instances[size]
     cell = Cell(instance.name, growth.strategy, growth.setting(size), growth.reading)
-    replicate = registry.PAPERS[growth.paper].simulation.prepare(instance, cell)
-    replicate(streams_of(0, 0))
+    replicate, runs = replication_of(growth.paper, cell, instance), RUNS[growth.per]
 
-    def work(runs: int) -> int:
+    def work() -> int:
         outcomes = [replicate(streams) for streams in replication_streams(1, range(runs))]
         if growth.per == "run":
             return runs
-        return max(sum(int(each.tau) - growth.free(size) for each in outcomes), 1)
+        return sum(int(each.tau) - growth.initial(size) for each in outcomes)
 
     return work
-
-
-def segments(n_arms: int, n_groups: int) -> baics.Instance:
-    """Random means."""
-    means = np.random.default_rng(0).normal(0.5, 0.5, (n_arms, n_groups))
-    return baics.Instance(
-        name=f"K={n_arms} L={n_groups}", means=means.tolist(), weights=[1.0] * n_groups
-    )
 
 
 def limited(n_arms: int) -> lagex.Instance:
@@ -102,8 +72,8 @@ def limited(n_arms: int) -> lagex.Instance:
 def of_baics() -> Iterator[Growth]:
     """500 pulls after the initial ones."""
     arms, groups = (3, 10, 30, 100), (3, 10, 30)
-    by_arms = {k: segments(k, 3) for k in arms}
-    by_groups = {groups: segments(3, groups) for groups in groups}
+    by_arms = {k: random_means(k, 3) for k in arms}
+    by_groups = {l: random_means(3, l) for l in groups}
     for strategy, reading in (
         ("T-a-SCS", "as-written"),
         ("T-a-SCS", "maximiser+proven"),
@@ -113,7 +83,7 @@ def of_baics() -> Iterator[Growth]:
             yield Growth(
                 "baics", strategy, reading, size, instances,
                 lambda n: {"delta": 1e-9, "cap": 15 * n + 500},
-                free=lambda n: 15 * n, at=at,
+                initial=lambda n: 15 * n, at=at,
             )  # fmt: skip
 
 

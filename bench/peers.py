@@ -1,17 +1,15 @@
 """The same work done by others on this machine: general solvers, plain loops, released programs."""
 
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numba
 import numpy as np
 from scipy import optimize
+from timed import in_turn, replication_of
 
 from bestarm.baics import alternatives
 from bestarm.baics import reference as baics
-from bestarm.baics.problem import Instance
 from bestarm.cbmai import reference as cbmai
 from bestarm.common.paper import Cell
 from bestarm.core.bases import basic_solution, load_program, make_workspace, score_bases
@@ -24,9 +22,6 @@ from bestarm.linear import reference as linear
 from bestarm.linear.allocation import all_pairs
 from bestarm.linear.designs import optimal_design
 from bestarm.pipeline import registry
-
-#: Each is repeated until it has taken this many seconds, and at least this often.
-SECONDS, REPEATS = 0.5, 5
 
 
 class Peer(NamedTuple):
@@ -44,27 +39,13 @@ def measured(papers: list[str]) -> Iterator[tuple[str, float, str, str]]:
     """Measure, value, unit and how of each peer: their time a unit of work over ours."""
     for paper in papers:
         for peer in PEERS[paper]():
-            ours, theirs = in_turn(peer.ours, peer.theirs)
-            how = f"{1e6 * ours:.3g} us a {peer.unit}, theirs {1e6 * theirs:.3g} us"
+            ours, theirs = in_turn((peer.ours, peer.theirs))
+            how = f"{1e6 * ours:.3g} us, theirs {1e6 * theirs:.3g} us per {peer.unit}"
             yield f"peer: {paper}: {peer.what}: {peer.peer}", theirs / ours, "times our time", how
 
 
-def in_turn(*works: Callable[[], int]) -> list[float]:
-    """Median seconds a unit of each, taking turns; the first turn compiles and is not counted."""
-    for work in works:
-        work()
-    found: list[list[float]] = [[] for _ in works]
-    start = time.perf_counter()
-    while len(found[0]) < REPEATS or time.perf_counter() - start < SECONDS:
-        for work, times in zip(works, found, strict=True):
-            before = time.perf_counter()
-            amount = work()
-            times.append((time.perf_counter() - before) / amount)
-    return [statistics.median(times) for times in found]
-
-
 def times(n: int, work: Callable[[], object]) -> Callable[[], int]:
-    """Do something n times; the units are one each."""
+    """The same work n times, as n units."""
 
     def repeated() -> int:
         for _ in range(n):
@@ -76,8 +57,7 @@ def times(n: int, work: Callable[[], object]) -> Callable[[], int]:
 
 def runs(cell: Cell, n: int, paper: str) -> Callable[[], int]:
     """Our runs of a cell; the units are pulls or steps."""
-    known = registry.PAPERS[paper]
-    replicate = known.simulation.prepare(known.problems.instances()[cell.instance], cell)
+    replicate = replication_of(paper, cell)
     return lambda: sum(int(replicate(s).tau) for s in replication_streams(1, range(n)))
 
 
@@ -93,46 +73,53 @@ def swaps(w, means, problem, shift, n):
 def of_baics() -> Iterator[Peer]:
     """The inner program of T-a-SCS, and its whole loop."""
     instance = registry.PAPERS["baics"].problems.instances()["example1"]
-    means, q, constrained = model_of(instance)
+    means, problem = np.array(instance.means), instance.problem
+    q, constrained = problem.weights, problem.constrained
     w = np.full(means.shape, 1.0 / means.size)
-    problem, shift, n = alternatives.Problem(q, constrained), np.empty((2, q.size)), 10_000
+    shift, n = np.empty((2, q.size)), 10_000
 
     def ours() -> int:
         swaps(w, means, problem, shift, n)
         return n
 
-    def by_scipy() -> object:
-        def cost(x):
-            return float(w[:2].ravel() @ (means[:2].ravel() - x) ** 2)
-
-        def slope(x):
-            return 2.0 * w[:2].ravel() * (x - means[:2].ravel())
-
-        better = {"type": "ineq", "fun": lambda x: q @ (x[q.size :] - x[: q.size])}
-        better["jac"] = lambda x: np.concatenate([-q, q])
-        bounds = [(None, None)] * q.size + [(0.0, None)] * constrained
-        bounds += [(None, None)] * (q.size - constrained)
-        start = means[:2].ravel()
-        return optimize.minimize(
-            cost, start, jac=slope, bounds=bounds, constraints=[better], method="SLSQP"
-        )
-
     what = "nearest swap of two arms on three subpopulations"
-    yield Peer("baics", what, "solution", ours, "scipy, SLSQP", times(20, by_scipy))
+    yield Peer(
+        "baics",
+        what,
+        "solution",
+        ours,
+        "scipy, SLSQP",
+        times(20, lambda: swap_by_slsqp(w, means, q, constrained)),
+    )
     by_cvxpy = times(3, lambda: baics.swap_cost(w, means, q, constrained, 0, 1))
     yield Peer("baics", what, "solution", ours, "cvxpy, Clarabel", by_cvxpy)
     cell = Cell("example1", "T-a-SCS", {"delta": 0.1, "cap": 15_000}, "as-written")
-    loop = times_of_pulls(means, q, constrained, 300)
+    loop = plain_loop(means, q, constrained, 300)
     yield Peer("baics", "T-a-SCS", "pull", runs(cell, 20, "baics"), "a plain NumPy loop", loop)
 
 
-def model_of(instance: Instance) -> tuple[np.ndarray, np.ndarray, int]:
-    """Means, q, and how many subpopulations are constrained."""
-    problem = instance.problem
-    return np.array(instance.means), problem.weights, problem.constrained
+def swap_by_slsqp(w, means, q, constrained: int) -> float:
+    """The same swap as scipy's general solver finds it."""
+    weights, start = w[:2].ravel(), means[:2].ravel()
+    better = {
+        "type": "ineq",
+        "fun": lambda x: q @ (x[q.size :] - x[: q.size]),
+        "jac": lambda x: np.concatenate([-q, q]),
+    }
+    lower = np.full((2, q.size), -np.inf)
+    lower[1, :constrained] = 0.0
+    found = optimize.minimize(
+        lambda x: weights @ (start - x) ** 2,
+        start,
+        jac=lambda x: 2.0 * weights * (x - start),
+        bounds=optimize.Bounds(lower.ravel(), np.inf),
+        constraints=[better],
+        method="SLSQP",
+    )
+    return float(found.fun)
 
 
-def times_of_pulls(means, q, constrained: int, cap: int) -> Callable[[], int]:
+def plain_loop(means, q, constrained: int, cap: int) -> Callable[[], int]:
     """T-a-SCS as its text reads: NumPy, no shortcut, stopped after `cap` pulls at the latest."""
 
     def run() -> int:

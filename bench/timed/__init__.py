@@ -1,11 +1,18 @@
 """What bench.py times of each paper: a module a paper, with TIMED."""
 
-from collections.abc import Callable, Mapping
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from bestarm.common.paper import Cell
+from bestarm.core.streams import Streams, streams_of
+from bestarm.pipeline import registry
+
+#: Work that is compared takes turns this often, and for at least this many seconds in all.
+TURNS, SECONDS = 5, 0.5
 
 
 @dataclass(frozen=True)
@@ -35,3 +42,31 @@ class Timed:
 def of(paper: str) -> Timed:
     """What is timed of a paper."""
     return import_module(f"timed.{paper}").TIMED
+
+
+def replication_of(paper: str, cell: Cell, instance: Any = None) -> Callable[[Streams], Any]:
+    """What runs a replication of a cell, compiled; on the paper's instance unless one is given."""
+    known = registry.PAPERS[paper]
+    replicate = known.simulation.prepare(
+        instance or known.problems.instances()[cell.instance], cell
+    )
+    replicate(streams_of(0, 0))
+    return replicate
+
+
+def in_turn(works: Sequence[Callable[[], int]]) -> list[float]:
+    """Median seconds per unit of each work, which returns the units it did.
+
+    They take turns, so that a busy minute of the machine does not fall upon one of them. The first
+    turn is not counted.
+    """
+    for work in works:
+        work()
+    found: list[list[float]] = [[] for _ in works]
+    start = time.perf_counter()
+    while len(found[0]) < TURNS or time.perf_counter() - start < SECONDS:
+        for work, seconds in zip(works, found, strict=True):
+            before = time.perf_counter()
+            amount = work()
+            seconds.append((time.perf_counter() - before) / amount)
+    return [statistics.median(seconds) for seconds in found]

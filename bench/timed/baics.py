@@ -26,10 +26,11 @@ PROVEN = tuple(
 )
 
 
-def large() -> Instance:
-    """200 arms on 20 subpopulations."""
-    means = np.random.default_rng(0).normal(0.5, 0.5, (200, 20))
-    return Instance(name="K=200 L=20", means=means.tolist(), weights=[1.0] * 20)
+def random_instance(n_arms: int, n_groups: int) -> Instance:
+    """Random means of arms on subpopulations that count alike."""
+    means = np.random.default_rng(0).normal(0.5, 0.5, (n_arms, n_groups))
+    name = f"K={n_arms} L={n_groups}"
+    return Instance(name=name, means=means.tolist(), weights=[1.0] * n_groups)
 
 
 LARGE = tuple(
@@ -39,7 +40,7 @@ LARGE = tuple(
         per="pull",
         work=lambda outcome: outcome.tau,
         note="half of the pulls are initial draws",
-        instance=large(),
+        instance=random_instance(200, 20),
     )
     for reading in RULES[1][1:]
 )

@@ -9,7 +9,14 @@ from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.findings import PLACE, as_markdown, bars, filled, read_findings
 from bestarm.pipeline.report import INLINE, PAGES, fill, read_ledger
-from bestarm.pipeline.report_speed import command_table, strategy_table, time_table
+from bestarm.pipeline.report_speed import (
+    command_table,
+    growth_table,
+    peer_table,
+    speed_table,
+    strategy_table,
+    time_table,
+)
 from bestarm.pipeline.report_verdicts import (
     MOST_READINGS,
     differs_table,
@@ -265,3 +272,30 @@ def test_a_strategy_is_shown_where_it_takes_least_and_most():
     assert lines[2] == "| p | A, read | 1 | 2 | us a pull | z, n=2 |"
     assert lines[3] == "| p | B | 3 | 3 | us a pull | z, n=2 |"
     assert lines[4:] == ["", "Machine: M."]
+
+
+def test_growth_and_peers_have_tables_of_their_own():
+    """A time that grows as the square from 10 us at 100 is 1 ms at 1,000."""
+    names = [f"growth: p: s, as-written: L = 2: K={k}" for k in (5, 10, 100)]
+    bench = pd.DataFrame(
+        {
+            "measure": [*names, "peer: p: a swap: scipy, SLSQP", "p: s on i, cap=5"],
+            "value": [3.0, 0.1, 10.0, 250.0, 7.0],
+            "unit": ["us a pull"] * 3 + ["times our time", "us a pull"],
+            "how": ["h"] * 3 + ["1 us, theirs 250 us per solution", "h"],
+            "machine": "M",
+            "pulls_per_second": float("nan"),
+            "peak_mb": float("nan"),
+        }
+    )
+    row = growth_table(bench).splitlines()[2]
+    assert "K = 5, 10, 100 at L = 2 | 3, 0.1, 10 | pull | 2.0 | K = 1,000 |" in row
+    row = peer_table(bench).splitlines()[2]
+    assert row == "| p | a swap | scipy, SLSQP | 250 | 1 us, theirs 250 us per solution |"
+    for table in (speed_table(bench), strategy_table(bench)):
+        assert "K=5" not in table
+        assert "swap" not in table
+        assert len(table.splitlines()) == 5
+    falling = bench.assign(value=[10.0, 9.0, 8.0, 1.0, 1.0])
+    assert growth_table(falling).splitlines()[2].endswith("| beyond 100,000 |")
+    assert growth_table(bench[4:]) == peer_table(bench[4:]) == "Not measured."

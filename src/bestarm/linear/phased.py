@@ -144,10 +144,10 @@ class Filling:
         """Go on until the phase is complete or `most` pulls are known."""
         while not self.complete and self.pulls < most:
             block = np.empty(BLOCK, np.min_scalar_type(self._first.size - 1))
-            used, self.reached, self.complete = fill_phase(
+            _, self.reached, self.complete = fill_phase(
                 self._fit, self._directions, self._rule, self._phase_test, self._wanted, block
             )
-            self._blocks.append(block[:used])
+            self._blocks.append(block)
 
     def counts(self, n: int) -> np.ndarray:
         """(K,) how often each arm is among the first n pulls."""

@@ -29,6 +29,8 @@ REBUILD = {
 #: Microseconds beyond which simulating is tedious: a million pulls, or a thousand runs, take a
 #: quarter of an hour.
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
+#: How the names of measurements begin that have a table of their own.
+ELSEWHERE = ("command: ", "peer: ", "growth: ")
 #: What is enough to run on one's own problem.
 INSTALL = {"pip install .": "the algorithms and the command line, in an environment of their own"}
 
@@ -82,8 +84,8 @@ def peer_table(bench: pd.DataFrame) -> str:
 def growth_table(bench: pd.DataFrame) -> str:
     """The time of a unit of work by size, with the power of the size by which it grows.
 
-    The power is the slope between the two largest sizes, in logarithms; where the time would be
-    `TEDIOUS` is extrapolated with it.
+    The power is the slope between the two largest sizes, in logarithms. It also extrapolates to the
+    size at which the time would be `TEDIOUS`.
     """
     rows = bench[bench.measure.str.startswith("growth: ")]
     if rows.empty:
@@ -92,7 +94,7 @@ def growth_table(bench: pd.DataFrame) -> str:
         r"^growth: (?P<paper>\w+): (?P<strategy>.+): (?P<at>.+): (?P<size>\w+)=(?P<n>\d+)$"
     )
     shown = []
-    for (paper, strategy, at, size), of_one in groups(
+    for (paper, strategy, at, letter), of_one in groups(
         rows.join(named), "paper", "strategy", "at", "size"
     ):
         n, spent = of_one.n.astype(float).to_numpy(), of_one.value.to_numpy()
@@ -104,19 +106,19 @@ def growth_table(bench: pd.DataFrame) -> str:
             {
                 "paper": paper,
                 "strategy": strategy,
-                "size": f"{size} = {', '.join(of_one.n)} at {at}",
-                "us": ", ".join(map(number, spent)),
-                "a": per,
+                "size": f"{letter} = {', '.join(of_one.n)} at {at}",
+                "time, us": ", ".join(map(number, spent)),
+                "per": per,
                 "power": f"{power:.1f}",
-                "tedious at": f"{size} = {rounded}" if tedious < 1e5 else "beyond 100,000",
+                "tedious at": f"{letter} = {rounded}" if tedious < 1e5 else "beyond 100,000",
             }
         )
     return _with_machine(pd.DataFrame(shown), rows.machine)
 
 
 def speed_table(bench: pd.DataFrame) -> str:
-    """What `make bench` measured, commands, peers and growth excepted."""
-    bench = bench[~bench.measure.str.startswith(("command: ", "peer: ", "growth: "))]
+    """What `make bench` measured, without what has a table of its own."""
+    bench = bench[~bench.measure.str.startswith(ELSEWHERE)]
     shown = pd.DataFrame(
         {
             "measure": bench.measure,
@@ -153,7 +155,7 @@ def time_table(bench: pd.DataFrame) -> str:
 def strategy_table(bench: pd.DataFrame) -> str:
     """The time of a unit of work of each strategy where it is shortest and where it is longest."""
     rows = bench[bench.unit.fillna("").str.startswith("us a ")]
-    rows = rows[~rows.measure.str.startswith("growth: ")]
+    rows = rows[~rows.measure.str.startswith(ELSEWHERE)]
     named = rows.measure.str.extract(r"^(?P<paper>\w+): (?P<strategy>.+?) on (?P<instance>.+)$")
     shown = []
     for (paper, strategy), of_one in groups(rows.join(named), "paper", "strategy"):
