@@ -19,9 +19,12 @@ from bestarm.baics.evidence import (
     DIRECTED,
     GLR,
     MIXTURE,
+    UNKNOWN,
     Evidence,
+    excluded,
     log_directed,
     log_mixture,
+    log_unknown,
     make_evidence,
     record,
 )
@@ -121,6 +124,9 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     k, l = divmod(pair, rules.problem.weights.size)
     if rules.stopping == DIRECTED:
         record(state.evidence, k, l, reward, state.means, rules.problem.constrained)
+    elif rules.stopping == UNKNOWN:
+        count = state.pulls[k, l]
+        state.evidence.scatter[k, l] += (reward - state.means[k, l]) ** 2 * count / (count + 1.0)
     state.clock[0] += 1
     state.pulls[k, l] += 1.0
     state.sums[k, l] += reward
@@ -168,6 +174,8 @@ def log_evidence(rules: Rules, state: State, i: int) -> float:
     if rules.stopping == MIXTURE:
         return log_mixture(i, state.pulls, state.means, problem, best, evidence.buffers)
     level = needed_evidence(rules)
+    if rules.stopping == UNKNOWN:
+        return log_unknown(i, level, evidence, state.pulls, state.means, problem, best)
     return log_directed(i, level, evidence, state.pulls, state.means, problem, best)
 
 
@@ -176,8 +184,12 @@ def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
     """Whether the evidence against the i-th kind of alternative exceeds exp(level).
 
     Looked at only if the GLR statistic exceeds the level too, which costs less and hardly ever
-    makes a difference; to stop less often is always safe.
+    makes a difference; to stop less often is always safe. With sigma unknown there is no such
+    statistic, and intervals decide.
     """
+    if rules.stopping == UNKNOWN:
+        best, problem, evidence = state.answer[0], rules.problem, state.evidence
+        return excluded(i, level, evidence, state.pulls, state.means, problem, best)
     cost = alternative_cost(
         i, state.pulls, state.means, rules.problem, state.answer[0], state.shift
     )
@@ -297,12 +309,14 @@ def choose_uniform(rules: Rules, state: State, coins: np.random.Generator) -> in
 class World(NamedTuple):
     """What is pulled in simulations; rewards are above the floor, in units of sigma.
 
-    Rewards are Gaussian of unit variance, or, if there are chances, one of two values.
+    Rewards are Gaussian of unit variance, or, if there are chances, one of two values. For a
+    strategy that does not know sigma the unit is the largest one.
     """
 
     means: np.ndarray  # (K, L)
     chances: np.ndarray  # (K L,) of the higher value; or none
     values: np.ndarray  # (K L, 2) the lower and the higher one; or none
+    scale: np.ndarray | None = None  # (K, L) sigma of Gaussian rewards, in the unit; None: 1
 
 
 @inlined
@@ -310,4 +324,5 @@ def pull(world: World, state: State, pair: int, environment: np.random.Generator
     """A reward of the (arm, subpopulation) with flat index `pair`."""
     if world.chances.size:
         return world.values[pair, int(environment.random() < world.chances[pair])]
-    return world.means.flat[pair] + environment.standard_normal()
+    k, l = divmod(pair, world.means.shape[1])
+    return world.means[k, l] + scaled(world.scale, k, l, environment.standard_normal())
