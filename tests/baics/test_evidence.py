@@ -15,13 +15,15 @@ from bestarm.baics.evidence import (
     MIXTURE,
     PAIR_WEIGHT,
     PRIOR_PULLS,
+    excluded,
     half_width,
     log_mixture,
+    log_unknown,
     make_evidence,
 )
 from bestarm.baics.pairs import lower_bound
 from bestarm.baics.problem import Instance
-from bestarm.baics.steps import log_evidence, refuted
+from bestarm.baics.steps import log_evidence
 from bestarm.baics.strategies import READINGS, STRATEGIES, prepare, steps
 from bestarm.common.paper import Cell
 from bestarm.common.tables import read_table
@@ -238,17 +240,18 @@ def test_with_sigma_unknown_kinds_are_excluded_as_by_the_slow_version(name, sigm
     strategy, rules, state, rewards = played(instance, cell, pulls)
     best, level = int(state.answer[0]), math.log(3 / 0.1)
     assert (best == NO_ARM) == (name == "none")
+    data = (state.evidence, state.pulls, state.means, rules.problem, best)
     given = (instance.problem.weights, 2, None if best == NO_ARM else best, MEAN_WEIGHT)
     for i in range(5):
-        evidence = log_evidence(rules, state, i)
+        evidence = log_unknown(i, level, *data)
         near = [] if evidence in (0.0, math.inf) else [evidence - 1e-6, evidence + 1e-6]
         for at in (0.5, level, 2 * level, *near):
-            assert refuted(rules, state, i, at) == (evidence > at)
-            assert refuted(rules, state, i, at) == reference.excluded(i, rewards, at, *given)
+            assert excluded(i, at, *data) == (evidence > at)
+            assert excluded(i, at, *data) == reference.excluded(i, rewards, at, *given)
     ends = reference.t_interval(rewards[0][0], level, MEAN_WEIGHT)
     half = half_width(level, state.evidence, state.pulls, 0, 0)
     assert half == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
-    everything = all(log_evidence(rules, state, i) > level for i in range(5))
+    everything = all(excluded(i, level, *data) for i in range(5))
     assert strategy.done(rules, state) == everything
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, cast, overload
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, alternative_cost, problem_of
-from bestarm.baics.evidence import GLR, UNKNOWN, half_width
+from bestarm.baics.evidence import GLR, UNKNOWN, half_width, log_unknown
 from bestarm.baics.problem import floor_of
 from bestarm.baics.steps import INITIAL_DRAWS, log_evidence, needed_evidence
 from bestarm.baics.strategies import (
@@ -177,16 +177,17 @@ class _Baics(Monitored, AskTell[Pair]):
         """The statistic against every kind of alternative to the answer, see `alternative_cost`."""
         state, rules = self._state, self._rules
         problem, best, shift = rules.problem, int(state.answer[0]), state.shift
+        kinds = range(problem.constrained + rules.n_arms)
+        if rules.stopping == UNKNOWN:
+            data = (state.evidence, state.pulls, state.means, problem, best)
+            return [float(log_unknown(i, self.threshold, *data)) for i in kinds]
         costs = [
             float(alternative_cost(i, state.pulls, state.means, problem, best, shift))
-            for i in range(problem.constrained + rules.n_arms)
+            for i in kinds
         ]
         if rules.stopping == GLR:
             return [rules.glr_factor * cost for cost in costs]
-        evidence = [float(log_evidence(rules, state, i)) for i in range(len(costs))]
-        if rules.stopping == UNKNOWN:
-            return evidence
-        return [min(0.5 * c, e) for c, e in zip(costs, evidence, strict=True)]
+        return [min(0.5 * c, float(log_evidence(rules, state, i))) for i, c in enumerate(costs)]
 
     @property
     def threshold(self) -> float:

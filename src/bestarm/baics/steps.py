@@ -24,7 +24,6 @@ from bestarm.baics.evidence import (
     excluded,
     log_directed,
     log_mixture,
-    log_unknown,
     make_evidence,
     record,
 )
@@ -153,6 +152,8 @@ def done(rules: Rules, state: State) -> bool:
     """
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return False
+    if rules.stopping == UNKNOWN:
+        return all_excluded(rules, state)
     if rules.stopping != GLR:
         return all_refuted(rules, state)
     level = stylised_threshold(state.clock[0], rules.delta) / rules.glr_factor
@@ -174,8 +175,6 @@ def log_evidence(rules: Rules, state: State, i: int) -> float:
     if rules.stopping == MIXTURE:
         return log_mixture(i, state.pulls, state.means, problem, best, evidence.buffers)
     level = needed_evidence(rules)
-    if rules.stopping == UNKNOWN:
-        return log_unknown(i, level, evidence, state.pulls, state.means, problem, best)
     return log_directed(i, level, evidence, state.pulls, state.means, problem, best)
 
 
@@ -184,12 +183,8 @@ def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
     """Whether the evidence against the i-th kind of alternative exceeds exp(level).
 
     Looked at only if the GLR statistic exceeds the level too, which costs less and hardly ever
-    makes a difference; to stop less often is always safe. With sigma unknown there is no such
-    statistic, and intervals decide.
+    makes a difference; to stop less often is always safe.
     """
-    if rules.stopping == UNKNOWN:
-        best, problem, evidence = state.answer[0], rules.problem, state.evidence
-        return excluded(i, level, evidence, state.pulls, state.means, problem, best)
     cost = alternative_cost(
         i, state.pulls, state.means, rules.problem, state.answer[0], state.shift
     )
@@ -208,6 +203,20 @@ def all_refuted(rules: Rules, state: State) -> bool:
     for i in range(rules.problem.constrained + rules.n_arms):
         if not refuted(rules, state, i, level):
             state.evidence.failed[0] = i
+            return False
+    return True
+
+
+@lean
+def all_excluded(rules: Rules, state: State) -> bool:
+    """Whether t-intervals exclude every kind of alternative; the last that they did not first."""
+    level, best, problem = needed_evidence(rules), state.answer[0], rules.problem
+    evidence, pulls, means = state.evidence, state.pulls, state.means
+    if not excluded(evidence.failed[0], level, evidence, pulls, means, problem, best):
+        return False
+    for i in range(problem.constrained + rules.n_arms):
+        if not excluded(i, level, evidence, pulls, means, problem, best):
+            evidence.failed[0] = i
             return False
     return True
 
