@@ -15,15 +15,19 @@ from bestarm.baics.evidence import (
     MIXTURE,
     PAIR_WEIGHT,
     PRIOR_PULLS,
+    excluded,
+    half_width,
     log_mixture,
+    log_unknown,
     make_evidence,
 )
 from bestarm.baics.pairs import lower_bound
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import log_evidence
-from bestarm.baics.strategies import READINGS, prepare, steps
+from bestarm.baics.strategies import READINGS, STRATEGIES, prepare, steps
 from bestarm.common.paper import Cell
 from bestarm.common.tables import read_table
+from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 
@@ -89,8 +93,18 @@ def test_errors_at_the_boundary_are_rarer_than_delta(strategy, reading, truth):
     assert wrong <= stats.binom.isf(1e-6, runs, delta)
 
 
-@pytest.mark.parametrize("truth", REWARDS)
-@pytest.mark.parametrize("reading", ["maximiser+proven", "proven-mixture"])
+@pytest.mark.parametrize(
+    ("reading", "truth"),
+    [
+        *(
+            (reading, truth)
+            for reading in ("maximiser+proven", "proven-mixture")
+            for truth in REWARDS
+        ),
+        ("maximiser+proven-unknown-sigma", "two tied"),
+        ("maximiser+proven-unknown-sigma", "infeasible by 1e-9"),
+    ],
+)
 def test_errors_at_the_boundary_with_other_rewards(reading, truth):
     """As the test above."""
     means, answer = BOUNDARY.get(truth, (None, RIGHT.get(truth)))
@@ -195,3 +209,67 @@ def test_a_run_stops_when_the_least_evidence_exceeds_k_over_delta(delta):
     for factor in (1 - 1e-6, 1 + 1e-6):
         excess(factor * scale)
         assert strategy.done(rules, state) == (factor > 1)
+
+
+def played(instance, cell, pulls):
+    """A run of so many pulls, and its rewards by (arm, subpopulation)."""
+    strategy, rules, world, _ = steps(instance, cell)
+    streams, state = streams_of(7, 0), strategy.start(rules)
+    n_arms, n_groups = world.means.shape
+    rewards = [[[] for _ in range(n_groups)] for _ in range(n_arms)]
+    while state.clock[0] < pulls:
+        pair = int(strategy.choose(rules, state, streams.coins))
+        reward = strategy.pull(world, state, pair, streams.environment)
+        rewards[pair // n_groups][pair % n_groups].append(reward)
+        strategy.observe(rules, state, pair, reward)
+    return strategy, rules, state, [[np.array(x) for x in row] for row in rewards]
+
+
+@pytest.mark.parametrize("pulls", [60, 300])
+@pytest.mark.parametrize("sigma", [1.0, [[0.5, 1.0, 2.0], [1.0, 0.3, 1.0], [0.7, 0.7, 0.2]]])
+@pytest.mark.parametrize("name", ["answer", "none"])
+def test_with_sigma_unknown_kinds_are_excluded_as_by_the_slow_version(name, sigma, pulls):
+    """Just below and beyond the evidence that is found, and at ln(K / delta), from raw rewards."""
+    means = {
+        "answer": [[0.3, 0.6, 0.8], [0.4, 0.4, 0.3], [-0.6, 1.0, 1.5]],
+        "none": [[0.4, -0.9, 0.2], [-0.9, 0.4, 0.3], [-0.2, -0.9, 0.5]],
+    }[name]
+    fields = {"weights": [0.2, 0.3, 0.5], "constrained": 2, "sigma": sigma}
+    instance = Instance(name=name, means=means, **fields)
+    cell = Cell(name, "T-a-SCS", {"delta": 0.1}, "maximiser+proven-unknown-sigma")
+    strategy, rules, state, rewards = played(instance, cell, pulls)
+    best, level = int(state.answer[0]), math.log(3 / 0.1)
+    assert (best == NO_ARM) == (name == "none")
+    data = (state.evidence, state.pulls, state.means, rules.problem, best)
+    given = (instance.problem.weights, 2, None if best == NO_ARM else best, MEAN_WEIGHT)
+    for i in range(5):
+        evidence = log_unknown(i, level, *data)
+        near = [] if evidence in (0.0, math.inf) else [evidence - 1e-6, evidence + 1e-6]
+        for at in (0.5, level, 2 * level, *near):
+            assert excluded(i, at, *data) == (evidence > at)
+            assert excluded(i, at, *data) == reference.excluded(i, rewards, at, *given)
+    ends = reference.t_interval(rewards[0][0], level, MEAN_WEIGHT)
+    half = half_width(level, state.evidence, state.pulls, 0, 0)
+    assert half == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
+    everything = all(excluded(i, level, *data) for i in range(5))
+    assert strategy.done(rules, state) == everything
+
+
+def test_scatter_keeps_its_digits_far_from_zero():
+    """A mean of 10^8 sigma, of which a sum of squares keeps no digit."""
+    rules = steps(
+        Instance(name="x", means=[[1.0], [0.0]], weights=[1.0]),
+        Cell("x", "Uniform", {"delta": 0.1}, "proven-unknown-sigma"),
+    ).rules
+    kernels = STRATEGIES["Uniform"]
+    state, rewards = kernels.start(rules), 1e8 + np.random.default_rng(0).normal(size=200)
+    for reward in rewards:
+        kernels.observe(rules, state, 0, reward)
+    assert state.evidence.scatter[0, 0] == pytest.approx(200 * rewards.var(), rel=1e-6)
+
+
+def test_rates_have_no_unknown_sigma():
+    cell = Cell("x", "Uniform", {"delta": 0.1}, "proven-unknown-sigma")
+    rates = Instance(name="x", means=[[0.5], [0.4]], weights=[1.0], rewards="bernoulli")
+    with pytest.raises(InputError, match="proven-unknown-sigma: needs Gaussian rewards"):
+        steps(rates, cell)

@@ -202,3 +202,45 @@ def test_units_are_the_rewards_own():
         b.tell(arm, 10.0 * reward)
     np.testing.assert_allclose(b.means, 10.0 * a.means)
     assert b.statistic == pytest.approx(a.statistic)
+
+
+@pytest.mark.parametrize("strategy", [name for name in OBJECTS if name != "Two-stage"])
+def test_sigma_may_be_unknown(strategy):
+    """The pulls of a simulation, in any unit; intervals are of the scatter that was seen."""
+    reading = next(name for name in READINGS[strategy] if "unknown" in name)
+    cell = Cell("example1", strategy, {"delta": 0.1, "cap": 20_000}, reading)
+    outcome, streams = prepare(EXAMPLE1, cell)(streams_of(5, 0)), streams_of(5, 0)
+    made = {"delta": 0.1, "seed": streams.coins, "sigma": "unknown"}
+    s = OBJECTS[strategy](3, EXAMPLE1.weights, **made)
+    while not s.done:
+        k, l = s.ask()
+        noise = streams.environment.standard_normal()
+        s.tell((k, l), 4.0 * (EXAMPLE1.standard_means[k, l] + noise))
+    np.testing.assert_array_equal(s.pulls.ravel(), outcome.pulls)
+    assert s.answer == outcome.answer - 1
+    assert s.statistic > s.threshold == pytest.approx(np.log(30))
+    lines = s.summary()
+    half = (lines.high - lines.low) / 2
+    assert (half[lines.pulls > 50] < 4.0 * 12.0 / np.sqrt(lines.pulls[lines.pulls > 50])).all()
+    assert (half[lines.pulls > 50] > 4.0 * 2.0 / np.sqrt(lines.pulls[lines.pulls > 50])).all()
+    again = OBJECTS[strategy].from_dict(s.to_dict())
+    assert (again.answer, again.statistic) == (s.answer, s.statistic)
+
+
+def test_with_sigma_unknown_what_is_open_is_told():
+    s = TaSCS(2, [1.0], sigma="unknown")
+    assert (s.statistic, s.summary().low.tolist()) == (0.0, [-np.inf] * 2)
+    s.tell((0, 0), 1.0)
+    s.tell((1, 0), -1.0)
+    assert s.statistic == 0.0
+    assert "0.00, 3.00 is needed" in s.why_not_done()
+    assert not np.isfinite(s.summary()[["low", "high"]]).any(axis=None)
+
+
+def test_a_reading_that_needs_sigma_refuses_an_unknown_one():
+    with pytest.raises(InputError, match=r"^TwoStage: sigma: must be known under reading 'as-writ"):
+        OBJECTS["Two-stage"](2, [1.0], sigma="unknown")
+    with pytest.raises(InputError, match=r"^TaSCS: sigma: must be known under reading 'proven'"):
+        TaSCS(2, [1.0], sigma="unknown", reading="proven")
+    with pytest.raises(InputError, match=r"^TaSCS: sigma: must be a positive number"):
+        TaSCS(2, [1.0], sigma="unknwon")

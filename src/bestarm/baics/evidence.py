@@ -13,16 +13,18 @@ import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap, worst_violation
 from bestarm.baics.pairs import Buffers, Pairs, lower_bound, make_pairs, record_pairs
-from bestarm.core.anytime import half_normal_log, mixture_threshold, shrunk_counts
+from bestarm.core.anytime import half_normal_log, mixture_threshold, shrunk_counts, t_radius
 from bestarm.core.compile import jit, lean
 
 #: Stopping rules: the paper's, which is not proved; the proved ones: mixtures over all coordinates,
-#: and over the one direction that matters.
-GLR, MIXTURE, DIRECTED = range(3)
+#: and over the one direction that matters; and t-mixtures of single coordinates, sigma unknown.
+GLR, MIXTURE, DIRECTED, UNKNOWN = range(4)
 #: n0 of the mixtures over all coordinates, in pulls.
 PRIOR_PULLS = 100.0
-#: n1 of the one-sided mixtures of single arms and of pairs, in pulls.
+#: n1 of the one-sided mixtures of single arms (n0 of t-mixtures) and of pairs, in pulls.
 MEAN_WEIGHT, PAIR_WEIGHT = 10.0, 100.0
+#: Levels above which evidence counts as infinite, and bisections to rounding, of `log_unknown`.
+HIGHEST, BISECTIONS = 1e9, 60
 #: Share of delta for the ellipsoid of a pair, and share of its evidence for "k is infeasible".
 ELLIPSOID, INFEASIBLE = 0.02, 0.1
 
@@ -34,6 +36,7 @@ class Evidence(NamedTuple):
     pairs: Pairs  # of DIRECTED, as what follows: else of no arms
     below: np.ndarray  # (K,) -sum c X of an arm, with c on what looks below 0
     variance: np.ndarray  # (K,) sum c^2
+    scatter: np.ndarray  # (K, L) sum (X - mean)^2, of UNKNOWN: else (0, L)
     buffers: Buffers
 
 
@@ -46,6 +49,7 @@ def make_evidence(n_arms: int, n_groups: int, stopping: int) -> Evidence:
         pairs=make_pairs(n_directed, n_groups),
         below=np.zeros(n_directed),
         variance=np.zeros(n_directed),
+        scatter=np.zeros((n_arms if stopping == UNKNOWN else 0, n_groups)),
         buffers=Buffers(np.zeros(pairs), np.zeros(pairs), np.zeros((2, n_groups))),
     )
 
@@ -153,3 +157,103 @@ def log_directed(
     worse = half_normal_log(u, pairs.variance[best, k], PAIR_WEIGHT)
     both = np.logaddexp(worse + math.log1p(-INFEASIBLE), infeasible + math.log(INFEASIBLE))
     return both + math.log1p(-ELLIPSOID)
+
+
+@lean
+def half_width(log_inverse: float, evidence: Evidence, pulls: np.ndarray, k: int, l: int) -> float:
+    """Of the t-interval of mu_kl, about mu^_kl; ln(1 / delta) of its own share of delta."""
+    count = pulls[k, l]
+    if count == 0.0:
+        return np.inf
+    return t_radius(log_inverse, math.sqrt(evidence.scatter[k, l] / count), count, MEAN_WEIGHT)
+
+
+@lean
+def looks_infeasible(
+    log_inverse: float,
+    evidence: Evidence,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    constrained: int,
+    k: int,
+) -> bool:
+    """Whether the t-interval of arm k on a constrained subpopulation is below 0."""
+    for l in range(constrained):
+        if means[k, l] < 0.0 and means[k, l] < -half_width(log_inverse, evidence, pulls, k, l):
+            return True
+    return False
+
+
+@lean
+def excluded(
+    i: int,
+    level: float,
+    evidence: Evidence,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    best: int,
+) -> bool:
+    """Whether t-intervals leave no instance of the i-th kind of alternative, at exp(-level).
+
+    "b is infeasible on l": one interval. "k is feasible": one for each l < M, which share
+    exp(-level). "k is feasible and at least as good as b": all 2 L of both arms share it.
+
+    Args:
+        i, pulls, means, problem, best: as for `log_mixture`; means in one unit for all arms.
+        level: ln(K / delta).
+        evidence: its `scatter`.
+
+    Returns:
+        True if there is no such kind.
+    """
+    k, n_groups = i - problem.constrained, problem.weights.size
+    if k < 0:
+        return best == NO_ARM or means[best, i] > half_width(level, evidence, pulls, best, i)
+    if k == best:
+        return True
+    n_intervals = problem.constrained if best == NO_ARM else 2 * n_groups
+    share = level + math.log(n_intervals)
+    if looks_infeasible(share, evidence, pulls, means, problem.constrained, k):
+        return True
+    if best == NO_ARM:
+        return False
+    lead = 0.0
+    for l in range(n_groups):
+        if problem.weights[l] > 0.0:
+            lead += problem.weights[l] * (
+                means[best, l]
+                - half_width(share, evidence, pulls, best, l)
+                - means[k, l]
+                - half_width(share, evidence, pulls, k, l)
+            )
+    return lead > 0.0
+
+
+@lean
+def log_unknown(
+    i: int,
+    level: float,
+    evidence: Evidence,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    best: int,
+) -> float:
+    """The largest level at which the i-th kind is `excluded`, to be shown; arguments as there.
+
+    Returns:
+        At least 0; infinite if it is excluded at every level, or if there is no such kind.
+    """
+    low, high = 0.0, level
+    while excluded(i, high, evidence, pulls, means, problem, best):
+        low, high = high, 2.0 * high
+        if high > HIGHEST:
+            return np.inf
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (low + high)
+        if excluded(i, middle, evidence, pulls, means, problem, best):
+            low = middle
+        else:
+            high = middle
+    return low

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from bestarm.baics.alternatives import alternative_cost, supergradient
+from bestarm.baics.evidence import UNKNOWN
 from bestarm.baics.steps import (
     INITIAL_DRAWS,
     Rules,
@@ -70,6 +71,12 @@ def level(rules: Rules, state: State) -> None:
 
 
 @lean
+def pooled_variance(state: State) -> float:
+    """Of rewards about their means, over all (arm, subpopulation) pairs."""
+    return state.evidence.scatter.sum() / (state.pulls.sum() - state.pulls.size)
+
+
+@lean
 def best_response(state: State, rows: int) -> None:
     """target = argmax_z min_j (z - x) . h_j over the simplex; ties go to the lowest index."""
     if rows > 1:
@@ -96,7 +103,7 @@ def choose_fws(rules: Rules, state: State, coins: np.random.Generator) -> int:
 
     with r_t = t^-0.9 / (K L) as in the authors' experiments, and z uniform in forced rounds and
     while the empirical answer is tied. With `Rules.levelled`, alternatives are weighted anew
-    (`level`) every K L pulls.
+    (`level`) every K L pulls. With sigma unknown r_t is in units of the pooled variance.
     """
     n = state.pulls.size
     if state.clock[0] < INITIAL_DRAWS * n:
@@ -105,7 +112,10 @@ def choose_fws(rules: Rules, state: State, coins: np.random.Generator) -> int:
         level(rules, state)
     rows = 0
     if not is_forced(state.clock[0], n):
-        rows = near_alternatives(rules, state, state.clock[0] ** -0.9 / n)
+        radius = state.clock[0] ** -0.9 / n
+        if rules.stopping == UNKNOWN:
+            radius *= pooled_variance(state)
+        rows = near_alternatives(rules, state, radius)
     if rows > 0:
         best_response(state, rows)
     else:

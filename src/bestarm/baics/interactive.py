@@ -1,18 +1,20 @@
 """The strategies as ask/tell objects, on the same steps as simulations (`strategies.py`)."""
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, cast, overload
+from typing import Any, ClassVar, Literal, cast, overload
 
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, alternative_cost, problem_of
-from bestarm.baics.evidence import GLR
+from bestarm.baics.evidence import GLR, UNKNOWN, half_width, log_unknown
 from bestarm.baics.problem import floor_of
 from bestarm.baics.steps import INITIAL_DRAWS, log_evidence, needed_evidence
 from bestarm.baics.strategies import (
     READINGS,
     STRATEGIES,
     Options,
+    Reading,
     Setting,
     rules_of,
 )
@@ -43,6 +45,8 @@ class _Baics(Monitored, AskTell[Pair]):
         minimum: the least mean of the answer on a constrained subpopulation; one number, or M.
         sigma: standard deviation of a reward, in the rewards' unit; one number, or (K, L) by arm
             and subpopulation. For rewards between a and b, such as 0 and 1, (b - a) / 2 will do.
+            Or "unknown", for Gaussian noise, which selects a reading `proven-unknown-sigma`; these
+            readings make no use of a sigma. Not for Two-stage.
         reading: of the paper, see `READINGS`; by default the one of `bestarm run`.
         seed: of the strategy's own randomness; or a numpy Generator.
         options: of T-a-SCS, see `Options`.
@@ -62,7 +66,7 @@ class _Baics(Monitored, AskTell[Pair]):
         delta: float = 0.1,
         constrained: int | None = None,
         minimum: float | Sequence[float] = 0.0,
-        sigma: float | Sequence[Sequence[float]] = 1.0,
+        sigma: float | Sequence[Sequence[float]] | Literal["unknown"] = 1.0,
         reading: str | None = None,
         seed: int | np.random.Generator = 0,
         **options: Any,
@@ -86,15 +90,26 @@ class _Baics(Monitored, AskTell[Pair]):
                 f"constrained subpopulation, got {least.size}"
             )
         self._floor = floor_of(least if least.size > 1 else float(least[0]), n_constrained, q.size)
-        self._sigma = _sigmas(sigma, (len(self._arms), q.size), f"{name}: sigma")
-        readings = READINGS[self._name]
-        reading = readings.default if reading is None else reading
-        rule = readings.chosen(reading, f"{name}: reading")
+        rule = self._rule(sigma, reading)
+        used = 1.0 if rule.stopping == UNKNOWN else sigma
+        self._sigma = _sigmas(used, (len(self._arms), q.size), f"{name}: sigma")
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
         problem = problem_of(q, n_constrained, self._sigma)
         chosen = parse(Options, options, name)
         rules = rules_of(len(self._arms), problem, setting.delta, rule, chosen, name)
         super().__init__(STRATEGIES[self._name], rules, np.random.default_rng(seed))
+
+    def _rule(self, sigma: Any, reading: Any) -> Reading:
+        """The reading. Raises InputError if there is none, or it needs a sigma that is unknown."""
+        name, readings = type(self).__name__, READINGS[self._name]
+        wanted = readings.default if reading is None else reading
+        if isinstance(sigma, str) and sigma == "unknown":
+            fitting = [key for key, rule in readings.items() if rule.stopping == UNKNOWN]
+            if reading is None and fitting:
+                wanted = fitting[0]
+            if wanted not in fitting:
+                raise InputError(f"{name}: sigma: must be known under reading {short(wanted)}")
+        return readings.chosen(wanted, f"{name}: reading")
 
     @overload
     def ask(self) -> Pair: ...
@@ -162,9 +177,13 @@ class _Baics(Monitored, AskTell[Pair]):
         """The statistic against every kind of alternative to the answer, see `alternative_cost`."""
         state, rules = self._state, self._rules
         problem, best, shift = rules.problem, int(state.answer[0]), state.shift
+        kinds = range(problem.constrained + rules.n_arms)
+        if rules.stopping == UNKNOWN:
+            data = (state.evidence, state.pulls, state.means, problem, best)
+            return [float(log_unknown(i, self.threshold, *data)) for i in kinds]
         costs = [
             float(alternative_cost(i, state.pulls, state.means, problem, best, shift))
-            for i in range(problem.constrained + rules.n_arms)
+            for i in kinds
         ]
         if rules.stopping == GLR:
             return [rules.glr_factor * cost for cost in costs]
@@ -196,6 +215,11 @@ class _Baics(Monitored, AskTell[Pair]):
             share = self._rules.delta / n_pairs
             sigma, floor = float(self._sigma.flat[index]), self._floor[index % len(self._groups)]
             mean, low, high = mean_interval(float(sums[0]), pulls, sigma, share)
+            if pulls and self._rules.stopping == UNKNOWN:
+                k, l = divmod(index, len(self._groups))
+                level, state = math.log(1.0 / share), self._state
+                half = float(half_width(level, state.evidence, state.pulls, k, l))
+                low, high = mean - half, mean + half
             status = "gains" if low >= floor else "loses" if high < floor else "open"
             lines.append(Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status))
         return lines

@@ -54,6 +54,8 @@ LOOKS = {
     "levelled+proven": Look(PURPLE, "D", name="levelled, proven"),
     "proven-mixture": Look(SKY, "v", name="proven by full mixtures"),
     "maximiser+proven-mixture": Look(ORANGE, "v", name="exact maximiser, full mixtures"),
+    "proven-unknown-sigma": Look(VERMILION, "s", name="proven, unknown σ"),
+    "maximiser+proven-unknown-sigma": Look(VERMILION, "^", name="exact maximiser, unknown σ"),
 }
 #: Statistics that compare strategies, with the titles of their panels and labels of their axes.
 COMPARED = {

@@ -5,6 +5,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+from scipy.optimize import brentq, linprog
 
 from bestarm.baics.reference import solve, swap_cost
 
@@ -111,3 +112,52 @@ def worst_instance(
     near = cp.sum(cp.multiply(shrunk, cp.square(means - lam))) / 2 <= beta
     rules = [near, lam[1] @ q[1] >= lam[0] @ q[0], lam[1, :constrained] >= 0.0]
     return solve(cp.Problem(cp.Minimize(cp.sum(cp.multiply(moved, lam))), rules))
+
+
+def t_mixture(rewards: np.ndarray, mean: float, n0: float) -> float:
+    """ln of the t-mixture against a mean, from its definition."""
+    y, n = rewards - mean, len(rewards)
+    explained = y.sum() ** 2 / ((n + n0) * (y**2).sum())
+    return 0.5 * math.log(n0 / (n + n0)) - 0.5 * n * math.log(1.0 - explained)
+
+
+def t_interval(rewards: np.ndarray, log_inverse: float, n0: float) -> tuple[float, float]:
+    """The means that the t-mixture does not reject, by roots on either side of the average."""
+    centre, far = rewards.mean(), 1e6 * rewards.std()
+
+    def excess(mean: float) -> float:
+        return t_mixture(rewards, mean, n0) - log_inverse
+
+    if excess(centre + far) <= 0.0:
+        return -math.inf, math.inf
+    low, high = (brentq(excess, centre, centre + side * far, xtol=1e-13) for side in (-1, 1))
+    return float(low), float(high)
+
+
+def excluded(
+    i: int, rewards: Any, level: float, q: np.ndarray, constrained: int, best: Any, n0: float
+) -> bool:
+    """Whether t-intervals leave no instance of the i-th kind of alternative: a linear program.
+
+    Args:
+        rewards: of arm k on subpopulation l, rewards[k][l].
+        level: ln(K / delta).
+    """
+    k = i - constrained
+    if best is None and k >= 0:
+        share = level + math.log(constrained)
+        uppers = [t_interval(rewards[k][l], share, n0)[1] for l in range(constrained)]
+        return min(uppers) < 0.0
+    if best is not None and k < 0:
+        return t_interval(rewards[best][i], level, n0)[0] > 0.0
+    if k < 0 or k == best:
+        return True
+    share = level + math.log(2 * len(q))
+    box = [t_interval(x, share, n0) for x in (*rewards[best], *rewards[k])]
+    for l in range(constrained):
+        low, high = box[len(q) + l]
+        if high < 0.0:
+            return True
+        box[len(q) + l] = max(low, 0.0), high
+    found = linprog(np.append(q, -q), bounds=box)  # least lead of the answer over arm k
+    return found.status == 0 and float(found.fun or 0.0) > 0.0

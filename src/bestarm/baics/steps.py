@@ -19,7 +19,9 @@ from bestarm.baics.evidence import (
     DIRECTED,
     GLR,
     MIXTURE,
+    UNKNOWN,
     Evidence,
+    excluded,
     log_directed,
     log_mixture,
     make_evidence,
@@ -121,6 +123,9 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     k, l = divmod(pair, rules.problem.weights.size)
     if rules.stopping == DIRECTED:
         record(state.evidence, k, l, reward, state.means, rules.problem.constrained)
+    elif rules.stopping == UNKNOWN:
+        count = state.pulls[k, l]
+        state.evidence.scatter[k, l] += (reward - state.means[k, l]) ** 2 * count / (count + 1.0)
     state.clock[0] += 1
     state.pulls[k, l] += 1.0
     state.sums[k, l] += reward
@@ -147,6 +152,8 @@ def done(rules: Rules, state: State) -> bool:
     """
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return False
+    if rules.stopping == UNKNOWN:
+        return all_excluded(rules, state)
     if rules.stopping != GLR:
         return all_refuted(rules, state)
     level = stylised_threshold(state.clock[0], rules.delta) / rules.glr_factor
@@ -196,6 +203,20 @@ def all_refuted(rules: Rules, state: State) -> bool:
     for i in range(rules.problem.constrained + rules.n_arms):
         if not refuted(rules, state, i, level):
             state.evidence.failed[0] = i
+            return False
+    return True
+
+
+@lean
+def all_excluded(rules: Rules, state: State) -> bool:
+    """Whether t-intervals exclude every kind of alternative; the last that they did not first."""
+    level, best, problem = needed_evidence(rules), state.answer[0], rules.problem
+    evidence, pulls, means = state.evidence, state.pulls, state.means
+    if not excluded(evidence.failed[0], level, evidence, pulls, means, problem, best):
+        return False
+    for i in range(problem.constrained + rules.n_arms):
+        if not excluded(i, level, evidence, pulls, means, problem, best):
+            evidence.failed[0] = i
             return False
     return True
 
@@ -297,12 +318,14 @@ def choose_uniform(rules: Rules, state: State, coins: np.random.Generator) -> in
 class World(NamedTuple):
     """What is pulled in simulations; rewards are above the floor, in units of sigma.
 
-    Rewards are Gaussian of unit variance, or, if there are chances, one of two values.
+    Rewards are Gaussian of unit variance, or, if there are chances, one of two values. For a
+    strategy that does not know sigma the unit is the largest one.
     """
 
     means: np.ndarray  # (K, L)
     chances: np.ndarray  # (K L,) of the higher value; or none
     values: np.ndarray  # (K L, 2) the lower and the higher one; or none
+    scale: np.ndarray | None = None  # (K, L) sigma of Gaussian rewards, in the unit; None: 1
 
 
 @inlined
@@ -310,4 +333,5 @@ def pull(world: World, state: State, pair: int, environment: np.random.Generator
     """A reward of the (arm, subpopulation) with flat index `pair`."""
     if world.chances.size:
         return world.values[pair, int(environment.random() < world.chances[pair])]
-    return world.means.flat[pair] + environment.standard_normal()
+    k, l = divmod(pair, world.means.shape[1])
+    return world.means[k, l] + scaled(world.scale, k, l, environment.standard_normal())

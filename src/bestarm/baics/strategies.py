@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bestarm.baics.alternatives import Problem
-from bestarm.baics.evidence import DIRECTED, GLR, MIXTURE
+from bestarm.baics.evidence import DIRECTED, GLR, MIXTURE, UNKNOWN
 from bestarm.baics.frank_wolfe import choose_fws, start_fws
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import (
@@ -63,6 +63,7 @@ class Reading(NamedTuple):
 
 WRITTEN, NO_HALF = {"as-written": Reading()}, {"no-half": Reading(1.0)}
 PROVEN = {"proven": Reading(stopping=DIRECTED), "proven-mixture": Reading(stopping=MIXTURE)}
+UNKNOWN_SIGMA = {"proven-unknown-sigma": Reading(stopping=UNKNOWN)}
 #: Further readings that change a strategy: only T-a-SCS maximises, and Two-stage is not the
 #: paper's.
 FURTHER: dict[str, dict[str, Reading]] = {
@@ -75,10 +76,15 @@ FURTHER: dict[str, dict[str, Reading]] = {
         **PROVEN,
         "maximiser+proven": Reading(inner_steps=0, stopping=DIRECTED),
         "maximiser+proven-mixture": Reading(inner_steps=0, stopping=MIXTURE),
+        "maximiser+proven-unknown-sigma": Reading(inner_steps=0, stopping=UNKNOWN),
     },
-    "T-a-S": NO_HALF | PROVEN,
-    "Uniform": NO_HALF | PROVEN,
-    "FWS": {**PROVEN, "levelled+proven": Reading(stopping=DIRECTED, levelled=True)},
+    "T-a-S": NO_HALF | PROVEN | UNKNOWN_SIGMA,
+    "Uniform": NO_HALF | PROVEN | UNKNOWN_SIGMA,
+    "FWS": {
+        **PROVEN,
+        "levelled+proven": Reading(stopping=DIRECTED, levelled=True),
+        **UNKNOWN_SIGMA,
+    },
 }
 #: What users get, where it is not the paper's text.
 DEFAULTS = {
@@ -123,6 +129,8 @@ def rules_of(
             maximiser has no use for; `source` names it.
     """
     given = {name: value for name, value in reading._asdict().items() if value is not None}
+    if reading.stopping == UNKNOWN:
+        problem = problem._replace(scale=None)  # rewards are told in one unit
     unused = {"step", "tie_coins"} if reading.inner_steps == 0 else set[str]()
     if fixed := sorted((given.keys() | unused) & options.model_fields_set):
         raise InputError(f"{source}: {fixed[0]}: is set by the reading; choose another reading")
@@ -138,11 +146,25 @@ def world_of(instance: Instance) -> World:
     return World(instance.standard_means, np.array(instance.means).ravel(), values)
 
 
+def world_in_one_unit(instance: Instance, source: str) -> World:
+    """The same for a strategy that does not know sigma: rewards are over the largest sigma.
+
+    Raises:
+        InputError: rewards are not Gaussian, naming `source`.
+    """
+    if instance.rewards != "gaussian":
+        raise InputError(f"{source}: needs Gaussian rewards, got {instance.rewards}")
+    world, scale = world_of(instance), instance.problem.scale
+    return world if scale is None else world._replace(means=scale * world.means, scale=scale)
+
+
 def steps(instance: Instance, cell: Cell) -> Steps:
     """A cell as steps, for simulations and tests."""
     setting, options = Setting(**cell.setting), Options(**cell.options)
     reading = READINGS[cell.strategy][cell.reading]
-    world = world_of(instance)
+    unknown = reading.stopping == UNKNOWN
+    source = f"{cell.strategy}: reading {cell.reading}"
+    world = world_in_one_unit(instance, source) if unknown else world_of(instance)
     return Steps(
         STRATEGIES[cell.strategy],
         rules_of(
