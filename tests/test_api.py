@@ -27,6 +27,7 @@ TOOLS = {"__init__", "arguments", "bases", "compile", "files", "labels", "linear
     "plain",
 }
 CORE = sorted({path.stem for path in (PACKAGE / "core").glob("*.py")} - TOOLS)
+LAYERS = [*registry.PAPERS, "core.pure_exploration"]
 MODULES = ["common.paper", *(f"core.{name}" for name in CORE)]
 
 
@@ -40,9 +41,9 @@ def defined(module):
 
 def test_every_public_name_is_on_a_page():
     wanted = {
-        f"bestarm.{paper}.{name}"
-        for paper in registry.PAPERS
-        for name in importlib.import_module(f"bestarm.{paper}").__all__
+        f"bestarm.{layer}.{name}"
+        for layer in LAYERS
+        for name in importlib.import_module(f"bestarm.{layer}").__all__
     }
     wanted |= {name for module in MODULES for name in defined(module)}
     assert wanted <= set(SHOWN), wanted - set(SHOWN)

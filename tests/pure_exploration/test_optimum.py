@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bestarm.baics import problem as baics
@@ -23,9 +23,11 @@ from pure_exploration.cases import KINDS
 
 BAICS, LINEAR, LAGEX = baics.instances(), linear.instances(), lagex.instances()
 kinds, seeds = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS), st.integers(0, 10**6)
+few = settings(max_examples=50)
 
 
 @kinds
+@few
 @given(seed=seeds)
 def test_costs_are_what_the_nearest_alternative_is_away(kind, seed):
     """It is an alternative's limit, and by homogeneity the gradient adds up to the cost."""
@@ -42,6 +44,7 @@ def test_costs_are_what_the_nearest_alternative_is_away(kind, seed):
 
 
 @kinds
+@few
 @given(seed=seeds)
 def test_the_cost_is_concave_with_its_gradient_as_supergradient(kind, seed):
     problem, means, *_ = kind(seed)
@@ -74,6 +77,7 @@ def test_the_characteristic_time_is_that_of_a_convex_program(kind, seed):
 
 
 @kinds
+@few
 @given(seed=seeds)
 def test_the_certificate_is_narrow_and_the_allocation_attains_the_time(kind, seed):
     problem, means, *_ = kind(seed)

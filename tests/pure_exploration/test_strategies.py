@@ -1,16 +1,27 @@
 """Strategies on a problem: allocations tend to w*, errors are rare, `compare` plays them."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 from bestarm import compare
 from bestarm.core.pure_exploration import characteristic_time, nearest, top_arms
-from bestarm.core.pure_exploration.problem import best_answer
+from bestarm.core.pure_exploration.problem import (
+    best_answer,
+    discount,
+    displace,
+    make_work,
+    price,
+)
 from bestarm.core.pure_exploration.steps import World, rules_of
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.streams import streams_of
-from bestarm.linear.pure_exploration import FrankWolfe
+from bestarm.linear.problem import instances
+from bestarm.linear.pure_exploration import TopTwo, far_apart, features, problem_of
 
 PROBLEM, MEANS = top_arms(4), np.array([1.0, 0.5, 0.3, 0.0])
 strategies = pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
@@ -47,6 +58,45 @@ def test_errors_are_at_most_delta(strategy):
     assert wrong <= binom.isf(1e-6, runs, delta)
 
 
-def test_compare_plays_them():
-    found = compare("linear/three-arms", [FrankWolfe], reps=20, delta=0.1, cores=1)
-    assert (found.runs.correct).mean() > 0.5
+def test_compare_plays_them_on_features_that_are_nearly_dependent():
+    """The first five of these six arms are; pulls are within 25 T*, as for other instances.
+
+    With forced pulls of the first five, runs took up to 400 T*.
+    """
+    problem, means = problem_of(instances()["random K=6 seed=0"])
+    found = compare("linear/random K=6 seed=0", [TopTwo], reps=100, delta=0.1, cores=1).runs
+    assert found.tau.mean() < 25.0 * characteristic_time(problem, means).time
+    assert 100 - found.correct.sum() <= binom.isf(1e-6, 100, 0.1)
+    rules, world = rules_of(problem, 0.1), World(means, problem.variances)
+    for run in range(20):
+        streams = streams_of(3, run)
+        game = STRATEGIES["Game"].play(world, rules, 2000, streams.environment, streams.coins)
+        assert game[1]
+
+
+@given(st.integers(0, 10**6))
+def test_forced_pulls_are_of_arms_far_apart(seed):
+    """The volume of greedily chosen arms is at least 1 / d! of the largest (Civril & Magdon-Ismail
+    2009, Theorem 8)."""
+    x = np.random.default_rng(seed).normal(size=(6, 3))
+    largest = max(abs(np.linalg.det(x[list(some)])) for some in combinations(range(6), 3))
+    assert abs(np.linalg.det(x[far_apart(x)])) >= largest / 6.0
+
+
+@given(st.integers(0, 10**6))
+def test_the_linear_discount_and_price_are_those_of_the_mixture(seed):
+    """They are the cost of the design A (A + P)^-1 A, and 1/2 ln(det(A + P) / det P)."""
+    rng = np.random.default_rng(seed)
+    problem, pulls, means = features(rng.normal(size=(5, 3))), rng.integers(1, 99, 5), np.empty(5)
+    x, prior, work, shift = problem.arms, problem.prior, make_work(problem), np.empty(5)
+    a = x.T @ (pulls[:, None] * x)
+    means = x @ rng.normal(size=3)
+    best, other = np.argsort(-means)[:2]
+    discount(problem, work, pulls.astype(float))
+    y = x[best] - x[other]
+    shrunk = a @ np.linalg.inv(a + prior) @ a
+    wanted = (means[best] - means[other]) ** 2 / (2.0 * y @ np.linalg.inv(shrunk) @ y)
+    assert displace(problem, work, int(other), int(best), means, shift) == pytest.approx(wanted)
+    volume = 0.5 * (np.linalg.slogdet(a + prior)[1] - np.linalg.slogdet(prior)[1])
+    found = price(problem, work, int(other), int(best), pulls.astype(float))
+    assert found == pytest.approx(volume)

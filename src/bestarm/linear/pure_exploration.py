@@ -29,7 +29,6 @@ from bestarm.core.pure_exploration.problem import (
     weigh,
 )
 from bestarm.core.pure_exploration.steps import Rules, rules_of
-from bestarm.linear.allocation import spanning_arms
 from bestarm.linear.least_squares import invert
 from bestarm.linear.problem import Instance, span_of
 
@@ -62,7 +61,23 @@ def features(arms) -> Features:
     x = np.ascontiguousarray(x @ span_of(x))
     k, d = x.shape
     prior = PRIOR_PULLS * d / k * (x.T @ x)
-    return Features(np.ones(k), np.array(spanning_arms(x)), np.full(1, -1), x, prior)
+    return Features(np.ones(k), far_apart(x), np.full(1, -1), x, prior)
+
+
+def far_apart(x: np.ndarray) -> np.ndarray:
+    """(d,) arms that span the space, each the furthest from the span of those before it.
+
+    Forced pulls are of these arms, and the least eigenvalue of their design bounds how fast all
+    estimates converge (Jedra & Proutiere 2020, Lemma 5). The first d independent arms may be nearly
+    dependent; then tracking starts from estimates that are hundreds of gaps away.
+    """
+    left, chosen = x.copy(), []
+    for _ in range(x.shape[1]):
+        norms = np.einsum("ai,ai->a", left, left)
+        chosen.append(int(norms.argmax()))
+        unit = left[chosen[-1]] / np.sqrt(norms[chosen[-1]])
+        left -= np.outer(left @ unit, unit)
+    return np.array(chosen)
 
 
 def problem_of(instance: Instance) -> tuple[Features, np.ndarray]:
