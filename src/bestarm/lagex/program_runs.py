@@ -22,7 +22,7 @@ from bestarm.lagex.problem import EASIER, HARD, setup1
 SEED = 2024
 CAP = 100_000
 #: By instance: delta, and the number of runs per program, limited by their duration.
-RUNS = {setup1(EASIER).name: (0.01, 40), setup1(HARD).name: (0.01, 7)}
+RUNS = {setup1(EASIER).name: (0.01, 100), setup1(HARD).name: (0.01, 7)}
 KEY = ["instance", "strategy", "replication"]
 
 
