@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import balance as balance_of
 import growth as growth_of
 import live as live_of
 import peers as peers_of
@@ -397,6 +398,18 @@ def cores(papers: list[str]) -> Iterator[Row]:
             )
 
 
+def balance(papers: list[str]) -> Iterator[Row]:
+    """How well the shards of this folder's last build at paper scale, if any, fill cores."""
+    for found in balance_of.balances(ROOT / "results/benchmarks/paper"):
+        yield row(
+            f"balance: finish of all shards on {found.cores} cores",
+            found.ratio,
+            "times the even share",
+            f"{found.shards} shards, {found.total:.0f} s in all, longest first; the longest takes "
+            f"{found.longest.seconds:.0f} s ({found.longest.name})",
+        )
+
+
 def memory(papers: list[str]) -> Iterator[Row]:
     """Peak resident memory of the largest shard job of each paper, as the kernel counts it."""
     with copy(papers) as folder:
@@ -490,6 +503,7 @@ STAGES = {
     "more": more,
     "data": data,
     "cores": cores,
+    "balance": balance,
 }
 FILE = ROOT / "bench/bench.csv"
 
