@@ -1,6 +1,7 @@
 """examples/service.py as a process: clients that retry, kills, restarts, and nothing lost."""
 
 import contextlib
+import http.client
 import json
 import random
 import socket
@@ -78,7 +79,7 @@ class Server:
                 return self.post(*arguments, **headers)
             except urllib.error.HTTPError:
                 raise
-            except OSError:
+            except (OSError, http.client.HTTPException):  # the answer may be cut short
                 time.sleep(0.02 * pause)
         raise AssertionError("the service does not come back")
 

@@ -122,7 +122,7 @@ def test_every_core_dependency_is_needed_by_the_command_line(run, core, root, tm
     for example in examples:
         (tmp_path / example.name).write_bytes(example.read_bytes())
     own = [example.name for example in examples if example.suffix == ".yaml"]
-    assert len(own) == 5
+    assert len(own) >= 5
     for arguments in (
         ["list"],
         ["show", "lagex/imdb"],
