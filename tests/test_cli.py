@@ -368,7 +368,7 @@ def on_a_terminal(*arguments, columns=80):
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_tables_fit_a_terminal_of_80_columns(root, paper):
     examples = sorted(root.glob("data/instances/example-*.yaml"))
-    mine = [path for path in examples if f"paper: {paper}\n" in path.read_text()][0]
+    mine = next(path for path in examples if f"paper: {paper}\n" in path.read_text())
     text = on_a_terminal("run", mine, "--reps", 3)
     known = registry.PAPERS[paper]
     assert max(map(len, text.splitlines())) <= 80
