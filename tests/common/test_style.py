@@ -86,9 +86,9 @@ def test_a_strategy_without_a_look_is_drawn(paper, target, strategy, root, tmp_p
     parts = [table]
     if registry.PAPERS[paper].targets[target].geometry:
         parts.append(read_geometry(f"{stem}.geometry.csv"))
-    files = [tmp_path / f"x.{ending}" for ending in ("svg", "png", "pdf")]
-    save(registry.PAPERS[paper].plots.draw[target](*parts), *files)
-    assert "Brand-New" in re.sub(r"<metadata>.*</metadata>", "", files[0].read_text(), flags=re.S)
+    file = tmp_path / "x.svg"
+    save(registry.PAPERS[paper].plots.draw[target](*parts), file)
+    assert "Brand-New" in re.sub(r"<metadata>.*</metadata>", "", file.read_text(), flags=re.S)
 
 
 def test_a_zero_is_a_bound_and_not_joined():

@@ -323,8 +323,8 @@ def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def save(figure: Figure, svg: Path | str, png: Path | str, pdf: Path | str) -> None:
-    """Write a figure in all formats; always the same bytes.
+def save(figure: Figure, *files: Path | str) -> None:
+    """Write a figure to files that end in .svg, .png or .pdf; always the same bytes.
 
     Their data hold its caption, that of the SVG also which of its scales are logarithmic anywhere.
     """
@@ -336,6 +336,7 @@ def save(figure: Figure, svg: Path | str, png: Path | str, pdf: Path | str) -> N
         "png": {"Software": None, "Description": text},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": text},
     }
-    for path, kind in ((svg, "svg"), (png, "png"), (pdf, "pdf")):
+    for path in files:
+        kind = Path(path).suffix[1:]
         with replacing(path) as temporary:
             figure.savefig(temporary, format=kind, metadata=about[kind])
