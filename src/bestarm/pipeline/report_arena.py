@@ -20,7 +20,7 @@ def arena_text(root: Path) -> str:
     errors = pd.read_csv(root / FOLDER / "errors.csv")
     table = summary.by_family(cells)
     first = table[(table.place == "winner") & (table.delta == table.delta.max())]
-    wins = [f"`{row.strategy}` ({row.family}: {row.ratio:.1f})" for row in lines(first)]
+    wins = "; ".join(f"{row.family}, `{row.strategy}`: {row.ratio:.1f}" for row in lines(first))
     within = int((errors.error_high <= errors.delta).sum())
     written = cells[cells.rule == WRITTEN]
     above = written[written.error_low > written.delta].strategy.unique()
@@ -29,7 +29,7 @@ def arena_text(root: Path) -> str:
         f"{len(cells[['family', 'instance']].drop_duplicates())} instances of "
         f"{cells.family.nunique()} kinds, and their mean pulls are compared with the least that "
         f"any delta-correct strategy needs. Of those with a proved stopping rule, these need "
-        f"least at δ = {table.delta.max():g}, in multiples of the bound: {listed(wins)}. In "
+        f"least at δ = {table.delta.max():g}, in multiples of the bound: {wins}. In "
         f"{errors.runs.max():,} runs each, the error rate is surely at most δ (95% interval) in "
         f"{within} of {len(errors)} checks of proved rules; of the papers' own rules, "
         f"{listed(f'`{name}`' for name in above)} surely err more often than δ."
@@ -45,7 +45,7 @@ def arena_table(root: Path) -> str:
     table = table[table.delta == table.delta.max()]
     rows = []
     for family, some in groups(table, "family"):
-        for row in lines(some.sort_values(["rule", "ratio"])):
+        for row in lines(some.sort_values(["rule", "ratio"], key=_proven_first)):
             errs = " (surely above δ)" if row.above else ""
             more = "> " if row.cut else ""
             rows.append(
@@ -61,6 +61,10 @@ def arena_table(root: Path) -> str:
                 }
             )
     return markdown(pd.DataFrame(rows))
+
+
+def _proven_first(column: pd.Series) -> pd.Series:
+    return column == WRITTEN if column.name == "rule" else column
 
 
 def _or_dash(value: float) -> str:
