@@ -162,7 +162,7 @@ def winners(table: pd.DataFrame) -> Figure:
     for part, column in zip(figure.subfigures(1, 2), half, strict=True):
         left = tallest - sum(len(some) + 2.6 for _, some in column)
         heights = [*(len(some) for _, some in column), max(left, 0.01)]
-        panels = part.subplots(len(heights), 1, height_ratios=heights)
+        panels = part.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
         panels[-1].set_axis_off()
         for axes, (family, some) in zip(panels, column, strict=False):
             _ranking(axes, family, some.sort_values("ratio"))

@@ -32,11 +32,9 @@ def arena_text(root: Path) -> str:
         f"least at δ = {table.delta.max():g}, in multiples of the bound: {wins}. In "
         f"{errors.runs.max():,} runs each, the error rate is surely at most δ (95% interval) in "
         f"{within} of {len(errors)} checks of proved rules; of the papers' own rules, "
-        f"{listed(f'`{name}`' for name in above)} surely err more often than δ."
+        f"{listed(f'`{name}`' for name in above)} surely err more often than δ ([picture](figures/arena/fixed-confidence.svg))."
     )
-    title = "Mean pulls over the lower bound, by strategy and kind of problem"
-    picture = "figures/arena/fixed-confidence.svg"
-    return f"{wrapped(said)}\n\n[![{title}]({picture})]({picture})"
+    return wrapped(said)
 
 
 def arena_table(root: Path) -> str:
