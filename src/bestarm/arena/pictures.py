@@ -159,7 +159,8 @@ def winners(table: pd.DataFrame) -> Figure:
     half = [families[k::2] for k in range(2)]
     tallest = max(sum(len(some) + 2.6 for _, some in column) for column in half)
     figure = new_figure(WIDE, LINE * tallest + 0.35)
-    for part, column in zip(figure.subfigures(1, 2), half, strict=True):
+    parts: Any = figure.subfigures(1, 2)
+    for part, column in zip(parts, half, strict=True):
         left = tallest - sum(len(some) + 2.6 for _, some in column)
         heights = [*(len(some) for _, some in column), max(left, 0.01)]
         panels = part.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]

@@ -39,7 +39,7 @@ def geometric(values: pd.Series) -> float:
         >>> round(geometric(pd.Series([2.0, 8.0])), 6)
         4.0
     """
-    return float(np.exp(np.log(values).mean(skipna=False)))
+    return float(np.exp(np.mean(np.log(values.to_numpy(float)))))
 
 
 def by_family(cells: pd.DataFrame) -> pd.DataFrame:
@@ -111,7 +111,7 @@ def _placed(table: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
         fit = (table.rule == PROVEN) & ~table.above & ~table.cut
     place = pd.Series("", table.index)
     for _, some in table[fit].groupby(by, sort=False):
-        best: Any = some.loc[some[value].idxmin()]
+        best: Any = some.sort_values(value, kind="stable").iloc[0]
         place[some.index[some.low <= best.high]] = "tied"
         place[some.index[some[value] == best[value]]] = "winner"
     return table.assign(place=place)

@@ -32,7 +32,8 @@ def arena_text(root: Path) -> str:
         f"least at δ = {table.delta.max():g}, in multiples of the bound: {wins}. In "
         f"{errors.runs.max():,} runs each, the error rate is surely at most δ (95% interval) in "
         f"{within} of {len(errors)} checks of proved rules; of the papers' own rules, "
-        f"{listed(f'`{name}`' for name in above)} surely err more often than δ ([picture](figures/arena/fixed-confidence.svg))."
+        f"{listed(f'`{name}`' for name in above)} surely err more often than δ "
+        "([picture](figures/arena/fixed-confidence.svg))."
     )
     return wrapped(said)
 
