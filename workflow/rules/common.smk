@@ -95,6 +95,14 @@ def hashes_of(kept):
     return "".join(sha256(p.read_bytes()).hexdigest()[:16] for p in paths if p.exists())
 
 
+# Pictures of the arena, which are drawn from its kept tables.
+ARENA = {
+    "fixed-confidence": "pulls over the lower bound",
+    "winners": "the best proven rules",
+    "fixed-budget": "errors at equal budgets",
+}
+ARENA_TABLES = ("arena/cells.csv", "arena/budgets.csv")
+
 # The category of what is of all papers together, in a report of Snakemake.
 ACROSS = "All papers"
 
@@ -120,6 +128,8 @@ def across_papers(figures):
     yield from (f"{figures}/forest.{ending}" for ending in ("svg", "png", "pdf"))
     for paper in registry.PAPERS:
         yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf"))
+    for name in ARENA:
+        yield from (f"{figures}/arena/{name}.{e}" for e in ("csv", "svg", "png", "pdf"))
 
 
 def summaries(figures, paper):
@@ -143,6 +153,7 @@ localrules:
     plot,
     claims,
     overview,
+    arena,
     captions,
     paper_manifest,
     manifest,

@@ -30,6 +30,21 @@ rule assumptions:
         "python -m bestarm.pipeline.assumptions --out {output.table} --threads {threads} 2> {log}"
 
 
+rule arena_cells:
+    output:
+        table="data/arena/cells.csv",
+        beside=["data/arena/errors.csv", "data/arena/budgets.csv"],
+        provenance="data/arena/provenance.yaml",
+    log:
+        "results/logs/data/arena.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(2000),
+        runtime=each_attempt(120),
+    shell:
+        "python -m bestarm.arena --out {output.table} --threads {threads} 2> {log}"
+
+
 rule certified_errors:
     output:
         table="data/certified-errors/errors.csv",

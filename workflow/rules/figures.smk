@@ -151,6 +151,37 @@ rule overview:
         " --out {wildcards.figures} 2> {log}"
 
 
+rule arena:
+    output:
+        table=report(
+            "{figures}/arena/{picture}.csv",
+            category=ACROSS,
+            labels=lambda w: {"figure": ARENA[w.picture], "as": "table"},
+        ),
+        svg=report(
+            "{figures}/arena/{picture}.svg",
+            caption="../report/caption.rst",
+            category=ACROSS,
+            labels=lambda w: {"figure": ARENA[w.picture], "as": "picture"},
+        ),
+        png="{figures}/arena/{picture}.png",
+        pdf="{figures}/arena/{picture}.pdf",
+    log:
+        "results/logs/{figures}/arena-{picture}.log",
+    wildcard_constraints:
+        picture="|".join(ARENA),
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_hash("bestarm.arena.pictures") + hashes_of(ARENA_TABLES),
+        caption=lambda w, output: rst_caption(output.svg),
+    shell:
+        "python -m bestarm workflow arena {wildcards.picture} data/arena --out {output.table}"
+        " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
+
+
 rule captions:
     input:
         [
@@ -160,6 +191,7 @@ rule captions:
         ],
         "{figures}/forest.svg",
         [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.PAPERS],
+        [f"{{figures}}/arena/{name}.svg" for name in ARENA],
     output:
         "{figures}/captions.csv",
     log:

@@ -8,6 +8,7 @@
     own.py          OWN: Own
     custom.py       CUSTOM: Custom, if strategies from outside may play its instances
     plots.py        PLOTS: Plots
+    arena.py        ARENA: Arena, if it takes part in the arena
     reference.py    slow versions, for tests
 
 `Paper` imports a module on first use, so that a simulation job does not load plots.

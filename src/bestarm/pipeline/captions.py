@@ -12,6 +12,8 @@ from bestarm.pipeline.registry import PAPERS
 
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 COLUMNS = ["paper", "target", "caption"]
+#: The folder of pictures that are of no paper.
+ARENA = "arena"
 
 
 def caption_of(svg: Path) -> str:
@@ -30,13 +32,14 @@ def rst_caption(svg: Path | str) -> str:
 def write_captions(pictures: Iterable[Path], path: Path | str) -> None:
     """Write a table of paper, target and caption, a line per picture FIGURES/PAPER/TARGET.svg.
 
-    The paper of a picture that is of all papers together, FIGURES/NAME.svg, is empty.
+    The paper of a picture that is of all papers together, FIGURES/NAME.svg, is empty; pictures of
+    the arena, FIGURES/arena/NAME.svg, have its name in place of a paper's.
     """
     buffer = io.StringIO()
     table = csv.writer(buffer, lineterminator="\n")
     table.writerow(COLUMNS)
     for picture in pictures:
-        paper = picture.parent.name if picture.parent.name in PAPERS else ""
+        paper = picture.parent.name if picture.parent.name in {*PAPERS, ARENA} else ""
         table.writerow([paper, picture.stem, caption_of(picture)])
     write_text(path, buffer.getvalue())
 

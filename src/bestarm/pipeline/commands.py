@@ -208,6 +208,29 @@ def site(
 
 
 @command()
+def arena(
+    picture: str,
+    tables: Path,
+    out: Out,
+    svg: Annotated[Path, typer.Option()],
+    png: Annotated[Path, typer.Option()],
+    pdf: Annotated[Path, typer.Option()],
+) -> None:
+    """Summarise and draw the kept tables of the arena, which are in a folder."""
+    from bestarm.arena.pictures import PICTURES
+    from bestarm.common.style import save
+    from bestarm.core.files import write_text
+
+    if picture not in PICTURES:
+        raise InputError(f"{picture}: must be one of {', '.join(PICTURES)}")
+    summarise, draw = PICTURES[picture]
+    table = summarise(tables)
+    text = table.to_csv(index=False, lineterminator="\n", float_format="%.6g")
+    write_text(out, text)
+    save(draw(table), svg, png, pdf)
+
+
+@command()
 def report() -> None:
     """Make the computed parts of README.md and docs/ anew."""
     from bestarm.pipeline.report import fill_pages

@@ -17,6 +17,13 @@ from bestarm.pipeline.captions import read_captions
 from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.findings import as_markdown, look_up, read_findings
 from bestarm.pipeline.prose import wrapped
+from bestarm.pipeline.report_arena import (
+    arena_cells,
+    arena_errors,
+    arena_submissions,
+    arena_table,
+    arena_text,
+)
 from bestarm.pipeline.report_certified import cost_text, error_table, menu_table, part_table
 from bestarm.pipeline.report_delayed import coverage_table, prior_table, scale_table
 from bestarm.pipeline.report_guarantees import (
@@ -53,10 +60,11 @@ from bestarm.pipeline.schema import schema_files
 #: Pages with computed parts, and which.
 PAGES = {
     "README.md": (
-        *("headline", "forest", "findings", "certified"),
+        *("headline", "forest", "findings", "certified", "arena summary"),
         *("first commands", "install", "rebuild commands"),
     ),
     "docs/findings.md": ("verdicts",),
+    "docs/arena.md": ("arena", "arena instances", "arena errors", "arena submissions"),
     "docs/usage.md": ("segments", "example", "menus"),
     "docs/guarantees.md": (
         *("thresholds", "crossings", "assumptions", "rates", "boundary errors", "proof costs"),
@@ -89,6 +97,11 @@ def computed_parts(root: Path) -> dict[str, str]:
         "verdicts": verdict_table(headline),
         "margins": margin_table(headline),
         "findings": as_markdown(read_findings(root), ledger),
+        "arena summary": arena_text(root),
+        "arena": arena_table(root),
+        "arena instances": arena_cells(root),
+        "arena errors": arena_errors(root),
+        "arena submissions": arena_submissions(root),
         "segments": segment_table(root),
         "example": example_table(root),
         "certified": cost_text(root),

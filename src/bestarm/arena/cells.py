@@ -1,0 +1,125 @@
+"""The list of cells: strategy x rule x instance."""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from bestarm.arena.submissions import Submission, submissions
+from bestarm.common.arena import Arena, Family
+from bestarm.core.information import needed_information
+from bestarm.core.pure_exploration.optimum import characteristic_time
+from bestarm.core.pure_exploration.strategies import STRATEGIES
+from bestarm.pipeline import registry
+
+#: The list is at most so long, without submissions; bounds on mean pulls are at most so large.
+MOST_CELLS, MOST_PULLS = 150, 3000.0
+DELTAS = (0.1, 0.01)
+#: Rules: proved here or by their authors, and the paper's own.
+PROVEN, WRITTEN = "proven", "as written"
+#: The reading of strategies that are not a paper's own.
+GENERIC, SUBMITTED = "generic", "submitted"
+
+
+class Entry(NamedTuple):
+    """A cell, played at every delta of DELTAS that its instance allows."""
+
+    family: str
+    paper: str
+    instance: str
+    strategy: str
+    rule: str
+    reading: str
+
+
+@cache
+def arenas() -> dict[str, Arena]:
+    """What each paper brings, of those that bring something."""
+    return {
+        paper: known.module("arena").ARENA
+        for paper, known in registry.PAPERS.items()
+        if find_spec(f"bestarm.{paper}.arena")
+    }
+
+
+def instance_of(entry: Entry) -> Any:
+    """The instance of a cell, as its paper's model."""
+    family = arenas()[entry.paper].families[entry.family]
+    return next(one for one in family.instances if one.name == entry.instance)
+
+
+@cache
+def time_of(entry: Entry) -> float:
+    """T* of the instance of a cell."""
+    arena, instance = arenas()[entry.paper], instance_of(entry)
+    if (time := arena.families[entry.family].time) is not None:
+        return time(instance)
+    assert arena.problem is not None
+    return characteristic_time(*arena.problem(instance)).time
+
+
+def bound_of(entry: Entry, delta: float) -> float:
+    """T* kl(delta, 1 - delta): mean pulls of every delta-correct strategy are at least this."""
+    return time_of(entry) * needed_information(delta)
+
+
+def deltas_of(entry: Entry) -> list[float]:
+    """Those at which the bound is small enough."""
+    return [delta for delta in DELTAS if bound_of(entry, delta) <= MOST_PULLS]
+
+
+def cells() -> list[Entry]:
+    """The cells of this package's strategies, family by family."""
+    every = [
+        entry
+        for paper, arena in arenas().items()
+        if not arena.budgets
+        for family, one in arena.families.items()
+        for entry in _of_family(family, paper, one)
+    ]
+    families = list(dict.fromkeys(entry.family for entry in every))
+    return sorted(every, key=lambda entry: families.index(entry.family))
+
+
+def budget_cells() -> list[tuple[Entry, int]]:
+    """The cells of strategies with a fixed budget, each with its budgets."""
+    return [
+        (entry, budget)
+        for paper, arena in arenas().items()
+        for family, one in arena.families.items()
+        for entry in _of_family(family, paper, one)
+        for budget in arena.budgets
+    ]
+
+
+def smallest_cells() -> list[Entry]:
+    """Every proven rule on the instance of its family that has the smallest bound."""
+    proven = [e for e in (*cells(), *(e for e, _ in submitted_cells())) if e.rule == PROVEN]
+    least: dict[str, Entry] = {}
+    for entry in proven:
+        if entry.family not in least or time_of(entry) < time_of(least[entry.family]):
+            least[entry.family] = entry
+    return [entry for entry in proven if entry.instance == least[entry.family].instance]
+
+
+def _of_family(family: str, paper: str, one: Family) -> Iterator[Entry]:
+    for instance in one.instances:
+        for strategy, reading in one.proven.items():
+            yield Entry(family, paper, instance.name, strategy, PROVEN, reading)
+        for strategy in STRATEGIES if one.generic else ():
+            yield Entry(family, paper, instance.name, strategy, PROVEN, GENERIC)
+        for strategy, reading in one.written.items():
+            yield Entry(family, paper, instance.name, strategy, WRITTEN, reading)
+
+
+def submitted_cells() -> list[tuple[Entry, Submission]]:
+    """The cells of submissions: all instances of the papers that they name."""
+    return [
+        (Entry(family, paper, instance.name, one.name, rule, SUBMITTED), one)
+        for one in submissions()
+        for paper in one.papers
+        if paper in arenas() and not arenas()[paper].budgets
+        for family, known in arenas()[paper].families.items()
+        for instance in known.instances
+        for rule in [PROVEN if one.promise == "proven" else WRITTEN]
+    ]

@@ -1,0 +1,184 @@
+"""Runs of a cell, and what the kept table says of them."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestarm.arena.cells import (
+    GENERIC,
+    SUBMITTED,
+    Entry,
+    arenas,
+    bound_of,
+    instance_of,
+    submitted_cells,
+    time_of,
+)
+from bestarm.arena.submissions import given_of
+from bestarm.common.paper import Cell
+from bestarm.core.estimates import mean, proportion
+from bestarm.core.pure_exploration.problem import best_answer
+from bestarm.core.pure_exploration.steps import World, rules_of
+from bestarm.core.pure_exploration.strategies import STRATEGIES
+from bestarm.core.status import Status
+from bestarm.core.streams import Streams, replication_streams, stream_key, streams_of
+from bestarm.pipeline import registry
+
+SEED = 2026
+#: Runs of a cell, of one in the table of errors, and of one with a budget.
+RUNS, RUNS_ERRORS, RUNS_BUDGET = 500, 2000, 2000
+#: A run is cut off after so many times the lower bound.
+CAP = 500
+COUNTS = ("runs", "stopped", "wrong", "error", "error_low", "error_high")
+COLUMNS = [*Entry._fields, "delta", "characteristic_time", "bound", *COUNTS]
+COLUMNS += ["ratio", "ratio_low", "ratio_high", "ratio_90", "ratio_99", "microseconds"]
+ERROR_COLUMNS = [*Entry._fields, "delta", *COUNTS]
+BUDGET_COLUMNS = [*Entry._fields, "budget", *COUNTS]
+
+
+class Run(NamedTuple):
+    """What a row needs of a run."""
+
+    tau: int
+    status: int
+    answer: int
+
+
+class Play(NamedTuple):
+    """How a cell is played.
+
+    Args:
+        replicate: plays a run on its streams; gives an outcome with `tau` and `status`.
+        right: columns of outcomes -> (n,) whether the answers are right.
+    """
+
+    replicate: Callable[[Streams], Any]
+    right: Callable[[dict[str, np.ndarray]], np.ndarray]
+
+
+def play_generic(entry: Entry, delta: float, cap: int) -> Play:
+    """A strategy of core/pure_exploration."""
+    make = arenas()[entry.paper].problem
+    assert make is not None
+    problem, means = make(instance_of(entry))
+    world = World(np.ascontiguousarray(means, float), np.sqrt(problem.variances))
+    rules, steps = rules_of(problem, delta), STRATEGIES[entry.strategy]
+
+    def replicate(streams: Streams) -> Run:
+        state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
+        stopped = bool(stopped or steps.done(rules, state))
+        status = Status.STOPPED if stopped else Status.CAPPED
+        return Run(int(state.clock[0]), int(status), int(state.leader[0]))
+
+    best = best_answer(problem, world.means)
+    return Play(replicate, lambda found: found["answer"] == best)
+
+
+def play_of(entry: Entry, asked: dict[str, float]) -> Play:
+    """How a cell is played under a setting: delta and a cap, or a budget."""
+    if entry.reading == GENERIC:
+        return play_generic(entry, asked["delta"], round(asked["cap"]))
+    paper, instance = registry.PAPERS[entry.paper], instance_of(entry)
+    further = arenas()[entry.paper].families[entry.family].setting
+    setting = paper.simulation.setting(**further, **asked)
+    cell = Cell(entry.instance, entry.strategy, setting.model_dump(), entry.reading)
+    truth = paper.problems.truth(instance).model_dump()
+    if entry.reading == SUBMITTED:
+        of = next(submission for known, submission in submitted_cells() if known == entry)
+        replicate = paper.custom.prepare(instance, setting, given_of(of))
+    else:
+        replicate = paper.simulation.prepare(instance, cell)
+    return Play(replicate, lambda found: paper.own.correct(cell, truth, found))
+
+
+def simulate(entry: Entry, asked: dict[str, float], runs: int) -> dict[str, np.ndarray]:
+    """`tau`, whether it `stopped`, whether it is `right`, and `seconds`, run by run.
+
+    Rewards depend on family, instance and delta or budget alone: all strategies get the same.
+    """
+    play = play_of(entry, asked)
+    play.replicate(streams_of(SEED, 0))  # compiles
+    name, level = next(iter(asked.items()))
+    key = stream_key(SEED, "arena", entry.family, entry.instance, f"{name}={level:g}")
+    outcomes, seconds = [], []
+    for streams in replication_streams(key, range(runs)):
+        start = time.process_time()
+        outcomes.append(play.replicate(streams))
+        seconds.append(time.process_time() - start)
+    columns = outcomes[0]._fields
+    found = {name: np.array([getattr(run, name) for run in outcomes]) for name in columns}
+    status = found.get("status", np.zeros(runs))  # with a budget all end
+    return {
+        "tau": found.get("tau", np.zeros(runs)),
+        "stopped": status == Status.STOPPED,
+        "right": play.right(found),
+        "seconds": np.array(seconds),
+    }
+
+
+def until_sure(entry: Entry, delta: float, runs: int) -> dict[str, np.ndarray]:
+    """Runs at a delta, cut off at the cap."""
+    cap = round(CAP * bound_of(entry, delta))
+    return simulate(entry, {"delta": delta, "cap": cap}, runs)
+
+
+def counts_of(found: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Errors, with Wilson's interval. Runs that were cut off gave no answer, right or wrong."""
+    wrong, runs = int((found["stopped"] & ~found["right"]).sum()), found["tau"].size
+    errors = proportion("error", wrong, runs)
+    numbers = (errors.value, errors.low, errors.high)
+    return dict(zip(COUNTS, (runs, int(found["stopped"].sum()), wrong, *numbers), strict=True))
+
+
+def ratios_of(found: dict[str, np.ndarray], bound: float) -> dict[str, float | None]:
+    """Stopping times over the bound, with a t interval, and quantiles.
+
+    Runs that were cut off count as ended there; a quantile among them is not known.
+    """
+    ratios = mean("ratio", "", found["tau"] / bound)
+    known = np.where(found["stopped"], found["tau"] / bound, np.inf)
+    high = {p: float(np.quantile(known, p / 100, method="higher")) for p in (90, 99)}
+    return {
+        "ratio": ratios.value,
+        "ratio_low": ratios.low,
+        "ratio_high": ratios.high,
+        **{f"ratio_{p}": value if np.isfinite(value) else None for p, value in high.items()},
+    }
+
+
+def rounded(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with six digits of every number."""
+    return {k: float(f"{v:.6g}") if isinstance(v, float) else v for k, v in row.items()}
+
+
+def measure(fields: list[str], delta: float, runs: int) -> dict[str, Any]:
+    """The row of a cell at a delta."""
+    entry = Entry(*fields)
+    found, bound = until_sure(entry, delta, runs), bound_of(entry, delta)
+    known = {"delta": delta, "characteristic_time": time_of(entry), "bound": bound}
+    pulls = {"microseconds": 1e6 * float(found["seconds"].sum() / found["tau"].sum())}
+    return rounded(entry._asdict() | known | counts_of(found) | ratios_of(found, bound) | pulls)
+
+
+def count_errors(fields: list[str], delta: float, runs: int) -> dict[str, Any]:
+    """The row of a proven rule in the table of errors."""
+    entry = Entry(*fields)
+    found = until_sure(entry, delta, runs)
+    return rounded(entry._asdict() | {"delta": delta} | counts_of(found))
+
+
+def spend(fields: list[str], budget: int, runs: int) -> dict[str, Any]:
+    """The row of a strategy with a budget."""
+    entry = Entry(*fields)
+    found = simulate(entry, {"budget": budget}, runs)
+    return rounded(entry._asdict() | {"budget": budget} | counts_of(found))
+
+
+def runs_of(entry: Entry) -> int:
+    """How often a cell is played."""
+    for known, submission in submitted_cells():
+        if known == entry:
+            return submission.runs
+    return RUNS

@@ -1,0 +1,89 @@
+"""Strategies that people submit: arena/NAME.yaml and a Python class."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints, field_validator
+
+from bestarm.common.custom import Given
+from bestarm.common.files import data_folder
+from bestarm.core.inputs import Input, InputError, load
+from bestarm.core.pure_exploration.strategies import STRATEGIES
+from bestarm.pipeline import plugins, registry
+
+Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+
+
+class Submission(Input):
+    """What a submission says of itself."""
+
+    name: Text = Field(description="of the strategy, in tables and pictures")
+    strategy: Text = Field(description="FILE.py:CLASS beside this file, or MODULE:CLASS")
+    papers: list[Text] = Field(min_length=1, description="whose instances it plays")
+    promise: Literal["proven", "not proven"] = Field(
+        description="whether it is proved to err with probability at most delta"
+    )
+    reference: Text = Field(description="where it is described, and proved if it is")
+    licence: Text = Field(description="of its code, as an SPDX identifier")
+    runs: int = Field(default=500, ge=50, le=500, description="of each cell; fewer if it is slow")
+
+    @field_validator("papers")
+    @classmethod
+    def _known(cls, value: list[str]) -> list[str]:
+        for paper in value:
+            if paper not in registry.PAPERS:
+                raise ValueError(f"must be of {', '.join(registry.PAPERS)}, got {paper}")
+        return value
+
+    @field_validator("strategy")
+    @classmethod
+    def _names_a_class(cls, value: str) -> str:
+        where, _, name = value.partition(":")
+        if not where or not name.isidentifier():
+            raise ValueError(f"must be FILE.py:CLASS or MODULE:CLASS, got {value}")
+        return value
+
+
+def submissions_folder() -> Path:
+    """arena/ of a checkout."""
+    return data_folder().parent / "arena"
+
+
+def submissions(folder: Path | None = None) -> list[Submission]:
+    """Those of a folder, by name of the file; none if there is no such folder.
+
+    Raises:
+        InputError: a file is not a submission, naming it and the field; or a name is used twice,
+            or is that of a strategy of this package.
+    """
+    folder = folder or submissions_folder()
+    taken = {name for paper in registry.PAPERS.values() for name in paper.simulation.readings}
+    taken |= STRATEGIES.keys()
+    found: list[Submission] = []
+    for path in sorted(folder.glob("*.yaml")):
+        one = load(Submission, path)
+        if one.name in taken:
+            raise InputError(f"{path}: name: {one.name} is taken; choose another")
+        taken.add(one.name)
+        found.append(one)
+    return found
+
+
+def given_of(one: Submission, folder: Path | None = None) -> Given:
+    """The class of a submission, under the submission's name.
+
+    Raises:
+        InputError: there is none.
+    """
+    where, _, name = one.strategy.partition(":")
+    if where.endswith(".py"):
+        module: Any = plugins.load_file((folder or submissions_folder()) / where)
+    else:
+        try:
+            module = import_module(where)
+        except ImportError as error:
+            raise InputError(f"{one.name}: strategy: {error}") from None
+    if not hasattr(module, name):
+        raise InputError(f"{one.name}: strategy: {where} has no {name}")
+    return plugins.given(getattr(module, name), one.name, one.strategy)

@@ -1,0 +1,119 @@
+"""The arena in words and tables: who wins, who errs, and what was submitted."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from bestarm.arena import summary
+from bestarm.arena.cells import PROVEN, WRITTEN
+from bestarm.arena.submissions import submissions
+from bestarm.common.tables import groups, lines
+from bestarm.core.labels import listed
+from bestarm.pipeline.prose import markdown, number, wrapped
+
+FOLDER = "data/arena"
+
+
+def arena_text(root: Path) -> str:
+    """Three sentences for README.md."""
+    cells = pd.read_csv(root / FOLDER / "cells.csv")
+    errors = pd.read_csv(root / FOLDER / "errors.csv")
+    table = summary.by_family(cells)
+    first = table[(table.place == "winner") & (table.delta == table.delta.max())]
+    wins = "; ".join(f"{row.family}, `{row.strategy}`: {row.ratio:.1f}" for row in lines(first))
+    within = int((errors.error_high <= errors.delta).sum())
+    written = cells[cells.rule == WRITTEN]
+    above = written[written.error_low > written.delta].strategy.unique()
+    said = (
+        f"In the [arena](docs/arena.md) {cells.strategy.nunique()} strategies meet on "
+        f"{len(cells[['family', 'instance']].drop_duplicates())} instances of "
+        f"{cells.family.nunique()} kinds, and their mean pulls are compared with the least that "
+        f"any delta-correct strategy needs. Of those with a proved stopping rule, these need "
+        f"least at δ = {table.delta.max():g}, in multiples of the bound: {wins}. In "
+        f"{errors.runs.max():,} runs each, the error rate is surely at most δ (95% interval) in "
+        f"{within} of {len(errors)} checks of proved rules; of the papers' own rules, "
+        f"{listed(f'`{name}`' for name in above)} surely err more often than δ "
+        "([picture](figures/arena/fixed-confidence.svg))."
+    )
+    return wrapped(said)
+
+
+def arena_table(root: Path) -> str:
+    """Every strategy by family at the largest delta, best first."""
+    table = summary.confidences(root / FOLDER)
+    table = table[table.delta == table.delta.max()]
+    rows = []
+    for family, some in groups(table, "family"):
+        for row in lines(some.sort_values(["rule", "ratio"], key=_proven_first)):
+            errs = " (surely above δ)" if row.above else ""
+            more = "> " if row.cut else ""
+            rows.append(
+                {
+                    "family": family,
+                    "strategy": f"**{row.strategy}**" if row.place == "winner" else row.strategy,
+                    "rule": row.rule,
+                    "mean": f"{more}{number(row.ratio)} ({number(row.low)} to {number(row.high)})",
+                    "90%": _or_dash(row.ratio_90),
+                    "99%": _or_dash(row.ratio_99),
+                    "most errors": f"{100 * row.error:.1f}%{errs}",
+                    "µs per pull": number(row.microseconds),
+                }
+            )
+    return markdown(pd.DataFrame(rows))
+
+
+def _proven_first(column: pd.Series) -> pd.Series:
+    return column == WRITTEN if column.name == "rule" else column
+
+
+def _or_dash(value: float) -> str:
+    return "–" if pd.isna(value) else number(value)
+
+
+def arena_cells(root: Path) -> str:
+    """The instances, with their bounds and how many cells each has."""
+    cells = pd.read_csv(root / FOLDER / "cells.csv")
+    rows = []
+    for (family, instance), some in groups(cells, "family", "instance"):
+        bounds = {d: one.bound.iloc[0] for d, one in groups(some, "delta")}
+        played = some.drop_duplicates(["strategy", "rule"])
+        rows.append(
+            {
+                "family": family,
+                "instance": instance,
+                "T*": number(some.characteristic_time.iloc[0]),
+                **{f"bound, δ = {d:g}": number(bounds.get(d, "–")) for d in (0.1, 0.01)},
+                "proven rules": int((played.rule == PROVEN).sum()),
+                "papers' own": int((played.rule == WRITTEN).sum()),
+            }
+        )
+    return markdown(pd.DataFrame(rows))
+
+
+def arena_errors(root: Path) -> str:
+    """Wrong answers of every proven rule in many runs."""
+    errors = pd.read_csv(root / FOLDER / "errors.csv")
+    rows = []
+    for (family, instance, strategy), some in groups(errors, "family", "instance", "strategy"):
+        shown = {
+            f"δ = {row.delta:g}": f"{row.wrong} (to {100 * row.error_high:.2f}%)"
+            for row in lines(some)
+        }
+        names = {"family": family, "instance": instance, "strategy": strategy}
+        rows.append({**names, "runs": f"{some.runs.iloc[0]:,}", **shown})
+    return markdown(pd.DataFrame(rows))
+
+
+def arena_submissions(root: Path) -> str:
+    """What is under arena/."""
+    found = [
+        {
+            "name": one.name,
+            "promise": one.promise,
+            "papers": ", ".join(one.papers),
+            "reference": one.reference,
+            "licence": one.licence,
+        }
+        for one in submissions(root / "arena")
+    ]
+    return markdown(pd.DataFrame(found))
