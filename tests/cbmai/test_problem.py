@@ -275,4 +275,4 @@ def test_bernoulli_observations_have_theorem_1_only():
     assert one.exponent_any is one.exponent_uslp is None
     assert one.exponent_sfsr == other.exponent_sfsr > 0.0
     assert one.arm_gaps == other.arm_gaps
-    assert Instance(**rates.model_dump()) == rates
+    assert Instance(**rates.model_dump()).model_dump() == rates.model_dump()
