@@ -65,6 +65,26 @@ def test_rewards_of_0_and_1_are_told_as_such():
     assert found.runs.correct.all()
 
 
+def test_costs_of_0_and_1_are_told_as_such():
+    instance = cbmai.problem.Instance(
+        name="rates",
+        rewards=[0.1, 0.9, 0.2],
+        costs=[[0.1, 0.6, 0.3]],
+        bounds=[0.4],
+        observations="bernoulli",
+    )
+    told = []
+
+    class Watched(cbmai.SFSR):
+        def tell(self, arm, reward, costs, pulls=1):
+            told.extend([reward, *costs])
+            assert (self._sigma, self._cost_sigma) == (0.5, 0.5)
+            super().tell(arm, reward, costs, pulls)
+
+    compare(instance, [Watched, "SFSR"], reps=2, cores=1, budget=100)
+    assert set(told) == {0.0, 1.0}
+
+
 def test_a_strategy_must_know_of_a_minimum():
     class Own:
         def __init__(self, n_arms, weights, delta, sigma):

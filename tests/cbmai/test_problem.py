@@ -250,6 +250,13 @@ def test_without_assumption_1_there_are_no_gaps(change):
         ({"sigma_reward": 0}, "sigma_reward: must be greater than 0, got 0"),
         ({"sigma_cost": -1}, "sigma_cost: must be greater than 0, got -1"),
         ({"bound": [1.0]}, "bound: unknown field"),
+        ({"observations": "normal"}, "observations: must be 'gaussian' or 'bernoulli', got 'norm"),
+        ({"observations": "bernoulli"}, "costs.1.2: must be from 0 to 1 if observations are bern"),
+        ({"observations": "bernoulli", "rewards": [-0.1, 0.5]}, "rewards.1: must be from 0 to 1 i"),
+        (
+            {"observations": "bernoulli", "costs": [[0.5, 1.0]], "sigma_cost": 2.0},
+            "sigma_cost: must be left out if observations are bernoulli",
+        ),
     ],
 )
 def test_bad_instances(change, said):
@@ -257,3 +264,15 @@ def test_bad_instances(change, said):
         parse(Instance, GOOD | change, "x.yaml")
     assert str(error.value).startswith(f"x.yaml: {said}")
     assert "\n" not in str(error.value)
+
+
+def test_bernoulli_observations_have_theorem_1_only():
+    """With sigma 1/2. Theorem 2 is of Gaussian laws."""
+    fields = {"rewards": [0.2, 0.9, 0.2], "costs": [[0.2, 0.8, 0.5]], "bounds": [0.5]}
+    rates = Instance(name="x", observations="bernoulli", **fields)
+    bell = Instance(name="x", sigma_reward=0.5, sigma_cost=0.5, **fields)
+    one, other = truth(rates), truth(bell)
+    assert one.exponent_any is one.exponent_uslp is None
+    assert one.exponent_sfsr == other.exponent_sfsr > 0.0
+    assert one.arm_gaps == other.arm_gaps
+    assert Instance(**rates.model_dump()).model_dump() == rates.model_dump()

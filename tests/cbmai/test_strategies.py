@@ -21,6 +21,7 @@ from bestarm.cbmai.strategies import (
     rejection_schedule,
     rules_of,
 )
+from bestarm.cbmai.strategies import steps as strategies_steps
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
@@ -373,3 +374,88 @@ def test_a_round_as_one_sum_is_what_its_pulls_come_to(case, strategy):
     support, weights = steps.answer(single, problem)
     np.testing.assert_array_equal(support + 1, fused.answer)
     np.testing.assert_allclose(weights, fused.weights, rtol=1e-9, atol=1e-12)
+
+
+#: Rewards and costs that are 0 or 1; the last arm's reward and the first one's cost are certain.
+RATES = Instance(
+    name="rates",
+    rewards=[0.1, 0.6, 0.75, 0.3, 1.0],
+    costs=[[0.0, 0.5, 0.8, 0.2, 0.9]],
+    bounds=[0.4],
+    observations="bernoulli",
+)
+
+
+def test_counts_of_a_round_have_the_binomial_law():
+    """Chi-square tests of sums, and of rewards and costs together: a false alarm in a million."""
+    n, runs = 7, 4000
+    problem, rng = RATES.problem, np.random.default_rng(3)
+    rules = rules_of("USLP", problem, n * 5)
+    world = steps.World(problem, RATES.noise, np.zeros(3), True)
+    found = np.zeros((runs, 2, 5))
+    for seen in found:
+        state = start(rules)
+        steps.pull_round_of_counts(world, rules, state, rng)
+        assert (state.pulls == n).all()
+        seen[:] = np.concatenate([state.rewards[None], state.costs]) * n
+    counts = np.round(found).astype(int)
+    np.testing.assert_allclose(found, counts, atol=1e-9)
+    assert (counts[:, 1, 0] == 0).all()
+    assert (counts[:, 0, 4] == n).all()
+    joint = stats.binom.pmf(np.arange(n + 1)[:, None], n, 0.6) * stats.binom.pmf(
+        np.arange(n + 1), n, 0.5
+    )
+    laws = [(counts[:, 0, 1] * (n + 1) + counts[:, 1, 1], joint.ravel())]
+    means = np.array([RATES.rewards, RATES.costs[0]])
+    laws += [
+        (counts[:, i, a], stats.binom.pmf(np.arange(n + 1), n, means[i, a]))
+        for i in range(2)
+        for a in range(5)
+        if 0.0 < means[i, a] < 1.0
+    ]
+    for drawn, law in laws:
+        often = np.bincount(drawn, minlength=law.size)
+        usual = runs * law >= 5.0
+        seen = np.append(often[usual], often[~usual].sum())
+        expected = runs * np.append(law[usual], law[~usual].sum())
+        kept = expected > 0.0
+        assert stats.chisquare(seen[kept], expected[kept]).pvalue > 1e-6 / len(laws)
+
+
+@both
+def test_a_run_of_counts_is_that_of_the_steps_told_them(strategy):
+    """The same binomials, drawn by numpy, told as sums arm by arm."""
+    for seed in range(20):
+        fused = prepare(RATES, cell(strategy, 200))(streams_of(seed, 0))
+        rng, rules = streams_of(seed, 0).environment, rules_of(strategy, RATES.problem, 200)
+        state = start(rules)
+        while not steps.done(rules, state):
+            for arm in range(5):
+                if n := int(steps.pulls_needed(rules, state, arm)):
+                    sums = [rng.binomial(n, p) for p in (RATES.rewards[arm], RATES.costs[0][arm])]
+                    steps.observe(rules, state, arm, np.array([*sums, n], dtype=float))
+        support, _ = steps.answer(state, RATES.problem)
+        np.testing.assert_array_equal(support + 1, fused.answer)
+        np.testing.assert_array_equal(state.pulls, fused.pulls)
+
+
+@both
+def test_pulls_of_0_and_1_err_as_often_as_their_counts(strategy):
+    """Pull by pull each is 0 or 1; error rates differ by less than 5 standard errors."""
+    runs, budget, right = 2000, 200, truth_of(RATES).answer
+    assert any(right)
+    made, each = strategies_steps(RATES, cell(strategy, budget)), np.zeros((2, runs), bool)
+    fused = prepare(RATES, cell(strategy, budget))
+    for run in range(runs):
+        each[0, run] = fused(streams_of(1, run)).answer.tolist() != right
+        rng = streams_of(2, run).environment
+        state, _ = made.strategy.play(made.world, made.rules, made.cap, rng, rng)
+        support, _ = steps.answer(state, RATES.problem)
+        each[1, run] = (support + 1).tolist() != right
+    errors = each.mean(axis=1)
+    assert 0.02 < errors.min() < errors.max() < 0.98
+    spread = math.sqrt((errors * (1.0 - errors)).sum() / runs)
+    assert abs(errors[0] - errors[1]) < 5.0 * spread
+    rng = np.random.default_rng(0)
+    pulled = [steps.pull(made.world, state, 1, rng).copy() for _ in range(50)]
+    assert {tuple(one) for one in pulled} == {(a, b, 1.0) for a in (0.0, 1.0) for b in (0.0, 1.0)}

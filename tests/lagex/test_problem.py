@@ -20,6 +20,7 @@ from bestarm.lagex.problem import (
     triangle,
     truth,
 )
+from bestarm.lagex.tables import bounds
 from bestarm.pipeline.claims import read_published
 
 ROOT = Path(__file__).parents[2]
@@ -138,6 +139,22 @@ def test_names_of_instances_are_their_keys():
     ("change", "said"),
     [
         ({"means": [1.0]}, "means: "),
+        ({"observations": "normal"}, "observations: must be 'gaussian' or 'bernoulli', got 'norm"),
+        (
+            {"observations": "bernoulli", "means": [1.1, 0.5, 0.2]},
+            "means.1: must be from 0 to 1",
+        ),
+        (
+            {
+                "observations": "bernoulli",
+                "constraints": [ROW, {"coefficients": [0.0, -0.5, 1.0], "at_most": 1.0}],
+            },
+            "constraints.2.coefficients.2: must be from 0 to 1 if observations are bernoulli, ",
+        ),
+        (
+            {"observations": "bernoulli", "sigma": 2.0},
+            "sigma: must be left out if observations",
+        ),
         ({"means": [1.0, NAN, 0.0]}, "means.2: must be a finite number, got nan"),
         ({"means": [1.0, 0.5]}, "constraints: 1.coefficients: must have 2 entries to fit means"),
         ({"constraints": []}, "constraints: "),
@@ -203,3 +220,17 @@ def test_the_papers_own_error_is_what_its_figures_differ_by():
         one, other = pair.value
         expected = abs(math.log(one / other)) / math.sqrt(2.0)
         assert pair.own_error.tolist() == pytest.approx([expected] * 2, abs=5e-5)
+
+
+def test_bernoulli_observations_have_sigma_1_2_and_no_lower_bound():
+    rates = Instance(**GOOD, observations="bernoulli")
+    bell = Instance(**GOOD, sigma=0.5, cost_sigma=0.5)
+    one, other = truth(rates), truth(bell)
+    assert (one.gaussian, other.gaussian) == (False, True)
+    assert one.policy == other.policy
+    setting = {"delta": 0.1}
+    shown = {e.statistic: e.value for e in bounds(one.model_dump(), setting)}
+    full = {e.statistic: e.value for e in bounds(other.model_dump(), setting)}
+    assert shown["characteristic_time:Gaussian"] == full["characteristic_time"]
+    assert not any("bound" in name or "corollary" in name for name in shown)
+    assert Instance(**rates.model_dump()).model_dump() == rates.model_dump()

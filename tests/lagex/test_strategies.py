@@ -12,7 +12,7 @@ from bestarm.core.streams import streams_of
 from bestarm.lagex import reference
 from bestarm.lagex.allocation import ACCURACY
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
-from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, choose, done
+from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, choose, done, draw
 from bestarm.lagex.problem import Instance, imdb, setup1
 from bestarm.lagex.state import (
     NO_POLICY,
@@ -31,6 +31,7 @@ from bestarm.lagex.strategies import (
     Setting,
     prepare,
     rules_of,
+    steps,
 )
 from bestarm.lagex.vertices import every_alternative
 
@@ -511,3 +512,23 @@ def test_setup_1_ends_with_a_status(strategy):
             assert 0 <= count <= run.tau - 6
         assert math.isfinite(run.regret)
         assert math.isfinite(run.excess)
+
+
+def test_rates_are_drawn_as_such():
+    """Rows of lower limits have costs of 0 or -1; their means to a false alarm in a million."""
+    rows = [{"coefficients": [0.7, 0.1, 0.3], "at_most": 0.5}]
+    rows.append({"coefficients": [0.0, 0.3, 0.8], "at_least": 0.2})
+    fields = {"name": "rates", "means": [0.9, 0.2, 0.5], "constraints": rows}
+    rates = Instance(**fields, observations="bernoulli")
+    cell = Cell("rates", "LAGEX", {"delta": 0.1, "r": 0.01, "cap": 300}, "as-written")
+    asked, rng, n = steps(rates, cell), np.random.default_rng(0), 4000
+    assert (asked.rules.variances == 0.25).all()
+    wanted = np.vstack([rates.model.means, rates.model.matrix])
+    for arm in range(3):
+        seen = np.array([draw(asked.world, None, arm, rng).copy() for _ in range(n)])
+        assert set(np.unique(seen[:, :2])) == {0.0, 1.0}
+        assert set(np.unique(seen[:, 2])) <= {0.0, -1.0}
+        spread = stats.norm.isf(FALSE_ALARM / 18) * 0.5 / math.sqrt(n)
+        assert (np.abs(seen.mean(axis=0) - wanted[:, arm]) < spread).all()
+    outcome = prepare(rates, cell)(streams_of(1, 0))
+    assert outcome.tau > 3

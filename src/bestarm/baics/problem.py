@@ -16,12 +16,11 @@ from bestarm.baics.alternatives import (
 )
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Problems
+from bestarm.common.rates import BERNOULLI_SIGMA, Law, check_rates
 from bestarm.core.inputs import Input, OneOrEach, PositiveFloat, load
 
 Row = Annotated[list[float], Field(min_length=1)]
 PositiveRow = Annotated[list[PositiveFloat], Field(min_length=1)]
-#: Standard deviation of a reward that is 0 or 1, at most; and its sub-Gaussian scale.
-BERNOULLI_SIGMA = 0.5
 
 
 class Instance(BaseInstance):
@@ -47,7 +46,7 @@ class Instance(BaseInstance):
         default=0.0,
         description="the least mean of the best arm on constrained subpopulations; one, or (M,)",
     )
-    rewards: Literal["gaussian", "bernoulli"] = Field(
+    rewards: Law = Field(
         default="gaussian", description="gaussian; or bernoulli: 1 with probability `means`, else 0"
     )
     sigma: OneOrEach[PositiveFloat, list[PositiveRow]] = Field(
@@ -86,13 +85,7 @@ class Instance(BaseInstance):
     @model_validator(mode="after")
     def _bernoulli(self):
         if self.rewards == "bernoulli":
-            for k, row in enumerate(self.means, 1):
-                for l, mean in enumerate(row, 1):
-                    if not 0.0 <= mean <= 1.0:
-                        raise ValueError(
-                            f"means.{k}.{l}: must be from 0 to 1 if rewards are bernoulli, "
-                            f"got {mean:g}"
-                        )
+            check_rates("means", self.means, "rewards")
             if self.sigma != type(self).model_fields["sigma"].default:
                 raise ValueError("sigma: must be left out if rewards are bernoulli")
         return self

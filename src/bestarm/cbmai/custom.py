@@ -66,7 +66,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     return Rounds(
         n=problem.n_unknown,
         index_of=lambda arm: arm_index(arm, problem.n_unknown, "an unknown arm"),
-        world=World(problem, instance.noise, np.zeros(n_costs + 2)),
+        world=World(problem, instance.noise, np.zeros(n_costs + 2), instance.bernoulli),
         pull=pull,
         told=lambda _, observed: (float(observed[0]), observed[1:-1].copy()),
         outcome=outcome,

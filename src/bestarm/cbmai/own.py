@@ -42,7 +42,10 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
         if not truth["unique"]:
             rows["answer"] = "not unique: errors cannot vanish (Assumption 1)"
     marks = "; reconstructed" if instance.reconstructed else ""
-    noise = f"sigma_reward = {instance.sigma_reward:g}, sigma_cost = {instance.sigma_cost:g}"
+    if instance.bernoulli:
+        noise = "rewards and costs are 0 or 1"
+    else:
+        noise = f"sigma_reward = {instance.sigma_reward:g}, sigma_cost = {instance.sigma_cost:g}"
     return {f"{instance.name}: arms ({noise}{marks})": arms, "constraints": rows}
 
 

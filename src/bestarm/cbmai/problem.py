@@ -5,11 +5,12 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.cbmai.gaps import Scaled, arm_gaps, infeasibility_gap
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Problems
+from bestarm.common.rates import BERNOULLI_SIGMA, Law, check_rates
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
 from bestarm.core.inputs import Input, PositiveFloat, load
 
@@ -30,14 +31,16 @@ class Problem(NamedTuple):
 
 
 class Noise(NamedTuple):
-    """Standard deviations of the reward and of each cost of a pull."""
+    """Standard deviations of the reward and of each cost of a pull; of Bernoulli ones a bound."""
 
     reward: float
     cost: float
 
 
 class Instance(BaseInstance):
-    """Arms with a Gaussian reward and L Gaussian costs each, and bounds on a mixture's mean costs.
+    """Arms with a reward and L costs each, and bounds on a mixture's mean costs.
+
+    Rewards and costs are Gaussian, or 0 or 1, and independent.
 
     The answer is the support of the best mixture, the solution of the linear program
 
@@ -58,6 +61,11 @@ class Instance(BaseInstance):
     bounds: list[float] = Field(description="(L,) limits on the mixture's mean costs")
     unknown: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="K0: a strategy knows the means of all but the first K0 arms; all"
+    )
+    observations: Law = Field(
+        default="gaussian",
+        description="rewards and costs are gaussian; or bernoulli: 1 with probability their mean, "
+        "else 0",
     )
     sigma_reward: PositiveFloat = Field(default=1.0, description="standard deviation of a reward")
     sigma_cost: PositiveFloat = Field(default=1.0, description="standard deviation of a cost")
@@ -92,6 +100,21 @@ class Instance(BaseInstance):
             raise ValueError(f"must have {wanted} entries to fit {field}, got {len(value)}")
         return value
 
+    @model_validator(mode="after")
+    def _bernoulli(self):
+        if self.bernoulli:
+            check_rates("rewards", self.rewards, "observations")
+            check_rates("costs", self.costs, "observations")
+            for name in ("sigma_reward", "sigma_cost"):
+                if getattr(self, name) != type(self).model_fields[name].default:
+                    raise ValueError(f"{name}: must be left out if observations are bernoulli")
+        return self
+
+    @property
+    def bernoulli(self) -> bool:
+        """Whether rewards and costs are 0 or 1."""
+        return self.observations == "bernoulli"
+
     @cached_property
     def problem(self) -> Problem:
         """The instance as kernels take it."""
@@ -104,6 +127,8 @@ class Instance(BaseInstance):
 
     @property
     def noise(self) -> Noise:
+        if self.bernoulli:
+            return Noise(BERNOULLI_SIGMA, BERNOULLI_SIGMA)
         return Noise(self.sigma_reward, self.sigma_cost)
 
     @property
@@ -125,8 +150,8 @@ class Truth(Input):
     infeasibility_gap: float | None  # Delta_0^2, Eq. (11)
     arm_gaps: list[float | None] | None  # (K + L,) Delta_a^2, Eq. (10); None where infinite
     exponent_sfsr: float | None  # Eq. (15): SFSR's error falls at least as fast
-    exponent_any: float | None  # Eq. (13): no consistent strategy's falls faster
-    exponent_uslp: float | None  # Eq. (14): nor USLP's than this
+    exponent_any: float | None  # Eq. (13): no consistent strategy's falls faster, if Gaussian
+    exponent_uslp: float | None  # Eq. (14): nor USLP's than this, if Gaussian
 
 
 class Solution(NamedTuple):
@@ -203,6 +228,8 @@ def truth(instance: Instance) -> Truth:
     scaled = in_units_of_noise(problem, instance.noise)
     gap, gaps = infeasibility_gap(scaled, basis), arm_gaps(scaled, basis)
     limits: dict[str, Any] = exponents(gap, gaps, problem)
+    if instance.bernoulli:  # only Theorem 1 is for any noise that is sub-Gaussian
+        limits |= {"exponent_any": None, "exponent_uslp": None}
     return Truth(
         **known,
         infeasibility_gap=gap if math.isfinite(gap) else None,

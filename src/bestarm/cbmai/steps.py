@@ -1,7 +1,8 @@
 """The steps of SFSR, SFSR-L and USLP on a state, and runs that draw a round's pulls as one sum.
 
 A round's pulls of an arm enter only through their sums, and the sum of T Gaussian rewards is
-Gaussian. So the cost of a simulated run does not depend on the budget (docs/readings.md).
+Gaussian, that of T Bernoulli ones binomial. So the cost of a simulated run does not depend on the
+budget (docs/readings.md).
 """
 
 import math
@@ -249,23 +250,35 @@ class World(NamedTuple):
     truth: Problem
     noise: Noise
     observed: np.ndarray  # (L + 2,) buffer
+    bernoulli: bool = False  # whether rewards and costs are 0 or 1, else Gaussian
 
 
 @inlined
 def pull(world: World, state: State, arm: int, environment: np.random.Generator) -> np.ndarray:
     """The reward and the costs of one pull, then 1, the number of pulls."""
-    truth, noise, observed = world
-    observed[0] = truth.rewards[arm] + noise.reward * environment.standard_normal()
-    for l in range(truth.bounds.size):
-        observed[1 + l] = truth.costs[l, arm] + noise.cost * environment.standard_normal()
+    truth, noise, observed, bernoulli = world
+    if bernoulli:
+        draw_counts(truth, arm, 1.0, observed, environment)
+    else:
+        observed[0] = truth.rewards[arm] + noise.reward * environment.standard_normal()
+        for l in range(truth.bounds.size):
+            observed[1 + l] = truth.costs[l, arm] + noise.cost * environment.standard_normal()
     observed[observed.size - 1] = 1.0
     return observed
 
 
 @inlined
+def draw_counts(truth: Problem, arm: int, pulls: float, counts, environment) -> None:
+    """Draw how many of some pulls of an arm have reward 1, and cost 1, into `counts`."""
+    counts[0] = environment.binomial(np.int64(pulls), truth.rewards[arm])
+    for l in range(truth.bounds.size):
+        counts[1 + l] = environment.binomial(np.int64(pulls), truth.costs[l, arm])
+
+
+@inlined
 def pull_round(world: World, rules: Rules, state: State, normals: np.ndarray) -> None:
     """Draw the sums of all pulls of the current round, arm by arm, reward before costs."""
-    truth, noise, observed = world
+    truth, noise, observed, _ = world
     drawn = observed[1 : 1 + truth.bounds.size]
     used = state.counters[NORMALS]
     for arm in range(truth.n_unknown):
@@ -279,6 +292,17 @@ def pull_round(world: World, rules: Rules, state: State, normals: np.ndarray) ->
                 used += 1
             record(state, arm, n, reward, drawn)
     state.counters[NORMALS] = used
+
+
+@inlined
+def pull_round_of_counts(world: World, rules: Rules, state: State, environment) -> None:
+    """The same of rewards and costs that are 0 or 1."""
+    truth, _, counts, _ = world
+    for arm in range(truth.n_unknown):
+        n = pulls_needed(rules, state, arm)
+        if n > 0.0:
+            draw_counts(truth, arm, n, counts, environment)
+            record(state, arm, n, counts[0], counts[1 : 1 + truth.bounds.size])
 
 
 @inlined
@@ -353,5 +377,20 @@ def run(
     """
     rules = Rules(truth, schedule, score)
     state = start(rules)
-    play_rounds(World(truth, noise, np.empty(truth.bounds.size + 2)), rules, state, normals)
+    observed = np.empty(truth.bounds.size + 2)
+    play_rounds(World(truth, noise, observed, False), rules, state, normals)
+    return outcome(state, truth)
+
+
+@jit
+def run_of_counts(
+    truth: Problem, schedule: np.ndarray, score: int, environment: np.random.Generator
+) -> Outcome:
+    """One replication with rewards and costs that are 0 or 1; arguments as for `run`."""
+    rules = Rules(truth, schedule, score)
+    state = start(rules)
+    world = World(truth, Noise(0.5, 0.5), np.empty(truth.bounds.size + 2), True)
+    while not done(rules, state):
+        pull_round_of_counts(world, rules, state, environment)
+        end_round(rules, state)
     return outcome(state, truth)

@@ -21,6 +21,7 @@ from bestarm.cbmai.steps import (
     observe,
     pull,
     run,
+    run_of_counts,
     start,
 )
 from bestarm.common.paper import Cell, Readings, Simulation
@@ -97,7 +98,7 @@ def steps(instance: Instance, cell: Cell) -> Steps:
     problem, noise = instance.problem, instance.noise
     budget = Setting(**cell.setting).budget
     check_budget(budget, problem.n_unknown, instance.name)
-    world = World(problem, noise, np.zeros(problem.bounds.size + 2))
+    world = World(problem, noise, np.zeros(problem.bounds.size + 2), instance.bernoulli)
     rules = rules_of(cell.strategy, problem, budget)
     return Steps(STRATEGIES[cell.strategy], rules, world, NO_CAP)
 
@@ -111,7 +112,10 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
         streams.environment.standard_normal(out=normals)
         return run(problem, noise, schedule, score, normals)
 
-    return replicate
+    def replicate_counts(streams: Streams) -> Outcome:
+        return run_of_counts(problem, schedule, score, streams.environment)
+
+    return replicate_counts if instance.bernoulli else replicate
 
 
 #: Small and quick to solve, for compiling and for tests.

@@ -14,14 +14,14 @@ from bestarm.lagex.vertices import alternatives, nonempty
 
 def offer(instance: Instance, setting: Setting) -> Offer:
     """Arguments, named as those of `LAGEX`, `Certified` and `CTnS`."""
-    model, sigma = instance.model, instance.sigma
+    model, (sigma, cost_sigma) = instance.model, instance.sigmas
     known = {
         "n_arms": len(instance.means),
         "limits": model.limits.tolist(),
         "delta": setting.delta,
         "r": setting.r,
         "sigma": sigma[0] if len(sigma) == 1 else sigma,
-        "cost_sigma": model.cost_sigma,
+        "cost_sigma": cost_sigma,
     }
     return Offer(known, {"matrix": model.matrix.tolist()})
 
@@ -57,7 +57,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     return Rounds(
         n=n,
         index_of=lambda arm: arm_index(arm, n),
-        world=world_of(model),
+        world=world_of(model, bernoulli=instance.bernoulli),
         pull=draw,
         told=lambda _, observed: (float(observed[0]), observed[1:].copy()),
         outcome=outcome,

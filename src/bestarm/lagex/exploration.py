@@ -343,12 +343,26 @@ class World(NamedTuple):
     cost_sigma: float
     observed: np.ndarray  # (1 + d,) buffer
     broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, violates a true constraint
+    bernoulli: bool = False  # whether rewards and costs are 0 or 1 (negative rows: -1)
+
+
+@inlined
+def draw_counts(world: World, arm: int, pulls: float, environment: np.random.Generator) -> None:
+    """Sums of some rewards and costs that are 0 or 1; rows of lower limits are negative."""
+    observed, n = world.observed, np.int64(pulls)
+    observed[0] = environment.binomial(n, world.means[arm])
+    for i in range(world.limits.size):
+        count = environment.binomial(n, abs(world.matrix[i, arm]))
+        observed[1 + i] = -count if world.matrix[i, arm] < 0.0 else count
 
 
 @inlined
 def draw(world: World, s: State, arm: int, environment: np.random.Generator) -> np.ndarray:
     """A reward, then d costs; the state does not matter."""
     observed = world.observed
+    if world.bernoulli:
+        draw_counts(world, arm, 1.0, environment)
+        return observed
     observed[0] = world.means[arm] + world.deviations[arm] * environment.standard_normal()
     for i in range(world.limits.size):
         observed[1 + i] = world.matrix[i, arm] + world.cost_sigma * environment.standard_normal()

@@ -43,6 +43,8 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     sigmas = sorted(set(np.sqrt(model.variances).round(4)))
     spread = f"{sigmas[0]:g}" if len(sigmas) == 1 else f"{sigmas[0]:g} to {sigmas[-1]:g}"
     noise = f"sigma = {spread}, cost_sigma = {model.cost_sigma:g}"
+    if instance.bernoulli:
+        noise = "rewards and costs are 0 or 1"
     tie = "" if truth["unique"] else "; the best policy is not unique"
     return {f"{instance.name}: arms ({noise}{tie})": arms, "constraints": limits}
 

@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Of, Problems
+from bestarm.common.rates import BERNOULLI_SIGMA, Law, check_rates
 from bestarm.core.inputs import Input, PositiveFloat, load
 from bestarm.lagex.bounds import (
     TIE,
@@ -66,10 +67,18 @@ class Constraint(Input):
 
 
 class Instance(BaseInstance):
-    """Arms with Gaussian rewards and costs. The answer is the best feasible policy."""
+    """Arms with rewards and costs. The answer is the best feasible policy.
+
+    Rewards and costs are Gaussian, or 0 or 1, and independent.
+    """
 
     paper: Literal["lagex"] = "lagex"
     means: Vector = Field(description="(K,) mean rewards")
+    observations: Law = Field(
+        default="gaussian",
+        description="rewards and costs are gaussian; or bernoulli: 1 with probability their mean, "
+        "else 0",
+    )
     sigma: list[PositiveFloat] = Field(
         default=[1.0], min_length=1, description="standard deviation of a reward; one, or by arm"
     )
@@ -106,6 +115,17 @@ class Instance(BaseInstance):
         return value
 
     @model_validator(mode="after")
+    def _bernoulli(self):
+        if self.bernoulli:
+            check_rates("means", self.means, "observations")
+            for number, one in enumerate(self.constraints, 1):
+                check_rates(f"constraints.{number}.coefficients", one.coefficients, "observations")
+            for name in ("sigma", "cost_sigma"):
+                if getattr(self, name) != type(self).model_fields[name].default:
+                    raise ValueError(f"{name}: must be left out if observations are bernoulli")
+        return self
+
+    @model_validator(mode="after")
     def _feasible(self):
         model, k = self.model, len(self.means)
         if (got := k + len(self.constraints)) > MOST_COLUMNS:
@@ -119,15 +139,26 @@ class Instance(BaseInstance):
             raise ValueError("constraints: must allow some policy, here none satisfies all of them")
         return self
 
+    @property
+    def bernoulli(self) -> bool:
+        """Whether rewards and costs are 0 or 1."""
+        return self.observations == "bernoulli"
+
+    @property
+    def sigmas(self) -> tuple[list[float], float]:
+        """Standard deviations of rewards, one or by arm, and of costs; of Bernoulli ones bounds."""
+        if self.bernoulli:
+            return [BERNOULLI_SIGMA], BERNOULLI_SIGMA
+        return self.sigma, self.cost_sigma
+
     @cached_property
     def model(self) -> Model:
         """The instance as kernels take it."""
         means = np.array(self.means, dtype=float)
         rows, limits = zip(*(c.row for c in self.constraints), strict=True)
-        variances = np.broadcast_to(np.array(self.sigma, dtype=float) ** 2, means.shape)
-        return Model(
-            means, variances.copy(), np.array(rows), np.array(limits, float), self.cost_sigma
-        )
+        sigma, cost_sigma = self.sigmas
+        variances = np.broadcast_to(np.array(sigma, dtype=float) ** 2, means.shape)
+        return Model(means, variances.copy(), np.array(rows), np.array(limits, float), cost_sigma)
 
     @property
     def arm_names(self) -> list[str]:
@@ -144,6 +175,7 @@ class Truth(Input):
     answer: list[int]  # (K + d,) 1 for arms with weight in the best policy, then slack constraints
     policy: list[float]  # (K,) the best one
     value: float  # its mean reward
+    gaussian: bool = True  # whether rewards are; else times are of Gaussian ones of their sigma
     unique: bool  # whether it is the only best one
     slacks: list[float]  # (d,) of the constraints at the best policy
     characteristic_time: float | None  # T_{F,0}, Eq. (4), allocations over the simplex
@@ -168,6 +200,7 @@ def truth(instance: Instance) -> Truth:
         answer=(np.concatenate([found.policy, slacks]) > TIE).astype(int).tolist(),
         policy=found.policy.tolist(),
         value=found.value,
+        gaussian=not instance.bernoulli,
         unique=bool((found.gaps > TIE).all()),
         slacks=slacks.tolist(),
         characteristic_time=_finite(simplex.time),

@@ -176,7 +176,7 @@ def rules_of(
     )
 
 
-def world_of(model: Model, more: int = 0) -> World:
+def world_of(model: Model, more: int = 0, bernoulli: bool = False) -> World:
     """The world of an instance, for simulations; `more`: further places in its buffer."""
     return World(
         model.means,
@@ -186,6 +186,7 @@ def world_of(model: Model, more: int = 0) -> World:
         model.cost_sigma,
         observed=np.zeros(1 + model.limits.size + more),
         broken=np.zeros(2, np.int64),
+        bernoulli=bernoulli,
     )
 
 
@@ -198,10 +199,10 @@ def steps(instance: Instance, cell: Cell) -> Steps:
         options = certified.Options(**cell.options)
         asked = (setting.delta, setting.r, options)
         rules = certified.rules_of(cell.strategy, *asked, variances, model.cost_sigma, limits)
-        return Steps(CERTIFIED_STEPS, rules, world_of(model, 1), cap)
+        return Steps(CERTIFIED_STEPS, rules, world_of(model, 1, instance.bernoulli), cap)
     reading = READINGS[cell.strategy][cell.reading]
     rules = rules_of(cell.strategy, reading, setting, variances, limits, matrix)
-    return Steps(STEPS, rules, world_of(model), cap)
+    return Steps(STEPS, rules, world_of(model, bernoulli=instance.bernoulli), cap)
 
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:

@@ -47,7 +47,14 @@ COMPARED = (("LATS", "Uniform"), ("LAGEX", "Uniform"), ("LAGEX", "LATS"), ("LAGE
 
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:
-    """The complexity of an instance; lower bounds at the setting's delta."""
+    """The complexity of an instance; lower bounds at the setting's delta.
+
+    Of rewards that are not Gaussian only the times of Gaussian ones of their sigma, no bounds.
+    """
+    if not truth.get("gaussian", True):
+        found = time_estimates(truth)
+        times = (replace(one, statistic=f"{one.statistic}:Gaussian") for one in found)
+        return [exact("optimal_value", "reward", truth["value"]), *times]
     low, high, high_inside = (math.inf if b is None else b for b in truth["corollary_1"])
     return [
         exact("optimal_value", "reward", truth["value"]),

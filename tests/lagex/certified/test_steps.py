@@ -16,7 +16,7 @@ from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.certificate import certificate
 from bestarm.lagex.certified.runs import Options, play, rules_of
 from bestarm.lagex.certified.state import INFEASIBLE, POLICY, RUNNING, SAFE, TIME, UNSAFE, VERDICT
-from bestarm.lagex.certified.steps import ACCURACY, GRID, STEPS, done, observe, start
+from bestarm.lagex.certified.steps import ACCURACY, GRID, STEPS, done, observe, pull_sums, start
 from bestarm.lagex.problem import Instance, setup1
 from bestarm.lagex.strategies import prepare, steps, world_of
 
@@ -223,3 +223,56 @@ def test_bad_rules_are_named():
     model = BOTH.model
     with pytest.raises(InputError, match=r"arms, constraints: .* 91,390 vertices, at most"):
         rules_of("Certified", 0.1, 0.1, Options(), np.ones(37), model.cost_sigma, np.ones(3))
+
+
+#: Rewards and costs that are 0 or 1; the second row is of a lower limit.
+RATES = Instance(
+    name="rates",
+    means=[0.9, 0.2, 0.5, 1.0],
+    constraints=[
+        {"coefficients": [0.7, 0.1, 0.3, 1.0], "at_most": 0.5},
+        {"coefficients": [0.0, 0.3, 0.8, 0.1], "at_least": 0.2},
+    ],
+    observations="bernoulli",
+)
+
+
+def test_counts_have_the_binomial_law():
+    """Chi-square tests of reward and cost together: a false alarm in a million."""
+    n, runs, rng = 5, 4000, np.random.default_rng(0)
+    rules, world = rules_for(RATES, 0.5), world_of(RATES.model, 1, bernoulli=True)
+    state, seen = start(rules), np.zeros((4, runs, 3))
+    for arm in range(4):
+        for run in range(runs):
+            *seen[arm, run], number = pull_sums(world, state, arm, float(n), rng)
+            assert number == n
+    assert (seen[0, :, 2] == 0.0).all()
+    assert (seen[3, :, :2] == n).all()
+    places = np.arange(n + 1)
+    for arm, rates in {1: (0.2, 0.1, 0.3), 2: (0.5, 0.3, 0.8)}.items():
+        first, *others = (stats.binom.pmf(places, n, rate) for rate in rates)
+        for i, law in enumerate(others, 1):
+            sign = (1, -1)[i - 1]
+            code = (seen[arm, :, 0] * (n + 1) + sign * seen[arm, :, i]).astype(int)
+            often, expected = np.bincount(code, minlength=(n + 1) ** 2), runs * np.outer(first, law)
+            usual = expected.ravel() >= 5.0
+            some = np.append(often[usual], often[~usual].sum())
+            wanted = np.append(expected.ravel()[usual], expected.ravel()[~usual].sum())
+            assert stats.chisquare(some, wanted).pvalue > FALSE_ALARM / 4
+
+
+def test_rates_pull_by_pull_have_the_law_of_counts_and_right_answers():
+    """Stopping times by a two-sample test; no answer is wrong, and the certificate holds."""
+    cell = Cell("rates", "Certified", {"delta": DELTA, "r": 0.5, "cap": None}, "proven")
+    asked, replicate, singles = steps(RATES, cell), prepare(RATES, cell), []
+    outcomes = [replicate(streams_of(6, seed)) for seed in range(150)]
+    for seed in range(150):
+        rng = streams_of(7, seed).environment
+        state, _ = STEPS.play(asked.world, asked.rules, asked.cap, rng, None)
+        singles.append(state.counts[TIME])
+    assert stats.ks_2samp([one.tau for one in outcomes], singles).pvalue > FALSE_ALARM
+    assert max(one.excess for one in outcomes) <= 0.0
+    assert max(one.regret for one in outcomes) <= 0.5
+    assert (asked.rules.variances == 0.25).all()
+    assert asked.rules.cost_variance == 0.25
+    assert refused(state, asked.rules) == ""

@@ -29,7 +29,7 @@ from bestarm.lagex.certified.state import (
     State,
     start,
 )
-from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, World, breaks
+from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, World, breaks, draw_counts
 from bestarm.lagex.vertices import EMPTY, find_best, load
 
 #: Accuracy of the safe policy's value, in units of r.
@@ -152,15 +152,18 @@ def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> 
 
 @inlined
 def pull_sums(world: World, s: State, arm: int, pulls: float, environment) -> np.ndarray:
-    """Sums of the rewards and costs of some pulls, each one normal draw; then their number."""
+    """Sums of the rewards and costs of some pulls, each one draw; then their number."""
     observed, d = world.observed, world.limits.size
+    observed[d + 1] = pulls
     count_broken(world, s, pulls)
+    if world.bernoulli:
+        draw_counts(world, arm, pulls, environment)
+        return observed
     spread = math.sqrt(pulls) * world.deviations[arm]
     observed[0] = pulls * world.means[arm] + spread * environment.standard_normal()
     spread = math.sqrt(pulls) * world.cost_sigma
     for i in range(d):
         observed[1 + i] = pulls * world.matrix[i, arm] + spread * environment.standard_normal()
-    observed[d + 1] = pulls
     return observed
 
 
