@@ -2,7 +2,7 @@
 
     python -m bestarm.arena --out data/arena/cells.csv
 
-A cell is done once: an interrupted run goes on where it was, and a new submission adds its cells.
+A cell is done once: an interrupted run goes on where it was. A new submission plays all cells again.
 """
 
 from bestarm.common.generate import command_line
