@@ -2,7 +2,8 @@
 
     python -m bestarm.arena --out data/arena/cells.csv
 
-A cell is done once: an interrupted run goes on where it was. A new submission plays all cells again.
+A cell is done once: an interrupted run goes on where it was. A new submission plays all cells
+again.
 """
 
 from bestarm.common.generate import command_line
