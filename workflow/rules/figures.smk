@@ -154,22 +154,22 @@ rule overview:
 rule arena:
     output:
         table=report(
-            "{figures}/arena/{picture}.csv",
+            "{figures}/arena/{target}.csv",
             category=ACROSS,
-            labels=lambda w: {"figure": ARENA[w.picture], "as": "table"},
+            labels=lambda w: {"figure": ARENA[w.target], "as": "table"},
         ),
         svg=report(
-            "{figures}/arena/{picture}.svg",
+            "{figures}/arena/{target}.svg",
             caption="../report/caption.rst",
             category=ACROSS,
-            labels=lambda w: {"figure": ARENA[w.picture], "as": "picture"},
+            labels=lambda w: {"figure": ARENA[w.target], "as": "picture"},
         ),
-        png="{figures}/arena/{picture}.png",
-        pdf="{figures}/arena/{picture}.pdf",
+        png="{figures}/arena/{target}.png",
+        pdf="{figures}/arena/{target}.pdf",
     log:
-        "results/logs/{figures}/arena-{picture}.log",
+        "results/logs/{figures}/arena-{target}.log",
     wildcard_constraints:
-        picture="|".join(ARENA),
+        target="|".join(ARENA),
     threads: 1
     resources:
         mem_mb=1000,
@@ -178,7 +178,7 @@ rule arena:
         code=code_hash("bestarm.arena.pictures") + hashes_of(ARENA_TABLES),
         caption=lambda w, output: rst_caption(output.svg),
     shell:
-        "python -m bestarm workflow arena {wildcards.picture} data/arena --out {output.table}"
+        "python -m bestarm workflow arena {wildcards.target} data/arena --out {output.table}"
         " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
 
 
