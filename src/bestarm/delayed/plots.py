@@ -87,9 +87,12 @@ def lowest(axes: Axes, table: pd.DataFrame, instance: str, batch: int) -> None:
     row = with_errors(stated, ours, log=True).iloc[0]
     axes.axhspan(row.low, row.high, color=BLACK, alpha=0.1, lw=0)
     axes.axhline(row.value, color=BLACK, lw=0.8)
+    ends = np.concatenate([np.asarray(line.get_ydata(), float)[-2:] for line in axes.lines])
+    below = bool(((row.value - 0.1 < ends) & (ends < row.value)).any())
     axes.annotate(
-        "published lowest", (0.97, row.value), xycoords=axes.get_yaxis_transform(), xytext=(0, -2),
-        textcoords="offset points", ha="right", va="top", fontsize=6.5,
+        "published lowest", (0.97, row.value), xycoords=axes.get_yaxis_transform(),
+        xytext=(0, 2 if below else -2), textcoords="offset points", ha="right",
+        va="bottom" if below else "top", fontsize=6.5,
     )  # fmt: skip
 
 
