@@ -199,7 +199,7 @@ def test_pictures_show_every_number():
 
 
 def test_the_kept_pictures_are_drawn_from_the_kept_tables(root):
-    for name, (tabulate, _) in pictures.PICTURES.items():
+    for name, (tabulate, _) in pictures.DRAWN.items():
         text = tabulate(KEPT).to_csv(index=False, lineterminator="\n", float_format="%.6g")
         assert (root / f"figures/arena/{name}.csv").read_text() == text
 
@@ -213,7 +213,7 @@ def test_submissions_keep_the_contract(root):
             command = [sys.executable, "-m", "bestarm.conformance", file, "--on", paper]
             done = subprocess.run(command, capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr
-    assert {one.name for _, one in submitted_cells()} == {one.name for one in submissions()}
+    assert {one.name for one in submitted_cells().values()} == {one.name for one in submissions()}
     assert set(DELTAS) == {0.1, 0.01}
 
 

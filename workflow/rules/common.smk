@@ -10,6 +10,7 @@ sys.path.insert(0, SOURCE)
 os.environ["PYTHONPATH"] = os.pathsep.join([SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])])
 os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 
+from bestarm.arena import PICTURES as ARENA
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import client, registry, served
 from bestarm.pipeline.captions import rst_caption
@@ -95,12 +96,7 @@ def hashes_of(kept):
     return "".join(sha256(p.read_bytes()).hexdigest()[:16] for p in paths if p.exists())
 
 
-# Pictures of the arena, which are drawn from its kept tables.
-ARENA = {
-    "fixed-confidence": "pulls over the lower bound",
-    "winners": "the best proven rules",
-    "fixed-budget": "errors at equal budgets",
-}
+# What the pictures of the arena are drawn from.
 ARENA_TABLES = ("arena/cells.csv", "arena/budgets.csv")
 
 # The category of what is of all papers together, in a report of Snakemake.

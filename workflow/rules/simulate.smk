@@ -12,7 +12,7 @@ rule shard:
         "results/benchmarks/{scale}/{paper}/{experiment}/shard-{index}.tsv"
     threads: 1
     resources:
-        # Measured at paper scale: about 600 MB (linear, docs/speed.md) and the Snakemakes around a job;
+        # Measured at paper scale: under 400 MB (docs/speed.md) and the Snakemakes around a job;
         # 15 minutes (lagex, hard; results/benchmarks). The same for all shards, because a job array
         # asks for the same.
         mem_mb=each_attempt(1500),

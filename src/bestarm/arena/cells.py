@@ -94,7 +94,7 @@ def budget_cells() -> list[tuple[Entry, int]]:
 
 def smallest_cells() -> list[Entry]:
     """Every proven rule on the instance of its family that has the smallest bound."""
-    proven = [e for e in (*cells(), *(e for e, _ in submitted_cells())) if e.rule == PROVEN]
+    proven = [e for e in (*cells(), *submitted_cells()) if e.rule == PROVEN]
     least: dict[str, Entry] = {}
     for entry in proven:
         if entry.family not in least or time_of(entry) < time_of(least[entry.family]):
@@ -112,14 +112,15 @@ def _of_family(family: str, paper: str, one: Family) -> Iterator[Entry]:
             yield Entry(family, paper, instance.name, strategy, WRITTEN, reading)
 
 
-def submitted_cells() -> list[tuple[Entry, Submission]]:
+@cache
+def submitted_cells() -> dict[Entry, Submission]:
     """The cells of submissions: all instances of the papers that they name."""
-    return [
-        (Entry(family, paper, instance.name, one.name, rule, SUBMITTED), one)
+    return {
+        Entry(family, paper, instance.name, one.name, rule, SUBMITTED): one
         for one in submissions()
         for paper in one.papers
         if paper in arenas() and not arenas()[paper].budgets
         for family, known in arenas()[paper].families.items()
         for instance in known.instances
         for rule in [PROVEN if one.promise == "proven" else WRITTEN]
-    ]
+    }

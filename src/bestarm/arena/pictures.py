@@ -224,8 +224,8 @@ def fixed_budget(table: pd.DataFrame) -> Figure:
     return figure
 
 
-#: By name: the table of the kept ones in a folder, and how it is drawn.
-PICTURES: dict[str, tuple[Callable[[Path], pd.DataFrame], Callable[[pd.DataFrame], Figure]]] = {
+#: By name of PICTURES: the table of the kept ones in a folder, and how it is drawn.
+DRAWN: dict[str, tuple[Callable[[Path], pd.DataFrame], Callable[[pd.DataFrame], Figure]]] = {
     "fixed-confidence": (summary.confidences, fixed_confidence),
     "winners": (summary.best, winners),
     "fixed-budget": (summary.budgets, fixed_budget),

@@ -86,8 +86,8 @@ def play_of(entry: Entry, asked: dict[str, float]) -> Play:
     cell = Cell(entry.instance, entry.strategy, setting.model_dump(), entry.reading)
     truth = paper.problems.truth(instance).model_dump()
     if entry.reading == SUBMITTED:
-        of = next(submission for known, submission in submitted_cells() if known == entry)
-        replicate = paper.custom.prepare(instance, setting, given_of(of))
+        given = given_of(submitted_cells()[entry])
+        replicate = paper.custom.prepare(instance, setting, given)
     else:
         replicate = paper.simulation.prepare(instance, cell)
     return Play(replicate, lambda found: paper.own.correct(cell, truth, found))
@@ -178,7 +178,5 @@ def spend(fields: list[str], budget: int, runs: int) -> dict[str, Any]:
 
 def runs_of(entry: Entry) -> int:
     """How often a cell is played."""
-    for known, submission in submitted_cells():
-        if known == entry:
-            return submission.runs
-    return RUNS
+    submission = submitted_cells().get(entry)
+    return submission.runs if submission else RUNS

@@ -39,7 +39,7 @@ def _name(kind: str, entry: Entry, level: float) -> str:
 
 def jobs() -> list[Job]:
     """One for each row of cells.csv, then of errors.csv, then of budgets.csv."""
-    every = [*cells(), *(entry for entry, _ in submitted_cells())]
+    every = [*cells(), *submitted_cells()]
     found = [
         Job(_name("cell", entry, delta), measure, (list(entry), delta, runs_of(entry)))
         for entry in every

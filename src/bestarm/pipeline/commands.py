@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 else:
     Paper = StrEnum("Paper", {name: name for name in registry.PAPERS})
 Out = Annotated[Path, typer.Option(help="File to write.")]
+Picture = Annotated[Path, typer.Option(help="Picture to write.")]
 Seed = Annotated[int, typer.Option(help="Root seed of the scale.")]
 PerShard = Annotated[int, typer.Option(help="Replications of a shard.")]
 
@@ -110,9 +111,9 @@ def plot(
     paper: Paper,
     target: str,
     table: Path,
-    svg: Annotated[Path, typer.Option()],
-    png: Annotated[Path, typer.Option()],
-    pdf: Annotated[Path, typer.Option()],
+    svg: Picture,
+    png: Picture,
+    pdf: Picture,
     geometry: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Draw a target from its table."""
@@ -212,18 +213,18 @@ def arena(
     picture: str,
     tables: Path,
     out: Out,
-    svg: Annotated[Path, typer.Option()],
-    png: Annotated[Path, typer.Option()],
-    pdf: Annotated[Path, typer.Option()],
+    svg: Picture,
+    png: Picture,
+    pdf: Picture,
 ) -> None:
     """Summarise and draw the kept tables of the arena, which are in a folder."""
-    from bestarm.arena.pictures import PICTURES
+    from bestarm.arena.pictures import DRAWN
     from bestarm.common.style import save
     from bestarm.core.files import write_text
 
-    if picture not in PICTURES:
-        raise InputError(f"{picture}: must be one of {', '.join(PICTURES)}")
-    summarise, draw = PICTURES[picture]
+    if picture not in DRAWN:
+        raise InputError(f"{picture}: must be one of {', '.join(DRAWN)}")
+    summarise, draw = DRAWN[picture]
     table = summarise(tables)
     text = table.to_csv(index=False, lineterminator="\n", float_format="%.6g")
     write_text(out, text)

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from bestarm import arena
 from bestarm.pipeline import registry
 
 #: Folders at the top of the project that hold what was built. Of figures/ only the targets count.
@@ -38,6 +39,7 @@ def kept(root: Path) -> list[Path]:
     across = [f"figures/{name}.csv" for name in ("claims", "headline", "scorecard", "captions")]
     across += ["figures/forest.svg", "figures/forest.pdf"]
     across += [f"figures/scorecard-{paper}.svg" for paper in registry.PAPERS]
+    across += [f"figures/arena/{name}.svg" for name in arena.PICTURES]
     return [root / name for name in across] + [
         Path(f"{stem(root, paper, target.name)}{ending}")
         for paper in registry.PAPERS
