@@ -42,6 +42,11 @@ def make_fit(arms: np.ndarray, ridge: float) -> Fit:
     )
 
 
+def copy_of(fit: Fit) -> Fit:
+    """A fit that changes by itself."""
+    return Fit(*(part.copy() if isinstance(part, np.ndarray) else part for part in fit))
+
+
 @inlined
 def invert(a: np.ndarray) -> None:
     """Invert a symmetric positive definite matrix in place, by sweeping its pivots in turn.

@@ -9,6 +9,9 @@ from bestarm.core.compile import inlined, jit, lean
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import Fit, refit, squared_norm
 
+#: Share of the slack below which the drift must be for a skip interval to go on.
+RESTART = 0.75
+
 
 @inlined
 def best_arm(fit: Fit) -> int:
@@ -52,11 +55,40 @@ class Leeway(NamedTuple):
 
         |y . theta_hat_t| <= ||y||_t (sqrt(1 + g) |y . theta_hat_n| / ||y||_n + D).
 
-    So in a skip interval a pull costs one random number and a few additions.
+    So in a skip interval a pull costs one random number and a few additions. D may start again from
+    the length of the sum of the x_s (r_s - x_s . theta_hat_n) itself, `drift`, which it bounds.
     """
 
     slack: float
     growth: float
+
+
+class Start(NamedTuple):
+    """The pulls and sums at the start of a skip interval, and a buffer."""
+
+    counts: np.ndarray  # (K,)
+    sums: np.ndarray  # (K,)
+    moved: np.ndarray  # (d,)
+
+
+@inlined
+def drift(fit: Fit, start: Start) -> float:
+    """||sum of x_s (r_s - x_s . theta_hat_n)||_n over the pulls s of a skip interval.
+
+    The terms of a direction mostly cancel, so this grows like the root of D of `Leeway`.
+    """
+    moved, inverse = start.moved, fit.inverse
+    moved[:] = 0.0
+    for a in range(fit.counts.size):
+        surprise = fit.sums[a] - start.sums[a]
+        surprise -= (fit.counts[a] - start.counts[a]) * fit.values[a]
+        for i in range(moved.size):
+            moved[i] += surprise * fit.arms[a, i]
+    square = 0.0
+    for i in range(moved.size):
+        for j in range(moved.size):
+            square += moved[i] * inverse[i, j] * moved[j]
+    return math.sqrt(max(square, 0.0))
 
 
 @inlined
@@ -75,12 +107,15 @@ def follow(
     n: int,
     length: np.ndarray,
     leeway: Leeway,
+    start: Start,
     environment,
 ) -> int:
     """Pull along a sequence from index n on, at least once, until it or the leeway ends.
 
     (K,) `length` holds the norms ||x||_n. Returns the pulls so far.
     """
+    start.counts[:] = fit.counts
+    start.sums[:] = fit.sums
     moved, grown = 0.0, 0.0
     while n < sequence.size:
         arm = sequence[n]
@@ -90,8 +125,12 @@ def follow(
         fit.sums[arm] += reward
         moved += length[arm] * abs(reward - fit.values[arm])
         grown += length[arm] * length[arm]
-        if not (moved < leeway.slack and grown < leeway.growth):
+        if not grown < leeway.growth:
             break
+        if not moved < leeway.slack:
+            moved = drift(fit, start)
+            if not moved < RESTART * leeway.slack:
+                break
     return n
 
 
@@ -126,6 +165,7 @@ def run_static(
         Pulls, and whether the rule held; if not, call again with a longer sequence.
     """
     length = np.empty(means.size)
+    start = Start(np.empty(means.size), np.empty(means.size), np.empty(fit.theta.size))
     while n < sequence.size:
         leeway = Leeway(0.0, 0.0)
         if n >= n_initial:
@@ -137,7 +177,7 @@ def run_static(
             leeway = Leeway(slack, allowed_growth(near, slack))
             for a in range(means.size):
                 length[a] = math.sqrt(squared_norm(fit.arms, fit.predictors, a, -1))
-        n = follow(fit, means, sequence, n, length, leeway, environment)
+        n = follow(fit, means, sequence, n, length, leeway, start, environment)
     refit(fit)
     return n, n >= n_initial and stopping_rule_holds(fit, width, n)
 

@@ -4,6 +4,7 @@ Every strategy has two implementations: steps (steps.py) for ask/tell objects, a
 the same pulls (static.py, adaptive.py, phased.py) for simulations. Tests compare them.
 """
 
+import json
 import math
 import threading
 from collections.abc import Callable
@@ -30,7 +31,7 @@ from bestarm.linear.allocation import (
     spanning_arms,
 )
 from bestarm.linear.confidence import Width
-from bestarm.linear.least_squares import Fit, make_fit
+from bestarm.linear.least_squares import Fit, copy_of, make_fit
 from bestarm.linear.phased import (
     EQ_18,
     FIGURE_3,
@@ -53,6 +54,7 @@ from bestarm.linear.steps import (
     Static,
     StaticRules,
 )
+from bestarm.linear.stops import Stop, Stops
 
 STRATEGIES: dict[str, Linear] = {
     "G": Static(),
@@ -304,20 +306,31 @@ def static_rules(strategy: str, problem: Problem, reading: Reading, delta: float
 
 
 Replicate = Callable[[Streams], Outcome]
+STOPS = Stops()
 
 
 def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
-    """G, XY, and XY-Oracle with the empirical rule: a fixed sequence, tested after every pull."""
-    sequence = rules.sequence
+    """G, XY, and XY-Oracle with the empirical rule: a fixed sequence, tested after every pull.
+
+    A run goes on from where one with narrower intervals stopped, if there was one.
+    """
+    sequence, width, means = rules.sequence, rules.width, problem.means
 
     def replicate(streams: Streams) -> Outcome:
-        fit = make_fit(rules.arms, 0.0)
-        n, stopped = 0, False
-        while not stopped and n < cap:
+        environment = streams.environment
+        fit, n = make_fit(rules.arms, 0.0), 0
+        key = means.tobytes(), cap, json.dumps(environment.bit_generator.state)
+        earlier = STOPS.last_before(sequence, key, width)
+        if earlier is not None:
+            environment.bit_generator.state = earlier.stream
+            fit, n = copy_of(earlier.fit), earlier.n
+        while True:
             pulls = sequence.prefix(min(n + 1, cap))[:cap]
-            n, stopped = run_static(
-                fit, problem.means, rules.width, pulls, sequence.n_initial, n, streams.environment
-            )
+            n, stopped = run_static(fit, means, width, pulls, sequence.n_initial, n, environment)
+            if stopped or n == cap:
+                break
+        if earlier is None or earlier.width != width:
+            STOPS.keep(sequence, key, Stop(width, n, copy_of(fit), environment.bit_generator.state))
         return outcome(fit, fit.counts, stopped)
 
     return replicate

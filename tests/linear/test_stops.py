@@ -1,0 +1,89 @@
+"""Runs that go on from where one with narrower intervals stopped."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bestarm.common.paper import Cell
+from bestarm.core.streams import streams_of
+from bestarm.linear import strategies
+from bestarm.linear.allocation import StaticSequence, all_arms
+from bestarm.linear.confidence import Width, radius
+from bestarm.linear.least_squares import make_fit
+from bestarm.linear.problem import paper_instance
+from bestarm.linear.stops import MOST, Stop, Stops, at_most
+from bestarm.linear.strategies import grid, prepare
+
+SIZE = st.floats(0.1, 10.0)
+WIDTHS = st.builds(
+    Width,
+    scale=SIZE,
+    base=SIZE,
+    growth=st.sampled_from([0.0, 1.0, 2.0]),
+    offset=st.sampled_from([0.0, 1.0]),
+    slope=st.sampled_from([0.5, 1.0]),
+    bias=st.sampled_from([0.0, 1.0]),
+)
+
+
+@given(narrow=WIDTHS, wide=WIDTHS)
+def test_what_is_called_narrower_is_nowhere_wider(narrow, wide):
+    if at_most(narrow, wide):
+        for n in (1, 2, 10, 10**8):
+            assert radius(narrow, n) <= radius(wide, n) * (1.0 + 1e-12)
+
+
+def test_constant_and_growing_widths_compare():
+    constant, growing = Width(1.0, 2.0), Width(1.0, 2.0, 2.0, 0.0, 1.0)
+    assert at_most(constant, growing)
+    assert not at_most(growing, constant)
+    assert not at_most(growing, growing._replace(offset=1.0))
+
+
+@pytest.mark.parametrize("cap", [3, 40, 4000])
+@pytest.mark.parametrize("strategy", ["G", "XY", "XY-Oracle"])
+def test_runs_are_those_of_a_fresh_record(strategy, cap, monkeypatch):
+    """Every reading in two orders; some caps are met before the rule, at it and after it."""
+    instance = paper_instance(2)
+    names = [name for name in grid(strategy) if "true-gaps" not in name]
+    cells = [Cell(instance.name, strategy, {"cap": cap}, name) for name in names]
+
+    def runs(order, fresh):
+        found = {}
+        for cell in order:
+            replicate = prepare(instance, cell)
+            for r in range(3):
+                if fresh:
+                    monkeypatch.setattr(strategies, "STOPS", Stops())
+                found[cell.reading, r] = replicate(streams_of(5, r))
+        return found
+
+    wanted = runs(cells, fresh=True)
+    for order in (cells, cells[::-1]):
+        monkeypatch.setattr(strategies, "STOPS", Stops())
+        for which, one in runs(order, fresh=False).items():
+            for ours, theirs in zip(one, wanted[which], strict=True):
+                np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_cap_at_the_stop_itself_is_a_stop():
+    instance = paper_instance(2)
+    narrow, wide = "1*log1+two-step", "1*logK+two-step"
+    tau = prepare(instance, Cell("", "G", {}, wide))(streams_of(5, 0)).tau
+    ends = {}
+    for cap in (tau, tau - 1):
+        for reading in (narrow, wide):
+            cell = Cell("", "G", {"cap": cap}, reading)
+            ends[cap, reading] = prepare(instance, cell)(streams_of(5, 0))
+    assert [ends[cap, wide].status for cap in (tau, tau - 1)] == [0, 1]
+
+
+def test_the_record_has_a_limit():
+    stops, arms = Stops(), np.eye(2)
+    sequence = StaticSequence(make_fit(arms, 0.0), all_arms(2), 0, np.arange(2))
+    stop = Stop(Width(1.0, 1.0), 2, make_fit(arms, 0.0), {})
+    for key in range(MOST + 1):
+        stops.keep(sequence, (key,), stop)
+    assert stops.last_before(sequence, (0,), stop.width) is None
+    assert stops.last_before(sequence, (MOST,), stop.width) is stop
