@@ -55,13 +55,13 @@ def test_runs_are_those_of_a_fresh_record(strategy, cap, monkeypatch):
             replicate = prepare(instance, cell)
             for r in range(3):
                 if fresh:
-                    monkeypatch.setattr(strategies, "STOPS", Stops())
+                    monkeypatch.setattr(strategies, "STOPPED", Stops())
                 found[cell.reading, r] = replicate(streams_of(5, r))
         return found
 
     wanted = runs(cells, fresh=True)
     for order in (cells, cells[::-1]):
-        monkeypatch.setattr(strategies, "STOPS", Stops())
+        monkeypatch.setattr(strategies, "STOPPED", Stops())
         for which, one in runs(order, fresh=False).items():
             for ours, theirs in zip(one, wanted[which], strict=True):
                 np.testing.assert_array_equal(ours, theirs)

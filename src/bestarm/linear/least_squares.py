@@ -44,7 +44,8 @@ def make_fit(arms: np.ndarray, ridge: float) -> Fit:
 
 def copy_of(fit: Fit) -> Fit:
     """A fit that changes by itself."""
-    return Fit(*(part.copy() if isinstance(part, np.ndarray) else part for part in fit))
+    arrays = {name: getattr(fit, name).copy() for name in Fit._fields if name != "ridge"}
+    return fit._replace(**arrays)
 
 
 @inlined

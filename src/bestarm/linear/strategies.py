@@ -306,7 +306,8 @@ def static_rules(strategy: str, problem: Problem, reading: Reading, delta: float
 
 
 Replicate = Callable[[Streams], Outcome]
-STOPS = Stops()
+#: Where runs of this process stopped.
+STOPPED = Stops()
 
 
 def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
@@ -320,7 +321,7 @@ def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
         environment = streams.environment
         fit, n = make_fit(rules.arms, 0.0), 0
         key = means.tobytes(), cap, json.dumps(environment.bit_generator.state)
-        earlier = STOPS.last_before(sequence, key, width)
+        earlier = STOPPED.last_before(sequence, key, width)
         if earlier is not None:
             environment.bit_generator.state = earlier.stream
             fit, n = copy_of(earlier.fit), earlier.n
@@ -330,7 +331,8 @@ def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
             if stopped or n == cap:
                 break
         if earlier is None or earlier.width != width:
-            STOPS.keep(sequence, key, Stop(width, n, copy_of(fit), environment.bit_generator.state))
+            stop = Stop(width, n, copy_of(fit), dict(environment.bit_generator.state))
+            STOPPED.keep(sequence, key, stop)
         return outcome(fit, fit.counts, stopped)
 
     return replicate
