@@ -94,7 +94,9 @@ def assumption_table(root: Path) -> str:
         wrong = {row.noise: row for row in lines(some)}
         shown = {head: _wrong(wrong[name]) for name, head in HEADINGS.items()}
         first = dict(zip(("paper", "instance", "strategy"), case, strict=True))
-        rows.append({**first, "runs": f"{wrong['as assumed'].runs:,}", **shown})
+        runs, promised = wrong["as assumed"].runs, wrong["as assumed"].delta
+        told = {"δ": "–" if np.isnan(promised) else f"{promised:g}", "runs": f"{runs:,}"}
+        rows.append({**first, **told, **shown})
     return markdown(pd.DataFrame(rows))
 
 
