@@ -87,6 +87,20 @@ rule delayed_scales:
         "python -m bestarm.delayed.scales --out {output.table} --threads {threads} 2> {log}"
 
 
+rule unknown_sigma:
+    output:
+        table="data/unknown-sigma/times.csv",
+        provenance="data/unknown-sigma/provenance.yaml",
+    log:
+        "results/logs/data/unknown-sigma.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.baics.unknown_sigma --out {output.table} --threads {threads} 2> {log}"
+
+
 rule battery:
     output:
         table="data/battery/policies.csv",

@@ -31,8 +31,19 @@ class Disturbed(NamedTuple):
     period: float = 1000.0
 
     @property
-    def bit_generator(self) -> Any:
-        return self.generator.bit_generator
+    def bit_generator(self) -> "Disturbed":
+        """Itself, as far as a bit generator is what has a `state`."""
+        return self
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """The generator's state and n, so that a run can be repeated with the same noise."""
+        return {"generator": self.generator.bit_generator.state, "drawn": float(self.drawn[0])}
+
+    @state.setter
+    def state(self, state: dict[str, Any]) -> None:
+        self.generator.bit_generator.state = state["generator"]
+        self.drawn[0] = state["drawn"]
 
     def permutation(self, n: int) -> np.ndarray:
         return self.generator.permutation(n)
@@ -71,4 +82,11 @@ def _random(self):
 def _integers(self, low, high):
     if self.instance_class is Disturbed:
         return lambda self, low, high: self.generator.integers(low, high)
+    return None
+
+
+@overload_method(types.NamedTuple, "binomial")
+def _binomial(self, n, p):
+    if self.instance_class is Disturbed:
+        return lambda self, n, p: self.generator.binomial(n, p)
     return None

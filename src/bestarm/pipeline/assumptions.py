@@ -12,20 +12,30 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bestarm.common.custom import Given
+from bestarm.cbmai.steps import FOUND, PHASE
+from bestarm.common.custom import Given, Played
 from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.common.paper import Cell
 from bestarm.core.files import write_text
 from bestarm.core.noise import Disturbed
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, replication_streams, stream_key
+from bestarm.lagex.certified.state import POLICY, VERDICT
 from bestarm.pipeline import plugins, registry
 
 SEED, RUNS = 2024, 1000
-#: Strategies whose simulations draw sums of pulls: their ask/tell classes are played pull by pull,
-#: which takes a thousand times as long, hence in fewer runs.
+#: Strategies whose simulations draw sums of pulls, and whose compiled steps do not tell the answer:
+#: their ask/tell classes are played, which takes a thousand times as long, hence in fewer runs.
 BY_PULL = {"RAGE", "XY-Adaptive"}
 RUNS_BY_PULL = 100
+#: Papers whose simulations draw sums of pulls: their compiled steps are played pull by pull. By
+#: paper what the ask/tell classes would answer in the last state.
+ANSWERS: dict[str, Callable[[Any], np.ndarray | None]] = {
+    "cbmai": lambda state: (
+        np.flatnonzero(state.remaining) if state.counters[PHASE] == FOUND else None
+    ),
+    "lagex": lambda state: state.policy if state.counts[VERDICT] == POLICY else None,
+}
 COLUMNS = ["paper", "instance", "strategy", "noise", "delta", "runs", "stopped", "wrong", "median"]
 
 #: What replaces standard normal noise, by name; the strategies are told what holds of the first.
@@ -43,13 +53,22 @@ class Case(NamedTuple):
     paper: str
     instance: str
     setting: dict[str, Any]
-    left_out: tuple[str, ...] = ()  # XY-Oracle knows the truth
+    left_out: tuple[str, ...] = ()
 
 
+#: Strategies of LAGEX that promise nothing (`bestarm list`), or know the constraints.
+UNPROVED = ("LAGEX", "LATS", "Uniform", "CTnS", "CGE")
 CASES = (
     Case("baics", "example1", {"cap": 20_000}),
     Case("baics", "two tied", {"cap": 1500}),
-    Case("linear", "three-arms", {"cap": 20_000}, ("XY-Oracle",)),
+    Case("linear", "three-arms", {"cap": 20_000}, ("XY-Oracle",)),  # which knows the truth
+    Case("delayed", "bounded n=10", {"delta": 0.1}),
+    Case("delayed", "alike, unbiased", {"delta": 0.1, "cap": 10_000}),
+    Case("delayed", "alike, biased", {"delta": 0.1, "cap": 10_000}),
+    Case("cbmai", "A1", {"budget": 5000}),
+    Case("cbmai", "H1", {"budget": 2000}),
+    Case("lagex", "setup 2 easy", {"r": 0.1, "cap": None}, UNPROVED),
+    Case("lagex", "triangle", {"r": 0.1, "cap": None}, UNPROVED),
 )
 
 #: Rates, played with sigma = 1/2, as is proved, and with what a Gaussian rule would be told: the
@@ -83,7 +102,7 @@ def classes(paper: str) -> dict[str, Any]:
 def row(
     case: Case, instance: Any, strategy: str, replicate: Callable[[Any], Any], noise: str, runs: int
 ) -> dict[str, Any]:
-    """Counts over runs on streams that depend on the case alone."""
+    """Counts over runs on streams that depend on the case and the noise alone."""
     paper = registry.PAPERS[case.paper]
     setting = paper.simulation.setting(**case.setting).model_dump()
     key = stream_key(SEED, case.paper, "assumptions", case.instance, noise)
@@ -117,16 +136,32 @@ def disturbed(case: Case, strategy: str, noise: str, runs: int) -> dict[str, Any
     """A row: runs with noise that is not what the strategy is told."""
     paper = registry.PAPERS[case.paper]
     instance = paper.problems.instances()[case.instance]
-    setting = paper.simulation.setting(**case.setting)
-    if strategy not in BY_PULL:
-        reading = paper.simulation.readings[strategy].default
-        replicate = paper.simulation.prepare(
-            instance, Cell(case.instance, strategy, case.setting, reading)
-        )
-    else:
+    reading = paper.simulation.readings[strategy].default
+    cell = Cell(case.instance, strategy, case.setting, reading)
+    if case.paper in ANSWERS:
+        replicate = by_step(case.paper, instance, cell)
+    elif strategy in BY_PULL:
         given = Given(strategy, classes(case.paper)[strategy])
-        replicate = paper.custom.prepare(instance, setting, given)
+        replicate = paper.custom.prepare(instance, paper.simulation.setting(**case.setting), given)
+    else:
+        replicate = paper.simulation.prepare(instance, cell)
     return row(case, instance, strategy, replicate, noise, runs)
+
+
+def by_step(paper: str, instance: Any, cell: Cell) -> Callable[[Any], Any]:
+    """A function that plays the compiled steps of a cell pull by pull, with the paper's outcome."""
+    simulation, custom = registry.PAPERS[paper].simulation, registry.PAPERS[paper].custom
+    assert simulation.steps is not None
+    assert custom.rounds is not None
+    steps, rules, world, cap = simulation.steps(instance, cell)
+    outcome = custom.rounds(instance, simulation.setting(**cell.setting)).outcome
+
+    def replicate(streams: Streams) -> Any:
+        state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
+        tau = int(state.pulls.sum())
+        return outcome(Played(tau, stopped, ANSWERS[paper](state), state.pulls, None))
+
+    return replicate
 
 
 def of_rates(name: str, strategy: str, told: str, runs: int) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from bestarm.pipeline.report_guarantees import (
     crossing_table,
     patient_table,
     rates_table,
+    sigma_table,
     threshold_table,
 )
 from bestarm.pipeline.report_speed import (
@@ -67,7 +68,8 @@ PAGES = {
     "docs/arena.md": ("arena", "arena instances", "arena errors", "arena submissions"),
     "docs/usage.md": ("segments", "example", "menus"),
     "docs/guarantees.md": (
-        *("thresholds", "crossings", "assumptions", "rates", "boundary errors", "proof costs"),
+        *("thresholds", "crossings", "assumptions", "rates"),
+        *("unknown sigma", "boundary errors", "proof costs"),
         *("mixture priors", "mixture coverage", "mixture scales"),
         *("patient", "certified parts", "certified errors"),
     ),
@@ -116,6 +118,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "crossings": crossing_table(root),
         "assumptions": assumption_table(root),
         "rates": rates_table(root),
+        "unknown sigma": sigma_table(root),
         "boundary errors": boundary_table(root),
         "proof costs": cost_table(root),
         "first commands": command_table(bench, FIRST),

@@ -7,16 +7,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from bestarm.baics.evidence import MEAN_WEIGHT
 from bestarm.common.crossings import DELTA, SAMPLING, VECTOR
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.anytime import (
     half_normal_threshold,
     kaufmann_koolen_threshold,
+    mean_radius,
     mixture_threshold,
     shrunk_counts,
+    t_radius,
 )
 from bestarm.core.estimates import proportion
 from bestarm.core.information import stylised_threshold
+from bestarm.pipeline import registry
 from bestarm.pipeline.prose import markdown, number
 
 #: Pulls of each stream at which thresholds are shown.
@@ -94,7 +98,9 @@ def assumption_table(root: Path) -> str:
         wrong = {row.noise: row for row in lines(some)}
         shown = {head: _wrong(wrong[name]) for name, head in HEADINGS.items()}
         first = dict(zip(("paper", "instance", "strategy"), case, strict=True))
-        rows.append({**first, "runs": f"{wrong['as assumed'].runs:,}", **shown})
+        runs, promised = wrong["as assumed"].runs, wrong["as assumed"].delta
+        told = {"δ": "–" if np.isnan(promised) else f"{promised:g}", "runs": f"{runs:,}"}
+        rows.append({**first, **told, **shown})
     return markdown(pd.DataFrame(rows))
 
 
@@ -132,6 +138,28 @@ def cost_table(root: Path) -> str:
             for name, row in sorted(found.items())
         }
         rows.append({"sampling": strategy, "stopping": f"`{reading}`", **shown})
+    return markdown(pd.DataFrame(rows))
+
+
+def sigma_table(root: Path) -> str:
+    """What it costs BAICS not to know sigma, from the kept table."""
+    instances = registry.PAPERS["baics"].problems.instances()
+    rows = []
+    for row in lines(pd.read_csv(root / "data/unknown-sigma/times.csv")):
+        n_arms, n_groups = np.shape(instances[row.instance].means)
+        count = row.unknown / (n_arms * n_groups)
+        level = math.log(2 * n_groups * n_arms / row.delta)
+        half = t_radius(level, 1.0, count, MEAN_WEIGHT), mean_radius(level, count, MEAN_WEIGHT)
+        rows.append(
+            {
+                "instance": row.instance,
+                "sampling": row.strategy,
+                "σ known": number(row.known),
+                "σ unknown": number(row.unknown),
+                "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
+                "t over normal interval": f"{half[0] / half[1]:.3f}",
+            }
+        )
     return markdown(pd.DataFrame(rows))
 
 

@@ -1,0 +1,61 @@
+"""Make data/unknown-sigma/times.csv: what it costs BAICS not to know sigma.
+
+python -m bestarm.baics.unknown_sigma --out data/unknown-sigma/times.csv
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bestarm.baics.problem import instances, true_answer
+from bestarm.baics.strategies import DEFAULTS, prepare
+from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.common.paper import Cell
+from bestarm.core.estimates import ratio_of_means
+from bestarm.core.files import write_text
+from bestarm.core.streams import replication_streams, stream_key
+
+SEED, RUNS, SETTING = 2025, 500, {"delta": 0.1, "cap": None}
+INSTANCES = ("example1", "example2", "no-feasible-arm")
+#: By strategy its reading with sigma unknown. T-a-S and Uniform take millions of pulls on example2.
+UNKNOWN_SIGMA = {"T-a-SCS": "maximiser+proven-unknown-sigma", "FWS": "proven-unknown-sigma"}
+COLUMNS = ["instance", "strategy", "delta", "runs", "known", "unknown", "ratio", "low", "high"]
+COLUMNS += ["wrong_known", "wrong_unknown"]
+
+
+def price(name: str, strategy: str, runs: int) -> dict:
+    """A row: mean pulls with sigma known and unknown, on the same streams, and their ratio."""
+    instance, key = instances()[name], stream_key(SEED, "baics", "unknown-sigma", name, "")
+    taus, wrong = [], []
+    for reading in (DEFAULTS[strategy], UNKNOWN_SIGMA[strategy]):
+        replicate = prepare(instance, Cell(name, strategy, SETTING, reading))
+        outcomes = [replicate(streams) for streams in replication_streams(key, range(runs))]
+        taus.append(np.array([float(one.tau) for one in outcomes]))
+        wrong.append(sum(one.answer != true_answer(instance) for one in outcomes))
+    known, unknown = taus
+    ratio = ratio_of_means("ratio", unknown, known)
+    values = (name, strategy, SETTING["delta"], runs, known.mean(), unknown.mean())
+    interval = (ratio.value, ratio.low, ratio.high)
+    return dict(zip(COLUMNS, (*values, *interval, *wrong), strict=True))
+
+
+def jobs() -> list[Job]:
+    """One for each instance and strategy."""
+    return [
+        Job(f"{name}-{strategy}", price, (name, strategy, RUNS))
+        for name in INSTANCES
+        for strategy in UNKNOWN_SIGMA
+    ]
+
+
+def make(out: Path, threads: int) -> None:
+    """Simulate and write the table."""
+    rows = pd.DataFrame(gather(jobs(), out, threads, "unknown sigma"), columns=COLUMNS)
+    write_text(out, rows.round(4).to_csv(index=False, lineterminator="\n"))
+    what = f"mean pulls of {RUNS} runs of BAICS's proved rules with sigma known and unknown"
+    finish(out, "bestarm.baics.unknown_sigma", what, {"runs": SEED}, ("numpy", "numba"))
+
+
+if __name__ == "__main__":
+    command_line("bestarm.baics.unknown_sigma", __doc__ or "")
