@@ -17,7 +17,7 @@ from bestarm.pipeline.shard import open_shard
 #: Runs of a cell that are held at a time where tallies are kept; as many are summed up at once, so
 #: that up to here the last bit of a sum is that of all runs together.
 BLOCK = 100_000
-#: Shards whose footers are kept. Reading one, of hundreds of cells, takes longer than a cell's runs.
+#: Shards whose footers are kept. One of hundreds of cells takes longer to read than a cell's runs.
 FOOTERS = 16
 
 #: A shard's file, and its footer if it is kept.
