@@ -9,6 +9,7 @@ import csv
 import multiprocessing
 import os
 import platform
+import resource
 import shutil
 import statistics
 import subprocess
@@ -225,6 +226,38 @@ def starts(papers: list[str]) -> Iterator[Row]:
             how = f"smoke scale, median of {REPEATS}"
             yield row(f"job: {of}, by itself", by_itself, "s", how)
             yield row(f"job: {of}, in a build", forked, "s", f"{how}; a fork (served.py)")
+
+
+#: What processes begin with, and which ones.
+IMPORTS = {
+    "nothing": "Python itself",
+    "bestarm.pipeline.client": "a job's command in a build, which asks the server",
+    "bestarm.pipeline.served": "the server, before it imports for its jobs",
+    "bestarm.baics": "ask/tell objects, and what a shard computes with",
+    "bestarm.cli": "every command typed by hand",
+    "bestarm.pipeline.shard": "a shard by itself, before its paper's strategies",
+    "bestarm.pipeline.summary": "a summary by itself",
+    "bestarm.common.tables": "a table by itself",
+    "bestarm.common.style": "a picture by itself",
+    "snakemake.cli": "the workflow",
+}
+
+
+def imports(papers: list[str]) -> Iterator[Row]:
+    """The processor time of a process that imports a module and ends."""
+    for module, who in IMPORTS.items():
+        code = "pass" if module == "nothing" else f"import {module}"
+        spent = [processor_time([sys.executable, "-c", code]) for _ in range(REPEATS)]
+        how = f"processor time, median of {REPEATS}; {who}"
+        yield row(f"import: {module}", statistics.median(spent), "s", how)
+
+
+def processor_time(command: list[str]) -> float:
+    """The seconds that processors spend on a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def commands(papers: list[str]) -> Iterator[Row]:
@@ -496,6 +529,7 @@ STAGES = {
     "growth": growth,
     "memory": memory,
     "quick": quick,
+    "imports": imports,
     "starts": starts,
     "commands": commands,
     "install": install,

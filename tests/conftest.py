@@ -14,13 +14,17 @@ settings.register_profile("search", deadline=None, max_examples=5000)
 
 BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
 
-#: Files whose tests take minutes each.
-LONG = ("test_faults.py", "test_workflow.py", "test_notebooks.py")
+#: Files whose tests take longest, or wait longest for what they share.
+LONG = (
+    *("test_workflow.py", "test_faults.py", "test_notebooks.py", "test_wheel.py"),
+    *("test_site.py", "test_adding_a_strategy.py", "test_project.py"),
+)
 
 
 def pytest_collection_modifyitems(items: list) -> None:
     """Long tests first, so that in the end no core waits for one."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    place = {name: index for index, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
 
 
 @pytest.fixture(scope="session")

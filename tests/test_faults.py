@@ -210,7 +210,9 @@ def test_two_workflows_at_once(project, undisturbed):
     project.forget("results", TABLE)
     first = project.start("snakemake", TABLE)
     wait_for(first, (project.folder / "results/smoke/toy/instances.json").exists)
+    os.killpg(first.pid, signal.SIGSTOP)  # else it may end before the second begins
     output = project.run("snakemake", PAPER, fails=True)
+    os.killpg(first.pid, signal.SIGCONT)
     assert "make sure that no other Snakemake process is trying to create the same files" in output
     assert "Traceback" not in output
     output, _ = first.communicate()

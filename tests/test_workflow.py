@@ -65,7 +65,7 @@ class TestEverything:
     """All papers, and the toy."""
 
     def test_it_is_built(self, project):
-        toy.add_to(project)
+        toy.add_to(project, compiled=False)
         output = snakemake(project, ALL)
         assert jobs(output)["table", "baics"] == len(BAICS.targets)
         assert jobs(output)["geometry", "toy"] == 1
@@ -117,10 +117,18 @@ class TestWorkflow:
         }
         assert nothing_to_do(snakemake(project, ALL))
 
-    @pytest.mark.parametrize("name", ["$(touch x)", "a b", "a;b", "`x`", "a.b"])
-    def test_names_that_a_shell_would_act_on_are_no_targets(self, project, name):
-        for target in (f"figures/smoke/toy/{name}.svg", f"results/smoke/toy/{name}/summary.csv"):
-            assert "MissingRuleException" in snakemake(project, "-n", target, check=False)
+    @pytest.mark.parametrize(
+        "target",
+        [
+            "figures/smoke/toy/$(touch x).svg",
+            "figures/smoke/toy/a b.svg",
+            "figures/smoke/toy/a.b.svg",
+            "results/smoke/toy/a;b/summary.csv",
+            "results/smoke/toy/`x`/summary.csv",
+        ],
+    )
+    def test_names_that_a_shell_would_act_on_are_no_targets(self, project, target):
+        assert "MissingRuleException" in snakemake(project, "-n", target, check=False)
 
     @pytest.mark.parametrize("suffix", ["svg", "csv"])
     def test_a_deleted_figure_is_rebuilt_alone(self, project, suffix):
@@ -142,9 +150,12 @@ class TestWorkflow:
         figure.write_bytes(kept)
 
     def test_words_about_code_rerun_nothing(self, project):
-        edit(project / "src/bestarm/baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  #")
-        edit(project / "src/bestarm/baics/steps.py", '"""The steps of', '"""Steps of')
+        steps = project / "src/bestarm/baics/steps.py"
+        before = steps.read_bytes()
+        edit(steps, "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  #")
+        edit(steps, '"""The steps of', '"""Steps of')
         assert not jobs(snakemake(project, "-n", ALL))
+        steps.write_bytes(before)  # else all is compiled again
 
     def test_an_edit_to_a_picture_simulates_nothing(self, project):
         edit(project / "src/bestarm/baics/plots.py", "where the pulls go", "where pulls go")
@@ -190,49 +201,64 @@ class TestWorkflow:
 
     def test_an_edit_to_a_strategy_reruns_its_paper_and_nothing_else(self, project):
         snakemake(project, ALL)
-        toy_before = (project / "figures/smoke/toy/fig1.svg").stat().st_mtime_ns
-        edit(project / "src/bestarm/baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6")
-        table = project / "figures/smoke/baics/table1.csv"
-        before = table.read_bytes()
+        before = {path: path.stat().st_mtime_ns for path in files_of(project)}
+        edit(project / "src/bestarm/toy/strategies.py", "lead = 0.0", "lead = 1.0")
+        table = project / "figures/smoke/toy/fig1.csv"
+        old = table.read_bytes()
         done = jobs(snakemake(project, ALL))
-        assert done["shard", "baics"] == len(BAICS.experiments) + 2  # three shards of example1
-        assert {paper for _, paper in done} == {"baics", ""}
+        assert done["shard", "toy"] == 2
+        assert {paper for _, paper in done} == {"toy", ""}
         shared = {rule for rule, paper in done if not paper}
         assert shared == {"claims", "overview", "captions", "manifest"}
-        assert table.read_bytes() != before
-        assert (project / "figures/smoke/toy/fig1.svg").stat().st_mtime_ns == toy_before
+        assert table.read_bytes() != old
+        assert {path: path.stat().st_mtime_ns for path in before} == before
         assert nothing_to_do(snakemake(project, ALL))
 
+    def test_an_edit_to_a_compiled_strategy_simulates_its_paper(self, project):
+        steps = project / "src/bestarm/baics/steps.py"
+        edit(steps, "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6")
+        listed = jobs(snakemake(project, "-n", ALL))
+        assert listed["shard", "baics"] == len(BAICS.experiments) + 2  # three shards of example1
+        assert not listed["shard", "toy"]
+        edit(steps, "INITIAL_DRAWS = 6", "INITIAL_DRAWS = 5")
+
     def test_one_core_gives_the_same_bytes(self, project):
-        before = {path.name: path.read_bytes() for path in files_of(project)}
+        """Of a picture with shards, of one without, and of one of a paper that is not compiled."""
+        pictures = [
+            f"figures/smoke/{n}.svg" for n in ("baics/table1", "baics/tracking", "toy/fig1")
+        ]
+        made = [
+            (project / file).with_suffix(e) for file in pictures for e in (".csv", ".svg", ".pdf")
+        ]
+        before = [path.read_bytes() for path in made]
         for old in ("results", "figures/smoke", ".snakemake"):
             shutil.rmtree(project / old)
-        snakemake(project, "--cores", "1", "figures/smoke/baics/all")
-        assert {path.name: path.read_bytes() for path in files_of(project)} == before
+        snakemake(project, "--cores", "1", *pictures)
+        assert [path.read_bytes() for path in made] == before
 
 
 class TestMoreReplications:
     """`--config replications=N`, after the paper's replications, which are made few."""
 
-    TARGET = "figures/more/cbmai/decay.csv"
-    SIZE = "decay: {replications: 200000, per_shard: 20000}"
+    TARGET = "figures/more/baics/two-stage.csv"
+    SIZE = "two-stage: {replications: 300, per_shard: 100}"
 
     def test_new_shards_follow_the_old_which_stay_as_they_are(self, project):
         shutil.rmtree(project / "figures/more", ignore_errors=True)  # kept ones count as made
         edit(
             project / "workflow/scales/paper.yaml",
             self.SIZE,
-            "decay: {replications: 4, per_shard: 2}",
+            "two-stage: {replications: 4, per_shard: 2}",
         )
-        snakemake(project, "results/paper/cbmai/decay/summary.csv")
-        kept = list((project / "results/paper/cbmai/decay").iterdir())
+        snakemake(project, "results/paper/baics/two-stage/summary.csv")
+        kept = list((project / "results/paper/baics/two-stage").iterdir())
         kept += [
-            project / "figures/cbmai/decay.csv",
-            project / "results/paper/cbmai/instances.json",
+            project / "figures/baics/two-stage.csv",
+            project / "results/paper/baics/instances.json",
         ]
         before = [(path.stat().st_mtime_ns, path.read_bytes()) for path in kept]
         done = jobs(snakemake(project, self.TARGET, "--config", "replications=10"))
-        assert done == {("shard", "cbmai"): 3, ("summary", "cbmai"): 1, ("table", "cbmai"): 1}
+        assert done == {("shard", "baics"): 3, ("summary", "baics"): 1, ("table", "baics"): 1}
         assert [(path.stat().st_mtime_ns, path.read_bytes()) for path in kept] == before
         table = read_table(project / self.TARGET)
         assert set(table.n[table.statistic == "error_rate"]) == {10}
@@ -240,24 +266,29 @@ class TestMoreReplications:
     def test_asking_again_does_nothing(self, project):
         again = snakemake(project, self.TARGET, "--config", "replications=10")
         assert nothing_to_do(again)
-        assert nothing_to_do(snakemake(project, "-n", "results/paper/cbmai/decay/summary.csv"))
+        assert nothing_to_do(snakemake(project, "-n", "results/paper/baics/two-stage/summary.csv"))
 
     def test_fewer_are_the_first_shards(self, project):
         done = jobs(snakemake(project, self.TARGET, "--config", "replications=4"))
-        assert done == {("summary", "cbmai"): 1, ("table", "cbmai"): 1}
-        few = project / "results/more/cbmai/decay/summary.csv"
-        assert few.read_bytes() == (few.parents[3] / "paper/cbmai/decay/summary.csv").read_bytes()
+        assert done == {("summary", "baics"): 1, ("table", "baics"): 1}
+        few = project / "results/more/baics/two-stage/summary.csv"
+        assert (
+            few.read_bytes() == (few.parents[3] / "paper/baics/two-stage/summary.csv").read_bytes()
+        )
 
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
             ((TARGET,), "figures under figures/more need --config replications=N"),
             (
-                ("results/smoke/cbmai/decay/summary.csv", "--config", "replications=10"),
+                ("results/smoke/baics/two-stage/summary.csv", "--config", "replications=10"),
                 "others take none",
             ),
             ((TARGET, "--config", "replications=5"), "multiple of per_shard, got 5 and 2; the n"),
-            ((TARGET, "--config", "replications=many"), "for cbmai/decay: replications: must be a"),
+            (
+                (TARGET, "--config", "replications=many"),
+                "for baics/two-stage: replications: must be a",
+            ),
             ((TARGET, "--config", "runs=10"), "--config runs: unknown, allowed is replications"),
         ],
     )
@@ -286,12 +317,12 @@ class TestFreshClone:
 
 
 class TestSite:
-    """From the committed figures, with a sixth paper that has none."""
+    """From the committed figures, with another paper that has none."""
 
     SITE = "site/index.html"
 
     def test_a_fresh_clone_simulates_nothing(self, project):
-        toy.add_to(project)
+        toy.beside(project, "baics")
         shutil.rmtree(project / "notebooks", ignore_errors=True)
         assert jobs(snakemake(project, "-n", self.SITE)) == {("api", ""): 1, ("site", ""): 1}
 
@@ -308,11 +339,11 @@ class TestSite:
         assert nothing_to_do(snakemake(project, self.SITE))
 
     def test_new_file_times_rebuild_nothing(self, project):
-        (project / "figures/cbmai/fig2.csv").touch()
+        (project / "figures/baics/fig2.csv").touch()
         (project / "docs/design.md").touch()
         assert nothing_to_do(snakemake(project, "-n", self.SITE))
 
-    @pytest.mark.parametrize("path", ["figures/cbmai/fig2.svg", "docs/readings.md"])
+    @pytest.mark.parametrize("path", ["figures/baics/fig2.svg", "docs/readings.md"])
     def test_an_edit_to_what_it_shows_rebuilds_it(self, project, path):
         before = (project / path).read_bytes()
         (project / path).write_bytes(before + b"\n")

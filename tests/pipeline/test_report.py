@@ -12,6 +12,7 @@ from bestarm.pipeline.report import INLINE, PAGES, fill, read_ledger
 from bestarm.pipeline.report_speed import (
     command_table,
     growth_table,
+    import_table,
     peer_table,
     speed_table,
     strategy_table,
@@ -299,3 +300,4 @@ def test_growth_and_peers_have_tables_of_their_own():
     falling = bench.assign(value=[10.0, 9.0, 8.0, 1.0, 1.0])
     assert growth_table(falling).splitlines()[2].endswith("| beyond 100,000 |")
     assert growth_table(bench[4:]) == peer_table(bench[4:]) == "Not measured."
+    assert import_table(bench) == "Not measured."

@@ -85,7 +85,7 @@ def test_without_its_server_a_command_does_the_job_itself(root, tmp_path, monkey
 def test_other_commands_are_not_asked_for(server):
     assert client.ask(["list", "baics"]) is None
     assert client.ask(["workflow"]) is None
-    assert client.ask(["workflow", "compile", "baics"]) is None
+    assert client.ask(["workflow", "notebook", "baics"]) is None
 
 
 @pytest.fixture

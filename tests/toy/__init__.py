@@ -9,9 +9,16 @@ from bestarm.pipeline.registry import TITLES
 HERE = Path(__file__).parent
 
 
-def add_to(project: Path) -> None:
-    """Add the toy paper to a copy of the project: one folder, its data, one registry line."""
-    shutil.copytree(HERE / "toy", project / "src/bestarm/toy")
+def add_to(project: Path, compiled: bool = True) -> None:
+    """Add the toy paper to a copy of the project: one folder, its data, one registry line.
+
+    If it is not compiled, the copy has the kernels of the project, and takes them from its cache.
+    """
+    folder = shutil.copytree(HERE / "toy", project / "src/bestarm/toy")
+    if not compiled:
+        code = (folder / "strategies.py").read_text()
+        code = code.replace("from bestarm.core.compile import jit\n", "").replace("@jit\n", "")
+        (folder / "strategies.py").write_text(code)
     (project / "data/instances/toy").mkdir()
     shutil.copy(HERE / "data/claims.yaml", project / "data/claims/toy.yaml")
     shutil.copy(HERE / "data/published.csv", project / "data/published/toy.csv")
@@ -23,8 +30,8 @@ def add_to(project: Path) -> None:
 
 
 def beside(project: Path, paper: str) -> None:
-    """Add the toy to a copy of the project and take out all papers but one."""
-    add_to(project)
+    """Add the toy, not compiled, to a copy of the project and take out all papers but one."""
+    add_to(project, compiled=False)
     registry = project / "src/bestarm/pipeline/registry.py"
     others = [name for name in TITLES if name != paper]
     text = registry.read_text()

@@ -14,6 +14,7 @@ import seaborn.objects as so
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
@@ -60,10 +61,25 @@ THEME: dict[Any, Any] = sns.axes_style("ticks") | {
 }
 
 
+class DrawnOnce(Figure):
+    """A figure that is drawn once per file.
+
+    Matplotlib draws a figure that has a layout engine twice: once with nothing written, so that the
+    engine runs. Here only the engine runs then.
+    """
+
+    def draw(self, renderer: Any) -> None:
+        engine = self.get_layout_engine()
+        if isinstance(engine, ConstrainedLayoutEngine) and self.canvas.is_saving():
+            engine.execute(self)
+        else:
+            super().draw(renderer)
+
+
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure of a size in inches, in the project's theme."""
     mpl.rcParams.update(THEME)
-    return Figure(figsize=(width, height), layout="constrained")
+    return DrawnOnce(figsize=(width, height), layout="constrained")
 
 
 def caption(figure: Figure, text: str) -> None:

@@ -10,7 +10,10 @@ import socket
 #: Where the environment names the server's socket.
 SOCKET = "BESTARM_JOBS"
 #: The commands that it does.
-SHORT = ("shard", "summary", "table", "plot", "claims", "overview", "captions", "manifest")
+SHORT = (
+    *("compile", "instances", "shard", "summary", "table", "plot"),
+    *("claims", "overview", "arena", "captions", "manifest"),
+)
 
 
 def ask(arguments: list[str]) -> int | None:

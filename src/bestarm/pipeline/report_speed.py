@@ -30,7 +30,7 @@ REBUILD = {
 #: quarter of an hour.
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: How the names of measurements begin that have a table of their own.
-ELSEWHERE = ("command: ", "peer: ", "growth: ")
+ELSEWHERE = ("command: ", "peer: ", "growth: ", "import: ")
 #: What is enough to run on one's own problem.
 INSTALL = {"pip install .": "the algorithms and the command line, in an environment of their own"}
 
@@ -116,6 +116,19 @@ def growth_table(bench: pd.DataFrame) -> str:
     return _with_machine(pd.DataFrame(shown), rows.machine)
 
 
+def import_table(bench: pd.DataFrame) -> str:
+    """The processor time of importing what a process begins with."""
+    rows = bench[bench.measure.str.startswith("import: ")]
+    if rows.empty:
+        return "Not measured."
+    shown = {
+        "import": rows.measure.str.removeprefix("import: "),
+        "processor time": rows.value.map(lambda seconds: f"{1000 * seconds:.0f} ms"),
+        "who": rows.how.str.split("; ").str[-1],
+    }
+    return _with_machine(pd.DataFrame(shown), rows.machine)
+
+
 def speed_table(bench: pd.DataFrame) -> str:
     """What `make bench` measured, without what has a table of its own."""
     bench = bench[~bench.measure.str.startswith(ELSEWHERE)]
@@ -133,7 +146,7 @@ def speed_table(bench: pd.DataFrame) -> str:
 
 def time_table(bench: pd.DataFrame) -> str:
     """How long builds take, and how much of it is simulation."""
-    rows = bench[bench.unit.eq("s") & ~bench.measure.str.startswith(("command: ", "job: "))]
+    rows = bench[bench.unit.eq("s") & ~bench.measure.str.startswith((*ELSEWHERE, "job: "))]
     shares = bench.set_index("measure").value
     simulation = [
         shares.get(f"{measure.split(',')[0]}: share of that time in simulation")

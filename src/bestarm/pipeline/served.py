@@ -90,6 +90,7 @@ class Server:
         child = os.fork()
         if child == 0:
             self.selector.close()
+            gc.set_threshold(100_000)  # a job is short, and its garbage little
             _do(request, files)
         for file in files:
             os.close(file)
@@ -128,6 +129,8 @@ def _import(command: str = "", paper: str = "") -> None:
     with suppress(Exception):
         if command in modules:
             registry.PAPERS[paper].module(modules[command])
+        elif command == "arena":
+            import bestarm.arena.pictures  # noqa: F401
         elif command == "shard":
             _load_kernels(paper)
 

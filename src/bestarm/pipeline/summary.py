@@ -17,9 +17,14 @@ from bestarm.pipeline.shard import open_shard
 #: Runs of a cell that are held at a time where tallies are kept; as many are summed up at once, so
 #: that up to here the last bit of a sum is that of all runs together.
 BLOCK = 100_000
+#: Shards whose footers are kept. One of hundreds of cells takes longer to read than a cell's runs.
+FOOTERS = 16
+
+#: A shard's file, and its footer if it is kept.
+Shard = tuple[Path, pq.FileMetaData | None]
 
 
-def summarise(plan: Plan, shards: list[Path]) -> pd.DataFrame:
+def summarise(plan: Plan, paths: list[Path]) -> pd.DataFrame:
     """Summarise an experiment from its shards 0, 1, ....
 
     Where the paper's statistics come from tallies, memory does not depend on the number of shards;
@@ -28,8 +33,10 @@ def summarise(plan: Plan, shards: list[Path]) -> pd.DataFrame:
     Raises:
         InputError: a shard is damaged, of another plan or code, or not the one of its place.
     """
-    for index, path in enumerate(shards):
-        check_shard(plan, index, path)
+    shards: list[Shard] = []
+    for index, path in enumerate(paths):
+        footer = check_shard(plan, index, path)
+        shards.append((path, footer if index < FOOTERS else None))
     statistics = registry.PAPERS[plan.paper].statistics
     rows = []
     for position, cell in enumerate(plan.cell_objects()):
@@ -51,9 +58,10 @@ def _add(one: dict, other: dict) -> dict:
     return {name: value + other[name] for name, value in one.items()}
 
 
-def check_shard(plan: Plan, index: int, path: Path) -> None:
-    """Raises InputError if a file is not shard `index` of a plan."""
+def check_shard(plan: Plan, index: int, path: Path) -> pq.FileMetaData:
+    """A shard's footer. Raises InputError if the file is not shard `index` of a plan."""
     with open_shard(path, plan) as shard:
+        footer = shard.metadata
         found = _read(path, shard, 0, ["replication"])["replication"].to_numpy()
     first = index * plan.per_shard
     if not np.array_equal(found, np.arange(first, first + plan.per_shard)):
@@ -61,13 +69,14 @@ def check_shard(plan: Plan, index: int, path: Path) -> None:
             f"{path}: does not hold replications {first} to {first + plan.per_shard - 1}; "
             "delete it and run again"
         )
+    return footer
 
 
-def runs_of(plan: Plan, shards: list[Path], position: int) -> dict[str, np.ndarray]:
+def runs_of(plan: Plan, shards: list[Shard], position: int) -> dict[str, np.ndarray]:
     """The runs of a cell in some shards, which are opened one after the other."""
     groups = []
-    for path in shards:
-        with pq.ParquetFile(path) as shard:
+    for path, footer in shards:
+        with pq.ParquetFile(path, metadata=footer) as shard:
             groups.append(_read(path, shard, position))
     return outcomes_of(plan, pa.concat_tables(groups))
 

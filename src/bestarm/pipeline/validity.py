@@ -101,6 +101,8 @@ def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[Any, Doubt]]:
     """
     names = ["wrong_stops", "error_rate", "share_capped"]
     seen = pd.concat([t[t.statistic.isin(names)] for t in tables])
+    if seen.empty:
+        return
     seen = seen.drop_duplicates([*CELL, "x", "statistic"])
     by = {name: seen[seen.statistic == name].drop_duplicates(CELL) for name in names}
     stops, capped = (by[name].set_index(CELL).value for name in ("wrong_stops", "share_capped"))
