@@ -116,7 +116,7 @@ CHANGES = {
     "arena/elimination.py": ("4 * len", "5 * len", lambda e: e.strategy == "Elimination"),
     "arena/elimination.yaml": ("licence: MIT", "licence: ISC", lambda e: e.reading == "submitted"),
     "bestarm/core/pure_exploration/top_two.py": (
-        "left = coins.random()", "left = 1.0 - coins.random()", lambda e: e.strategy == "TopTwo"
+        "BETA = 0.5", "BETA = 0.4", lambda e: e.strategy == "TopTwo"
     ),
     "bestarm/baics/frank_wolfe.py": (
         "import math", "import math\n\nOTHER = 1", of_baics
