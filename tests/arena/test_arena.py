@@ -18,16 +18,13 @@ from bestarm.arena.cells import (
     MOST_CELLS,
     MOST_PULLS,
     PROVEN,
-    Entry,
-    arenas,
-    bound_of,
     budget_cells,
     cells,
     deltas_of,
     smallest_cells,
     submitted_cells,
-    time_of,
 )
+from bestarm.arena.entries import Entry, arenas, bound_of, time_of
 from bestarm.arena.submissions import given_of, submissions
 from bestarm.common.files import data_folder
 from bestarm.core.estimates import wilson
@@ -94,14 +91,13 @@ def test_the_kept_tables_are_those_described(kept):
     hashes = {provenance["table"]: provenance["sha256"]} | provenance["beside"]
     for name, known in hashes.items():
         assert hashlib.sha256((KEPT / name).read_bytes()).hexdigest() == known
-    made = {runs.measure: "cells", runs.count_errors: "errors", runs.spend: "budgets"}
-    wanted = {name: [] for name in made.values()}
-    for job in table.jobs():
-        wanted[made[job.work]].append((*job.arguments[0], *job.arguments[1:]))
-    for name, rows in wanted.items():
-        level = "budget" if name == "budgets" else "delta"
-        columns = [*Entry._fields, level, "runs"]
-        assert list(kept[name][columns].itertuples(index=False, name=None)) == rows
+    jobs = table.jobs()
+    for file, _, level, work in table.KINDS.values():
+        wanted = [(*job.arguments[0], *job.arguments[1:]) for job in jobs if job.work is work]
+        found = kept[file.removesuffix(".csv")][[*Entry._fields, level, "runs"]]
+        assert list(found.itertuples(index=False, name=None)) == wanted
+    hashed = pd.read_csv(KEPT / table.FINGERPRINTS)
+    assert list(hashed["row"]) == [job.name for job in jobs]
 
 
 FAST = [

@@ -12,10 +12,12 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import jupytext
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
+from bestarm import arena
 from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, Look
 from bestarm.common.style import caption, new_figure, save
 from bestarm.common.tables import assemble, read_table
@@ -24,6 +26,7 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions, write_captions
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report_verdicts import headline_text, verdict_table
+from bestarm.pipeline.site import arena as arena_page
 from bestarm.pipeline.site import build, ledger, texts
 from bestarm.pipeline.site.chart import chart
 from bestarm.pipeline.site.code import Code
@@ -275,6 +278,29 @@ def test_a_paper_begins_with_what_it_asks_and_a_link_to_it(paper, root, files, p
     assert html.index('id="found"') < html.index('class="tally"')
     anchors = [link for link in pages[f"{paper}.html"].links if link == "#contents"]
     assert len(anchors) == len(registry.PAPERS[paper].targets)
+
+
+def test_the_arena_has_its_pictures_and_a_line_per_cell(root, files, pages):
+    """Lines say the numbers of the kept table, and have the keys that filters offer."""
+    page = pages["arena.html"]
+    for name in arena.PICTURES:
+        stem = f"figures/arena/{name}.svg"
+        assert files[stem] == smaller((root / stem).read_bytes())
+        assert [around[-1] for src, _, around in page.pictures if src == stem] == [name]
+    kept = pd.read_csv(root / "data/arena/cells.csv")
+    html = files["arena.html"].decode()
+    lines = re.findall(r"<tr [^>]*data-family.*?</tr>", html)
+    values = [re.findall("<td>(.*?)</td>", line) for line in lines]
+    table = pd.DataFrame(values, columns=list(arena_page.COLUMNS))
+    assert (table.strategy == kept.strategy).all()
+    means = table["pulls/bound"].str.removeprefix("&gt; ").astype(float)
+    np.testing.assert_allclose(means, kept.ratio, rtol=6e-3)
+    assert ((table["surely above δ"] == "yes") == (kept.error_low > kept.delta)).all()
+    for column in arena_page.CHOICES:
+        offered = re.search(rf'<select name="{column}">(.*?)</select>', html)[1]
+        keys = set(re.findall(r'value="([^"]+)"', offered))
+        assert keys == set(re.findall(rf'<tr [^>]*data-{column}="([^"]*)"', html))
+        assert len(keys) == kept[column].nunique()
 
 
 def test_run_times_are_those_measured():

@@ -1,6 +1,7 @@
 """Steps of the strategies against slow references: numpy, scipy, and nearest instances by hand."""
 
 import math
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -31,6 +32,16 @@ def track_and_stop(states):
         tracked += share
         arm = forced(state)
         yield int((tracked - state.pulls).argmax()) if arm is None else arm
+
+
+def d_tracking(states):
+    """Allocations at geometric times; the latest one, times t."""
+    renewal, share = 0, np.empty(0)
+    for t, state in enumerate(states, K):
+        if t > renewal:
+            share, renewal = characteristic_time(PROBLEM, state.means, 1e-3).allocation, 1.1 * t
+        arm = forced(state)
+        yield int((t * share - state.pulls).argmax()) if arm is None else arm
 
 
 def frank_wolfe(states):
@@ -72,19 +83,38 @@ def top_two(states):
         yield arm
 
 
-def game(states):
-    """AdaHedge (de Rooij et al. 2014) with its mixability gap, against the nearest instance."""
-    tracked, gains, gap, leader = np.ones(K), np.zeros(K), 0.0, -1
+def half_top_two(states):
+    """The leader with probability 1/2, else the challenger of least transport cost."""
+    coins = streams_of(3, 0).coins
+    for state in states:
+        arm = forced(state)
+        if arm is None:
+            leads, n, mu = int(state.means.argmax()), state.pulls, state.means
+            costs = n[leads] * n / (n[leads] + n) * (mu[leads] - mu) ** 2
+            costs[leads] = np.inf
+            arm = leads if coins.random() < 0.5 else int(costs.argmin())
+            coins.random()  # which of the arms that rise or fall; there is one
+        yield arm
+
+
+def game(states, keep=False):
+    """AdaHedge (de Rooij et al. 2014) with its mixability gap, against the nearest instance.
+
+    With `keep`, a learner goes on where it was when its answer last led.
+    """
+    tracked, learners, leader = np.ones(K), {}, -1
     for t, state in enumerate(states, K):
-        if state.leader[0] != leader:
-            leader, gains, gap = state.leader[0], np.zeros(K), 0.0
+        if state.leader[0] != leader and not keep:
+            learners.clear()
+        leader = state.leader[0]
+        gains, gap = learners.get(leader, (np.zeros(K), 0.0))
         eta = math.log(K) / gap if gap else np.inf
         w = softmax(eta * gains) if gap else (gains == gains.max()) / (gains == gains.max()).sum()
         away = np.abs(state.means - nearest(PROBLEM, state.means, w).alternative)
         new = 0.5 * (away + np.sqrt(2.0 * math.log(t) / state.pulls)) ** 2
         gains = gains + new
         mixed = logsumexp(eta * new, b=w) / eta if gap else new[w > 0.0].max()
-        gap += max(mixed - w @ new, 0.0)
+        learners[leader] = (gains, gap + max(mixed - w @ new, 0.0))
         tracked += w
         arm = forced(state)
         yield int((tracked - state.pulls).argmax()) if arm is None else arm
@@ -95,6 +125,9 @@ REFERENCES = {
     "FrankWolfe": frank_wolfe,
     "TopTwo": top_two,
     "Game": game,
+    "DTrackAndStop": d_tracking,
+    "HalfTopTwo": half_top_two,
+    "LearnersGame": partial(game, keep=True),
 }
 
 
@@ -103,3 +136,14 @@ def test_arms_are_those_of_a_slow_reference(name):
     states = [play(STRATEGIES[name], MEANS, 1e-300, t)[0] for t in range(K, K + PULLS + 1)]
     arms = [int((b.pulls - a.pulls).argmax()) for a, b in pairwise(states)]
     assert list(REFERENCES[name](states[:-1])) == arms
+
+
+def test_learners_go_on_where_they_were():
+    """With means nearly tied the leader changes and comes back; the game then plays differently."""
+    close = np.array([0.02, 0.0, 0.0, 0.0])
+    arms = {}
+    for name in ("Game", "LearnersGame"):
+        states = [play(STRATEGIES[name], close, 1e-300, t)[0] for t in range(K, K + 201)]
+        arms[name] = [int((b.pulls - a.pulls).argmax()) for a, b in pairwise(states)]
+        assert list(REFERENCES[name](states[:-1])) == arms[name]
+    assert arms["Game"] != arms["LearnersGame"]

@@ -257,7 +257,49 @@ def test_filters_of_a_paper_hide_figures_without_such_claims(open_page):
     expect(page.locator("#claim-fig5-median-lagex")).to_be_visible()  # a link clears the filters
 
 
-@pytest.mark.parametrize("path", [*(f"{paper}.html" for paper in registry.PAPERS), *NOTEBOOKS])
+def test_cells_of_the_arena_are_chosen_and_sorted(open_page):
+    page = open_page("arena.html")
+    rows = page.locator("table.cells tbody tr")
+    shown = page.locator("table.cells tbody tr:visible")
+    total = rows.count()
+    count = page.locator(".filters output")
+    expect(count).to_have_text(f"{total} of {total} cells")
+    page.locator("select[name=family]").select_option("best k arms")
+    page.locator("select[name=delta]").select_option(label="0.01")
+    page.locator("select[name=rule]").select_option("proven")
+    some = shown.count()
+    assert 0 < some < total / 4
+    expect(count).to_have_text(f"{some} of {total} cells")
+    texts = shown.evaluate_all("r => r.map(r => [...r.cells].map(c => c.textContent))")
+    assert all((t[0], t[3], t[4]) == ("best k arms", "proven", "0.01") for t in texts)
+    heads = page.locator("table.cells thead th")
+    column = heads.all_inner_texts().index("pulls/bound")
+    heads.nth(column).get_by_role("button").click()
+    expect(heads.nth(column)).to_have_attribute("aria-sort", "ascending")
+    values = f"r => r.map(r => Number(r.cells[{column}].textContent))"
+    up = shown.evaluate_all(values)
+    assert up == sorted(up)
+    assert len(up) == some  # those hidden stay so
+    page.locator("select[name=strategy]").select_option("Game")
+    assert set(shown.locator("td:nth-child(3)").all_inner_texts()) == {"Game"}
+    page.locator("select[name=family]").select_option("")
+    page.get_by_label("Words").fill("nothing like it")
+    expect(count).to_have_text(f"0 of {total} cells")
+
+
+def test_cells_of_the_arena_are_a_plain_table_without_scripts(browser, site):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / "arena.html").as_uri())
+    assert page.locator("table.cells tbody tr:visible").count() > 100
+    assert not page.locator(".filters").is_visible()
+    context.close()
+
+
+PICTURED = [*(f"{paper}.html" for paper in registry.PAPERS), "arena.html", *NOTEBOOKS]
+
+
+@pytest.mark.parametrize("path", PICTURED)
 def test_text_of_figures_can_be_read_on_a_phone(open_page, site, path):
     """No text but exponents is below 11 pixels: pictures scroll sideways instead."""
     page = open_page(path, PHONE)

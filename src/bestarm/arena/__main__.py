@@ -2,8 +2,8 @@
 
     python -m bestarm.arena --out data/arena/cells.csv
 
-A cell is done once: an interrupted run goes on where it was. A new submission plays all cells
-again.
+Only cells that are new are played, or whose code, instances or submission changed since their row
+was made; the other rows are kept as they are. An interrupted run goes on where it was.
 """
 
 from bestarm.common.generate import command_line

@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from functools import cache
-from importlib.util import find_spec
-from typing import Any, NamedTuple
 
+from bestarm.arena.entries import Entry, arenas, bound_of, time_of
 from bestarm.arena.submissions import Submission, submissions
-from bestarm.common.arena import Arena, Family
-from bestarm.core.information import needed_information
-from bestarm.core.pure_exploration.optimum import characteristic_time
-from bestarm.core.pure_exploration.strategies import STRATEGIES
-from bestarm.pipeline import registry
+from bestarm.common.arena import Family
 
+#: Strategies of core/pure_exploration that play; the list has no place for the others.
+PLAYED = ("TrackAndStop", "FrankWolfe", "TopTwo", "Game")
 #: The list is at most so long, without submissions; bounds on mean pulls are at most so large.
 MOST_CELLS, MOST_PULLS = 150, 3000.0
 DELTAS = (0.1, 0.01)
@@ -19,48 +16,6 @@ DELTAS = (0.1, 0.01)
 PROVEN, WRITTEN = "proven", "as written"
 #: The reading of strategies that are not a paper's own.
 GENERIC, SUBMITTED = "generic", "submitted"
-
-
-class Entry(NamedTuple):
-    """A cell, played at every delta of DELTAS that its instance allows."""
-
-    family: str
-    paper: str
-    instance: str
-    strategy: str
-    rule: str
-    reading: str
-
-
-@cache
-def arenas() -> dict[str, Arena]:
-    """What each paper brings, of those that bring something."""
-    return {
-        paper: known.module("arena").ARENA
-        for paper, known in registry.PAPERS.items()
-        if find_spec(f"bestarm.{paper}.arena")
-    }
-
-
-def instance_of(entry: Entry) -> Any:
-    """The instance of a cell, as its paper's model."""
-    family = arenas()[entry.paper].families[entry.family]
-    return next(one for one in family.instances if one.name == entry.instance)
-
-
-@cache
-def time_of(entry: Entry) -> float:
-    """T* of the instance of a cell."""
-    arena, instance = arenas()[entry.paper], instance_of(entry)
-    if (time := arena.families[entry.family].time) is not None:
-        return time(instance)
-    assert arena.problem is not None
-    return characteristic_time(*arena.problem(instance)).time
-
-
-def bound_of(entry: Entry, delta: float) -> float:
-    """T* kl(delta, 1 - delta): mean pulls of every delta-correct strategy are at least this."""
-    return time_of(entry) * needed_information(delta)
 
 
 def deltas_of(entry: Entry) -> list[float]:
@@ -106,7 +61,7 @@ def _of_family(family: str, paper: str, one: Family) -> Iterator[Entry]:
     for instance in one.instances:
         for strategy, reading in one.proven.items():
             yield Entry(family, paper, instance.name, strategy, PROVEN, reading)
-        for strategy in STRATEGIES if one.generic else ():
+        for strategy in PLAYED if one.generic else ():
             yield Entry(family, paper, instance.name, strategy, PROVEN, GENERIC)
         for strategy, reading in one.written.items():
             yield Entry(family, paper, instance.name, strategy, WRITTEN, reading)

@@ -6,16 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestarm.arena.cells import (
-    GENERIC,
-    SUBMITTED,
-    Entry,
-    arenas,
-    bound_of,
-    instance_of,
-    submitted_cells,
-    time_of,
-)
+from bestarm.arena.cells import GENERIC, SUBMITTED, submitted_cells
+from bestarm.arena.entries import Entry, arenas, bound_of, instance_of, time_of
 from bestarm.arena.submissions import given_of
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import mean, proportion

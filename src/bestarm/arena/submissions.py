@@ -1,6 +1,7 @@
 """Strategies that people submit: arena/NAME.yaml and a Python class."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -78,7 +79,7 @@ def given_of(one: Submission, folder: Path | None = None) -> Given:
     """
     where, _, name = one.strategy.partition(":")
     if where.endswith(".py"):
-        module: Any = plugins.load_file((folder or submissions_folder()) / where)
+        module: Any = plugins.load_file(source_of(one, folder))
     else:
         try:
             module = import_module(where)
@@ -87,3 +88,21 @@ def given_of(one: Submission, folder: Path | None = None) -> Given:
     if not hasattr(module, name):
         raise InputError(f"{one.name}: strategy: {where} has no {name}")
     return plugins.given(getattr(module, name), one.name, one.strategy)
+
+
+def source_of(one: Submission, folder: Path | None = None) -> Path:
+    """The file that the class of a submission is in.
+
+    Raises:
+        InputError: it is of a module that is not installed.
+    """
+    where = one.strategy.partition(":")[0]
+    if where.endswith(".py"):
+        return (folder or submissions_folder()) / where
+    try:
+        found = find_spec(where)
+    except ImportError as error:
+        raise InputError(f"{one.name}: strategy: {error}") from None
+    if found is None or found.origin is None:
+        raise InputError(f"{one.name}: strategy: there is no module {where}")
+    return Path(found.origin)

@@ -1,19 +1,19 @@
-"""The kept tables of the arena, in one folder: cells.csv, errors.csv and budgets.csv."""
+"""The kept tables of the arena, in one folder: cells.csv, errors.csv and budgets.csv.
+
+Beside them fingerprints.csv has a line per row: what the row depended on when it was made.
+"""
 
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from bestarm.arena.cells import (
-    Entry,
-    budget_cells,
-    cells,
-    deltas_of,
-    smallest_cells,
-    submitted_cells,
-)
+from bestarm.arena.cells import budget_cells, cells, deltas_of, smallest_cells, submitted_cells
+from bestarm.arena.entries import Entry
+from bestarm.arena.fingerprints import fingerprint
 from bestarm.arena.runs import (
     BUDGET_COLUMNS,
     COLUMNS,
@@ -29,50 +29,111 @@ from bestarm.arena.runs import (
 from bestarm.common.arithmetic import same_bits
 from bestarm.common.generate import Job, finish, gather
 from bestarm.core.files import write_text
+from bestarm.core.inputs import InputError
 
-ERRORS, BUDGETS = "errors.csv", "budgets.csv"
+FINGERPRINTS = "fingerprints.csv"
+#: Rows of tables by name and fingerprint: numbers, or their text as it was written.
+Rows = dict[tuple[str, str], dict[str, Any]]
+
+
+class Kind(NamedTuple):
+    """A kind of row, and its table."""
+
+    file: str
+    columns: list[str]
+    level: str  # the column after those of `Entry` that tells rows apart
+    work: Callable[..., dict[str, Any]]
+
+
+KINDS = {
+    "cell": Kind("cells.csv", COLUMNS, "delta", measure),
+    "errors": Kind("errors.csv", ERROR_COLUMNS, "delta", count_errors),
+    "budget": Kind("budgets.csv", BUDGET_COLUMNS, "budget", spend),
+}
 
 
 def _name(kind: str, entry: Entry, level: float) -> str:
     return re.sub(r"[^\w=.]+", "-", " ".join((kind, *entry, f"{level:g}")))
 
 
+def _job(kind: str, entry: Entry, level: float, runs: int) -> Job:
+    code = fingerprint(entry, level, runs)
+    return Job(_name(kind, entry, level), KINDS[kind].work, (list(entry), level, runs), code)
+
+
 def jobs() -> list[Job]:
     """One for each row of cells.csv, then of errors.csv, then of budgets.csv."""
     every = [*cells(), *submitted_cells()]
     found = [
-        Job(_name("cell", entry, delta), measure, (list(entry), delta, runs_of(entry)))
-        for entry in every
-        for delta in deltas_of(entry)
+        _job("cell", entry, delta, runs_of(entry)) for entry in every for delta in deltas_of(entry)
     ]
     found += [
-        Job(_name("errors", entry, delta), count_errors, (list(entry), delta, RUNS_ERRORS))
+        _job("errors", entry, delta, RUNS_ERRORS)
         for entry in smallest_cells()
         for delta in deltas_of(entry)
     ]
-    found += [
-        Job(_name("budget", entry, budget), spend, (list(entry), budget, RUNS_BUDGET))
-        for entry, budget in budget_cells()
-    ]
+    found += [_job("budget", entry, budget, RUNS_BUDGET) for entry, budget in budget_cells()]
     return found
 
 
-def make(out: Path, threads: int) -> None:
-    """Play what is missing and write the tables; `out` is cells.csv."""
-    every = jobs()
-    with same_bits():  # some pulls depend on the last bit of a design
-        rows = gather(every, out, threads, "arena")
+def kept(folder: Path) -> Rows:
+    """The rows of the tables of a folder, as written, by name and fingerprint."""
+    if not (folder / FINGERPRINTS).exists():
+        return {}
+    known = _read(folder / FINGERPRINTS)
+    codes = dict(zip(known["row"], known["fingerprint"], strict=True))
+    found: Rows = {}
+    for kind, one in KINDS.items():
+        table = _read(folder / one.file)
+        if list(table.columns) != one.columns:
+            continue  # of another version
+        for values in table.itertuples(index=False, name=None):
+            row = dict(zip(one.columns, values, strict=True))
+            entry = Entry(*(row[column] for column in Entry._fields))
+            name = _name(kind, entry, float(row[one.level]))
+            if name in codes:
+                found[name, codes[name]] = row
+    return found
+
+
+def _read(path: Path) -> pd.DataFrame:
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def write(jobs: list[Job], rows: Rows, folder: Path) -> dict[str, str]:
+    """Write the rows of some jobs into the tables of a folder; the sha256 of each by its name."""
     tables = {
-        out: (measure, COLUMNS),
-        out.with_name(ERRORS): (count_errors, ERROR_COLUMNS),
-        out.with_name(BUDGETS): (spend, BUDGET_COLUMNS),
+        one.file: pd.DataFrame(
+            [rows[job.name, job.code] for job in jobs if job.work is one.work],
+            columns=one.columns,
+            dtype=object,  # so that numbers are written as they are
+        )
+        for one in KINDS.values()
     }
-    hashes = {}
-    for path, (work, columns) in tables.items():
-        some = [row for job, row in zip(every, rows, strict=True) if job.work is work]
-        table = pd.DataFrame(some, columns=columns)
-        write_text(path, table.to_csv(index=False, lineterminator="\n"))
-        hashes[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    codes = [(job.name, job.code) for job in jobs]
+    tables[FINGERPRINTS] = pd.DataFrame(codes, columns=["row", "fingerprint"])
+    for file, table in tables.items():
+        write_text(folder / file, table.to_csv(index=False, lineterminator="\n"))
+    return {file: hashlib.sha256((folder / file).read_bytes()).hexdigest() for file in tables}
+
+
+def make(out: Path, threads: int) -> None:
+    """Play the cells that are new, or whose fingerprint is not that of the kept row; write all.
+
+    Args:
+        out: cells.csv; the other tables are beside it.
+        threads: processes to run at a time.
+    """
+    if out.name != KINDS["cell"].file:
+        raise InputError(f"{out}: must be named {KINDS['cell'].file}")
+    every, rows = jobs(), kept(out.parent)
+    missing = [job for job in every if (job.name, job.code) not in rows]
+    with same_bits():  # some pulls depend on the last bit of a design
+        played = gather(missing, out, threads, "arena")
+    for job, row in zip(missing, played, strict=True):
+        rows[job.name, job.code] = row
+    hashes = write(every, rows, out.parent)
+    del hashes[out.name]
     what = "stopping times over lower bounds, errors and time of every cell of the arena"
-    more = {"beside": {name: hashes[name] for name in (ERRORS, BUDGETS)}}
-    finish(out, "bestarm.arena", what, {"runs": SEED}, ("numpy", "numba"), more)
+    versions = ("numpy", "numba")
+    finish(out, "bestarm.arena", what, {"runs": SEED}, versions, {"beside": hashes})

@@ -136,4 +136,6 @@ def _rules(n_arms: int, weights: list[float], delta: float, constrained: int) ->
     return rules_of(subpopulations(n_arms, Problem(np.array(weights), constrained)), delta)
 
 
-TrackAndStop, FrankWolfe, TopTwo, Game = compiled(_rules)
+(
+    TrackAndStop, FrankWolfe, TopTwo, Game, DTrackAndStop, HalfTopTwo, LearnersGame,
+) = compiled(_rules)  # fmt: skip

@@ -17,21 +17,34 @@ NUMBERS_FROM = ("numpy", "numba", "scipy", "pandas")
 
 
 @cache
-def code_hash(*modules: str) -> str:
+def code_hash(*modules: str, without: tuple[str, ...] = ()) -> str:
     """The hash of the named modules and all they import from this package.
 
     Modules imported by name at run time (the papers, through the registry) do not count: a
     rule that uses them has to name them.
+
+    Args:
+        modules: their names.
+        without: modules that do not count, nor what only they import.
     """
-    found: dict[str, Path] = {}
+    found: dict[str, Path] = dict.fromkeys(without, Path())
     for module in modules:
         _follow(module, found)
+    for module in without:
+        del found[module]
     digest = hashlib.sha256()
     for library in NUMBERS_FROM:
         digest.update(f"{library}=={version(library)}\n".encode())
     for module, source in sorted(found.items()):
         digest.update(f"{module}\n{_meaning(source)[0]}\n".encode())
     return digest.hexdigest()[:16]
+
+
+def source_hash(module: str) -> str:
+    """The hash of one module, without what it imports."""
+    source = _source(module)
+    assert source is not None, module
+    return hashlib.sha256(_meaning(source)[0].encode()).hexdigest()[:16]
 
 
 def imported_modules(module: str) -> frozenset[str]:

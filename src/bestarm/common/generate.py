@@ -32,6 +32,7 @@ class Job(NamedTuple):
     name: str  # of its file
     work: Callable[..., Any]
     arguments: tuple
+    code: str = ""  # hash of what the result depends on, if it is not all that `work` imports
 
 
 def parts_folder(out: Path) -> Path:
@@ -51,8 +52,8 @@ def gather(jobs: Sequence[Job], out: Path, threads: int, title: str) -> list:
         threads: processes to run at a time.
         title: of the progress bar.
     """
-    code = code_hash(*{job.work.__module__ for job in jobs})
-    paths = [parts_folder(out) / f"{code}-{job.name}.json" for job in jobs]
+    every = code_hash(*{job.work.__module__ for job in jobs})
+    paths = [parts_folder(out) / f"{job.code or every}-{job.name}.json" for job in jobs]
     missing = [i for i, path in enumerate(paths) if not path.exists()]
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     fresh = multiprocessing.get_context("spawn")

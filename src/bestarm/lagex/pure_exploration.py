@@ -155,4 +155,6 @@ def _rules(n_arms: int, matrix, limits, delta: float, sigma) -> Rules:
     return rules_of(policies(variances, np.array(matrix), np.array(limits)), delta)
 
 
-TrackAndStop, FrankWolfe, TopTwo, Game = compiled(_rules, _observe)
+(
+    TrackAndStop, FrankWolfe, TopTwo, Game, DTrackAndStop, HalfTopTwo, LearnersGame,
+) = compiled(_rules, _observe)  # fmt: skip

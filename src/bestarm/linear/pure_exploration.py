@@ -247,6 +247,6 @@ def _rules(arms, delta: float) -> Rules:
 
 
 #: Track-and-Stop is Lazy Track-and-Stop here, and the game is LinGame.
-LazyTrackAndStop, FrankWolfe, TopTwo, LinGame = compiled(
-    _rules, TrackAndStop="LazyTrackAndStop", Game="LinGame"
-)
+(
+    LazyTrackAndStop, FrankWolfe, TopTwo, LinGame, DTrackAndStop, HalfTopTwo, LearnersGame,
+) = compiled(_rules, TrackAndStop="LazyTrackAndStop", Game="LinGame")  # fmt: skip

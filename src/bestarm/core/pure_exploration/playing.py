@@ -61,7 +61,7 @@ def choose_game(rules: Rules, state: State, coins: np.random.Generator) -> int:
 
     with Var mu^_a = sigma^2 |x_a|^2 in the norm of the inverse design for linear bandits (LinGame,
     Degenne, Menard, Shang & Valko 2020, Algorithm 1). The sum of w is tracked. The learner starts
-    anew when the leading answer changes; the papers keep one for each answer.
+    anew when the leading answer changes; the papers keep one for each answer (`choose_learners`).
     """
     problem, time, k = rules.problem, state.clock[0], state.pulls.size
     arm = neglected(rules, state)

@@ -12,16 +12,16 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
-from bestarm.pipeline.captions import read_captions
+from bestarm.pipeline.captions import ARENA, read_captions
 from bestarm.pipeline.claims import KINDS
 from bestarm.pipeline.findings import Finding, bars, filled, is_known, read_findings
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report import read_ledger
 from bestarm.pipeline.report_verdicts import headline_text
 from bestarm.pipeline.scales import Scale, read_scale
+from bestarm.pipeline.site import arena, texts
 from bestarm.pipeline.site import ledger as ledgers
 from bestarm.pipeline.site import table as tables
-from bestarm.pipeline.site import texts
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import README_PAGES, fingerprint, kept, prose, sources
 from bestarm.pipeline.site.notebook import notebook_view
@@ -94,7 +94,7 @@ class Site:
                 return "/".join(parts[1:]) + anchor
             if path in self.prose:
                 return f"{self.prose[path]}.html{anchor}"
-            if parts[0] == "figures" and len(parts) == 3 and parts[1] in registry.PAPERS:
+            if parts[0] == "figures" and len(parts) == 3 and parts[1] in (*registry.PAPERS, ARENA):
                 return f"{parts[1]}.html#{parts[2].split('.')[0]}"
             return path if path in self.files else self.code.page(path)
 
@@ -235,7 +235,9 @@ def _add_texts(site: Site) -> None:
     """Add the pages of prose: docs/*.md, and sections of README.md."""
     site.page("readings.html", "text.html", text=site.readings)
     for page, path in prose(site.root):
-        if page != "readings":
+        if page == ARENA:
+            _add_arena(site, path)
+        elif page != "readings":
             folder = str(path.parent.relative_to(site.root))
             text = texts.render(read_text(path), site.link(folder))
             site.page(f"{page}.html", "text.html", text=text)
@@ -245,6 +247,28 @@ def _add_texts(site: Site) -> None:
             raise InputError(f"README.md: has none of the sections {', '.join(headings)}")
         text = texts.render(f"# {title}\n\n{markdown}", site.link(""))
         site.page(f"{page}.html", "text.html", text=text)
+
+
+def _add_arena(site: Site, path: Path) -> None:
+    """Add the page of the arena: its text, its pictures and its cells."""
+    captions = read_captions(site.root / "figures/captions.csv")
+    pictures = arena.picture_views(site.root, captions)
+    for one in pictures:
+        stem = f"figures/{ARENA}/{one.name}.svg"
+        site.files[stem] = smaller(Path(site.root / stem).read_bytes())
+    kept = site.root / "data/arena/cells.csv"
+    site.files[f"figures/{ARENA}/cells.csv"] = kept.read_bytes()
+    cells = pd.read_csv(kept)
+    site.page(
+        f"{ARENA}.html",
+        "arena.html",
+        text=texts.render(read_text(path), site.link("docs")),
+        pictures=pictures,
+        labels=arena.CHOICES,
+        choices=arena.choices(cells),
+        columns=arena.COLUMNS,
+        cells=arena.cell_views(cells),
+    )
 
 
 def _across_papers(site: Site) -> dict[str, Any]:

@@ -57,7 +57,7 @@ def render(
     for token, inner in zip_longest(tokens, tokens[1:]):
         if token.type == "heading_open":
             text = _plain(inner)
-            heading = Heading(int(token.tag[1]), text, _free(_slug(text), anchors))
+            heading = Heading(int(token.tag[1]), text, _free(slug(text), anchors))
             headings.append(heading)
             token.attrSet("id", heading.anchor)
             section = heading.text if heading.level == 2 else section
@@ -110,7 +110,13 @@ def _plain(token: Token) -> str:
     return "".join(child.content for child in token.children or [])
 
 
-def _slug(text: str) -> str:
+def slug(text: str) -> str:
+    """A text as a name for anchors and attributes.
+
+    Example:
+        >>> slug("best mixture, known limits")
+        'best-mixture-known-limits'
+    """
     return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
 
 

@@ -1,9 +1,10 @@
-// Filters of claims: by what a row's data- attributes say, and by words in it.
+// Filters of tables of a class, such as claims: by a row's data- attributes, and by words in it.
 "use strict";
 {
   function start(bar) {
     const area = document.getElementById(bar.dataset.for);
-    const rows = [...area.querySelectorAll("tr[data-verdict]")];
+    const { of } = bar.dataset;
+    const rows = [...area.querySelectorAll(`table.${of} > tbody > tr`)];
     const sections = [...area.querySelectorAll(".target")];
     const fields = [...bar.querySelectorAll("select, input")];
     const count = bar.querySelector("output");
@@ -18,8 +19,8 @@
     function apply() {
       const all = fields.every((field) => !field.value);
       for (const row of rows) row.hidden = !fields.every((field) => matches(row, field));
-      for (const one of sections) one.hidden = !all && !one.querySelector("tr[data-verdict]:not([hidden])");
-      count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims`;
+      for (const one of sections) one.hidden = !all && !one.querySelector(`table.${of} > tbody > tr:not([hidden])`);
+      count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} ${of}`;
     }
 
     /** A link to a row or section that the filters hide clears them. */

@@ -56,7 +56,7 @@ const bestarm = {
 
   const number = (cell) => {
     if (cell === "") return NaN;
-    return Number(cell.replace("∞", "Infinity").replace("−", "-"));
+    return Number(cell.replace(/^> /, "").replace("∞", "Infinity").replace("−", "-"));
   };
 
   function compare(a, b) {

@@ -1,0 +1,52 @@
+"""A cell of the arena, its instance, and the bound that its pulls are compared with."""
+
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from bestarm.common.arena import Arena
+from bestarm.core.information import needed_information
+from bestarm.core.pure_exploration.optimum import characteristic_time
+from bestarm.pipeline import registry
+
+
+class Entry(NamedTuple):
+    """A cell, played at every delta of DELTAS that its instance allows."""
+
+    family: str
+    paper: str
+    instance: str
+    strategy: str
+    rule: str
+    reading: str
+
+
+@cache
+def arenas() -> dict[str, Arena]:
+    """What each paper brings, of those that bring something."""
+    return {
+        paper: known.module("arena").ARENA
+        for paper, known in registry.PAPERS.items()
+        if find_spec(f"bestarm.{paper}.arena")
+    }
+
+
+def instance_of(entry: Entry) -> Any:
+    """The instance of a cell, as its paper's model."""
+    family = arenas()[entry.paper].families[entry.family]
+    return next(one for one in family.instances if one.name == entry.instance)
+
+
+@cache
+def time_of(entry: Entry) -> float:
+    """T* of the instance of a cell."""
+    arena, instance = arenas()[entry.paper], instance_of(entry)
+    if (time := arena.families[entry.family].time) is not None:
+        return time(instance)
+    assert arena.problem is not None
+    return characteristic_time(*arena.problem(instance)).time
+
+
+def bound_of(entry: Entry, delta: float) -> float:
+    """T* kl(delta, 1 - delta): mean pulls of every delta-correct strategy are at least this."""
+    return time_of(entry) * needed_information(delta)
