@@ -149,10 +149,10 @@ def test_what_is_said_to_be_proven_is_in_the_documentation(root):
     """Every proof in a ledger names a section that is there."""
     from bestarm.core.inputs import load
     from bestarm.pipeline import registry
-    from bestarm.pipeline.site.texts import _slug
+    from bestarm.pipeline.site.texts import slug
 
     for paper in registry.PAPERS:
         for proof in load(Ledger, root / f"data/claims/{paper}.yaml").proven:
             path, _, anchor = proof.where.partition("#")
             headings = [line for line in (root / path).read_text().splitlines() if line[:1] == "#"]
-            assert anchor in {_slug(heading.lstrip("# ")) for heading in headings}, proof.where
+            assert anchor in {slug(heading.lstrip("# ")) for heading in headings}, proof.where

@@ -34,7 +34,11 @@ rule arena_cells:
     output:
         # Kept until the command ends, which reads them: rows that are up to date are not made again.
         table=update("data/arena/cells.csv"),
-        beside=[update(f"data/arena/{name}.csv") for name in ("errors", "budgets", "fingerprints")],
+        beside=[
+            update("data/arena/errors.csv"),
+            update("data/arena/budgets.csv"),
+            update("data/arena/fingerprints.csv"),
+        ],
         provenance=update("data/arena/provenance.yaml"),
     log:
         "results/logs/data/arena.log",
