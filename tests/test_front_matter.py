@@ -53,4 +53,4 @@ def test_license_is_the_one_that_is_declared(root):
 def test_contributing_names_the_test_that_adds_a_paper(root):
     """It says that a toy paper is added to a copy; here is the test that does."""
     assert "tests/test_workflow.py" in (root / "CONTRIBUTING.md").read_text()
-    assert "toy.add_to(project, " in (root / "tests/test_workflow.py").read_text()
+    assert "toy.add_to(project, compiled=False)" in (root / "tests/test_workflow.py").read_text()

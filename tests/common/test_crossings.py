@@ -1,10 +1,7 @@
 """How often bounds are violated: by simulation of runs of 100,000 pulls, and in the kept table."""
 
-import hashlib
-
 import pandas as pd
 import pytest
-import yaml
 from scipy import stats
 
 from bestarm.common import crossings
@@ -19,6 +16,7 @@ from bestarm.common.crossings import (
     crossed_vector,
 )
 from bestarm.common.files import data_folder
+from provenance import described
 
 #: Violations of as many runs that a bound at DELTA exceeds once in a million tests.
 RUNS = 300
@@ -48,9 +46,7 @@ def test_single_streams_violate_their_bounds_rarely(index):
 
 
 def test_the_kept_table_is_the_one_described(kept):
-    path = data_folder() / "anytime/crossings.csv"
-    provenance = yaml.safe_load(path.with_name("provenance.yaml").read_text())
-    assert provenance["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    described("anytime/crossings.csv")
     assert list(kept.columns) == COLUMNS
     assert len(kept) == len(VECTOR) * (1 + len(SAMPLING)) + len(SINGLE)
 
