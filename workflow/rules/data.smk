@@ -32,7 +32,7 @@ rule assumptions:
 
 rule arena_cells:
     output:
-        # Kept until the command ends, which reads them: rows that are up to date are not made again.
+        # The command reads the old tables, to keep rows that are up to date; so they are not deleted.
         table=update("data/arena/cells.csv"),
         beside=[
             update("data/arena/errors.csv"),

@@ -44,8 +44,8 @@ class Snapshot(NamedTuple):
 def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
     """A run of LAGEX, at ROUNDS; on a stream of its own. Run 0 is drawn in the figure.
 
-    Where the stopping rule holds, the run goes on: with r > 0 it does at any delta if the estimated
-    set is very small.
+    The run continues after the stopping rule holds. With r > 0 the rule holds at any delta if the
+    estimated set is very small.
     """
     model = instance.model
     rng = streams_of(stream_key(0, "lagex", "fig2", instance.name, ""), run).environment

@@ -1,8 +1,8 @@
-"""Where earlier runs along a sequence stopped, so that one with wider intervals goes on from there.
+"""Records of where runs stopped, so that runs with wider intervals continue from there.
 
 G, XY and XY-Oracle pull the same arms whatever the width of their intervals, and their readings
-share the streams of rewards. A rule that holds at C(n) holds at every smaller C(n), so the run
-under the narrower intervals is the beginning of the other, to the last bit.
+share the streams of rewards. A stopping rule that holds at C(n) also holds at any smaller C(n), so
+a run with narrower intervals is the beginning of one with wider intervals, to the last bit.
 """
 
 import threading
@@ -29,8 +29,9 @@ class Stop(NamedTuple):
 def at_most(narrow: Width, wide: Width) -> bool:
     """Whether C(n) of one width is certainly at most that of another, at every n >= 1.
 
-    C is bias + sqrt(scale base + scale growth log(offset + slope n)). Where both grow, offset and
-    slope must agree and give logarithms that are not negative; a growth of 0 hides both.
+    C is bias + sqrt(scale base + scale growth log(offset + slope n)). If both widths grow, offset
+    and slope must agree, and the logarithms of a growing one must not be negative. Without growth,
+    offset and slope have no effect.
     """
     same = narrow.offset == wide.offset and narrow.slope == wide.slope
     return (
@@ -43,12 +44,11 @@ def at_most(narrow: Width, wide: Width) -> bool:
 
 
 class Stops:
-    """A thread-safe record of stops by sequence; those of a sequence go when it does."""
+    """A thread-safe record of stops by sequence; they last as long as the sequence."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._found: WeakKeyDictionary[StaticSequence, dict[tuple, list[Stop]]]
-        self._found = WeakKeyDictionary()
+        self._found = WeakKeyDictionary[StaticSequence, dict[tuple, list[Stop]]]()
 
     def last_before(self, sequence: StaticSequence, key: tuple, width: Width) -> Stop | None:
         """The latest stop under intervals that are at most as wide; `key` names run and truth."""
