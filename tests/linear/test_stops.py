@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestarm.common.paper import Cell
+from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.linear import strategies
 from bestarm.linear.allocation import StaticSequence, all_arms
@@ -67,16 +68,14 @@ def test_runs_are_those_of_a_fresh_record(strategy, cap, monkeypatch):
                 np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_cap_at_the_stop_itself_is_a_stop():
+def test_a_cap_at_the_stop_itself_is_a_stop(monkeypatch):
+    """Also for a second run, which begins there."""
     instance = paper_instance(2)
-    narrow, wide = "1*log1+two-step", "1*logK+two-step"
-    tau = prepare(instance, Cell("", "G", {}, wide))(streams_of(5, 0)).tau
-    ends = {}
-    for cap in (tau, tau - 1):
-        for reading in (narrow, wide):
-            cell = Cell("", "G", {"cap": cap}, reading)
-            ends[cap, reading] = prepare(instance, cell)(streams_of(5, 0))
-    assert [ends[cap, wide].status for cap in (tau, tau - 1)] == [0, 1]
+    tau = prepare(instance, Cell("", "G", {}, "1*logK+two-step"))(streams_of(5, 0)).tau
+    monkeypatch.setattr(strategies, "STOPPED", Stops())
+    for cap, status in ((tau, Status.STOPPED), (tau - 1, Status.CAPPED)):
+        replicate = prepare(instance, Cell("", "G", {"cap": cap}, "1*logK+two-step"))
+        assert [replicate(streams_of(5, 0)).status for _ in range(2)] == [status, status]
 
 
 def test_the_record_has_a_limit():
