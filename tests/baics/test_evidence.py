@@ -4,11 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from bestarm.baics import reference_evidence as reference
 from bestarm.baics.alternatives import NO_ARM, best_feasible_arm, problem_of
 from bestarm.baics.evidence import (
+    DIRECTED,
     ELLIPSOID,
     INFEASIBLE,
     MEAN_WEIGHT,
@@ -17,7 +18,10 @@ from bestarm.baics.evidence import (
     PRIOR_PULLS,
     excluded,
     half_width,
+    log_feasible,
+    log_infeasible,
     log_mixture,
+    log_one_side,
     log_unknown,
     make_evidence,
 )
@@ -27,6 +31,7 @@ from bestarm.baics.steps import log_evidence
 from bestarm.baics.strategies import READINGS, STRATEGIES, prepare, steps
 from bestarm.common.paper import Cell
 from bestarm.common.tables import read_table
+from bestarm.core.compile import jit
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
@@ -49,9 +54,14 @@ REWARDS = {
         "minimum": [0.4, 0.3],
         "rewards": "bernoulli",
     },
+    "none": {
+        "means": [[0.05, 0.0], [0.03, 0.02 - 1e-9]],
+        "minimum": [0.05, 0.0],
+        "rewards": "bernoulli",
+    },
     "rare": {"means": [[0.02, 0.02], [0.02, 0.02]], "minimum": 0.02, "rewards": "bernoulli"},
 }
-RIGHT = {"rates": 0, "rare": 1}
+RIGHT = {"rates": 0, "none": 1, "rare": 1}
 PROVEN = [(s, r) for s, named in READINGS.items() for r in named if "proven" in r]
 
 
@@ -78,6 +88,80 @@ def test_mixture_evidence_is_that_of_the_slow_version(seed):
         none = None if best == NO_ARM else best
         expected = reference.mixture(i, pulls, means, *problem[:2], none, PRIOR_PULLS, sigma)
         assert found == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+def of_rates(rewards, floor):
+    """(1, L) pulls and means of an arm, above the floor and in units of sigma 1/2."""
+    means = [(x.mean() - c) / 0.5 for x, c in zip(rewards, floor, strict=True)]
+    return np.array([[float(x.size) for x in rewards]]), np.array([means])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_beta_evidence_is_that_of_the_slow_version(seed):
+    """For every subpopulation "infeasible" is tested, and "feasible" by the average."""
+    rng = np.random.default_rng(seed)
+    floor = rng.uniform(0.02, 0.9, 3)
+    rates = np.clip(floor + rng.normal(0.0, 0.2, 3), 0.0, 1.0)
+    rewards = [rng.binomial(1, p, int(rng.integers(3, 200))).astype(float) for p in rates]
+    if seed % 4 == 0:
+        rewards = [0.3 * x + 0.1 for x in rewards]  # not 0 or 1, but between
+    pulls, means = of_rates(rewards, floor)
+    sides = []
+    for l, (x, c) in enumerate(zip(rewards, floor, strict=True)):
+        expected = reference.one_side(x, c, below=False, weight=MEAN_WEIGHT)
+        assert log_feasible(floor, pulls, means, 0, l) == pytest.approx(expected, abs=1e-6)
+        sides.append(reference.one_side(x, c, below=True, weight=MEAN_WEIGHT))
+    found = log_infeasible(floor, make_evidence(1, 3, DIRECTED), pulls, means, 3, 0)
+    assert found == pytest.approx(special.logsumexp(sides) - math.log(3), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("least", "below", "evidence"),
+    [(0.0, False, np.inf), (1.0, False, -np.inf), (0.0, True, -np.inf), (1.0, True, np.inf)],
+)
+def test_beta_evidence_at_minima_of_0_and_1(least, below, evidence):
+    """No rate is below 0, so none is infeasible; one failure shows a rate below 1."""
+    assert log_one_side(4.0, (0.75 - least) / 0.5, least, below) == evidence
+    assert log_one_side(4.0, 0.0, 1.0, below=True) == -np.inf
+
+
+@pytest.mark.parametrize("below", [False, True])
+@pytest.mark.parametrize("least", [0.05, 0.5, 0.8])
+def test_beta_evidence_is_on_average_at_most_1(least, below):
+    """Under every mean of the side that is tested: a sum over all numbers of successes."""
+    for count in (1, 4, 30):
+        successes = np.arange(count + 1)
+        evidence = np.exp(
+            [log_one_side(count, (s / count - least) / 0.5, least, below) for s in successes]
+        )
+        far = 1.0 if below else 0.0
+        for mean in np.linspace(least, far, 6):
+            chances = stats.binom.pmf(successes, count, mean)
+            assert chances @ evidence <= 1.0 + 1e-9
+
+
+@jit
+def ever_reached(coins, runs, pulls, least, below, level):
+    """Runs of Bernoulli rewards of mean `least` in which the evidence ever reaches the level."""
+    reached = 0
+    for _ in range(runs):
+        successes = 0.0
+        for n in range(1, pulls + 1):
+            successes += coins.random() < least
+            if log_one_side(n, (successes / n - least) / 0.5, least, below) > level:
+                reached += 1
+                break
+    return reached
+
+
+@pytest.mark.parametrize("below", [False, True])
+@pytest.mark.parametrize("least", [0.02, 0.5])
+def test_beta_evidence_holds_at_all_times(least, below):
+    """A rule that errs in a share delta fails once in 10^6."""
+    runs, delta = 2000, 0.1
+    coins = np.random.default_rng(5)
+    reached = ever_reached(coins, runs, 2000, least, below, math.log(1.0 / delta))
+    assert 0 < reached <= stats.binom.isf(1e-6, runs, delta)
 
 
 @pytest.mark.parametrize("truth", BOUNDARY)

@@ -64,6 +64,7 @@ RATES = Instance(
 def test_same_pulls_with_other_rewards(strategy, instance):
     """Rewards are told in their own unit, and the classes undo minimum and sigma."""
     options = {"minimum": instance.minimum, "sigma": instance.sigmas.tolist(), "constrained": 2}
+    options["rewards"] = instance.rewards
     reading = READINGS[strategy].default
     cell = Cell(instance.name, strategy, {"delta": 0.1, "cap": 20_000}, reading)
     outcome = prepare(instance, cell)(streams_of(5, 0))
@@ -96,16 +97,28 @@ def test_same_pulls_with_other_rewards(strategy, instance):
         ({"minimum": [0.1, 0.2, 0.3]}, "minimum: must be a number, or 2 numbers, one per cons"),
         ({"minimum": "low"}, "minimum: must be finite numbers, got 'low'"),
         ({"sigma": [[1.0, 1.0]]}, "sigma: must be a positive number, or 2 rows of 2 of them, got"),
+        ({"rewards": "normal"}, "rewards: must be gaussian or bernoulli, got 'normal'"),
+        ({"rewards": "bernoulli", "sigma": 2.0}, "sigma: must be left out if rewards are berno"),
+        ({"rewards": "bernoulli", "sigma": "unknown"}, "rewards: must be gaussian if sigma is un"),
         ({"sigma": [[1.0, 1.0], [1.0, -1.0]]}, "sigma: must be a positive number, or 2 rows of"),
         ({"sigma": [[1.0, 1.0], [1.0]]}, "sigma: must be vectors of equal length, finite numbers"),
     ],
 )
-def test_minimum_and_sigma_are_checked(options, said):
+def test_minimum_rewards_and_sigma_are_checked(options, said):
     if said is None:
         assert not TaSCS(2, [0.5, 0.5], **options).done
         return
     with pytest.raises(InputError, match="^" + re.escape(f"TaSCS: {said}")):
         TaSCS(2, [0.5, 0.5], **options)
+
+
+def test_rewards_of_bernoulli_are_from_0_to_1():
+    s = TaSCS(2, [0.5, 0.5], minimum=0.1, rewards="bernoulli")
+    with pytest.raises(ValueError, match=r"reward must be from 0 to 1, got 1\.5"):
+        s.tell((0, 0), 1.5)
+    s.tell((0, 0), 1.0)
+    line = s.summary().iloc[0]
+    assert 0.0 < line.low < 1.0 == line.high
 
 
 def test_a_file_from_before_there_was_a_minimum_still_loads():

@@ -80,10 +80,16 @@ def test_proved_rules_hold_as_long_as_their_assumptions_do():
     """At a false alarm of one in a million; and without them the paper's example breaks."""
     kept = pd.read_csv(data_folder() / "assumptions/errors.csv")
     kept = kept[kept.delta.notna() & (kept.strategy != "Two-stage")]
-    for row in kept[kept.noise.isin(["as assumed", "sigma 1/2"])].itertuples():
+    for row in kept[kept.noise.isin(["as assumed", "0 or 1", "sigma 1/2"])].itertuples():
         assert row.wrong <= stats.binom.isf(1e-6, row.runs, row.delta), row
     broken = kept[kept.instance.isin(["two tied", "alike, unbiased"]) & (kept.noise == "sigma 2")]
     assert (broken.wrong > stats.binom.isf(1e-6, 1000, 0.1)).groupby(broken.paper).any().all()
+
+
+def test_minima_of_rates_are_decided_in_half_the_pulls_of_sigma_one_half():
+    kept = pd.read_csv(data_folder() / "assumptions/errors.csv")
+    median = kept[kept.instance == "rates"].set_index("noise")["median"]
+    assert 2.0 * median["0 or 1"] < median["sigma 1/2"]
 
 
 @pytest.mark.parametrize(

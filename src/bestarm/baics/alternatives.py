@@ -21,6 +21,7 @@ import numpy as np
 from bestarm.core.compile import jit, lean
 
 NO_ARM = -1
+NO_FLOOR = np.empty(0)
 
 
 class Problem(NamedTuple):
@@ -29,22 +30,26 @@ class Problem(NamedTuple):
     weights: np.ndarray  # q, (L,) weights of the subpopulations in an arm's quality, sum 1
     constrained: int  # M: the first M subpopulations must have mean >= 0
     scale: np.ndarray | None = None  # (K, L) sigma of rewards over the largest; None: one for all
+    floor: np.ndarray = NO_FLOOR  # (L,) least means, if rewards are from 0 to 1; else (0,)
 
 
-def problem_of(weights: np.ndarray, constrained: int, sigma: np.ndarray) -> Problem:
+def problem_of(
+    weights: np.ndarray, constrained: int, sigma: np.ndarray, floor: np.ndarray = NO_FLOOR
+) -> Problem:
     """The problem in standard units.
 
     Args:
         weights: (L,) sizes of the subpopulations, of any sum.
         constrained: M.
         sigma: (K, L) standard deviations of the rewards.
+        floor: (L,) least means, if rewards are from 0 to 1.
 
     Example:
         >>> problem_of(np.array([30.0, 10.0]), 2, np.full((2, 2), 5.0)).weights
         array([0.75, 0.25])
     """
     scale = None if np.min(sigma) == np.max(sigma) else np.array(sigma / np.max(sigma), order="C")
-    return Problem(weights / weights.sum(), constrained, scale)
+    return Problem(weights / weights.sum(), constrained, scale, floor)
 
 
 @jit

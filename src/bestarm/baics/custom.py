@@ -22,6 +22,7 @@ def offer(instance: Instance, setting: Setting) -> Offer:
         "constrained": instance.n_constrained,
         "minimum": instance.minimum,
         "sigma": BERNOULLI_SIGMA if instance.rewards == "bernoulli" else instance.sigma,
+        "rewards": instance.rewards,
     }
     return Offer(known, {}, {"minimum"} if instance.floor.any() else set())
 

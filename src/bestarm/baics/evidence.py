@@ -13,7 +13,14 @@ import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap, worst_violation
 from bestarm.baics.pairs import Buffers, Pairs, lower_bound, make_pairs, record_pairs
-from bestarm.core.anytime import half_normal_log, mixture_threshold, shrunk_counts, t_radius
+from bestarm.common.rates import BERNOULLI_SIGMA
+from bestarm.core.anytime import (
+    beta_log,
+    half_normal_log,
+    mixture_threshold,
+    shrunk_counts,
+    t_radius,
+)
 from bestarm.core.compile import jit, lean
 
 #: Stopping rules: the paper's, which is not proved; the proved ones: mixtures over all coordinates,
@@ -21,7 +28,8 @@ from bestarm.core.compile import jit, lean
 GLR, MIXTURE, DIRECTED, UNKNOWN = range(4)
 #: n0 of the mixtures over all coordinates, in pulls.
 PRIOR_PULLS = 100.0
-#: n1 of the one-sided mixtures of single arms (n0 of t-mixtures) and of pairs, in pulls.
+#: n1 of the one-sided mixtures of single arms (n0 of t-mixtures, a + b of Beta mixtures) and of
+#: pairs, in pulls.
 MEAN_WEIGHT, PAIR_WEIGHT = 10.0, 100.0
 #: Levels above which evidence counts as infinite, and bisections to rounding, of `log_unknown`.
 HIGHEST, BISECTIONS = 1e9, 60
@@ -122,6 +130,77 @@ def record(
 
 
 @lean
+def log_one_side(count: float, mean: float, least: float, below: bool) -> float:
+    """ln of the evidence of rewards from 0 to 1 that their mean is below `least`, or above.
+
+    The mixture of p ~ Beta(n1 c, n1 (1 - c)), tested at c, if the empirical mean is on that side.
+    `beta_log` is convex in the mean that is tested and smallest at the empirical one, so at any
+    mean of the other side it is larger: if such a mean is the true one, the evidence is at most a
+    supermartingale.
+
+    Args:
+        count: number of rewards.
+        mean: empirical, less `least` and in units of BERNOULLI_SIGMA.
+        least: c.
+        below: whether the evidence is against means of c or more, else against those below c.
+
+    Returns:
+        -infinity if the empirical mean is on the other side; infinity if the hypothesis is surely
+        wrong: no mean from 0 to 1 is there, or it is 1 and a reward was less.
+
+    Example:
+        Nine of ten, but is it more than a half?
+
+        >>> round(log_one_side(10.0, 0.8, 0.5, False), 3)
+        1.758
+    """
+    if below:
+        if least > 1.0 or (least == 1.0 and mean < 0.0):
+            return np.inf
+    elif least <= 0.0:
+        return np.inf
+    if not 0.0 < least < 1.0 or (mean > 0.0 if below else mean < 0.0):
+        return -np.inf
+    successes = count * (least + BERNOULLI_SIGMA * mean)
+    a, b = MEAN_WEIGHT * least, MEAN_WEIGHT * (1.0 - least)
+    return beta_log(successes, count - successes, least, a, b)
+
+
+@lean
+def log_feasible(
+    floor: np.ndarray, pulls: np.ndarray, means: np.ndarray, arm: int, l: int
+) -> float:
+    """ln of the evidence against "the arm is infeasible on l": of the sum of its rewards there.
+
+    If rewards are from 0 to 1, `log_one_side`.
+    """
+    if floor.size == 0:
+        return half_normal_log(means[arm, l] * pulls[arm, l], pulls[arm, l], MEAN_WEIGHT)
+    return log_one_side(pulls[arm, l], means[arm, l], floor[l], False)
+
+
+@lean
+def log_infeasible(
+    floor: np.ndarray,
+    evidence: Evidence,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    constrained: int,
+    arm: int,
+) -> float:
+    """ln of the evidence against "the arm is feasible": of `Evidence.below`.
+
+    If rewards are from 0 to 1, the average of `log_one_side` over l < M.
+    """
+    if floor.size == 0 or constrained == 0:
+        return half_normal_log(evidence.below[arm], evidence.variance[arm], MEAN_WEIGHT)
+    total = -np.inf
+    for l in range(constrained):
+        total = np.logaddexp(total, log_one_side(pulls[arm, l], means[arm, l], floor[l], True))
+    return total - math.log(constrained)
+
+
+@lean
 def log_directed(
     i: int,
     level: float,
@@ -133,9 +212,9 @@ def log_directed(
 ) -> float:
     """ln of the evidence against the i-th kind of alternative, from half-normal mixtures.
 
-    "b is infeasible on l": of the sum of its rewards. "k is feasible": of `Evidence.below`. "k is
-    feasible and at least as good as b": the average of that and of the mixture at (U, Q) of the
-    pair (pairs.py), less the ellipsoid's share of delta.
+    "b is infeasible on l": `log_feasible`. "k is feasible": `log_infeasible`. "k is feasible and at
+    least as good as b": the average of that and of the mixture at (U, Q) of the pair (pairs.py),
+    less the ellipsoid's share of delta.
 
     Args:
         i, pulls, means, problem, best: as for `log_mixture`.
@@ -146,10 +225,10 @@ def log_directed(
     if k < 0:
         if best == NO_ARM:
             return np.inf
-        return half_normal_log(means[best, i] * pulls[best, i], pulls[best, i], MEAN_WEIGHT)
+        return log_feasible(problem.floor, pulls, means, best, i)
     if k == best:
         return np.inf
-    infeasible = half_normal_log(evidence.below[k], evidence.variance[k], MEAN_WEIGHT)
+    infeasible = log_infeasible(problem.floor, evidence, pulls, means, problem.constrained, k)
     if best == NO_ARM:
         return infeasible
     share, pairs = level - math.log(ELLIPSOID), evidence.pairs

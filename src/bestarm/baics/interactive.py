@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, cast, overload
+from typing import Any, ClassVar, Literal, cast, get_args, overload
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, alternative_cost, problem_of
+from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, problem_of
 from bestarm.baics.evidence import GLR, UNKNOWN, half_width, log_unknown
 from bestarm.baics.problem import floor_of
 from bestarm.baics.steps import INITIAL_DRAWS, log_evidence, needed_evidence
@@ -20,6 +20,8 @@ from bestarm.baics.strategies import (
 )
 from bestarm.baics.two_stage import two_stage_cost
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.common.rates import BERNOULLI_SIGMA, Law
+from bestarm.core.anytime import beta_interval
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short
@@ -28,6 +30,8 @@ from bestarm.core.labels import Label, count_or_names
 from bestarm.core.record import atomic
 
 Pair = tuple[Label, Label]
+#: Both parameters of the prior of the intervals of rewards from 0 to 1.
+BETA_PRIOR = 0.5
 
 
 class _Baics(Monitored, AskTell[Pair]):
@@ -47,6 +51,8 @@ class _Baics(Monitored, AskTell[Pair]):
             and subpopulation. For rewards between a and b, such as 0 and 1, (b - a) / 2 will do.
             Or "unknown", for Gaussian noise, which selects a reading `proven-unknown-sigma`; these
             readings make no use of a sigma. Not for Two-stage.
+        rewards: "gaussian"; or "bernoulli" for rewards that are 0 or 1, or between: sigma is then
+            1/2, and minima are tested by the law of such rewards, which is sharper.
         reading: of the paper, see `READINGS`; by default the one of `bestarm run`.
         seed: of the strategy's own randomness; or a numpy Generator.
         options: of T-a-SCS, see `Options`.
@@ -56,7 +62,7 @@ class _Baics(Monitored, AskTell[Pair]):
     """
 
     _name = "Uniform"
-    _newer: ClassVar[dict[str, Any]] = {"minimum": 0.0}
+    _newer: ClassVar[dict[str, Any]] = {"minimum": 0.0, "rewards": "gaussian"}
 
     def __init__(
         self,
@@ -67,6 +73,7 @@ class _Baics(Monitored, AskTell[Pair]):
         constrained: int | None = None,
         minimum: float | Sequence[float] = 0.0,
         sigma: float | Sequence[Sequence[float]] | Literal["unknown"] = 1.0,
+        rewards: Law = "gaussian",
         reading: str | None = None,
         seed: int | np.random.Generator = 0,
         **options: Any,
@@ -93,8 +100,16 @@ class _Baics(Monitored, AskTell[Pair]):
         rule = self._rule(sigma, reading)
         used = 1.0 if rule.stopping == UNKNOWN else sigma
         self._sigma = _sigmas(used, (len(self._arms), q.size), f"{name}: sigma")
+        if rewards not in get_args(Law):
+            raise InputError(
+                f"{name}: rewards: must be gaussian or bernoulli, got {short(rewards)}"
+            )
+        if rewards == "bernoulli":
+            self._check_sigma(sigma, rule)
+            self._sigma = np.full(self._sigma.shape, BERNOULLI_SIGMA)
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
-        problem = problem_of(q, n_constrained, self._sigma)
+        floor = self._floor if rewards == "bernoulli" else NO_FLOOR
+        problem = problem_of(q, n_constrained, self._sigma, floor)
         chosen = parse(Options, options, name)
         rules = rules_of(len(self._arms), problem, setting.delta, rule, chosen, name)
         super().__init__(STRATEGIES[self._name], rules, np.random.default_rng(seed))
@@ -110,6 +125,14 @@ class _Baics(Monitored, AskTell[Pair]):
             if wanted not in fitting:
                 raise InputError(f"{name}: sigma: must be known under reading {short(wanted)}")
         return readings.chosen(wanted, f"{name}: reading")
+
+    def _check_sigma(self, sigma: Any, rule: Reading) -> None:
+        """Raises InputError if sigma is neither that of Bernoulli rewards nor left out."""
+        name = type(self).__name__
+        if rule.stopping == UNKNOWN:
+            raise InputError(f"{name}: rewards: must be gaussian if sigma is unknown")
+        if not np.isin(sigma, (BERNOULLI_SIGMA, 1.0)).all():
+            raise InputError(f"{name}: sigma: must be left out if rewards are bernoulli")
 
     @overload
     def ask(self) -> Pair: ...
@@ -187,7 +210,10 @@ class _Baics(Monitored, AskTell[Pair]):
         ]
         if rules.stopping == GLR:
             return [rules.glr_factor * cost for cost in costs]
-        return [min(0.5 * c, float(log_evidence(rules, state, i))) for i, c in enumerate(costs)]
+        proved = [float(log_evidence(rules, state, i)) for i in kinds]
+        if problem.floor.size:
+            return proved
+        return [min(0.5 * cost, log) for cost, log in zip(costs, proved, strict=True)]
 
     @property
     def threshold(self) -> float:
@@ -202,7 +228,7 @@ class _Baics(Monitored, AskTell[Pair]):
 
         Raises:
             ValueError: for an unknown (arm, subpopulation) or trial, or a reward that is no finite
-                number.
+                number, or not from 0 to 1 if rewards are bernoulli.
         """
         self._tell(arm, reward)
 
@@ -220,6 +246,10 @@ class _Baics(Monitored, AskTell[Pair]):
                 level, state = math.log(1.0 / share), self._state
                 half = float(half_width(level, state.evidence, state.pulls, k, l))
                 low, high = mean - half, mean + half
+            elif pulls and self._rules.problem.floor.size:
+                total = float(sums[0])
+                level, prior = math.log(1.0 / share), (BETA_PRIOR, BETA_PRIOR)
+                low, high = beta_interval(level, total, pulls - total, *prior)
             status = "gains" if low >= floor else "loses" if high < floor else "open"
             lines.append(Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status))
         return lines
@@ -261,6 +291,8 @@ class _Baics(Monitored, AskTell[Pair]):
 
     def _observation(self, index: int, *observed: float) -> float:
         (reward,) = observed
+        if self._rules.problem.floor.size and not 0.0 <= reward <= 1.0:
+            raise ValueError(f"reward must be from 0 to 1, got {reward:g}")
         return (reward - self._floor[index % len(self._groups)]) / float(self._sigma.flat[index])
 
 

@@ -5,7 +5,10 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+from scipy import stats
+from scipy.integrate import quad
 from scipy.optimize import brentq, linprog
+from scipy.special import xlogy
 
 from bestarm.baics.reference import solve, swap_cost
 
@@ -112,6 +115,25 @@ def worst_instance(
     near = cp.sum(cp.multiply(shrunk, cp.square(means - lam))) / 2 <= beta
     rules = [near, lam[1] @ q[1] >= lam[0] @ q[0], lam[1, :constrained] >= 0.0]
     return solve(cp.Problem(cp.Minimize(cp.sum(cp.multiply(moved, lam))), rules))
+
+
+def beta_mixture(successes: float, failures: float, mean: float, a: float, b: float) -> float:
+    """ln of the likelihood ratio of p ~ Beta(a, b) against a mean, by quadrature."""
+
+    def ratio(p: float) -> float:
+        log = xlogy(successes, p / mean) + xlogy(failures, (1 - p) / (1 - mean))
+        return math.exp(log) * float(stats.beta(a, b).pdf(p))
+
+    places = [mean, (a + successes) / (a + b + successes + failures)]
+    return math.log(quad(ratio, 0.0, 1.0, points=places, limit=500)[0])
+
+
+def one_side(rewards: np.ndarray, least: float, below: bool, weight: float) -> float:
+    """ln of the evidence that the mean of rewards from 0 to 1 is below `least`, or above."""
+    if rewards.mean() > least if below else rewards.mean() < least:
+        return -math.inf
+    a, b = weight * least, weight * (1.0 - least)
+    return beta_mixture(rewards.sum(), (1.0 - rewards).sum(), least, a, b)
 
 
 def t_mixture(rewards: np.ndarray, mean: float, n0: float) -> float:

@@ -183,8 +183,11 @@ def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
     """Whether the evidence against the i-th kind of alternative exceeds exp(level).
 
     Looked at only if the GLR statistic exceeds the level too, which costs less and hardly ever
-    makes a difference; to stop less often is always safe.
+    makes a difference; to stop less often is always safe. Not so for rewards from 0 to 1, whose
+    evidence may well exceed the GLR statistic of sigma 1/2.
     """
+    if rules.problem.floor.size > 0:
+        return log_evidence(rules, state, i) > level
     cost = alternative_cost(
         i, state.pulls, state.means, rules.problem, state.answer[0], state.shift
     )

@@ -71,14 +71,16 @@ CASES = (
     Case("lagex", "triangle", {"r": 0.1, "cap": None}, UNPROVED),
 )
 
-#: Rates, played with sigma = 1/2, as is proved, and with what a Gaussian rule would be told: the
-#: standard deviation of each. The second is next to instances with another answer.
+#: Rates, played by a rule that knows what they are, by one that is told their sub-Gaussian scale
+#: only, both proved, and by one that is told the standard deviation of each, as if they were
+#: Gaussian. The second is next to instances with another answer.
 RATES: dict[str, dict[str, Any]] = {
     "rates": {"means": [[0.12, 0.10], [0.05, 0.20]], "minimum": [0.08, 0.05]},
     "rates at the minimum": {"means": [[0.02 - 1e-9, 0.06], [0.01, 0.01]], "minimum": 0.02},
 }
 CAPS = {"rates": 50_000, "rates at the minimum": 3000}
-TOLD: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+TOLD: dict[str, Callable[[np.ndarray], np.ndarray] | None] = {
+    "0 or 1": None,
     "sigma 1/2": lambda means: np.full(means.shape, 0.5),
     "sigma of each rate": lambda means: np.sqrt(means * (1.0 - means)),
 }
@@ -165,19 +167,22 @@ def by_step(paper: str, instance: Any, cell: Cell) -> Callable[[Any], Any]:
 
 
 def of_rates(name: str, strategy: str, told: str, runs: int) -> dict[str, Any]:
-    """A row: runs on Bernoulli rewards, by a strategy that is told some sigma."""
+    """A row: runs on Bernoulli rewards, by a strategy that is told so, or some sigma instead."""
     paper, case = registry.PAPERS["baics"], Case("baics", name, {"cap": CAPS[name]})
     kind: Any = paper.problems.instance
     fields = {"name": name, "weights": [1.0, 1.0]} | RATES[name]
     instance = kind(**fields, rewards="bernoulli")
-    sigma = TOLD[told](np.array(fields["means"]))
-    believed = kind(**fields, sigma=sigma.tolist())
+    sigma_of = TOLD[told]
+    believed = instance
+    if sigma_of is not None:
+        believed = kind(**fields, sigma=sigma_of(np.array(fields["means"])).tolist())
     reading = paper.simulation.readings[strategy].default
     cell = Cell(name, strategy, case.setting, reading)
     assert paper.simulation.steps is not None
     _, _, world, _ = paper.simulation.steps(instance, cell)
     steps, rules, _, cap = paper.simulation.steps(believed, cell)
-    world = world._replace(values=0.5 * world.values / sigma.reshape(-1, 1))  # of sigma 1/2 before
+    in_its_unit = 0.5 * world.values / believed.sigmas.reshape(-1, 1)  # of sigma 1/2 before
+    world = world._replace(values=in_its_unit)
 
     def replicate(streams: Streams) -> Any:
         state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
