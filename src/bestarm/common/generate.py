@@ -8,7 +8,9 @@ import multiprocessing
 import platform
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -51,27 +53,55 @@ def gather(jobs: Sequence[Job], out: Path, threads: int, title: str) -> list:
         out: the table they are for; results are kept beside it.
         threads: processes to run at a time.
         title: of the progress bar.
+
+    Raises:
+        InputError: if a worker process ended, for lack of memory for example. Jobs that are
+            running go on to their end; others do not begin.
     """
-    every = code_hash(*{job.work.__module__ for job in jobs})
+    every = code_hash(*{job.work.__module__ for job in jobs if not job.code})
     paths = [parts_folder(out) / f"{job.code or every}-{job.name}.json" for job in jobs]
     missing = [i for i, path in enumerate(paths) if not path.exists()]
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    fresh = multiprocessing.get_context("spawn")
     with (
         Progress(*columns, console=Console(stderr=True)) as progress,
-        fresh.Pool(threads, maxtasksperchild=PER_PROCESS) as pool,
+        ThreadPoolExecutor(threads) as pool,
     ):
         task = progress.add_task(title, total=len(jobs), completed=len(jobs) - len(missing))
-        for i, result in pool.imap_unordered(_do, [(i, jobs[i]) for i in missing]):
+
+        def keep(i: int, result: Any) -> None:
             write_json(paths[i], result)
             progress.advance(task)
+
+        waiting = iter([(i, jobs[i]) for i in missing])
+        for thread in as_completed([pool.submit(_work, waiting, keep) for _ in range(threads)]):
+            thread.result()
     return [json.loads(path.read_text()) for path in paths]
 
 
-def _do(numbered: tuple[int, Job]) -> tuple[int, Any]:
-    """A job's result, with its number."""
-    number, job = numbered
-    return number, job.work(*job.arguments)
+def _work(waiting: Iterator[tuple[int, Job]], keep: Callable[[int, Any], None]) -> None:
+    """Do jobs while any wait, in a process that is replaced after PER_PROCESS of them.
+
+    A pool of several processes does not replace them reliably: `max_tasks_per_child` can wait for
+    ever (https://github.com/python/cpython/issues/115634).
+    """
+    fresh = multiprocessing.get_context("spawn")
+    name = ""
+    try:
+        while True:
+            with ProcessPoolExecutor(1, fresh) as process:
+                for _ in range(PER_PROCESS):
+                    if (following := next(waiting, None)) is None:
+                        return
+                    number, job = following
+                    name = job.name
+                    keep(number, process.submit(job.work, *job.arguments).result())
+    except BaseException as error:
+        for _ in waiting:  # none begins any more
+            pass
+        if isinstance(error, BrokenProcessPool):
+            why = "its process ended, perhaps for lack of memory; what is done is kept"
+            raise InputError(f"{name}: {why}, run it again to go on") from None
+        raise
 
 
 def finish(
