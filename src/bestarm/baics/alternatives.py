@@ -21,7 +21,6 @@ import numpy as np
 from bestarm.core.compile import jit, lean
 
 NO_ARM = -1
-NO_FLOOR = np.empty(0)
 
 
 class Problem(NamedTuple):
@@ -30,11 +29,11 @@ class Problem(NamedTuple):
     weights: np.ndarray  # q, (L,) weights of the subpopulations in an arm's quality, sum 1
     constrained: int  # M: the first M subpopulations must have mean >= 0
     scale: np.ndarray | None = None  # (K, L) sigma of rewards over the largest; None: one for all
-    floor: np.ndarray = NO_FLOOR  # (L,) least means, if rewards are from 0 to 1; else (0,)
+    floor: np.ndarray | None = None  # (L,) least means, if rewards are from 0 to 1; else None
 
 
 def problem_of(
-    weights: np.ndarray, constrained: int, sigma: np.ndarray, floor: np.ndarray = NO_FLOOR
+    weights: np.ndarray, constrained: int, sigma: np.ndarray, floor: np.ndarray | None = None
 ) -> Problem:
     """The problem in standard units.
 

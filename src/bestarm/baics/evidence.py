@@ -168,20 +168,20 @@ def log_one_side(count: float, mean: float, least: float, below: bool) -> float:
 
 @lean
 def log_feasible(
-    floor: np.ndarray, pulls: np.ndarray, means: np.ndarray, arm: int, l: int
+    floor: np.ndarray | None, pulls: np.ndarray, means: np.ndarray, arm: int, l: int
 ) -> float:
     """ln of the evidence against "the arm is infeasible on l": of the sum of its rewards there.
 
     If rewards are from 0 to 1, `log_one_side`.
     """
-    if floor.size == 0:
+    if floor is None:
         return half_normal_log(means[arm, l] * pulls[arm, l], pulls[arm, l], MEAN_WEIGHT)
     return log_one_side(pulls[arm, l], means[arm, l], floor[l], False)
 
 
 @lean
 def log_infeasible(
-    floor: np.ndarray,
+    floor: np.ndarray | None,
     evidence: Evidence,
     pulls: np.ndarray,
     means: np.ndarray,
@@ -192,12 +192,12 @@ def log_infeasible(
 
     If rewards are from 0 to 1, the average of `log_one_side` over l < M.
     """
-    if floor.size == 0 or constrained == 0:
+    if floor is None:
         return half_normal_log(evidence.below[arm], evidence.variance[arm], MEAN_WEIGHT)
     total = -np.inf
     for l in range(constrained):
         total = np.logaddexp(total, log_one_side(pulls[arm, l], means[arm, l], floor[l], True))
-    return total - math.log(constrained)
+    return total - math.log(max(constrained, 1))
 
 
 @lean

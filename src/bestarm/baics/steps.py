@@ -186,12 +186,17 @@ def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
     makes a difference; to stop less often is always safe. Not so for rewards from 0 to 1, whose
     evidence may well exceed the GLR statistic of sigma 1/2.
     """
-    if rules.problem.floor.size > 0:
-        return log_evidence(rules, state, i) > level
     cost = alternative_cost(
         i, state.pulls, state.means, rules.problem, state.answer[0], state.shift
     )
-    return 0.5 * cost > level and log_evidence(rules, state, i) > level
+    glr = 0.5 * cost
+    return may_exceed(rules.problem.floor, glr, level) and log_evidence(rules, state, i) > level
+
+
+@lean
+def may_exceed(floor: np.ndarray | None, glr: float, level: float) -> bool:
+    """Whether the evidence is worth a look, given the GLR statistic."""
+    return floor is not None or glr > level
 
 
 @lean
