@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import jit, lean
 
 #: Intervals per side of the grid on a simplex, by its number of arms; 4 for larger numbers.
 GRID = np.array([1, 1, 48, 10, 6])
@@ -53,7 +53,7 @@ class Scaled(NamedTuple):
     bounds: np.ndarray  # (L,)
 
 
-@jit
+@lean
 def two_planes(e: float, f: float, g: float, h: float, k: float, loose: tuple) -> float:
     """min |x|^2  s.t.  p . x = e,  q . x = f;  `<=` instead of `=` where loose.
 
@@ -83,13 +83,14 @@ def two_planes(e: float, f: float, g: float, h: float, k: float, loose: tuple) -
     return best
 
 
-@jit
+@lean
 def move_cost(
     p: np.ndarray,
     q: np.ndarray,
     means: tuple,
     bounds: np.ndarray,
     loose: np.ndarray,
+    enough: float,
 ) -> float:
     """Cost of the least move after which the two bases have the mixtures p and q, and q is as good.
 
@@ -98,6 +99,7 @@ def move_cost(
         means: rewards / sigma_r (u,) and costs / sigma_c (L, u) of these arms.
         bounds: (L,) / sigma_c.
         loose: (2, L) whether slack l is in the basis of p, of q.
+        enough: at this cost it stops adding up, and returns what it has.
     """
     rewards, costs = means
     lead, apart, g, h, k = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -111,6 +113,8 @@ def move_cost(
     if lead > 0.0:
         total = np.inf if apart == 0.0 else lead * lead / apart
     for l in range(bounds.size):
+        if total >= enough:
+            break
         e = bounds[l]
         f = bounds[l]
         for a in range(p.size):
@@ -120,7 +124,7 @@ def move_cost(
     return total
 
 
-@jit
+@lean
 def _next_point(counts: np.ndarray) -> bool:
     """The next composition of the same total, in place; False after the last."""
     n = counts.size
@@ -134,7 +138,7 @@ def _next_point(counts: np.ndarray) -> bool:
     return False
 
 
-@jit
+@lean
 def _place(point: np.ndarray, places: np.ndarray, out: np.ndarray) -> None:
     """Write a point of one basis' simplex as weights of the arms of both bases."""
     out[:] = 0.0
@@ -162,27 +166,31 @@ def least_move(
     best_y = np.zeros((STARTS, second.size))
     x_counts = np.zeros(first.size, np.int64)
     x_counts[0] = n1
+    x, y = np.zeros(first.size), np.zeros(second.size)
+    worst = 0
     more_x = True
     while more_x:
-        x = x_counts / n1
+        for i in range(x.size):
+            x[i] = x_counts[i] / n1
         _place(x, first, p)
         y_counts = np.zeros(second.size, np.int64)
         if not tied:
             y_counts[0] = n2
         more_y = True
         while more_y:
-            y = y_counts / max(n2, 1)
+            for i in range(y.size):
+                y[i] = y_counts[i] / n2
             if tied:
                 q[:] = p
                 more_y = False
             else:
                 _place(y, second, q)
-            value = move_cost(p, q, means, bounds, loose)
-            worst = np.argmax(best)
+            value = move_cost(p, q, means, bounds, loose, best[worst])
             if value < best[worst]:
                 best[worst] = value
                 best_x[worst] = x
                 best_y[worst] = y
+                worst = np.argmax(best)
             if not tied:
                 more_y = _next_point(y_counts)
         more_x = _next_point(x_counts)
@@ -225,8 +233,9 @@ def _search(
                     q[:] = p
                 else:
                     _place(y_try, second, q)
-                trial = move_cost(p, q, means, bounds, loose)
-                if trial < value * (1.0 - SMALLEST_GAIN):
+                less = value * (1.0 - SMALLEST_GAIN)
+                trial = move_cost(p, q, means, bounds, loose, less)
+                if trial < less:
                     value = trial
                     x[:] = x_try
                     y[:] = y_try
@@ -249,10 +258,11 @@ def _shifts(n: int) -> np.ndarray:
     return shifts
 
 
-@jit
+@lean
 def _shift(point: np.ndarray, shift: np.ndarray, step: float, out: np.ndarray) -> None:
     """Shift a weight of `step`, or all of it if that is less."""
-    out[:] = point
+    for i in range(point.size):
+        out[i] = point[i]
     if shift[0] != shift[1]:
         amount = min(step, point[shift[0]])
         out[shift[0]] -= amount
