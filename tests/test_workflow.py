@@ -130,15 +130,17 @@ class TestWorkflow:
     def test_names_that_a_shell_would_act_on_are_no_targets(self, project, target):
         assert "MissingRuleException" in snakemake(project, "-n", target, check=False)
 
-    @pytest.mark.parametrize("suffix", ["svg", "csv"])
-    def test_a_deleted_figure_is_rebuilt_alone(self, project, suffix):
-        figure = project / f"figures/smoke/baics/fig1.{suffix}"
-        before = figure.read_bytes()
-        figure.unlink()
+    def test_deleted_files_are_rebuilt_alone(self, project):
+        """A picture, and the table of another."""
+        lost = [project / f"figures/smoke/baics/{name}" for name in ("fig1.svg", "fig2.csv")]
+        before = [path.read_bytes() for path in lost]
+        for path in lost:
+            path.unlink()
         done = jobs(snakemake(project, ALL))
-        assert figure.read_bytes() == before
+        assert [path.read_bytes() for path in lost] == before
+        assert done["table", "baics"] == 1
+        assert done["plot", "baics"] <= 2
         assert not {rule for rule, _ in done} & {"shard", "summary"}
-        assert done["plot", "baics"] <= 1
         assert nothing_to_do(snakemake(project, ALL))
 
     def test_a_dry_run_leaves_the_manifest(self, project):
@@ -187,20 +189,7 @@ class TestWorkflow:
         assert listed["shard", "baics"] == 1
         edit(rooms, "(10, True)", "(20, True)")
 
-    def test_more_replications_add_shards_and_keep_the_old(self, project):
-        old = project / "results/smoke/baics/example1/shard-0.parquet"
-        before = old.stat().st_mtime_ns
-        edit(
-            project / "workflow/scales/smoke.yaml",
-            "example1: {replications: 2, per_shard: 1}",
-            "example1: {replications: 3, per_shard: 1}",
-        )
-        done = jobs(snakemake(project, "results/smoke/baics/example1/summary.csv"))
-        assert done["shard", "baics"] == 1
-        assert old.stat().st_mtime_ns == before
-
     def test_an_edit_to_a_strategy_reruns_its_paper_and_nothing_else(self, project):
-        snakemake(project, ALL)
         before = {path: path.stat().st_mtime_ns for path in files_of(project)}
         edit(project / "src/bestarm/toy/strategies.py", "lead = 0.0", "lead = 1.0")
         table = project / "figures/smoke/toy/fig1.csv"
@@ -218,9 +207,20 @@ class TestWorkflow:
         steps = project / "src/bestarm/baics/steps.py"
         edit(steps, "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6")
         listed = jobs(snakemake(project, "-n", ALL))
-        assert listed["shard", "baics"] == len(BAICS.experiments) + 2  # three shards of example1
+        assert listed["shard", "baics"] == len(BAICS.experiments) + 1  # two shards of example1
         assert not listed["shard", "toy"]
         edit(steps, "INITIAL_DRAWS = 6", "INITIAL_DRAWS = 5")
+
+    def test_more_replications_add_shards_and_keep_the_old(self, project):
+        old = project / "results/smoke/baics/example1/shard-0.parquet"
+        before = old.stat().st_mtime_ns
+        scale = project / "workflow/scales/smoke.yaml"
+        few = "example1: {replications: 2, per_shard: 1}"
+        edit(scale, few, few.replace("2", "3"))
+        done = jobs(snakemake(project, "results/smoke/baics/example1/summary.csv"))
+        assert done["shard", "baics"] == 1
+        assert old.stat().st_mtime_ns == before
+        edit(scale, few.replace("2", "3"), few)
 
     def test_one_core_gives_the_same_bytes(self, project):
         """Of a picture with shards, of one without, and of one of a paper that is not compiled."""

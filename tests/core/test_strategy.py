@@ -3,13 +3,18 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pytest
+from numba.core.caching import NullCache
 
-from bestarm.core.compile import inlined, jit
+from bestarm.common.paper import Cell
+from bestarm.core.compile import PACKAGE, inlined, jit
 from bestarm.core.interactive import AskTell
 from bestarm.core.strategy import Strategy
+from bestarm.pipeline import registry
 
 
 class Rules(NamedTuple):
@@ -46,6 +51,12 @@ def done(rules, state):
 def choose(rules, state, coins):
     note(state, 2)
     return state.used[1] % 2
+
+
+@inlined
+def second_arm(rules, state, coins):
+    note(state, 4)
+    return 1
 
 
 @inlined
@@ -107,23 +118,40 @@ def test_a_person_is_asked_the_same():
 
 
 def hits(cache):
-    """Of two strategies, how often the loop was found compiled and how often not, in a process."""
+    """Of two strategies, how often the loop was found compiled and how often not, in a process.
+
+    They differ in one step only, so a loop that is found for the wrong one would fit.
+    """
     code = (
-        "from bestarm.baics.strategies import EASY, STRATEGIES, prepare\n"
-        "from bestarm.common.paper import Cell\n"
-        "from bestarm.core.streams import streams_of\n"
-        "for name in ('Uniform', 'T-a-S'):\n"
-        "    prepare(EASY, Cell('easy', name, {}, 'as-written'))(streams_of(0, 0))\n"
-        "    stats = STRATEGIES[name].play.stats\n"
-        "    print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))\n"
+        "from dataclasses import replace\n"
+        "import numpy as np\n"
+        "from test_strategy import TOY, WORLD, Rules, second_arm\n"
+        "rng = np.random.default_rng(0)\n"
+        "for toy in (TOY, replace(TOY, name='another', choose=second_arm)):\n"
+        "    state, _ = toy.play(WORLD, Rules(2), 10, rng, rng)\n"
+        "    stats = toy.play.stats\n"
+        "    print(sum(stats.cache_hits.values()), sum(stats.cache_misses.values()), end=' ')\n"
+        "    print(*state.log[:4])\n"
     )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache)}
+    path = os.pathsep.join([str(PACKAGE.parent), str(Path(__file__).parent)])
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path}
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
     )
-    return done.stdout.split()
+    return done.stdout.splitlines()
 
 
 def test_compiled_loops_are_found_by_a_second_process(tmp_path):
-    assert hits(tmp_path) == ["0", "1", "0", "1"]
-    assert hits(tmp_path) == ["1", "0", "1", "0"]
+    assert hits(tmp_path) == ["0 1 1 2 3 1", "0 1 1 4 3 1"]
+    assert hits(tmp_path) == ["1 0 1 2 3 1", "1 0 1 4 3 1"]
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_compiled_loops_of_papers_are_kept(paper):
+    simulation = registry.PAPERS[paper].simulation
+    for strategy, readings in simulation.readings.items():
+        cell = Cell(simulation.easy.name, strategy, {}, readings.default)
+        steps = simulation.steps(simulation.easy, cell).strategy if simulation.steps else None
+        if isinstance(steps, Strategy):
+            for loop in (steps.play, steps.resume, steps.update):
+                assert not isinstance(loop._cache, NullCache), strategy

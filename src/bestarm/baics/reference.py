@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple, cast
 
 import cvxpy as cp
@@ -239,15 +240,27 @@ def plain_allocation(qualities: np.ndarray) -> np.ndarray:
     The cost of arm a against the best, x_a x_b / (x_a + x_b) gap^2 / 2, is at least 1 when
     1/x_a + 1/x_b <= gap^2 / 2.
     """
-    b = int(qualities.argmax())
-    x = cp.Variable(qualities.size, pos=True)
-    others = [a for a in range(qualities.size) if a != b]
-    unit = min(float(qualities[b] - qualities[a]) for a in others)  # the weights have no unit
-    gaps = {a: float(qualities[b] - qualities[a]) / unit for a in others}
-    rules: list[Any] = [cp.inv_pos(x[a]) + cp.inv_pos(x[b]) <= gaps[a] ** 2 / 2 for a in others]
-    solve(cp.Problem(cp.Minimize(cp.sum(x)), rules))
+    best = int(qualities.argmax())
+    gaps = float(qualities[best]) - np.delete(qualities, best)
+    program, bounds, x = _plain_program(qualities.size, best)
+    bounds.value = (gaps / gaps.min()) ** 2 / 2  # the weights have no unit
+    solve(program)
     found = np.array(x.value)
     return found / found.sum()
+
+
+@cache
+def _plain_program(n_arms: int, best: int) -> tuple[cp.Problem, cp.Parameter, cp.Variable]:
+    """That program, its bounds gap^2 / 2 and its x.
+
+    Kept, because setting it up takes cvxpy several times as long as solving it.
+    """
+    x, bounds = cp.Variable(n_arms, pos=True), cp.Parameter(n_arms - 1, pos=True)
+    others = [a for a in range(n_arms) if a != best]
+    rules: list[Any] = [
+        cp.inv_pos(x[a]) + cp.inv_pos(x[best]) <= bounds[i] for i, a in enumerate(others)
+    ]
+    return cp.Problem(cp.Minimize(cp.sum(x)), rules), bounds, x
 
 
 def optimal_when_none_is_feasible(means: np.ndarray, constrained: int) -> np.ndarray:
