@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bestarm.core.compile import jit
-from bestarm.linear import reference
+from bestarm.linear import allocation, reference
 from bestarm.linear.allocation import (
     ARGMIN_MAX,
+    BLOCK,
     TIE,
     TWO_STEP,
     Directions,
@@ -333,6 +334,59 @@ def test_sequence_is_that_of_inverses(kind, rule):
         if n < 150 or n % 97 == 0:
             assert long[n] == reference.choose(a, arms, y, 1.0, counts, rule)
         counts[long[n]] += 1.0
+
+
+class TestFileOfASequence:
+    """Processes that share a long sequence have the one that each would compute."""
+
+    @pytest.fixture
+    def make(self, monkeypatch, tmp_path):
+        """A function that makes a sequence as a new process would, with its file in `tmp_path`."""
+        monkeypatch.setattr(allocation, "LONG", BLOCK)
+        monkeypatch.setattr(allocation, "cache_folder", lambda: tmp_path)
+        arms = drawn(5, 3, 5).arms
+        return lambda rule=TWO_STEP, directions=all_pairs: StaticSequence(
+            make_fit(arms, 0.0), directions(5), rule, np.arange(5)
+        )
+
+    @pytest.fixture
+    def whole(self, make):
+        """The first five blocks, computed at once."""
+        sequence = make()
+        arms = sequence.prefix(5 * BLOCK).copy()
+        sequence.file.unlink()
+        return arms
+
+    def test_is_read_and_extended(self, make, whole, monkeypatch):
+        make().prefix(2 * BLOCK)
+        np.testing.assert_array_equal(make().prefix(5 * BLOCK), whole)
+        monkeypatch.setattr(allocation, "extend", None)
+        again = make()
+        np.testing.assert_array_equal(again.prefix(5 * BLOCK), whole)
+        assert again.prefix(1).flags.writeable
+
+    def test_is_not_used_for_short_ones(self, make, tmp_path):
+        make().prefix(BLOCK)
+        assert not any(tmp_path.iterdir())
+
+    @pytest.mark.parametrize("damage", [lambda kept: kept[:-9], lambda kept: kept[:50] + b"x" * 9])
+    def test_is_replaced_if_damaged(self, make, whole, damage):
+        sequence = make()
+        sequence.prefix(5 * BLOCK)
+        kept = sequence.file.read_bytes()
+        sequence.file.write_bytes(damage(kept))
+        np.testing.assert_array_equal(make().prefix(5 * BLOCK), whole)
+        assert sequence.file.read_bytes() == kept
+
+    def test_is_not_needed(self, make, whole, tmp_path):
+        """A folder stands where the file would be, so it can be neither read nor written."""
+        make().file.mkdir()
+        np.testing.assert_array_equal(make().prefix(5 * BLOCK), whole)
+
+    def test_has_a_name_for_each_sequence(self, make):
+        made = [make(), make(ARGMIN_MAX), make(directions=all_arms)]
+        assert len({sequence.file for sequence in made}) == 3
+        assert make().file == made[0].file
 
 
 def test_index_ties_would_lock_the_rule_of_figure_2_but_fewest_pulls_do_not():

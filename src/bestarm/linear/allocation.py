@@ -1,11 +1,17 @@
 """Which arm to pull next: the greedy rules of Figure 2 and their two-step variant."""
 
+import hashlib
 import threading
+import zlib
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_name
 
-from bestarm.core.compile import inlined, jit, lean
+from bestarm.core.compile import cache_folder, inlined, jit, lean
+from bestarm.core.files import replacing
+from bestarm.core.inputs import InputError
 from bestarm.linear.least_squares import REFACTOR, Fit, refit, squared_norm
 
 TWO_STEP, ARGMIN_MAX = 0, 1
@@ -14,6 +20,8 @@ TIE = 1e-9
 #: A static sequence is computed in blocks of so many arms, so that the pulls at which a matrix is
 #: factored anew do not depend on how far it was asked for.
 BLOCK = 4 * REFACTOR
+#: A static sequence that is longer is also kept in a file. Making a million arms takes about 0.1 s.
+LONG = 256 * BLOCK
 
 
 class Directions(NamedTuple):
@@ -276,7 +284,8 @@ def spanning_arms(arms: np.ndarray) -> np.ndarray:
 class StaticSequence:
     """The sequence of arms a static strategy pulls, computed on demand.
 
-    It does not depend on rewards, so all runs and threads share it.
+    It does not depend on rewards, so all runs and threads share it. Processes share a long one
+    through a file beside the compiled kernels, whose folder is named by a hash of this code.
 
     Args:
         fit: without pulls.
@@ -291,22 +300,51 @@ class StaticSequence:
         self.n_initial = initial.size  # pulls before which theta may not be determined
         # of bytes for up to 256 arms, as a cap of 10^7 pulls and more is common
         self._arms = initial.astype(np.min_scalar_type(len(fit.arms) - 1))
-        self._known = initial.size
         fit.counts[initial] = 1.0
+        self.file = cache_folder() / f"sequence-{_digest(fit, directions, rule, initial)}"
 
     def prefix(self, n: int) -> np.ndarray:
         """At least the first n arms of the sequence."""
         with self._lock:
-            if n > self._known:
-                size = _round_up(max(n, self._known + self._known // 4))
-                longer = np.empty(size, self._arms.dtype)
-                longer[: self._known] = self._arms[: self._known]
-                while self._known < size:
-                    end = _round_up(self._known + 1)
-                    extend(self._fit, self._directions, self._rule, longer[self._known : end])
-                    self._known = end
-                self._arms = longer
-            return self._arms[: self._known]
+            if n > max(self._arms.size, LONG):
+                self._read()
+            if n > self._arms.size:
+                self._extend(_round_up(max(n, self._arms.size + self._arms.size // 4)))
+                if n > LONG:
+                    self._write()
+            return self._arms
+
+    def _extend(self, size: int) -> None:
+        longer, known = np.empty(size, self._arms.dtype), self._arms.size
+        longer[:known] = self._arms
+        while known < size:
+            end = _round_up(known + 1)
+            extend(self._fit, self._directions, self._rule, longer[known:end])
+            known = end
+        self._arms = longer
+
+    def _read(self) -> None:
+        """Take over what another process has computed, unless the file is missing or damaged."""
+        with suppress(OSError, zlib.error):
+            arms = np.frombuffer(zlib.decompress(self.file.read_bytes()), self._arms.dtype)
+            if arms.size > self._arms.size:
+                self._arms = arms.copy()  # writable, as compiled code expects
+                for a in range(self._fit.counts.size):
+                    self._fit.counts[a] = np.count_nonzero(arms == a)
+
+    def _write(self) -> None:
+        """Keep the sequence for other processes, if there is room."""
+        with suppress(OSError, InputError), replacing(self.file) as temporary:
+            temporary.write_bytes(zlib.compress(self._arms.tobytes(), level=1))
+
+
+def _digest(fit: Fit, directions: Directions, rule: int, initial: np.ndarray) -> str:
+    """Names all that a sequence depends on besides code, and the processor, which may round."""
+    facts = fit.arms.shape, fit.ridge, rule, initial.tolist(), get_host_cpu_name()
+    digest = hashlib.sha256(repr(facts).encode())
+    for array in (fit.arms, *directions):
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:16]
 
 
 def _round_up(n: int) -> int:
