@@ -59,6 +59,16 @@ def test_binomial_quantiles_are_the_least_that_hold_enough(n, p):
     assert est.binomial_quantile(0.5, 3, 0.5) == 1
 
 
+@pytest.mark.parametrize("p", [0.05, 0.25, 0.5, 0.75, 0.95])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_least_runs_have_both_ends_of_an_interval(p, level):
+    """The interval's ranks lie among the runs from that number on, and not before."""
+    least = est.least_runs(p, level)
+    for n in range(1, least + 30):
+        few, many = (est.binomial_quantile((1 + side * level) / 2, n, p) for side in (-1, 1))
+        assert (few >= 1 and many < n) == (n >= least)
+
+
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
 def test_quantile_interval_covers(p):
     """Order-statistic intervals cover at least 95%, up to a 1e-6 false alarm."""

@@ -167,6 +167,18 @@ def binomial_quantile(level: float, n: int, p: float) -> int:
     return k - 1 if k > 0 and special.bdtr(k - 1, n, p) >= level else k
 
 
+def least_runs(p: float, level: float = LEVEL) -> int:
+    """The smallest number of runs that give an order-statistic interval of a quantile.
+
+    With fewer, all runs lie on one side of the quantile with a probability above (1 - level) / 2.
+
+    Example:
+        >>> least_runs(0.5), least_runs(0.25)
+        (6, 13)
+    """
+    return math.ceil(math.log((1 - level) / 2) / math.log(max(p, 1 - p)))
+
+
 def quantile(
     statistic: str, unit: str, sample: np.ndarray, p: float, level: float = LEVEL
 ) -> Estimate:

@@ -35,6 +35,7 @@ from bestarm.common.style import (
     series,
     with_errors,
 )
+from bestarm.core.estimates import least_runs
 from bestarm.lagex.boxes import (
     BOXES,
     KNOWING,
@@ -202,15 +203,19 @@ def programs(table: pd.DataFrame) -> Figure:
             plain_log_ticks(axes.xaxis, crowded=8.0)
             axes.set_xlabel("rounds that break a limit" if prefix else "steps until stopping")
         counts = pick(here, reading="program", statistic="median_stopping_time").n
-        of = f"{counts.min():,g} program runs" if len(counts) else "programs not run"
+        extremes = sorted({min(counts, default=0), max(counts, default=0)})
+        seen = "–".join(f"{int(n):,}" for n in extremes)
+        of = f"{seen} program runs" if len(counts) else "programs not run"
         column[0].set_title(f"{title} ({of})")
     caption(
         figure,
         "From the top for each strategy: published (white), the released program (dark), as "
         "written (pale). Boxes: quartiles and median over runs; whiskers: 5% and 95%, published "
         "ones as drawn. Those that reach 0 leave the axis. If a quantile lies among capped runs "
-        "the box is open. Setup 1 with the six arms of the released programs, which lack CTnS and "
-        f"CGE. {runs(pick(table, reading='as-written', statistic='median_stopping_time').n)} per "
+        f"the box is open. Fewer than {least_runs(0.5)} runs give no 95% interval of a median, "
+        f"fewer than {least_runs(0.25)} none of a quartile. Setup 1 with the six arms of the "
+        "released programs, which lack CTnS and CGE. "
+        f"{runs(pick(table, reading='as-written', statistic='median_stopping_time').n)} per "
         "box, as written and published.",
     )
     return figure

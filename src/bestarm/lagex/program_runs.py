@@ -2,13 +2,16 @@
 
     python -m bestarm.lagex.program_runs --out data/lagex-runs/runs.parquet
 
-Runs of the same code in an existing table are reused, so a larger RUNS extends the table.
+Runs of the same code in an existing table are reused, so a larger RUNS extends the table. Counts
+are fixed before the runs are made: keeping those that have ended by some hour would prefer short
+ones.
 """
 
 import ast
 import hashlib
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import pandas as pd
 import yaml
@@ -17,23 +20,51 @@ from bestarm.common.arithmetic import same_bits
 from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.core.files import replacing
 from bestarm.lagex import program, program_solvers, slsqp
+from bestarm.lagex.cells import OTHERS, SETUP_1
 from bestarm.lagex.problem import EASIER, HARD, setup1
 
 SEED = 2024
-CAP = 100_000
-#: By instance: delta, and the number of runs per program, limited by their duration.
-RUNS = {setup1(EASIER).name: (0.01, 100), setup1(HARD).name: (0.01, 7)}
 KEY = ["instance", "strategy", "replication"]
+EASY_NAME, HARD_NAME, IMDB_NAME = setup1(EASIER).name, setup1(HARD).name, "imdb"
+#: Roughly the processor seconds of a run, by instance and program.
+SECONDS = {
+    instance: dict(zip(program.PROGRAMS, seconds, strict=True))
+    for instance, seconds in {
+        EASY_NAME: (13, 70, 6, 5, 13, 3),
+        HARD_NAME: (300, 700, 72, 83, 266, 32),
+        IMDB_NAME: (400, 1450, 88, 126, 222, 42),
+    }.items()
+}
+
+
+def within(instance: str, minutes: float) -> dict[str, int]:
+    """The number of runs of each program, at least one, in as many processor minutes each."""
+    return {name: max(1, round(60 * minutes / s)) for name, s in SECONDS[instance].items()}
+
+
+class Plan(NamedTuple):
+    """What is run on an instance."""
+
+    setting: dict  # of the instance's experiment: delta and the cap
+    counts: dict[str, int]  # runs by program
+
+
+RUNS = {
+    EASY_NAME: Plan(SETUP_1, dict.fromkeys(program.PROGRAMS, 100)),
+    HARD_NAME: Plan(SETUP_1, dict.fromkeys(program.PROGRAMS, 7)),
+    IMDB_NAME: Plan(OTHERS, within(IMDB_NAME, minutes=20)),
+}
 
 
 def wanted() -> list[tuple[str, str, int]]:
-    """Instance, program and replication of every run, instance by instance."""
-    return [
+    """Instance, program and replication of every run, the longest first."""
+    runs = [
         (instance, name, r)
-        for instance, (_, n) in RUNS.items()
+        for instance, plan in RUNS.items()
+        for name, n in plan.counts.items()
         for r in range(n)
-        for name in program.PROGRAMS
     ]
+    return sorted(runs, key=lambda run: -SECONDS[run[0]][run[1]])
 
 
 def make(out: Path, threads: int) -> None:
@@ -43,7 +74,7 @@ def make(out: Path, threads: int) -> None:
     have = set(old[KEY].itertuples(index=False, name=None)) if len(old) else set()
     missing = [run for run in wanted() if run not in have]
     with same_bits():  # SLSQP's points depend on the last bit
-        found = gather([job(*run) for run in missing], out, threads, "programs' runs")
+        found = gather([job(*run, code) for run in missing], out, threads, "programs' runs")
     new = [dict(zip(KEY, run, strict=True)) | row for run, row in zip(missing, found, strict=True)]
     table = pd.concat([old, pd.DataFrame(new)], ignore_index=True)
     with replacing(out) as temporary:
@@ -69,11 +100,16 @@ def code_of(*modules: ModuleType) -> str:
     return hashlib.sha256("".join(map(ast.dump, trees)).encode()).hexdigest()[:16]
 
 
-def job(instance: str, name: str, replication: int) -> Job:
-    """One run."""
+def job(instance: str, name: str, replication: int, code: str) -> Job:
+    """One run; its result is reused while the code is the same."""
     label = f"{instance}-{name}-{replication:03}".replace(" ", "_")
-    delta, _ = RUNS[instance]
-    return Job(label, program.simulate, (name, instance, delta, CAP, SEED, replication))
+    return Job(label, program.simulate, arguments_of(instance, name, replication), code)
+
+
+def arguments_of(instance: str, name: str, replication: int) -> tuple:
+    """The arguments of `program.simulate`."""
+    setting = RUNS[instance].setting
+    return name, instance, setting["delta"], setting["cap"], SEED, replication
 
 
 def kept(out: Path, code: str) -> pd.DataFrame:

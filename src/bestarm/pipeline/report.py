@@ -36,6 +36,7 @@ from bestarm.pipeline.report_guarantees import (
     sigma_table,
     threshold_table,
 )
+from bestarm.pipeline.report_programs import program_summary, program_table, program_text
 from bestarm.pipeline.report_speed import (
     FIRST,
     INSTALL,
@@ -62,10 +63,10 @@ from bestarm.pipeline.schema import schema_files
 #: Pages with computed parts, and which.
 PAGES = {
     "README.md": (
-        *("headline", "forest", "findings", "certified", "arena summary"),
+        *("headline", "forest", "findings", "programs summary", "certified", "arena summary"),
         *("first commands", "install", "rebuild commands"),
     ),
-    "docs/findings.md": ("verdicts",),
+    "docs/findings.md": ("verdicts", "programs summary"),
     "docs/arena.md": ("arena", "arena instances", "arena errors", "arena submissions"),
     "docs/usage.md": ("segments", "example", "menus"),
     "docs/guarantees.md": (
@@ -77,7 +78,7 @@ PAGES = {
     "docs/analysis-plan.md": ("margins",),
     "docs/speed.md": ("times", "imports", "strategies", "growth", "peers", "speed"),
     "docs/tables.md": ("tables",),
-    "docs/readings.md": (),
+    "docs/readings.md": ("programs", "programs medians"),
     "docs/applied-studies.md": (),
     **{
         f"docs/authors/{paper}.md": (f"differs {paper}", f"settle {paper}")
@@ -107,6 +108,9 @@ def computed_parts(root: Path) -> dict[str, str]:
         "arena submissions": arena_submissions(root),
         "segments": segment_table(root),
         "example": example_table(root),
+        "programs summary": program_summary(root),
+        "programs": program_text(root),
+        "programs medians": program_table(root),
         "certified": cost_text(root),
         "menus": menu_table(root),
         "certified parts": part_table(root),

@@ -1,0 +1,104 @@
+"""What is said of the released programs follows from the table's counts and intervals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bestarm.common.tables import read_table, sources_of, write_table
+from bestarm.core.status import Status
+from bestarm.lagex import kept, plots, targets
+from bestarm.lagex.problem import instances
+from bestarm.lagex.program import PROGRAMS
+from bestarm.pipeline import report_programs
+from bestarm.pipeline.plan import describe_instances
+
+IMDB = "imdb"
+
+
+def few_runs(n, capped=0):
+    """Kept runs of every program on IMDB, `n` of each, the last ones capped."""
+    arms = instances()[IMDB].model.means.size
+    tau = 1000.0 * (1 + np.arange(n))
+    tau[n - capped :] = 100_000
+    one = {
+        "instance": IMDB,
+        "tau": tau,
+        "status": np.where(np.arange(n) < n - capped, Status.STOPPED, Status.CAPPED),
+        "policy": [np.full(arms, 1 / arms)] * n,
+        "policy_violations": tau - arms,
+        "allocation_violations": tau - arms,
+        "empty": 0,
+    }
+    return pd.concat([pd.DataFrame(one | {"strategy": name}) for name in PROGRAMS])
+
+
+@pytest.fixture
+def build(root, monkeypatch, tmp_path):
+    """Make the target's table from kept runs, in a folder of its own."""
+    traces = kept.read(kept.TRACES)
+    described = describe_instances("lagex", {IMDB: instances()[IMDB]})
+    stored = report_programs.read(root)
+    written = stored[(stored.reading == "as-written") & (stored.other == "")]
+    published = read_table(root / "data/published/lagex.csv")
+
+    def made(runs):
+        tables = {kept.RUNS: runs, kept.TRACES: traces}
+        monkeypatch.setattr(kept, "read", tables.get)
+        sources = sources_of({"imdb": written}, described, published)
+        write_table(targets.programs(sources), tmp_path / "figures/lagex/programs.csv")
+        return tmp_path
+
+    return made
+
+
+@pytest.mark.parametrize("n", [1, 5, 6, 29])
+def test_too_few_runs_have_no_interval(build, n):
+    """Six is the least number of runs whose extremes hold the median in 95% of cases."""
+    root = build(few_runs(n))
+    found = dict(report_programs.medians(report_programs.read(root)))
+    assert list(found) == ["IMDB"]
+    assert {one.strategy for one in found["IMDB"]} == set(PROGRAMS)
+    for one in found["IMDB"]:
+        assert one.n == n
+        assert one.known == (n >= 6)
+        assert one.value == 500 * (n + 1)
+    text, table = report_programs.program_text(root), report_programs.program_table(root)
+    assert ("No interval for" in text) == (n < 6)
+    assert ("| none |" in table) == (n < 6)
+    assert "hard: no program was run" in text
+    assert "on hard and easy" in report_programs.program_summary(root)
+
+
+def test_intervals_may_end_among_capped_runs(build):
+    """A largest run that was capped is no upper end; a median that was capped has no interval."""
+    for capped, said in ((1, "or more"), (4, "beyond the cap | none")):
+        assert said in report_programs.program_table(build(few_runs(7, capped)))
+
+
+def test_ratios_of_few_runs_tell_no_order(build):
+    """One run each: the medians differ, but their ratio has no interval."""
+    runs = few_runs(1)
+    runs.loc[runs.strategy == "LATS", "tau"] = 10.0
+    table = report_programs.read(build(runs))
+    assert report_programs.orderings(table, IMDB) == []
+    ratios = table[(table.statistic == "median_ratio") & (table.reading == "program")]
+    assert len(ratios) == 3
+    assert ratios.low.isna().all()
+
+
+def test_the_figure_states_the_runs_of_each_panel(build):
+    figure = plots.programs(report_programs.read(build(few_runs(3))))
+    titles = [axes.get_title(loc="left") or axes.get_title() for axes in figure.axes]
+    for name in (
+        "hard (programs not run)",
+        "easy (programs not run)",
+        "IMDB (3 program runs)",
+    ):
+        assert name in titles
+
+
+def test_without_kept_runs_everything_is_said(build, root):
+    none = build(few_runs(0))
+    assert "IMDB: no program was run" in report_programs.program_text(none)
+    assert "none was run on hard, easy and IMDB" in report_programs.program_summary(none)
+    report_programs.program_table(none)
