@@ -8,7 +8,7 @@ from bestarm.baics.problem import Instance
 from bestarm.baics.steps import pull
 from bestarm.baics.strategies import Outcome, Setting, world_of
 from bestarm.common.custom import Custom, Offer, Played, Rounds, arm_index
-from bestarm.common.rates import BERNOULLI_SIGMA
+from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.inputs import short
 from bestarm.core.status import Status
 

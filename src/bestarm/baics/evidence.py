@@ -13,8 +13,8 @@ import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap, worst_violation
 from bestarm.baics.pairs import Buffers, Pairs, lower_bound, make_pairs, record_pairs
-from bestarm.common.rates import BERNOULLI_SIGMA
 from bestarm.core.anytime import (
+    BERNOULLI_SIGMA,
     beta_log,
     half_normal_log,
     mixture_threshold,

@@ -20,8 +20,8 @@ from bestarm.baics.strategies import (
 )
 from bestarm.baics.two_stage import two_stage_cost
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
-from bestarm.common.rates import BERNOULLI_SIGMA, Law
-from bestarm.core.anytime import beta_interval
+from bestarm.common.rates import Law
+from bestarm.core.anytime import BERNOULLI_SIGMA, beta_interval
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short

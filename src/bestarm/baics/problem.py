@@ -16,7 +16,8 @@ from bestarm.baics.alternatives import (
 )
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Problems
-from bestarm.common.rates import BERNOULLI_SIGMA, Law, check_rates
+from bestarm.common.rates import Law, check_rates
+from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.inputs import Input, OneOrEach, PositiveFloat, load
 
 Row = Annotated[list[float], Field(min_length=1)]

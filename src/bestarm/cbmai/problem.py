@@ -10,7 +10,8 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from bestarm.cbmai.gaps import Scaled, arm_gaps, infeasibility_gap
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Problems
-from bestarm.common.rates import BERNOULLI_SIGMA, Law, check_rates
+from bestarm.common.rates import Law, check_rates
+from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
 from bestarm.core.inputs import Input, PositiveFloat, load
 

@@ -7,9 +7,6 @@ import numpy as np
 #: How rewards, or all observations, are drawn in simulations.
 Law = Literal["gaussian", "bernoulli"]
 
-#: Standard deviation of an observation that is 0 or 1, at most; and its sub-Gaussian scale.
-BERNOULLI_SIGMA = 0.5
-
 
 def check_rates(field: str, means: Any, what: str) -> None:
     """Raises ValueError naming the first of some means that is not from 0 to 1.

@@ -18,6 +18,9 @@ from scipy.special import zeta
 
 from bestarm.core.compile import jit
 
+#: Standard deviation of an observation that is 0 or 1, at most; and its sub-Gaussian scale.
+BERNOULLI_SIGMA = 0.5
+
 #: Beyond this erfc is too small for its logarithm; the asymptotic series is exact to rounding.
 FAR = 25.0
 #: Most Newton steps of an inversion, which takes about six, and bisections to the last bit.

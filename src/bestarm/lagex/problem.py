@@ -12,7 +12,8 @@ from scipy.optimize import linprog
 
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Of, Problems
-from bestarm.common.rates import BERNOULLI_SIGMA, Law, check_rates
+from bestarm.common.rates import Law, check_rates
+from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.inputs import Input, PositiveFloat, load
 from bestarm.lagex.bounds import (
     TIE,
