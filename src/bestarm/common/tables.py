@@ -26,6 +26,15 @@ NUMBERS = ("x", "value", "low", "high")
 TEXTS = tuple(name for name in COLUMNS if name not in (*NUMBERS, "n"))
 #: Columns that summaries have in `Sources` and that tables do not keep.
 ASIDE = ("experiment",)
+#: The last part of a statistic's name, and which quantile it is.
+QUANTILES = {
+    "quantile_05": 0.05,
+    "quartile_25": 0.25,
+    "median": 0.5,
+    "median_stopping_time": 0.5,
+    "quartile_75": 0.75,
+    "quantile_95": 0.95,
+}
 
 MEANINGS = {
     "instance": "what is played; for people, like the other labels",

@@ -7,28 +7,18 @@ from dataclasses import replace
 import pandas as pd
 
 from bestarm.common.paper import Cell, Sources, Target
-from bestarm.common.tables import cell_rows
+from bestarm.common.tables import QUANTILES, cell_rows
 from bestarm.core.estimates import Estimate, exact, least_runs
 from bestarm.lagex import kept, shapes, tables
 from bestarm.lagex.cells import OTHERS, SETUP_1
 from bestarm.lagex.certified import tables as certified
 from bestarm.lagex.statistics import summarise
 
-#: Orders of the quantiles of a cell, by the last part of their names.
-ORDERS = {
-    "quantile_05": 0.05,
-    "quartile_25": 0.25,
-    "median": 0.5,
-    "median_stopping_time": 0.5,
-    "quartile_75": 0.75,
-    "quantile_95": 0.95,
-}
-
 
 def resolved(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
     """Estimates without intervals of quantiles of too few runs, which would be too short."""
     for one in estimates:
-        order = ORDERS.get(one.statistic.split(":")[-1])
+        order = QUANTILES.get(one.statistic.split(":")[-1])
         short = order is not None and one.n < least_runs(order)
         yield replace(one, low=math.nan, high=math.nan) if short else one
 

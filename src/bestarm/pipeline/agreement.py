@@ -25,20 +25,11 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from bestarm.common.tables import KEY, lines, read_table, write_table
+from bestarm.common.tables import KEY, QUANTILES, lines, read_table, write_table
 from bestarm.core import estimates
 
 #: Computed numbers agree to this, relatively; printed ones have six digits.
 COMPUTED, PRINTED = 1e-4, 2e-5
-#: The last part of a statistic's name, and which quantile it is.
-QUANTILES = {
-    "quantile_05": 0.05,
-    "quartile_25": 0.25,
-    "median": 0.5,
-    "median_stopping_time": 0.5,
-    "quartile_75": 0.75,
-    "quantile_95": 0.95,
-}
 
 
 def fresh_level(alpha: float) -> float:
