@@ -11,12 +11,12 @@ def _speed(setting: dict, reading: str, instance: str, runs: int) -> Benchmark:
     return Benchmark(cell, runs, "step", lambda outcome: outcome.tau, note)
 
 
-#: Time a simulated step with partial feedback, the split of delta optimised at each.
+#: Time a simulated step with partial feedback, the split of delta optimised at each, or none.
 BENCHMARKS = tuple(
     _speed(setting, reading, instance, 10)
     for setting in SETTINGS
     for instance in ("free n=100", "biased")
-    for reading in ("as-written", "guaranteed")
+    for reading in ("as-written", "guaranteed", "mixture")
 )
 
 #: Targets whose time from nothing `make bench` measures.

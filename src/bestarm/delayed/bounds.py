@@ -23,6 +23,8 @@ FREE = -1
 #: finished pulls alone; and, in the sum of radii with running pulls, the minima of the first
 #: radius, of that of Z, and of ln(1 / share) c / 2.
 OF_PULLS, OF_SHARING, ALONE, FIRST, SHIFT, LEVEL = range(6)
+#: Its rows with MIXTURE: what `mixture.sum_running` sums up.
+WORTH, WEIGHTED = range(2)
 #: Safety margin, so that rounding cannot lift a lower bound above the half-width it bounds.
 ROUNDING_MARGIN = 1e-12
 
@@ -37,7 +39,7 @@ class Rules(NamedTuple):
     split: int  # OPTIMAL, PUBLISHED, GUARANTEED or MIXTURE
     survivors: bool  # whether delta is shared by the surviving arms, else by all
     pooled: int  # running pulls of an arm that enter its bound, oldest first
-    by_slot: bool = False  # whether slots are processed one by one, see `racing`
+    by_slot: bool = False  # whether slots are processed one by one, see `racing`; not with MIXTURE
     n0: float = 1.0  # pulls that the prior of MIXTURE is worth
 
 
@@ -54,7 +56,7 @@ class Tally(NamedTuple):
     sums: np.ndarray  # (b,) sum of their partial feedback
     squares: np.ndarray  # (b,) sum of its squared scales, if RECORDED (with MIXTURE, inverse)
     terms: np.ndarray  # (4, b + 2) buffer of `split`
-    cache: np.ndarray  # (6, n) what `candidates` reuses until a pull ends
+    cache: np.ndarray  # (6, n) what `candidates` reuses until a pull ends; WORTH, WEIGHTED
     partials: np.ndarray  # (n,) number of partial feedbacks of finished pulls, if BIASED
     errors: np.ndarray  # (n,) sum of partial feedback - reward over these
     kept: np.ndarray  # (2, n) what abandoned pulls tell, see `mixture.running_information`

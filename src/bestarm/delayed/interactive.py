@@ -14,7 +14,8 @@ from bestarm.core.labels import Label, count_or_names
 from bestarm.core.plain import state_from_json, state_to_json
 from bestarm.core.record import Event, Recorded, atomic
 from bestarm.core.strategy import NO_CAP
-from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, NUMBER
+from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, MIXTURE, NUMBER
+from bestarm.delayed.mixture import sum_running
 from bestarm.delayed.problem import MODELS
 from bestarm.delayed.steps import (
     ACCEPTED,
@@ -355,6 +356,9 @@ class Partial(Monitored, Recorded):
 
     def _update(self) -> list[Trial[Label]]:
         """Update the bounds of arms with feedback, then Algorithm 1; return the cancelled pulls."""
+        if self._rules.split == MIXTURE:
+            arms = np.array(self._fresh, np.int64)
+            sum_running(self._rules, self._state.tally, self._state.running[0], arms, arms.size)
         for arm in self._fresh:
             bound(self._rules, self._state, arm)
         moved = bool(self._fresh) and eliminate(self._rules, self._state)

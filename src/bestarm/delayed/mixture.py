@@ -9,6 +9,8 @@ times sigma^2.
 
 import math
 
+import numpy as np
+
 from bestarm.core.compile import inlined, lean
 from bestarm.delayed.bounds import (
     AGE,
@@ -17,6 +19,8 @@ from bestarm.delayed.bounds import (
     FULL,
     INCREMENTAL,
     RECORDED,
+    WEIGHTED,
+    WORTH,
     Rules,
     Tally,
 )
@@ -48,10 +52,29 @@ def running_information(rules: Rules, tally: Tally, s: int) -> tuple[float, floa
     return age / count, total / count
 
 
+@inlined
+def sum_running(rules: Rules, tally: Tally, last: int, arms: np.ndarray, n_arms: int) -> None:
+    """Sum up in `cache` what running and abandoned pulls of some arms tell, in one pass over slots.
+
+    Args:
+        rules, tally: as for `mixture_interval`.
+        last: pulls run in the slots 0, ..., last - 1, in all of them.
+        arms: its first `n_arms` entries are the arms; `cache` is then not valid for others.
+        n_arms: their number.
+    """
+    cache, kept = tally.cache, tally.kept
+    for i in range(n_arms):
+        cache[WORTH, arms[i]], cache[WEIGHTED, arms[i]] = kept[0, arms[i]], kept[1, arms[i]]
+    if rules.feedback != FULL:
+        for s in range(last):
+            arm = tally.slots[ARM, s]
+            w, total = running_information(rules, tally, s)
+            cache[WORTH, arm] += w
+            cache[WEIGHTED, arm] += total
+
+
 @lean
-def mixture_interval(
-    rules: Rules, tally: Tally, first: int, last: int, arm: int, n_sharing: int
-) -> tuple[float, float]:
+def mixture_interval(rules: Rules, tally: Tally, arm: int, n_sharing: int) -> tuple[float, float]:
     """Centre and half-width of an arm's interval, valid at all times with 1 - delta / n_sharing.
 
     With L pulls' worth of information and the precision-weighted mean mu^,
@@ -61,20 +84,14 @@ def mixture_interval(
 
     Args:
         rules: of the intervals; `scale` and `scale_p` are standard deviations.
-        tally: the observations.
-        first, last: pulls of the arm in the slots first, ..., last - 1 count.
+        tally: the observations, after `sum_running`.
         arm: its index.
         n_sharing: number of arms that share delta.
 
     Returns:
         (0, infinity) if nothing tells of mu.
     """
-    worth, weighted = tally.kept[0, arm], tally.kept[1, arm]
-    for s in range(first, last):
-        if tally.slots[ARM, s] == arm:
-            w, total = running_information(rules, tally, s)
-            worth += w
-            weighted += total
+    worth, weighted = tally.cache[WORTH, arm], tally.cache[WEIGHTED, arm]
     inverse = n_sharing / rules.delta
     if rules.feedback == BIASED and worth + tally.partials[arm] > 0.0:
         return _biased(rules, tally, worth, weighted, arm, inverse)

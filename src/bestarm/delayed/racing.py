@@ -10,6 +10,7 @@ import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.delayed.bounds import AGE, ARM, DELAY, FREE, FULL, INCREMENTAL, MIXTURE, NUMBER, Rules
+from bestarm.delayed.mixture import sum_running
 from bestarm.delayed.steps import (
     SURVIVING,
     Race,
@@ -154,6 +155,8 @@ def simulate(
                 fresh[n_fresh] = arm
                 n_fresh += 1
         compact_slots(state)
+        if rules.split == MIXTURE:
+            sum_running(rules, tally, state.running[0], fresh, n_fresh)
         for i in range(n_fresh):
             bound_if_needed(rules, arms, state, fresh[i])
         if eliminate(rules, state):

@@ -227,12 +227,15 @@ def counted(rules: Rules, state: State, arm: int) -> tuple[int, int]:
 
 @inlined
 def bound(rules: Rules, state: State, arm: int) -> float:
-    """Update the bounds of an arm from all observations; returns the half-width of its interval."""
-    first, last = counted(rules, state, arm)
+    """Update the bounds of an arm from all observations; returns the half-width of its interval.
+
+    With MIXTURE, `sum_running` comes first.
+    """
     sharing = n_sharing(rules, state)
     if rules.split == MIXTURE:
-        centre, width = mixture_interval(rules, state.tally, first, last, arm, sharing)
+        centre, width = mixture_interval(rules, state.tally, arm, sharing)
     else:
+        first, last = counted(rules, state, arm)
         centre, width = interval(rules, state.tally, first, last, arm, sharing)
     state.centres[arm] = centre
     state.lower[arm], state.upper[arm] = centre - width, centre + width
