@@ -27,22 +27,31 @@ class Result(NamedTuple):
     err: str
 
 
-def bestarm(*arguments: object, cwd: Path | str = ".") -> Result:
-    """Call `python -m bestarm` with arguments; any exception but an exit goes through."""
+def bestarm(*arguments: object, cwd: Path | str = ".", module: str = "bestarm") -> Result:
+    """Call `python -m bestarm`, or another module, with arguments in a folder; any exception but
+    an exit goes through."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        code = printed_to(out.fileno(), err.fileno(), arguments, cwd)
+        code = printed_to(out.fileno(), err.fileno(), arguments, cwd, module)
         out.seek(0)
         err.seek(0)
         return Result(code, out.read().decode(), err.read().decode())
 
 
-def printed_to(out: int, err: int, arguments: Sequence[object], cwd: Path | str = ".") -> int:
+def printed_to(
+    out: int,
+    err: int,
+    arguments: Sequence[object],
+    cwd: Path | str = ".",
+    module: str = "bestarm",
+) -> int:
     """The exit code of a command that prints to open files, with all that its processes and
     compiled code print."""
     with _as_it_was(), chdir(cwd), _stream(1, "stdout", out), _stream(2, "stderr", err):
-        sys.argv = ["bestarm", *map(str, arguments)]
+        sys.argv = [module, *map(str, arguments)]
+        sys.path.insert(0, str(Path.cwd()))
+        warnings.filterwarnings("ignore", f"'{module}' found in sys.modules", RuntimeWarning)
         try:
-            runpy.run_module("bestarm", run_name="__main__", alter_sys=True)
+            runpy.run_module(module, run_name="__main__", alter_sys=True)
         except SystemExit as ended:
             if not isinstance(ended.code, str):
                 return ended.code or 0
