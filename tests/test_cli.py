@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import logging
 import os
 import pty
 import re
@@ -9,17 +10,22 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import matplotlib as mpl
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
 from bestarm.pipeline import registry
+from command_line import bestarm, printed_to
 
 INSTANCE = """\
 paper: baics
@@ -28,9 +34,10 @@ weights: [0.5, 0.5]
 """
 
 
-def bestarm(*arguments, cwd=None, **kwargs):
+def started(*arguments, **how):
+    """The command line in a process of its own."""
     command = [sys.executable, "-m", "bestarm", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, **kwargs)
+    return subprocess.run(command, text=True, **how)
 
 
 @pytest.fixture
@@ -40,16 +47,67 @@ def mine(tmp_path):
     return path
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list", "baics"],
+        ["show", "baics/example1"],
+        ["schema"],
+        ["run", "INSTANCE", "--reps", "3"],
+        ["bound", "INSTANCE", "--cap", "3"],
+        ["check", "INSTANCE"],
+        ["verify", "nothing"],
+        ["workflow", "shard"],
+    ],
+)
+def test_a_process_of_its_own_does_the_same(mine, arguments):
+    """As the calls in this process that the other tests look at, of each command or group."""
+    arguments = [mine if argument == "INSTANCE" else argument for argument in arguments]
+    process = started(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert bestarm(*arguments) == (process.returncode, process.stdout, process.stderr)
+
+
+CHANGES = """
+import logging, os, signal, sys, warnings
+import matplotlib as mpl
+
+os.environ["MINE"] = "1"
+os.chdir("/")
+sys.path.append("mine")
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+logging.getLogger().setLevel(logging.DEBUG)
+logging.getLogger().addHandler(logging.NullHandler())
+warnings.simplefilter("ignore")
+mpl.rcParams["font.size"] = 3
+"""
+
+
+def test_a_call_leaves_this_process_as_it_was(mine, tmp_path):
+    """With a plug-in that changes what a process has one of."""
+    plugin = tmp_path / "changes.py"
+    plugin.write_text(CHANGES)
+
+    def settings():
+        log = logging.getLogger()
+        yield from (dict(os.environ), Path.cwd(), [*sys.path], signal.getsignal(signal.SIGTERM))
+        yield from (log.level, [*log.handlers], [*warnings.filters], mpl.rcParams["font.size"])
+        yield from (sys.argv, sys.stdout, sys.stderr, sys.modules["__main__"])
+
+    before = [*settings()]
+    refused(bestarm("run", mine, "--plugin", plugin), "has no strategy")
+    assert [*settings()] == before
+
+
 def test_list_names_every_part():
-    out = bestarm("list").stdout
+    out = bestarm("list").out
     for name in ("baics", "T-a-SCS", "maximiser", "example1", "asymptotics"):
         assert name in out
-    assert bestarm("list", "baics").stdout in out
+    assert bestarm("list", "baics").out in out
 
 
 def test_list_says_what_is_proven_and_what_is_refuted_by_how_much(root):
     """Of every reading; the number is that of a table under figures."""
-    lines = bestarm("list", "baics").stdout.splitlines()
+    lines = bestarm("list", "baics").out.splitlines()
     of_tascs = [line for line in lines if "T-a-SCS " in line and "│" in line]
     proven = next(line for line in of_tascs if "proven  " in line and "not" not in line)
     assert "maximiser+proven*" in proven
@@ -60,38 +118,38 @@ def test_list_says_what_is_proven_and_what_is_refuted_by_how_much(root):
 
 
 def test_show_an_instance():
-    out = bestarm("show", "baics/example1").stdout
+    out = bestarm("show", "baics/example1").out
     assert "0.26194" in out  # the optimal share of subpopulation 1 of arm 1
     assert "190.884" in out
     assert "335.531" in out
 
 
 def test_show_a_target(root):
-    out = bestarm("show", "baics/table1", cwd=root).stdout
+    out = bestarm("show", "baics/table1", cwd=root).out
     assert "mean_stopping_time" in out
     assert "published" in out
 
 
 def test_bound(mine):
     result = bestarm("bound", mine, "--delta", "0.05")
-    assert result.returncode == 0
-    assert "characteristic_time" in result.stdout
-    assert "lower_bound" in result.stdout
+    assert result.code == 0
+    assert "characteristic_time" in result.out
+    assert "lower_bound" in result.out
 
 
 def test_run_compares_the_strategies_and_writes_the_runs(mine, tmp_path):
     out = tmp_path / "new" / "runs.parquet"
     result = bestarm("run", mine, "--reps", 50, "--delta", 0.2, "--out", out)
-    assert result.returncode == 0, result.stderr
+    assert result.code == 0, result.err
     strategies = {"T-a-SCS", "T-a-S", "Uniform", "FWS", "Two-stage"}
     for text in (*strategies, "mean pulls", "50 runs", "delta=0.2"):
-        assert text in result.stdout
+        assert text in result.out
     runs = pq.read_table(out).to_pandas()
     assert len(runs) == 250
     assert set(runs.strategy) == strategies
     assert set(runs.reading) == {"maximiser+proven", "proven", "levelled+proven", "as-written"}
     assert (runs.pulls.map(sum) == runs.tau).all()
-    assert result.stderr == ""  # no progress bar into a file
+    assert result.err == ""  # no progress bar into a file
 
 
 def test_run_is_a_function_of_its_seed_not_of_its_threads(mine, tmp_path):
@@ -117,14 +175,13 @@ def test_run_only_what_is_asked(mine):
         "--reading",
         "as-written",
     )
-    assert "Uniform" not in result.stdout
-    assert "maximiser" in result.stdout
+    assert "Uniform" not in result.out
+    assert "maximiser" in result.out
 
 
 def test_run_shows_progress_on_a_terminal(mine):
     read, write = pty.openpty()
-    command = [sys.executable, "-m", "bestarm", "run", str(mine), "--reps", "40"]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=write, check=True)
+    started("run", mine, "--reps", 40, stdout=subprocess.DEVNULL, stderr=write, check=True)
     os.close(write)
     assert b"40/40" in os.read(read, 1_000_000)
 
@@ -133,7 +190,7 @@ def test_run_shows_progress_on_a_terminal(mine):
 def test_example_instances_of_the_readme(root, name):
     for command, *options in (["run", "--reps", 5], ["bound"]):
         result = bestarm(command, root / "data/instances" / name, *options)
-        assert result.returncode == 0, result.stderr
+        assert result.code == 0, result.err
 
 
 def test_an_instance_may_name_a_csv_file(root, tmp_path):
@@ -141,8 +198,8 @@ def test_an_instance_may_name_a_csv_file(root, tmp_path):
         (tmp_path / name).write_bytes((root / "data/instances" / name).read_bytes())
     mine, arms = tmp_path / "example-linear.yaml", tmp_path / "example-linear.csv"
     result = bestarm("run", mine, "--reps", 5, "--strategy", "LinGapE", "--strategy", "XY")
-    assert result.returncode == 0, result.stderr
-    out = bestarm("bound", mine).stdout
+    assert result.code == 0, result.err
+    out = bestarm("bound", mine).out
     assert "cool short" in out
     assert "oracle_complexity" in out
     arms.write_text(arms.read_text().replace("middle,1,0", "middle,1,zero"))
@@ -153,11 +210,11 @@ def test_an_instance_may_name_a_csv_file(root, tmp_path):
 
 def refused(result, *texts):
     """One clear line on standard error, exit code 2, nothing on standard output."""
-    assert result.returncode == 2, result.stderr
-    assert result.stdout == ""
-    assert len(result.stderr.strip().splitlines()) == 1, result.stderr
+    assert result.code == 2, result.err
+    assert result.out == ""
+    assert len(result.err.strip().splitlines()) == 1, result.err
     for text in texts:
-        assert str(text) in result.stderr
+        assert str(text) in result.err
 
 
 @pytest.mark.parametrize("command", ["run", "bound"])
@@ -210,9 +267,9 @@ def test_names_are_printed_as_they_are(mine):
     mine.write_text(INSTANCE + "name: '[/b] :smile:'\narms: ['[red]x', '[/y]']\n")
     for command, *options in (["run", "--reps", 5], ["bound"]):
         result = bestarm(command, mine, *options)
-        assert result.returncode == 0, result.stderr
-        assert "[/b] :smile:" in result.stdout
-    assert "[red]x" in result.stdout
+        assert result.code == 0, result.err
+        assert "[/b] :smile:" in result.out
+    assert "[red]x" in result.out
 
 
 FAR_APART = """\
@@ -244,8 +301,8 @@ def test_numbers_that_no_solver_can_work_with(mine, tmp_path):
 @pytest.mark.parametrize("option", ["--reps", "--cores"])
 def test_numbers_beyond_any_use(mine, option):
     result = bestarm("run", mine, option, 10**19)
-    assert result.returncode == 2
-    assert f"Invalid value for '{option}'" in result.stderr
+    assert result.code == 2
+    assert f"Invalid value for '{option}'" in result.err
 
 
 def test_options_of_the_paper(mine):
@@ -254,11 +311,11 @@ def test_options_of_the_paper(mine):
     refused(bestarm(*run, "--inner-steps", 2), "T-a-SCS: inner_steps: is set by the reading")
     run = (*run, "--reading", "proven")
     result = bestarm(*run, "--cap=200", "--inner-steps", 2, "--delta", 0.3)
-    assert result.returncode == 0, result.stderr
-    assert "cap=200,delta=0.3" in result.stdout
-    assert "T-a-SCS inner_steps=2" in result.stdout
-    assert "Uniform inner_steps" not in result.stdout
-    assert "cap=none" in bestarm(*run, "--cap", "none").stdout
+    assert result.code == 0, result.err
+    assert "cap=200,delta=0.3" in result.out
+    assert "T-a-SCS inner_steps=2" in result.out
+    assert "Uniform inner_steps" not in result.out
+    assert "cap=none" in bestarm(*run, "--cap", "none").out
     refused(bestarm(*run, "--cap", 10**19), "cap: must be less than or equal to 1000000000000000")
     refused(bestarm(*run, "--step", "-1"), "step: must be greater than 0")
     refused(bestarm(*run, "--budget", 3), "--budget: baics has no such option, only --delta, --cap")
@@ -268,7 +325,7 @@ def test_options_of_the_paper(mine):
         bestarm("bound", "cbmai/D1P", "--delta", 0.1),
         "--delta: bounds of cbmai depend on no option",
     )
-    listed = bestarm("list", "baics").stdout
+    listed = bestarm("list", "baics").out
     assert "--inner-steps 1" in listed
     assert "(T-a-SCS), at least 0" in listed
 
@@ -287,11 +344,10 @@ def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):
     assert list(tmp_path.iterdir()) == [bad]
 
 
-def printed_to(stdout, unbuffered, *arguments):
-    """Run with a standard output that takes nothing."""
-    command = [sys.executable, "-m", "bestarm", *map(str, arguments)]
+def refused_by(stdout, unbuffered, *arguments):
+    """Start with a standard output that takes nothing."""
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-    return subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, env=env)
+    return started(*arguments, stdout=stdout, stderr=subprocess.PIPE, env=env)
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -300,7 +356,7 @@ def test_a_full_disk_is_one_line(mine, arguments, unbuffered):
     """Whether Python writes at once, or only when it must: at its very end if a text is short."""
     arguments = [mine if argument == "INSTANCE" else argument for argument in arguments]
     with Path("/dev/full").open("w") as full:
-        result = printed_to(full, unbuffered, *arguments)
+        result = refused_by(full, unbuffered, *arguments)
     assert result.stderr == "error: output: No space left on device\n"
     assert result.returncode == 2
 
@@ -314,7 +370,7 @@ def test_a_reader_that_leaves_is_no_error(argument, unbuffered, code):
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "w") as closed:
-        result = printed_to(closed, unbuffered, argument)
+        result = refused_by(closed, unbuffered, argument)
     assert result.stderr == ""
     assert result.returncode == code
 
@@ -338,38 +394,47 @@ def test_output_file_that_is_a_folder(mine, tmp_path):
 @pytest.mark.parametrize("arguments", [["run"], ["nonsense"], ["run", "x", "--reps", "0"]])
 def test_bad_usage_is_exit_code_2(arguments):
     result = bestarm(*arguments)
-    assert result.returncode == 2
-    assert "Traceback" not in result.stderr
+    assert result.code == 2
+    assert "Traceback" not in result.err
 
 
 def test_version():
     from bestarm import __version__
 
-    assert bestarm("--version").stdout.strip() == __version__
+    assert bestarm("--version").out.strip() == __version__
 
 
-def on_a_terminal(*arguments, columns=80):
+def on_a_terminal(monkeypatch, *arguments, columns=80):
     """What a command prints to a terminal of some width, without its colours."""
+    monkeypatch.setenv("TERM", "xterm")
+    for name in ("COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
     read, write = pty.openpty()
     fcntl.ioctl(write, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    command = [sys.executable, "-m", "bestarm", *map(str, arguments)]
-    env = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
-    printed = []
-    with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, env=env) as process:
-        os.close(write)
-        with suppress(OSError):  # the end of a terminal is an error
-            while part := os.read(read, 65_536):
-                printed.append(part)
-    os.close(read)
-    assert process.returncode == 0
-    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", b"".join(printed).decode()).replace("\r", "")
+    with ThreadPoolExecutor(1) as reader, tempfile.TemporaryFile() as err:
+        printed = reader.submit(until_the_end, read)
+        try:
+            assert printed_to(write, err.fileno(), arguments) == 0
+        finally:
+            os.close(write)
+        text = printed.result().decode()
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text).replace("\r", "")
+
+
+def until_the_end(terminal):
+    parts = []
+    with suppress(OSError):  # the end of a terminal is an error
+        while part := os.read(terminal, 65_536):
+            parts.append(part)
+    os.close(terminal)
+    return b"".join(parts)
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
-def test_tables_fit_a_terminal_of_80_columns(root, paper):
+def test_tables_fit_a_terminal_of_80_columns(root, monkeypatch, paper):
     examples = sorted(root.glob("data/instances/example-*.yaml"))
     mine = next(path for path in examples if f"paper: {paper}\n" in path.read_text())
-    text = on_a_terminal("run", mine, "--reps", 3)
+    text = on_a_terminal(monkeypatch, "run", mine, "--reps", 3)
     known = registry.PAPERS[paper]
     assert max(map(len, text.splitlines())) <= 80
     assert "…" not in text
@@ -379,16 +444,16 @@ def test_tables_fit_a_terminal_of_80_columns(root, paper):
     for heading in known.own.columns.values():
         assert heading in text
     for command in (("bound", mine), ("list", paper)):
-        text = on_a_terminal(*command)
+        text = on_a_terminal(monkeypatch, *command)
         assert "…" not in text
         tables = [line for line in text.splitlines() if line[:1] in "┏┃┡│└"]
         assert max(map(len, tables), default=0) <= 80
 
 
 def test_an_instance_of_a_paper_may_be_named():
-    assert "T*" in bestarm("bound", "baics/example1").stdout
+    assert "T*" in bestarm("bound", "baics/example1").out
     result = bestarm("run", "baics/example1", "--reps", 3, "--strategy", "Uniform")
-    assert "example1: 3 runs a strategy" in result.stdout
+    assert "example1: 3 runs a strategy" in result.out
     refused(bestarm("run", "baics/example9"), "baics/example9: baics has no such instance")
 
 
@@ -396,9 +461,9 @@ def test_statistics_as_files_and_a_picture(mine, tmp_path):
     files = {name: tmp_path / f"x.{name}" for name in ("csv", "json", "pdf", "svg", "png")}
     run = ("run", mine, "--reps", 5, "--strategy", "Uniform")
     for kind in ("pdf", "svg", "png"):
-        assert bestarm(*run, "--plot", files[kind]).returncode == 0
+        assert bestarm(*run, "--plot", files[kind]).code == 0
     result = bestarm(*run, "--csv", files["csv"], "--json", files["json"])
-    assert f"the statistics written to {files['csv']}" in result.stdout.replace("\n", "")
+    assert f"the statistics written to {files['csv']}" in result.out.replace("\n", "")
     begins = {"pdf": b"%PDF", "svg": b"<?xml", "png": b"\x89PNG"}
     assert all(files[kind].read_bytes().startswith(mark) for kind, mark in begins.items())
     table, whole = pd.read_csv(files["csv"]), json.loads(files["json"].read_text())
@@ -406,8 +471,8 @@ def test_statistics_as_files_and_a_picture(mine, tmp_path):
     assert [row["value"] for row in whole["statistics"]] == table.value.tolist()
     assert (table.meaning != "").all()
     printed = bestarm(*run, "--csv", "-")
-    assert printed.stdout == files["csv"].read_text()
-    assert json.loads(bestarm(*run, "--json", "-").stdout) == whole
+    assert printed.out == files["csv"].read_text()
+    assert json.loads(bestarm(*run, "--json", "-").out) == whole
 
 
 def test_files_of_other_kinds_are_refused(mine, tmp_path):
@@ -423,7 +488,7 @@ def test_runs_say_in_words_what_they_answered_and_how_they_ended(mine, tmp_path)
     mine.write_text(INSTANCE + "arms: [flat, 'loyal, rural']\n")
     out = tmp_path / "runs.parquet"
     result = bestarm("run", mine, "--reps", 40, "--cap", 30, "--out", out)
-    assert result.returncode == 0, result.stderr
+    assert result.code == 0, result.err
     runs = pq.read_table(out).to_pandas()
     names = {0: "none", 1: "flat", 2: "loyal, rural"}
     assert (runs.answer_names == runs.answer.map(names)).all()
@@ -444,7 +509,7 @@ def test_nobody_is_wrong_where_several_answers_are_best(tmp_path, paper):
     mine.write_text(f"paper: {paper}\n{TIES[paper]}\n")
     cap = ("--cap", 200) if paper != "cbmai" else ("--budget", 200)
     result = bestarm("run", mine, "--reps", 5, *cap, "--out", out)
-    assert "not scored: several answers are best" in result.stdout, result.stderr
+    assert "not scored: several answers are best" in result.out, result.err
     assert pq.read_table(out)["correct"].null_count == len(pq.read_table(out))
 
 
@@ -479,7 +544,7 @@ def test_messages_are_the_project_s_own(mine, text, said):
 
 def test_what_is_true_is_told_by_name(mine):
     mine.write_text(INSTANCE + "arms: [flat, loyal]\n")
-    lines = bestarm("bound", mine, "--delta", 0.05).stdout.splitlines()
+    lines = bestarm("bound", mine, "--delta", 0.05).out.splitlines()
     assert any("ground truth and bounds (delta = 0.05)" in line for line in lines)
     (best,) = [line for line in lines if "best_arm" in line]
     assert "flat" in best

@@ -17,6 +17,7 @@ from bestarm.core.compile import inlined, jit
 from bestarm.core.inputs import InputError
 from bestarm.core.strategy import Strategy
 from bestarm.pipeline import plugins, registry
+from command_line import bestarm
 
 EASY = {paper: known.simulation.easy for paper, known in registry.PAPERS.items()}
 
@@ -105,11 +106,6 @@ class Dice(Turns):
         return int(self.seed.integers(len(self.sums)))
 
 
-def bestarm(*arguments, cwd):
-    command = [sys.executable, "-m", "bestarm", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd)
-
-
 def derived(kind):
     """A class from outside that does what one of the package does."""
     return type(f"My{kind.__name__}", (kind,), {"__module__": "mine"})
@@ -185,7 +181,7 @@ def test_named_strategies_have_the_rows_of_bestarm_run(tmp_path):
     asked = ["--strategy", "T-a-S", "--strategy", "Uniform", "--reps", 30, "--seed", 5]
     asked += ["--delta", 0.2, "--cap", 2000, "--out", "runs.parquet"]
     result = bestarm("run", "baics/example2", *asked, cwd=tmp_path)
-    assert result.returncode == 0, result.stderr
+    assert result.code == 0, result.err
     rows = found._found.runs()
     kept = rows.filter(np.array(rows["strategy"].to_pylist()) != "Never")
     assert kept.combine_chunks().equals(pq.read_table(tmp_path / "runs.parquet").combine_chunks())
@@ -496,15 +492,15 @@ def mine(tmp_path):
 def test_a_plugin_is_run_beside_the_strategies_that_are_named(mine):
     asked = ["run", "mine.yaml", "--reps", 4, "--plugin", "plugin.py", "--strategy", "Uniform"]
     result = bestarm(*asked, "--out", "runs.parquet", cwd=mine)
-    assert result.returncode == 0, result.stderr
+    assert result.code == 0, result.err
     rows = pq.read_table(mine / "runs.parquet").to_pandas()
     assert rows.groupby("strategy").size().to_dict() == {"Uniform": 4, "Mine": 4}
-    assert "Mine" in result.stdout
+    assert "Mine" in result.out
     listed = PLUGIN + "\nSTRATEGIES = {'one': Mine, 'two': lambda n_arms: Mine(n_arms, [1])}\n"
     (mine / "plugin.py").write_text(listed)
     result = bestarm(*asked, cwd=mine)
     for name in ("Uniform", "one", "two"):
-        assert name in result.stdout
+        assert name in result.out
 
 
 def test_progress_is_shown_on_a_terminal(mine):
@@ -537,9 +533,9 @@ def test_a_plugin_with_an_error_is_one_line(mine, text, said):
         (mine / "plugin.py").write_text(text)
     asked = ["run", "mine.yaml", "--reps", 4, "--plugin", "plugin.py", "--out", "runs.parquet"]
     result = bestarm(*asked, cwd=mine)
-    assert result.returncode == 2
-    assert len(result.stderr.splitlines()) == 1, result.stderr
-    assert re.search(said, result.stderr), result.stderr
+    assert result.code == 2
+    assert len(result.err.splitlines()) == 1, result.err
+    assert re.search(said, result.err), result.err
     assert not (mine / "runs.parquet").exists()
 
 

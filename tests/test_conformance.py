@@ -1,8 +1,6 @@
 """The contract in words: it holds for the package's classes, and says what is broken."""
 
 import importlib
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -13,6 +11,7 @@ from bestarm.conformance import Case, check
 from bestarm.core.compile import inlined
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
+from command_line import bestarm
 from test_compare import Turns, compiled, raises
 
 OURS = [
@@ -141,29 +140,24 @@ def test_compiled_steps_that_count_wrongly_are_caught():
     assert said.startswith("compiled its state counts")
 
 
-def run(*arguments, cwd):
-    command = [sys.executable, "-m", "bestarm.conformance", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd)
-
-
 def test_the_command_says_it_in_words(tmp_path):
     code = "class Bad:\n    def __init__(self, arms): ...\n    def ask(self):\n        return 9\n"
     code += "    def tell(self, arm, reward): ...\n    done, answer = False, 0\n"
     (tmp_path / "bad.py").write_text(code)
     for target in ("bad.py", "bad:Bad", "bad.py:Bad"):
-        result = run(target, cwd=tmp_path)
-        assert result.returncode == 1, result.stderr
-        assert result.stdout.startswith("Bad on linear/easy\n")
-        assert "FAILS asks for arms that exist" in result.stdout
+        result = bestarm(target, cwd=tmp_path, module="bestarm.conformance")
+        assert result.code == 1, result.err
+        assert result.out.startswith("Bad on linear/easy\n")
+        assert "FAILS asks for arms that exist" in result.out
     for target, said in (
         ("none.py", "none.py: is not a file"),
         ("bad:Good", "bad:Good: bad has no Good"),
         ("no_such:Bad", "no_such:Bad: ModuleNotFoundError"),
     ):
-        result = run(target, cwd=tmp_path)
-        assert result.returncode == 2
-        assert result.stderr.startswith(f"error: {said}")
-        assert len(result.stderr.splitlines()) == 1
+        result = bestarm(target, cwd=tmp_path, module="bestarm.conformance")
+        assert result.code == 2
+        assert result.err.startswith(f"error: {said}")
+        assert len(result.err.splitlines()) == 1
 
 
 def test_a_paper_has_to_be_named_if_several_suit():

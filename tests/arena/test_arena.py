@@ -2,8 +2,6 @@
 
 import hashlib
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -33,6 +31,7 @@ from bestarm.core.pure_exploration.optimum import characteristic_time
 from bestarm.pipeline import registry
 from bestarm.pipeline.claims import read_ledger
 from bestarm.pipeline.validity import guarantees
+from command_line import bestarm
 
 KEPT = data_folder() / "arena"
 
@@ -206,9 +205,8 @@ def test_submissions_keep_the_contract(root):
         where = given_of(one).make.__module__.removeprefix("bestarm_plugin_")
         file = root / "arena" / f"{where}.py"
         for paper in one.papers:
-            command = [sys.executable, "-m", "bestarm.conformance", file, "--on", paper]
-            done = subprocess.run(command, capture_output=True, text=True)
-            assert done.returncode == 0, done.stdout + done.stderr
+            done = bestarm(file, "--on", paper, module="bestarm.conformance")
+            assert done.code == 0, done.out + done.err
     assert {one.name for one in submitted_cells().values()} == {one.name for one in submissions()}
     assert set(DELTAS) == {0.1, 0.01}
 

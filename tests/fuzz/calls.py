@@ -1,38 +1,9 @@
-"""The command line, called in this process: a start of Python takes longer than most examples."""
+"""What holds of every call of the command line."""
 
-import contextlib
-import io
 import re
-import sys
 from pathlib import Path
-from typing import NamedTuple
 
-from bestarm import cli
-
-
-class Result(NamedTuple):
-    """What a person sees of a call."""
-
-    code: int
-    out: str
-    err: str
-
-
-def bestarm(*arguments: object) -> Result:
-    """Call the command line with these arguments; any exception but an exit goes through."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
-    before, sys.argv = sys.argv, ["bestarm", *map(str, arguments)]
-    code = 0
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            cli.main()
-    except SystemExit as ended:
-        code = ended.code or 0
-    finally:
-        sys.argv = before
-    out.flush()
-    err.flush()
-    return Result(code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
+from command_line import Result
 
 
 def tree(folder: Path) -> dict[Path, bytes]:

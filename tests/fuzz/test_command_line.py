@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fuzz.calls import bestarm, check, tree
+from command_line import bestarm
+from fuzz.calls import check, tree
 
 INSTANCE = "paper: baics\nmeans: [[0.9, 0.8], [0.7, -0.9]]\nweights: [0.5, 0.5]\n"
 

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fuzz.calls import bestarm, check, tree
+from command_line import bestarm
+from fuzz.calls import check, tree
 from fuzz.documents import ARMS, INSTANCES, damaged, files
 
 

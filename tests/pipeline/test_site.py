@@ -29,7 +29,7 @@ from bestarm.pipeline.report_verdicts import headline_text, verdict_table
 from bestarm.pipeline.site import arena as arena_page
 from bestarm.pipeline.site import build, ledger, texts
 from bestarm.pipeline.site.chart import chart
-from bestarm.pipeline.site.code import Code
+from bestarm.pipeline.site.code import Code, highlighted
 from bestarm.pipeline.site.content import fingerprint, page_names, sources
 from bestarm.pipeline.site.pictures import log_axes, smaller, width_of
 from bestarm.pipeline.site.table import plain, script
@@ -654,6 +654,15 @@ def test_code_is_found_and_shown_only_if_the_project_has_it(root):
     assert code.page("../outside.py") is None
     assert code.page("workflow/") == "code/workflow/index.html"
     assert "code/workflow/rules/site.smk.html" in code.pages()
+
+
+def test_the_narrowest_kind_of_code_gives_the_colour():
+    """A docstring is a string, but looks like a comment; a decorator is a name, like a keyword."""
+    marked = highlighted('@f\ndef g():\n    """Text."""\n    return "x" and 1\n', "g.py")
+    looks = re.findall(r'<span class="(\w+)">([^<]*)</span>', marked)
+    kinds = {text: look for look, text in looks}
+    assert kinds['"""Text."""'] == "c"
+    assert [kinds[word] for word in ("@f", "def", "and")] == ["k", "k", "k"]
 
 
 def test_fingerprint_follows_content_and_not_times(root, tmp_path):

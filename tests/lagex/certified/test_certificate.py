@@ -6,8 +6,6 @@ import inspect
 import itertools
 import json
 import math
-import subprocess
-import sys
 from decimal import Decimal, getcontext
 from fractions import Fraction
 
@@ -16,6 +14,7 @@ import pytest
 
 from bestarm.lagex import Certified, check
 from bestarm.lagex.problem import imdb, setup1
+from command_line import bestarm
 from lagex.certified.evidences import played
 
 MODEL = setup1(0.5).model
@@ -198,25 +197,20 @@ def test_nothing_is_certified_before_the_end():
         s.certificate()
 
 
-def checked(path):
-    command = [sys.executable, "-m", "bestarm", "check", str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
-
-
 def test_the_command_prints_every_line_and_exits_with_1_if_one_fails(certificate, tmp_path):
     path = tmp_path / "certificate.json"
     path.write_text(json.dumps(certificate))
-    passed = checked(path)
-    assert passed.returncode == 0
-    assert [line.split()[0] for line in passed.stdout.splitlines()] == ["ok"] * 9
+    passed = bestarm("check", path)
+    assert passed.code == 0
+    assert [line.split()[0] for line in passed.out.splitlines()] == ["ok"] * 9
     path.write_text(json.dumps(certificate | {"r": 0.29}))
-    failed = checked(path)
-    assert failed.returncode == 1
-    assert failed.stdout.splitlines()[-1].split(maxsplit=1) == ["REFUSED", "no better policy"]
+    failed = bestarm("check", path)
+    assert failed.code == 1
+    assert failed.out.splitlines()[-1].split(maxsplit=1) == ["REFUSED", "no better policy"]
     path.write_text(json.dumps(certificate | {"pulls": "many"}))
-    failed = checked(path)
-    assert failed.returncode == 1
-    assert failed.stdout.splitlines()[-1].startswith("REFUSED fields: ")
+    failed = bestarm("check", path)
+    assert failed.code == 1
+    assert failed.out.splitlines()[-1].startswith("REFUSED fields: ")
 
 
 @pytest.mark.parametrize(
@@ -232,7 +226,7 @@ def test_the_command_prints_every_line_and_exits_with_1_if_one_fails(certificate
 def test_what_is_no_certificate_is_one_line(text, said, tmp_path):
     path = tmp_path / "certificate.json"
     path.write_text(text)
-    failed = checked(path)
-    assert failed.returncode == 2
-    assert failed.stderr.startswith(f"error: {path}: {said}")
-    assert failed.stderr.count("\n") == 1
+    failed = bestarm("check", path)
+    assert failed.code == 2
+    assert failed.err.startswith(f"error: {path}: {said}")
+    assert failed.err.count("\n") == 1

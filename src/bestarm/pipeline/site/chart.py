@@ -5,7 +5,7 @@ A table with values against a numeric x becomes curves; one with a statistic of 
 are put into panels and series, with the names, colours, marks and dashes of the figures.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -159,8 +159,8 @@ def _without_x(rows: pd.DataFrame, about: About) -> pd.DataFrame:
         said = rows[on_axis].notna().any(axis=1)
         others = rows[[name for name in names if name not in on_axis]]
         texts = [
-            " ".join(filter(None, [begin, *(f"{k}={v:g}" for k, v in line.dropna().items())]))
-            for begin, (_, line) in zip(begins[label], others.iterrows(), strict=True)
+            " ".join(filter(None, [begin, *given]))
+            for begin, given in zip(begins[label], _given(others), strict=True)
         ]
         rows = rows.assign(**{label: rows[label].where(~said, pd.Series(texts, rows.index))})
     return rows
@@ -172,10 +172,14 @@ def _settings(rows: pd.DataFrame, about: About) -> list[str]:
         return rows.setting.tolist()
     names = [n for n in about["setting"] if n in rows and rows[n].nunique() > 1]
     names = [n for n in names if not (rows[n].eq(rows.x) | rows[n].isna()).all()]
-    return [
-        ",".join(f"{name}={value:g}" for name, value in row.dropna().items())
-        for _, row in rows[names].iterrows()
-    ]
+    return [",".join(given) for given in _given(rows[names])]
+
+
+def _given(rows: pd.DataFrame) -> Iterator[list[str]]:
+    """What each row has values of, such as `batch=1`."""
+    for _, *values in rows.itertuples(name=None):
+        named = zip(rows.columns, values, strict=True)
+        yield [f"{name}={value:g}" for name, value in named if pd.notna(value)]
 
 
 def _placed(

@@ -124,8 +124,13 @@ COLOURED = {
 def coloured(self, lexer, stream, options):
     """Only marks that site.css has a colour for: that makes pages a third of their size."""
     for kind, value in stream:
-        ways = [one for one in COLOURED if kind in one]
-        yield (COLOURED[max(ways, key=len)] if ways and value.strip() else Text), value
+        yield (_colour(kind) if value.strip() else Text), value
+
+
+@functools.cache
+def _colour(kind):
+    ways = [one for one in COLOURED if kind in one]
+    return COLOURED[max(ways, key=len)] if ways else Text
 
 
 def preformatted(text: str, language: str) -> str:

@@ -4,11 +4,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from bestarm.common.looks import GREY
+from bestarm.common.tables import lines
 from bestarm.pipeline.claims import Claim, read_ledger
 from bestarm.pipeline.looks import LOOKS, VerdictLook
 from bestarm.pipeline.validity import REFUTED
@@ -103,27 +104,34 @@ def read_verdicts(path: Path) -> pd.DataFrame:
 
 def judged(root: Path, paper: str, ledger: pd.DataFrame) -> list[Judged]:
     """All claims of a paper in the order of its file, those without a verdict included."""
-    lines = ledger[ledger.paper == paper]
-    of_claim = dict(iter(lines.groupby("id")))
+    of_claim = _by("id", lines(ledger[ledger.paper == paper]))
     claims = read_ledger(root / "data/claims" / f"{paper}.yaml").claims
     return [_judged(claim, of_claim.get(claim.id)) for claim in claims]
 
 
-def _judged(claim: Claim, lines: pd.DataFrame | None) -> Judged:
-    if lines is None:
+def _by(name: str, rows: Iterable[Any]) -> dict[str, list[Any]]:
+    """Rows by what a column says, in the order of the first of each."""
+    of: dict[str, list[Any]] = {}
+    for row in rows:
+        of.setdefault(getattr(row, name), []).append(row)
+    return of
+
+
+def _judged(claim: Claim, rows: list[Any] | None) -> Judged:
+    if rows is None:
         return Judged(claim, claim.statement, PENDING, "", False, [])
-    first = lines.iloc[0]
-    tested = lines[lines.reading != ""]
-    results = [_result(rows) for _, rows in tested.groupby("reading", sort=False)]
+    first = rows[0]
+    tested = [row for row in rows if row.reading]
+    results = [_result(some) for some in _by("reading", tested).values()]
     results.sort(key=lambda result: result.reading != first.under)  # stable: the text's comes next
-    below = "True" in set(tested.below_bound)
+    below = any(row.below_bound == "True" for row in tested)
     return Judged(claim, first.statement, LOOKS[first.verdict], first.under, below, results)
 
 
-def _result(rows: pd.DataFrame) -> Result:
-    first = rows.iloc[0]
-    broken = REFUTED in {*rows.validity, *rows.validity_than}
-    return Result(first.reading, first.outcome, broken, [_part(row) for row in rows.itertuples()])
+def _result(rows: list[Any]) -> Result:
+    first = rows[0]
+    broken = any(REFUTED in (row.validity, row.validity_than) for row in rows)
+    return Result(first.reading, first.outcome, broken, [_part(row) for row in rows])
 
 
 def _part(row) -> Part:
