@@ -24,6 +24,7 @@ PUBLIC = [name for name in SHOWN if "._" not in name]
 #: Modules whose functions and classes are for users; of core/ all but kernels' tools.
 TOOLS = {"__init__", "arguments", "bases", "compile", "files", "labels", "linear_algebra"} | {
     "noise",
+    "normals",
     "plain",
 }
 CORE = sorted({path.stem for path in (PACKAGE / "core").glob("*.py")} - TOOLS)

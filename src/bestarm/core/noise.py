@@ -8,6 +8,7 @@ from numba import types
 from numba.extending import overload_method
 
 from bestarm.core.compile import jit
+from bestarm.core.normals import STAND_INS
 
 
 class Disturbed(NamedTuple):
@@ -64,11 +65,7 @@ def disturbed_normal(noise: Disturbed) -> float:
     return noise.scale * value + shift
 
 
-@overload_method(types.NamedTuple, "standard_normal")
-def _standard_normal(self):
-    if self.instance_class is Disturbed:
-        return lambda self: disturbed_normal(self)
-    return None
+STAND_INS[Disturbed] = disturbed_normal
 
 
 @overload_method(types.NamedTuple, "random")

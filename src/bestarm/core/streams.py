@@ -11,7 +11,7 @@ import numpy as np
 BLOCK = 256
 #: 64-bit words that seed a PCG64.
 WORDS = 4
-_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
+MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MASK = (1 << 128) - 1
 
 
@@ -30,7 +30,7 @@ class _Seeded:
         """Set the state PCG64 has for these four 64-bit words of a SeedSequence (O'Neill 2014)."""
         high, low, stream_high, stream_low = words.tolist()
         increment = ((stream_high << 64 | stream_low) << 1 | 1) & _MASK
-        state = ((increment + (high << 64 | low)) * _MULTIPLIER + increment) & _MASK
+        state = ((increment + (high << 64 | low)) * MULTIPLIER + increment) & _MASK
         self._bits.state = {
             "bit_generator": "PCG64",
             "state": {"state": state, "inc": increment},

@@ -99,7 +99,7 @@ def allowed_growth(near: float, slack: float) -> float:
     return min((1.0 + slack / near) ** 2 - 1.0, 1.0)
 
 
-@inlined
+@lean
 def follow(
     fit: Fit,
     means: np.ndarray,
@@ -114,8 +114,8 @@ def follow(
 
     (K,) `length` holds the norms ||x||_n. Returns the pulls so far.
     """
-    start.counts[:] = fit.counts
-    start.sums[:] = fit.sums
+    for a in range(means.size):
+        start.counts[a], start.sums[a] = fit.counts[a], fit.sums[a]
     moved, grown = 0.0, 0.0
     while n < sequence.size:
         arm = sequence[n]

@@ -17,6 +17,7 @@ from pydantic import Field
 
 from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, Probability, Pulls
+from bestarm.core.normals import in_blocks
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps
 from bestarm.core.streams import Streams, streams_of
@@ -327,7 +328,8 @@ def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
             fit, n = copy_of(earlier.fit), earlier.n
         while True:
             pulls = sequence.prefix(min(n + 1, cap))[:cap]
-            n, stopped = run_static(fit, means, width, pulls, sequence.n_initial, n, environment)
+            with in_blocks(environment) as normals:
+                n, stopped = run_static(fit, means, width, pulls, sequence.n_initial, n, normals)
             if stopped or n == cap:
                 break
         if earlier is None or earlier.width != width:
@@ -382,9 +384,8 @@ def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replic
 
     def replicate(streams: Streams) -> Outcome:
         fit = make_fit(rules.arms, ridge)
-        _, stopped = run_fully_adaptive(
-            fit, problem.means, width, pairs, rule, cap, streams.environment
-        )
+        with in_blocks(streams.environment) as normals:
+            _, stopped = run_fully_adaptive(fit, problem.means, width, pairs, rule, cap, normals)
         return outcome(fit, fit.counts, stopped)
 
     return replicate
