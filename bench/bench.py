@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import balance as balance_of
 import growth as growth_of
@@ -40,6 +41,8 @@ from bestarm.pipeline.scales import read_scale
 ROOT = Path(__file__).parents[1]
 CORES = 2
 REPEATS = 11
+#: How many of the slowest tests are listed.
+SLOWEST = 10
 
 
 class Row(NamedTuple):
@@ -250,6 +253,21 @@ def imports(papers: list[str]) -> Iterator[Row]:
         spent = [processor_time([sys.executable, "-c", code]) for _ in range(REPEATS)]
         how = f"processor time, median of {REPEATS}; {who}"
         yield row(f"import: {module}", statistics.median(spent), "s", how)
+
+
+def tests(papers: list[str]) -> Iterator[Row]:
+    """The test suite with compiled kernels at hand, and which tests take the longest."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "--quiet", f"--junitxml={report}"]
+        command += [f"--numprocesses={CORES}", "--dist=loadscope", "--no-loadscope-reorder"]
+        spent, _ = timed(lambda: subprocess.run(command, cwd=ROOT, check=True))
+        cases = [case.attrib for case in ElementTree.parse(report).iter("testcase")]
+        took = {f"{case['classname']}: {case['name']}": float(case["time"]) for case in cases}
+    yield row("tests: all", spent, "s", f"{len(took)} tests on {CORES} cores")
+    slowest = sorted(took, key=lambda name: took[name], reverse=True)[:SLOWEST]
+    for rank, name in enumerate(slowest, 1):
+        yield row(f"tests: slowest, {rank}", took[name], "s", name)
 
 
 def processor_time(command: list[str]) -> float:
@@ -531,6 +549,7 @@ STAGES = {
     "quick": quick,
     "imports": imports,
     "starts": starts,
+    "tests": tests,
     "commands": commands,
     "install": install,
     "paper": paper,

@@ -16,6 +16,7 @@ from bestarm.pipeline.report_speed import (
     peer_table,
     speed_table,
     strategy_table,
+    suite_table,
     time_table,
 )
 from bestarm.pipeline.report_verdicts import (
@@ -300,4 +301,26 @@ def test_growth_and_peers_have_tables_of_their_own():
     falling = bench.assign(value=[10.0, 9.0, 8.0, 1.0, 1.0])
     assert growth_table(falling).splitlines()[2].endswith("| beyond 100,000 |")
     assert growth_table(bench[4:]) == peer_table(bench[4:]) == "Not measured."
-    assert import_table(bench) == "Not measured."
+    assert import_table(bench) == suite_table(bench) == "Not measured."
+
+
+def test_the_slowest_tests_have_a_table_of_their_own():
+    bench = pd.DataFrame(
+        {
+            "measure": ["tests: all", "tests: slowest, 1", "quick scale from nothing"],
+            "value": [600.0, 7.0, 7.0],
+            "unit": "s",
+            "how": ["9 tests on 2 cores", "tests.a: test_b[c]", "h"],
+            "machine": "M",
+            "pulls_per_second": float("nan"),
+            "peak_mb": float("nan"),
+        }
+    )
+    assert suite_table(bench).splitlines()[2:] == [
+        "| all | 10 min | 9 tests on 2 cores |",
+        "| slowest, 1 | 7 s | tests.a: test_b[c] |",
+        "",
+        "Machine: M.",
+    ]
+    for table in (speed_table(bench), time_table(bench)):
+        assert "test_b" not in table

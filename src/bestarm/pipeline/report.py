@@ -47,6 +47,7 @@ from bestarm.pipeline.report_speed import (
     peer_table,
     speed_table,
     strategy_table,
+    suite_table,
     time_table,
 )
 from bestarm.pipeline.report_tables import dictionary
@@ -131,6 +132,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "rebuild commands": command_table(bench, REBUILD),
         "times": time_table(bench),
         "imports": import_table(bench),
+        "tests": suite_table(bench),
         "strategies": strategy_table(bench),
         "growth": growth_table(bench),
         "peers": peer_table(bench),

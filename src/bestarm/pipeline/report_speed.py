@@ -30,7 +30,7 @@ REBUILD = {
 #: quarter of an hour.
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: How the names of measurements begin that have a table of their own.
-ELSEWHERE = ("command: ", "peer: ", "growth: ", "import: ")
+ELSEWHERE = ("command: ", "peer: ", "growth: ", "import: ", "tests: ")
 #: What is enough to run on one's own problem.
 INSTALL = {"pip install .": "the algorithms and the command line, in an environment of their own"}
 
@@ -125,6 +125,19 @@ def import_table(bench: pd.DataFrame) -> str:
         "import": rows.measure.str.removeprefix("import: "),
         "processor time": rows.value.map(lambda seconds: f"{1000 * seconds:.0f} ms"),
         "who": rows.how.str.split("; ").str[-1],
+    }
+    return _with_machine(pd.DataFrame(shown), rows.machine)
+
+
+def suite_table(bench: pd.DataFrame) -> str:
+    """The time of the test suite, and of the tests that take the longest."""
+    rows = bench[bench.measure.str.startswith("tests: ")]
+    if rows.empty:
+        return "Not measured."
+    shown = {
+        "what": rows.measure.str.removeprefix("tests: "),
+        "time": rows.value.map(duration),
+        "of": rows.how,
     }
     return _with_machine(pd.DataFrame(shown), rows.machine)
 
