@@ -1,14 +1,18 @@
 """Looks, helpers that draw tables, and files that come out the same."""
 
+import io
 import os
 import re
 import subprocess
 import sys
 import warnings
+import zlib
 
 import numpy as np
 import pandas as pd
 import pytest
+from fontTools.subset import Options
+from fontTools.ttLib import TTFont
 
 from bestarm.common.looks import BLUE, SPARE, Look, looks_of
 from bestarm.common.style import (
@@ -171,6 +175,24 @@ def test_files_are_the_same_in_every_process(root, tmp_path):
         subprocess.run([*command, *options], check=True, env=environment)
         made.append([file.read_bytes() for file in files])
     assert made[0] == made[1]
+
+
+def fonts_in(pdf):
+    """The fonts that are embedded in a PDF."""
+    streams = re.findall(rb"stream\n(.*?)endstream", pdf.read_bytes(), re.DOTALL)
+    parts = [zlib.decompress(part) for part in streams if part[:1] == b"x"]
+    return [TTFont(io.BytesIO(part)) for part in parts if part[:4] == b"\0\1\0\0"]
+
+
+def test_fonts_in_pdfs_have_glyphs_and_nothing_to_place_them_with(tmp_path):
+    before = Options().drop_tables
+    figure = new_figure(2.0, 1.0)
+    figure.subplots().set_title("delta \u03b4")
+    save(figure, tmp_path / "a.pdf")
+    fonts = fonts_in(tmp_path / "a.pdf")
+    assert sum(font["maxp"].numGlyphs for font in fonts) >= len(set("delta \u03b4"))
+    assert not {"GDEF", "GPOS", "GSUB"} & {name for font in fonts for name in font.keys()}  # noqa: SIM118
+    assert Options().drop_tables == before
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)

@@ -354,5 +354,22 @@ def save(figure: Figure, *files: Path | str) -> None:
     }
     for path in files:
         kind = Path(path).suffix[1:]
-        with replacing(path) as temporary:
+        with replacing(path) as temporary, _without_layout_tables():
             figure.savefig(temporary, format=kind, metadata=about[kind])
+
+
+@contextmanager
+def _without_layout_tables() -> Iterator[None]:
+    """Leave the tables that place glyphs out of a PDF's fonts.
+
+    Its text is placed already, and to cut these tables to a few glyphs takes longer than the rest
+    of the PDF.
+    """
+    from fontTools.subset import Options
+
+    kept = Options._drop_tables_default
+    Options._drop_tables_default = [*kept, "GDEF", "GPOS", "GSUB"]
+    try:
+        yield
+    finally:
+        Options._drop_tables_default = kept
