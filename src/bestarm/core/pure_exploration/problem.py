@@ -64,7 +64,14 @@ def operation(stub: F) -> F:
 
     def choose(*arguments):  # gets Numba's types, and runs while a caller is compiled
         chosen = known[arguments[0].instance_class]
-        return lambda *arguments: chosen(*arguments)
+
+        def implementation(*arguments):
+            return chosen(*arguments)
+
+        # Machine code that is loaded from a cache may have been compiled by another process. Numba
+        # tells its symbols from those of this process by names and types of arguments alone.
+        implementation.__qualname__ = f"{stub.__module__}.{stub.__qualname__}"
+        return implementation
 
     overload(call)(choose)
     _IMPLEMENTATIONS[call] = known
