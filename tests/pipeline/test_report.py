@@ -153,6 +153,12 @@ def test_a_missing_mark_is_named():
         fill("docs/findings.md", "# Findings", {"verdicts": "x"}, ledger(3, 1))
 
 
+def test_a_mark_that_nothing_fills_is_named():
+    text = "<!-- computed: colours -->\n<!-- end -->"
+    with pytest.raises(InputError, match=r"studies\.md: the mark <!-- computed: colours -->"):
+        fill("docs/applied-studies.md", text, {"colours": "x"}, ledger(3, 1))
+
+
 @pytest.fixture(scope="module")
 def real(root):
     return read_ledger(root / "figures/claims.csv")

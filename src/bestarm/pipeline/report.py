@@ -77,7 +77,7 @@ PAGES = {
         *("patient", "certified parts", "certified errors"),
     ),
     "docs/analysis-plan.md": ("margins",),
-    "docs/speed.md": ("times", "imports", "strategies", "growth", "peers", "speed"),
+    "docs/speed.md": ("times", "imports", "tests", "strategies", "growth", "peers", "speed"),
     "docs/tables.md": ("tables",),
     "docs/readings.md": ("programs", "programs medians"),
     "docs/applied-studies.md": (),
@@ -156,7 +156,14 @@ def read_ledger(path: Path) -> pd.DataFrame:
 
 
 def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame) -> str:
-    """A page's text with its computed parts made anew. Raises InputError if a mark is missing."""
+    """A page's text with its computed parts made anew.
+
+    Raises:
+        InputError: if a mark is missing, or is none of the page's.
+    """
+    for part in re.findall(r"<!-- computed: (.+?) -->", text):
+        if part not in PAGES[name]:
+            raise InputError(f"{name}: the mark <!-- computed: {part} --> is not in PAGES")
     for part in PAGES[name]:
         marked = re.compile(rf"(<!-- computed: {part} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not marked.search(text):

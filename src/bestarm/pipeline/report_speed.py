@@ -1,7 +1,8 @@
 """What bench/bench.csv measured, as tables for README.md and docs/speed.md."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -67,18 +68,18 @@ def size(megabytes: float) -> str:
 
 def peer_table(bench: pd.DataFrame) -> str:
     """How many times our time others take for the same work."""
-    rows = bench[bench.measure.str.startswith("peer: ")]
-    if rows.empty:
-        return "Not measured."
-    named = rows.measure.str.split(": ", n=3, expand=True)
-    shown = {
-        "paper": named[1],
-        "work": named[2],
-        "done by": named[3],
-        "times our time": rows.value.map(number),
-        "ours and theirs": rows.how,
-    }
-    return _with_machine(pd.DataFrame(shown), rows.machine)
+
+    def shown(rows: pd.DataFrame) -> dict[str, pd.Series]:
+        named = rows.measure.str.split(": ", n=3, expand=True)
+        return {
+            "paper": named[1],
+            "work": named[2],
+            "done by": named[3],
+            "times our time": rows.value.map(number),
+            "ours and theirs": rows.how,
+        }
+
+    return _own_table(bench, "peer: ", shown)
 
 
 def growth_table(bench: pd.DataFrame) -> str:
@@ -87,9 +88,10 @@ def growth_table(bench: pd.DataFrame) -> str:
     The power is the slope between the two largest sizes, in logarithms. It also extrapolates to the
     size at which the time would be `TEDIOUS`.
     """
-    rows = bench[bench.measure.str.startswith("growth: ")]
-    if rows.empty:
-        return "Not measured."
+    return _own_table(bench, "growth: ", _growths)
+
+
+def _growths(rows: pd.DataFrame) -> list[dict[str, str]]:
     named = rows.measure.str.extract(
         r"^growth: (?P<paper>\w+): (?P<strategy>.+): (?P<at>.+): (?P<size>\w+)=(?P<n>\d+)$"
     )
@@ -113,33 +115,33 @@ def growth_table(bench: pd.DataFrame) -> str:
                 "tedious at": f"{letter} = {rounded}" if tedious < 1e5 else "beyond 100,000",
             }
         )
-    return _with_machine(pd.DataFrame(shown), rows.machine)
+    return shown
 
 
 def import_table(bench: pd.DataFrame) -> str:
     """The processor time of importing what a process begins with."""
-    rows = bench[bench.measure.str.startswith("import: ")]
-    if rows.empty:
-        return "Not measured."
-    shown = {
-        "import": rows.measure.str.removeprefix("import: "),
-        "processor time": rows.value.map(lambda seconds: f"{1000 * seconds:.0f} ms"),
-        "who": rows.how.str.split("; ").str[-1],
-    }
-    return _with_machine(pd.DataFrame(shown), rows.machine)
+    return _own_table(
+        bench,
+        "import: ",
+        lambda rows: {
+            "import": rows.measure.str.removeprefix("import: "),
+            "processor time": rows.value.map(lambda seconds: f"{1000 * seconds:.0f} ms"),
+            "who": rows.how.str.split("; ").str[-1],
+        },
+    )
 
 
 def suite_table(bench: pd.DataFrame) -> str:
     """The time of the test suite, and of the tests that take the longest."""
-    rows = bench[bench.measure.str.startswith("tests: ")]
-    if rows.empty:
-        return "Not measured."
-    shown = {
-        "what": rows.measure.str.removeprefix("tests: "),
-        "time": rows.value.map(duration),
-        "of": rows.how,
-    }
-    return _with_machine(pd.DataFrame(shown), rows.machine)
+    return _own_table(
+        bench,
+        "tests: ",
+        lambda rows: {
+            "what": rows.measure.str.removeprefix("tests: "),
+            "time": rows.value.map(duration),
+            "of": rows.how,
+        },
+    )
 
 
 def speed_table(bench: pd.DataFrame) -> str:
@@ -197,6 +199,14 @@ def strategy_table(bench: pd.DataFrame) -> str:
             }
         )
     return _with_machine(pd.DataFrame(shown), rows.machine)
+
+
+def _own_table(bench: pd.DataFrame, begins: str, shown: Callable[[pd.DataFrame], Any]) -> str:
+    """What is shown of the measurements whose names begin so."""
+    rows = bench[bench.measure.str.startswith(begins)]
+    if rows.empty:
+        return "Not measured."
+    return _with_machine(pd.DataFrame(shown(rows)), rows.machine)
 
 
 def _with_machine(shown: pd.DataFrame, machines: pd.Series) -> str:
