@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -354,16 +354,16 @@ def save(figure: Figure, *files: Path | str) -> None:
     }
     for path in files:
         kind = Path(path).suffix[1:]
-        with replacing(path) as temporary, _without_layout_tables():
+        fonts = _without_layout_tables() if kind == "pdf" else nullcontext()
+        with replacing(path) as temporary, fonts:
             figure.savefig(temporary, format=kind, metadata=about[kind])
 
 
 @contextmanager
 def _without_layout_tables() -> Iterator[None]:
-    """Leave the tables that place glyphs out of a PDF's fonts.
+    """Leave the tables that place glyphs out of a PDF's fonts: its text is placed already.
 
-    Its text is placed already, and to cut these tables to a few glyphs takes longer than the rest
-    of the PDF.
+    To cut them down to the glyphs of a figure took most of the time that embedding fonts takes.
     """
     from fontTools.subset import Options
 
