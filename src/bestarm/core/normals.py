@@ -1,4 +1,4 @@
-"""Standard normals of numpy's PCG64, to the last bit, at a third of the cost of one by one.
+"""Standard normals of numpy's PCG64, to the last bit, in blocks that cost less than one by one.
 
 A Generator in compiled code calls numpy's C code for every 64 bits. Here PCG64 (O'Neill 2014) is
 compiled too, and its state stays in registers while a block of normals is made.

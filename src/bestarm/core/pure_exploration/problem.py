@@ -68,8 +68,9 @@ def operation(stub: F) -> F:
         def implementation(*arguments):
             return chosen(*arguments)
 
-        # Machine code that is loaded from a cache may have been compiled by another process. Numba
-        # tells its symbols from those of this process by names and types of arguments alone.
+        # Numba tells compiled functions apart by name, types of arguments and a number that starts
+        # anew in each process. A cached kernel comes from another process, so under one name for
+        # all operations it could call another one than it was compiled with.
         implementation.__qualname__ = f"{stub.__module__}.{stub.__qualname__}"
         return implementation
 
