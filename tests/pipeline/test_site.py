@@ -605,6 +605,8 @@ def test_captions_of_pictures_become_one_table(tmp_path):
     assert (folder / "x.svg").read_text().count("Mean over runs") == 6  # and none is drawn
     write_captions([folder / "x.svg"], tmp_path / "captions.csv")
     assert read_captions(tmp_path / "captions.csv") == {("baics", "x"): words}
+    held = [path.resolve() for path in Path("/proc/self/fd").iterdir()]
+    assert (folder / "x.svg").resolve() not in held  # it is left before its end, and yet closed
 
 
 def test_markdown_keeps_to_the_site():

@@ -20,8 +20,9 @@ def caption_of(svg: Path) -> str:
     """The caption that an SVG keeps as its description; empty if it has none, or does not exist."""
     if not svg.is_file():
         return ""
-    elements = (element for _, element in ElementTree.iterparse(svg))
-    return next((one.text or "" for one in elements if one.tag == _DESCRIPTION), "")
+    with svg.open("rb") as file:  # read as far as the description; the parser would not close it
+        elements = (element for _, element in ElementTree.iterparse(file))
+        return next((one.text or "" for one in elements if one.tag == _DESCRIPTION), "")
 
 
 def rst_caption(svg: Path | str) -> str:
