@@ -11,6 +11,7 @@ from bestarm.delayed.bounds import (
     ARM,
     NUMBER,
     RECORDED,
+    USELESS,
     Rules,
     candidates,
     interval,
@@ -114,6 +115,30 @@ def test_intervals_are_chosen_from_their_candidates(feedback, split, pooled):
             tally.totals[0] += rng.normal()
     assert by_rewards > 20
     assert with_partial > 20
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_feedback_beyond_the_bound_is_useless_at_every_age(split):
+    """Just above the bound no interval narrows; just below, the first feedback may narrow it."""
+    rng = np.random.default_rng(16)
+    for _ in range(100):
+        tally = make_tally(np.zeros(1, np.int64), 1)
+        tally.finished[0], tally.slots[[ARM, NUMBER], 0] = rng.integers(1, 3000), 0
+        tally.totals[0], tally.sums[0] = rng.normal(size=2)
+        rules = Rules(RECORDED, rng.uniform(0.5, 2.0, 1), 2.0, 0.05, SPLITS[split], False, 1)
+        n = int(rng.integers(1, 30))
+        candidates(rules, tally, 0, 1, 0, n)
+        useless = tally.cache[USELESS, 0]
+        for age in (1, 2, 5, 20):
+            tally.slots[AGE, 0] = age
+            tally.squares[0] = ((1.0 + 1e-6) * useless * age) ** 2
+            centre, width, _, least = candidates(rules, tally, 0, 1, 0, n)
+            assert least > width
+            assert interval(rules, tally, 0, 1, 0, n) == (centre, width)
+        if split != "guaranteed":  # which adds more by the pull's number
+            tally.slots[AGE, 0], tally.squares[0] = 1, (0.999 * useless) ** 2
+            _, width, _, least = candidates(rules, tally, 0, 1, 0, n)
+            assert least < width
 
 
 def missed(instance, reading, runs):

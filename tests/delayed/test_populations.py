@@ -88,6 +88,26 @@ def test_same_run_as_the_literal_algorithm(case):
         assert fast.missed == off
 
 
+@pytest.mark.parametrize("split", ["optimal", "guaranteed"])
+@pytest.mark.parametrize("batch", [1, 4])
+def test_feedback_that_is_passed_over_would_change_nothing(split, batch):
+    """With one running pull an arm, counting up to two is the same, but passes over nothing."""
+    for seed in range(40):
+        rng = np.random.default_rng([seed, batch])
+        records = population(seed)
+        rewards = 0.4 * records.rewards
+        scales = 10.0 ** rng.uniform(-2.0, 0.5, (N, 1, 1)) * records.spreads
+        records = records._replace(rewards=rewards, spreads=scales)
+        arms = arms_of(records, 0.4)
+        rules = Rules(RECORDED, 0.5 * arms.sigma, 1.0, 0.2, SPLITS[split], False, 1)
+        race = Race(2, batch, 1, 10**9)
+        one, other = (
+            run(race, rules._replace(pooled=pooled), arms, *streams(seed)) for pooled in (1, 2)
+        )
+        for name in one._fields:
+            np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+
+
 def test_scales_are_an_arms_own():
     """Fewer pulls where all arms are known to vary little, and where all but one are."""
     arms = arms_of(population(0), 0.1)

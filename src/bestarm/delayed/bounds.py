@@ -21,12 +21,14 @@ ARM, NUMBER, AGE, DELAY = range(4)
 FREE = -1
 #: Rows of `cache`: the F and the `n_sharing` for which an arm's other rows hold; its half-width by
 #: finished pulls alone; and, in the sum of radii with running pulls, the minima of the first
-#: radius, of that of Z, and of ln(1 / share) c / 2.
-OF_PULLS, OF_SHARING, ALONE, FIRST, SHIFT, LEVEL = range(6)
+#: radius, of that of Z, and of ln(1 / share) c / 2; and a bound on what can narrow the interval.
+OF_PULLS, OF_SHARING, ALONE, FIRST, SHIFT, LEVEL, USELESS = range(7)
 #: Its rows with MIXTURE: what `mixture.sum_running` sums up.
 WORTH, WEIGHTED = range(2)
 #: Safety margin, so that rounding cannot lift a lower bound above the half-width it bounds.
 ROUNDING_MARGIN = 1e-12
+#: The same for USELESS, which is known to fewer digits, being a difference.
+USELESS_MARGIN = 1e-9
 
 
 class Rules(NamedTuple):
@@ -56,7 +58,7 @@ class Tally(NamedTuple):
     sums: np.ndarray  # (b,) sum of their partial feedback
     squares: np.ndarray  # (b,) sum of its squared scales, if RECORDED (with MIXTURE, inverse)
     terms: np.ndarray  # (4, b + 2) buffer of `split`
-    cache: np.ndarray  # (6, n) what `candidates` reuses until a pull ends; WORTH, WEIGHTED
+    cache: np.ndarray  # (7, n) what `candidates` reuses until a pull ends; WORTH, WEIGHTED
     partials: np.ndarray  # (n,) number of partial feedbacks of finished pulls, if BIASED
     errors: np.ndarray  # (n,) sum of partial feedback - reward over these
     kept: np.ndarray  # (2, n) what abandoned pulls tell, see `mixture.running_information`
@@ -66,6 +68,8 @@ class Tally(NamedTuple):
 def make_tally(delay: np.ndarray, batch: int) -> Tally:
     """An empty tally of n arms and `batch` slots; `delay` (n,) as in `Tally`."""
     n = delay.size
+    cache = np.full((7, n), -1.0)
+    cache[USELESS] = np.inf
     return Tally(
         finished=np.zeros(n, np.int64),
         totals=np.zeros(n),
@@ -77,7 +81,7 @@ def make_tally(delay: np.ndarray, batch: int) -> Tally:
         sums=np.zeros(batch),
         squares=np.zeros(batch),
         terms=np.zeros((4, batch + 2)),
-        cache=np.full((6, n), -1.0),
+        cache=cache,
         partials=np.zeros(n),
         errors=np.zeros(n),
         kept=np.zeros((2, n)),
@@ -175,7 +179,12 @@ def largest_share(rules: Rules) -> float:
 
 @inlined
 def _bring_up_to_date(rules: Rules, tally: Tally, arm: int, n_sharing: int) -> None:
-    """Compute the arm's column of `cache` again if a pull of it ended or `n_sharing` changed."""
+    """Compute the arm's column of `cache` again if a pull of it ended or `n_sharing` changed.
+
+    With one running pull the half-width is at least (FIRST + q sigma_p sqrt(LEVEL)) / (F + 1) if
+    the scale of the pull's mean feedback is q sigma_p. If q exceeds USELESS, that is more than
+    ALONE.
+    """
     cache, pulls, shifted = tally.cache, tally.finished[arm], tally.shifted[arm]
     if cache[OF_PULLS, arm] != pulls or cache[OF_SHARING, arm] != n_sharing:
         delta_f = largest_share(rules)
@@ -187,6 +196,8 @@ def _bring_up_to_date(rules: Rules, tally: Tally, arm: int, n_sharing: int) -> N
         cache[ALONE, arm] = radius(rules.scale[arm], pulls, delta_f / n_sharing)
         cache[FIRST, arm] = rules.scale[arm] * math.sqrt((pulls + 1) * h)
         cache[LEVEL, arm] = level
+        needed = (1.0 + USELESS_MARGIN) * (pulls + 1) * cache[ALONE, arm] - cache[FIRST, arm]
+        cache[USELESS, arm] = needed / (rules.scale_p * math.sqrt(level))
         if rules.feedback == BIASED and shifted > 0:
             cache[SHIFT, arm] = rules.scale_p * math.sqrt((growth(shifted) + level) / shifted)
 

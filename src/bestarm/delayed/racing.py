@@ -9,7 +9,19 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
-from bestarm.delayed.bounds import AGE, ARM, DELAY, FREE, FULL, INCREMENTAL, MIXTURE, NUMBER, Rules
+from bestarm.delayed.bounds import (
+    AGE,
+    ARM,
+    DELAY,
+    FREE,
+    FULL,
+    INCREMENTAL,
+    MIXTURE,
+    NUMBER,
+    RECORDED,
+    USELESS,
+    Rules,
+)
 from bestarm.delayed.mixture import sum_running
 from bestarm.delayed.steps import (
     SURVIVING,
@@ -35,6 +47,7 @@ from bestarm.delayed.world import (
     delay_of,
     draw,
     is_full,
+    look_up,
     make_drawn,
     partial_feedback,
     reward_of,
@@ -80,16 +93,37 @@ def start_pulls(
 
 
 @inlined
-def next_event(race: Race, rules: Rules, state: State) -> int:
-    """Steps until the next feedback, cancellation or the cap."""
-    slots, elapsed = state.tally.slots, 1
-    if rules.feedback == FULL:
-        elapsed = race.cap - state.clock[0]
-        for s in range(state.running[0]):
-            arm = slots[ARM, s]
-            if arm != FREE:
-                left = slots[DELAY, s] - slots[AGE, s] if state.sets[arm] == SURVIVING else 1
-                elapsed = min(elapsed, left)
+def is_summed(rules: Rules) -> bool:
+    """Whether feedback is looked up in running sums of the recorded one."""
+    return rules.feedback == RECORDED and rules.split != MIXTURE
+
+
+@inlined
+def is_silent(rules: Rules, state: State, drawn: Drawn, s: int) -> bool:
+    """Whether nothing that the pull in slot s tells before its end can matter.
+
+    That is so with full feedback, and with feedback that is too noisy to narrow the interval of
+    the finished pulls, until a pull of its arm ends. This is known of recorded feedback, if one
+    running pull counts and delta is not shared anew when an arm leaves S.
+    """
+    known = is_summed(rules) and rules.pooled == 1 and not rules.survivors and not rules.by_slot
+    if known:
+        arm, number = state.tally.slots[ARM, s], state.tally.slots[NUMBER, s]
+        sharpest = drawn.told.sharpest[arm, drawn.picks[number, arm]]
+        return sharpest > state.tally.cache[USELESS, arm]
+    return rules.feedback == FULL
+
+
+@inlined
+def next_event(race: Race, rules: Rules, state: State, drawn: Drawn) -> int:
+    """Steps until the next feedback that matters, cancellation or the cap."""
+    slots = state.tally.slots
+    elapsed = race.cap - state.clock[0]
+    for s in range(state.running[0]):
+        arm = slots[ARM, s]
+        if arm != FREE:
+            waits = state.sets[arm] == SURVIVING and is_silent(rules, state, drawn, s)
+            elapsed = min(elapsed, slots[DELAY, s] - slots[AGE, s] if waits else 1)
     return elapsed
 
 
@@ -103,17 +137,19 @@ def advance(
     elapsed: int,
     coins: np.random.Generator,
 ) -> bool:
-    """Advance time for the pull in slot s and observe its feedback; returns whether it gave any."""
-    slots = state.tally.slots
+    """Advance time for the pull in slot s and observe its feedback; returns whether any matters."""
+    slots, silent = state.tally.slots, is_silent(rules, state, drawn, s)
     wait(state, s, elapsed)
     ends = slots[AGE, s] == slots[DELAY, s]
     if ends:
         reward = reward_of(drawn, arms, slots[NUMBER, s], slots[ARM, s])
         observe_final(rules, state, s, reward)  # pyright: ignore[reportArgumentType]
+    elif is_summed(rules):
+        look_up(drawn, state.tally, s)
     elif rules.feedback != FULL:
         value, spread = partial_feedback(rules.feedback, arms, drawn, state.tally, s, coins)
         observe_partial(rules, state, s, value, spread)
-    return ends or rules.feedback != FULL
+    return ends or not silent
 
 
 @inlined
@@ -144,7 +180,7 @@ def simulate(
     """Race to the end, or until `drawn` is full."""
     tally, latest, fresh = state.tally, state.latest, state.fresh
     while race_continues(race, state) and start_pulls(race, arms, state, drawn, environment):
-        elapsed = next_event(race, rules, state)
+        elapsed = next_event(race, rules, state, drawn)
         state.clock[0] += elapsed
         n_fresh = 0
         for s in range(state.running[0]):
@@ -184,7 +220,7 @@ def simulate_by_slot(
     """
     slots = state.tally.slots
     while race_continues(race, state) and start_pulls(race, arms, state, drawn, environment):
-        elapsed = next_event(race, rules, state)
+        elapsed = next_event(race, rules, state, drawn)
         state.clock[0] += elapsed
         for s in range(state.running[0]):
             arm = slots[ARM, s]

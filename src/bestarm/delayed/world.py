@@ -39,6 +39,14 @@ class Arms(NamedTuple):
     records: Records = NO_RECORDS
 
 
+class Told(NamedTuple):
+    """What the feedback of every recorded pull adds up to, step by step; d may be 0."""
+
+    sums: np.ndarray  # (n, m, d) of forecasts
+    squares: np.ndarray  # (n, m, d) of their squared spreads
+    sharpest: np.ndarray  # (n, m) least spread of its mean before its end, sqrt(squares) / age
+
+
 class Drawn(NamedTuple):
     """What is drawn of the f-th pull of every arm, in row f, as far as it is drawn.
 
@@ -49,6 +57,7 @@ class Drawn(NamedTuple):
     rewards: np.ndarray  # (rows, n); no rows if recorded
     delays: np.ndarray  # (rows, n); no rows if recorded
     picks: np.ndarray  # (rows, n) the record of each pull; no rows if not recorded
+    told: Told  # of all records
 
 
 @jit
@@ -61,7 +70,25 @@ def make_drawn(arms: Arms) -> Drawn:
         rewards=np.empty((drawn, n)),
         delays=np.empty((drawn, n), np.int32),
         picks=np.empty((picked, n), np.int32),
+        told=_add_up(arms.records),
     )
+
+
+@jit
+def _add_up(records: Records) -> Told:
+    """The running sums of all recorded feedback, added in the order in which it is given."""
+    sums, squares = records.forecasts.copy(), records.spreads**2
+    n, m, d = sums.shape
+    sharpest = np.full((n, m), np.inf)
+    for a in range(n):
+        for pull in range(m):
+            for i in range(1, d):
+                sums[a, pull, i] += sums[a, pull, i - 1]
+                squares[a, pull, i] += squares[a, pull, i - 1]
+            for i in range(min(d, records.delays[a, pull] - 1)):
+                spread = math.sqrt(squares[a, pull, i]) / (i + 1)
+                sharpest[a, pull] = min(sharpest[a, pull], spread)
+    return Told(sums, squares, sharpest)
 
 
 @inlined
@@ -89,7 +116,8 @@ def delay_of(drawn: Drawn, arms: Arms, number: int, arm: int) -> int:
 @jit
 def with_more_room(drawn: Drawn) -> Drawn:
     """A copy with twice the capacity."""
-    return Drawn(drawn.rows, _twice(drawn.rewards), _twice(drawn.delays), _twice(drawn.picks))
+    rewards, delays, picks = _twice(drawn.rewards), _twice(drawn.delays), _twice(drawn.picks)
+    return Drawn(drawn.rows, rewards, delays, picks, drawn.told)
 
 
 @inlined
@@ -103,7 +131,7 @@ def _twice(table: np.ndarray) -> np.ndarray:
 @jit
 def draw(drawn: Drawn, arms: Arms, environment: np.random.Generator) -> None:
     """Draw the next row: rewards, then delays if some arm's vary; or the recorded pulls."""
-    rows, rewards, delays, picks = drawn
+    rows, rewards, delays, picks, _ = drawn
     row, n = rows[0], rewards.shape[1]
     rows[0] += 1
     if picks.size > 0:
@@ -135,6 +163,15 @@ def increment(
     """
     spread = sigma * math.sqrt((1.0 - 1.0 / left) / delay)
     return total / left + spread * coins.standard_normal()
+
+
+@inlined
+def look_up(drawn: Drawn, tally: Tally, s: int) -> None:
+    """Set the sums of the recorded feedback of the pull in slot s to those at its age, not 0."""
+    arm, number, age = tally.slots[ARM, s], tally.slots[NUMBER, s], tally.slots[AGE, s]
+    pick = drawn.picks[number, arm]
+    tally.sums[s] = drawn.told.sums[arm, pick, age - 1]
+    tally.squares[s] = drawn.told.squares[arm, pick, age - 1]
 
 
 @inlined
