@@ -7,6 +7,7 @@ import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.linear.allocation import (
+    ARGMIN_MAX,
     Directions,
     Uncertainty,
     among,
@@ -18,6 +19,7 @@ from bestarm.linear.allocation import (
 )
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import REFACTOR, Fit, refit
+from bestarm.linear.single import pull_singly
 from bestarm.linear.static import Leeway, allowed_growth, best_arm
 
 #: A skip interval has at most n / LONGEST_SKIP pulls, which bounds rounding drift and the growth of
@@ -108,6 +110,7 @@ def run_skip_interval(
     means: np.ndarray,
     greedy: Greedy,
     length: np.ndarray,
+    linked: np.ndarray,
     leeway: Leeway,
     most: int,
     environment,
@@ -115,7 +118,7 @@ def run_skip_interval(
     """Pull by the greedy rule until the leeway is used up, at most `most` times; returns the pulls.
 
     Only the uncertainty is updated; consecutive pulls of one arm, as far as they are certain in
-    advance, are one update. (K,) `length` is a buffer.
+    advance, are one update. (K,) `length` and `linked` are buffers.
     """
     directions, uncertainty, rule = greedy
     values, counts, sums = fit.values, fit.counts, fit.sums
@@ -123,11 +126,30 @@ def run_skip_interval(
         length[a] = math.sqrt(uncertainty.table[a, a])
     moved, grown, over = 0.0, 0.0, False
     n, before = 0, -1
+    single = rule == ARGMIN_MAX and uncertainty.sizes.size == 1
     while not over and n < most:
         arm = choose(directions, uncertainty, counts, rule)
         longest = 1
         if arm == before:
             longest = repeats(directions, uncertainty, arm, rule, most - n)
+        if single and longest == 1:
+            pulls, moved, grown = pull_singly(
+                fit,
+                means,
+                directions,
+                uncertainty,
+                arm,
+                length,
+                leeway,
+                moved,
+                grown,
+                most - n,
+                linked,
+                environment,
+            )
+            over = not (moved < leeway.slack and grown < leeway.growth)
+            n, before = n + pulls, arm
+            continue
         pulls = 0
         while not over and pulls < longest:
             reward = means[arm] + environment.standard_normal()
@@ -174,7 +196,7 @@ def run_fully_adaptive(
     """
     n_arms = means.size
     beaten, before = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
-    far, length = np.empty(pairs.first.size), np.empty(n_arms)
+    far, length, linked = np.empty(pairs.first.size), np.empty(n_arms), np.empty(n_arms, np.uint64)
     directions, uncertainty = pairs, make_uncertainty(n_arms, far.size)
     n = pull_each(fit, means, cap, environment)
     since = REFACTOR
@@ -202,7 +224,7 @@ def run_fully_adaptive(
             since = 0
         greedy = Greedy(directions, uncertainty, rule)
         pulls = run_skip_interval(
-            fit, means, greedy, length, leeway, min(cap, last) - n, environment
+            fit, means, greedy, length, linked, leeway, min(cap, last) - n, environment
         )
         n += pulls
         since += pulls

@@ -1,0 +1,133 @@
+"""Many pulls of one arm for a single direction: to the last bit those of the greedy rule."""
+
+import numpy as np
+import pytest
+
+from bestarm.linear.adaptive import Greedy, run_skip_interval
+from bestarm.linear.allocation import (
+    ARGMIN_MAX,
+    Directions,
+    choose,
+    make_uncertainty,
+    measure,
+    repeats,
+    shrink,
+)
+from bestarm.linear.least_squares import make_fit, refit
+from bestarm.linear.single import pull_singly
+from bestarm.linear.static import Leeway
+from linear.instances import drawn, near_pair
+
+PULLS = 3000
+WIDE = Leeway(1e9, 1e9)
+
+
+def paper(seed):
+    """The paper's arms at d = 5 where Fully-Adaptive, 2sqrt2*logK+argmin-max, stopped once."""
+    problem = near_pair(0.01, 5).problem
+    counts = [11646.0, 2339086.0 + 100 * seed, 65.0, 79.0, 64.0, 62.0]
+    return problem.arms, problem.means, np.array(counts), (0, 5)
+
+
+def dense(seed):
+    """Arms none of which is orthogonal to another; the greedy rule alone decides from here on."""
+    arms, _, means = drawn(seed, 3, 5)
+    rng = np.random.default_rng(seed)
+    return arms, means, rng.integers(1, 10**6, 5).astype(float), (1, 3)
+
+
+def begin(case):
+    arms, means, counts, pair = case
+    fit = make_fit(arms, 0.0)
+    fit.counts[:] = counts
+    fit.sums[:] = counts * means
+    refit(fit)
+    direction = Directions(np.array([pair[0]]), np.array([pair[1]]), np.ones(1))
+    uncertainty = make_uncertainty(len(arms), 1)
+    measure(fit, direction, uncertainty)
+    return fit, means, direction, uncertainty
+
+
+def literally(fit, means, direction, uncertainty, rng):
+    n, before = 0, -1
+    while n < PULLS:
+        arm = choose(direction, uncertainty, fit.counts, ARGMIN_MAX)
+        k = 1
+        if arm == before:
+            k = repeats(direction, uncertainty, arm, ARGMIN_MAX, PULLS - n)
+        for _ in range(k):
+            fit.sums[arm] += means[arm] + rng.standard_normal()
+        fit.counts[arm] += k
+        shrink(direction, uncertainty, arm, k)
+        n, before = n + k, arm
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("case", [paper, dense], ids=["paper", "dense"])
+def test_pulls_are_those_of_the_greedy_rule_to_the_last_bit(case, seed):
+    ours, theirs = begin(case(seed)), begin(case(seed))
+    fit, means, direction, uncertainty = ours
+    n = fit.counts.size
+    pulls = run_skip_interval(
+        fit,
+        means,
+        Greedy(direction, uncertainty, ARGMIN_MAX),
+        np.empty(n),
+        np.empty(n, np.uint64),
+        WIDE,
+        PULLS,
+        np.random.default_rng(seed),
+    )
+    literally(*theirs, np.random.default_rng(seed))
+    assert pulls == PULLS
+    for mine, wanted in zip((*fit[1:3], *uncertainty), (*theirs[0][1:3], *theirs[3]), strict=True):
+        np.testing.assert_array_equal(mine, wanted)
+
+
+def test_two_arms_take_turns_and_one_is_pulled_many_times_in_a_row():
+    fit, means, direction, uncertainty = begin(paper(0))
+    rng = np.random.default_rng(0)
+    pulls, longest = [0] * 6, 0
+    while sum(pulls) < PULLS:
+        arm = choose(direction, uncertainty, fit.counts, ARGMIN_MAX)
+        n, _, _ = pull_singly(
+            fit,
+            means,
+            direction,
+            uncertainty,
+            arm,
+            np.ones(6),
+            WIDE,
+            0.0,
+            0.0,
+            PULLS,
+            np.empty(6, np.uint64),
+            rng,
+        )
+        pulls[arm] += n
+        longest = max(longest, n)
+    assert pulls[0] >= 3
+    assert longest >= 50
+
+
+@pytest.mark.parametrize(("leeway", "most"), [(Leeway(0.0, 1.0), 9), (WIDE, 1)])
+def test_it_pulls_at_least_once_and_heeds_its_limits(leeway, most):
+    fit, means, direction, uncertainty = begin(paper(0))
+    buffers = np.ones(6), np.empty(6, np.uint64)
+    n, moved, grown = pull_singly(
+        fit,
+        means,
+        direction,
+        uncertainty,
+        1,
+        buffers[0],
+        leeway,
+        0.0,
+        0.0,
+        most,
+        buffers[1],
+        np.random.default_rng(0),
+    )
+    assert n == (1 if leeway.slack == 0.0 else most)
+    assert grown == n
+    assert moved > 0.0
