@@ -22,6 +22,7 @@ from bestarm.lagex.vertices import (
     load,
     make_others,
     make_polytope,
+    reduced_cost,
     rows_of,
 )
 from lagex.polytopes import drawn, polytopes, same_set
@@ -313,6 +314,19 @@ def test_every_alternative_is_listed_once(p, r):
     assert (np.abs(steps[:count]).max(axis=1) > SAME).all()
     assert len(set(slots[:count])) == count
     np.testing.assert_allclose(-steps[:count] @ p.means, gaps[:count], atol=ROUNDING)
+
+
+@given(polytopes)
+def test_reduced_costs_of_the_best_vertex_are_kept(p):
+    """To the last bit those that `find_alternatives` would compute, which reads them."""
+    d, k = p.matrix.shape
+    polytope = make_polytope(k, d)
+    load(polytope, p.means, p.rows)
+    assert find_best(polytope) == FOUND
+    find_alternatives(polytope, 0.5, make_others(k, d, 50))
+    tableau, values, basis = polytope.tableau, polytope.values, polytope.basis
+    fresh = [reduced_cost(tableau, values, basis, j) for j in range(k + d)]
+    np.testing.assert_array_equal(polytope.reduced_costs, fresh)
 
 
 def test_random_sets_include_degenerate_and_nearly_degenerate_ones():

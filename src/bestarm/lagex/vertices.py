@@ -317,12 +317,11 @@ def add_bases(
 
 @inlined
 def reduced_cost(tableau: np.ndarray, values: np.ndarray, basis: np.ndarray, j: int) -> float:
-    """The reduced cost of column j; minus infinity for a column of the basis."""
-    cost, inside = -values[j], False
+    """The reduced cost of column j, with the bits that `update_reduced_costs` gives it."""
+    cost = -values[j]
     for row in range(basis.size):
         cost += values[basis[row]] * tableau[row, j]
-        inside |= basis[row] == j
-    return -np.inf if inside else cost
+    return cost
 
 
 @inlined
@@ -357,6 +356,9 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     vertices leads there. This also covers nearly degenerate vertices, which estimates split into
     several that are close together.
 
+    Columns of a basis, which have no edge, are passed over by its mask, and the reduced costs of the
+    best vertex are those that `repair` ended with: the same sums in the same order.
+
     Args:
         polytope: as `find_best` leaves it.
         reach: r, or infinity for all vertices.
@@ -365,7 +367,7 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     Returns:
         The number of alternatives, without duplicates; some may be missing if `others.cut` is set.
     """
-    columns, values, rhs, basis, best_tableau, _, policy, _ = polytope
+    columns, values, rhs, basis, best_tableau, reduced, policy, _ = polytope
     steps, gaps, slots, bases, masks, other_tableau, cut = others
     k, n, m = policy.size, values.size, basis.size
     for c in range(m):
@@ -387,8 +389,10 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
         for row in range(m):
             value += values[here[row]] * tableau[row, n]
         for j in range(n):
-            cost = reduced_cost(tableau, values, here, j)
-            length = longest_step(tableau, j) if cost > -np.inf else np.inf
+            if masks[visited] >> j & 1:
+                continue
+            cost = reduced[j] if main else reduced_cost(tableau, values, here, j)
+            length = longest_step(tableau, j)
             if length == np.inf:
                 continue
             step_to(tableau, here, policy, main, j, length, steps[found])
