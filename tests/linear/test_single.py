@@ -110,10 +110,18 @@ def test_two_arms_take_turns_and_one_is_pulled_many_times_in_a_row():
     assert longest >= 50
 
 
-@pytest.mark.parametrize(("leeway", "most"), [(Leeway(0.0, 1.0), 9), (WIDE, 1)])
-def test_it_pulls_at_least_once_and_heeds_its_limits(leeway, most):
+@pytest.mark.parametrize(
+    ("leeway", "most", "wanted"), [(Leeway(0.0, 1.0), 9, 1), (WIDE, 1, 1), (WIDE, 4, 4)]
+)
+def test_it_pulls_at_least_once_and_heeds_its_limits(leeway, most, wanted):
     fit, means, direction, uncertainty = begin(paper(0))
     buffers = np.ones(6), np.empty(6, np.uint64)
+    arm = 0
+    while arm != 1:  # whose turns are the long ones
+        arm = choose(direction, uncertainty, fit.counts, ARGMIN_MAX)
+        if arm != 1:
+            fit.counts[arm] += 1
+            shrink(direction, uncertainty, arm)
     n, moved, grown = pull_singly(
         fit,
         means,
@@ -128,6 +136,6 @@ def test_it_pulls_at_least_once_and_heeds_its_limits(leeway, most):
         buffers[1],
         np.random.default_rng(0),
     )
-    assert n == (1 if leeway.slack == 0.0 else most)
+    assert n == wanted
     assert grown == n
     assert moved > 0.0

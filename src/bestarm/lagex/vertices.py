@@ -356,8 +356,8 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     vertices leads there. This also covers nearly degenerate vertices, which estimates split into
     several that are close together.
 
-    Columns of a basis, which have no edge, are passed over by its mask, and the reduced costs of the
-    best vertex are those that `repair` ended with: the same sums in the same order.
+    Columns of a basis have no edge, and its mask says which these are. The best vertex's reduced
+    costs are those that `repair` ended with: the same sums in the same order.
 
     Args:
         polytope: as `find_best` leaves it.
