@@ -36,6 +36,12 @@ def dense(seed):
     return arms, means, rng.integers(1, 10**6, 5).astype(float), (1, 3)
 
 
+def orthogonal(seed):
+    """Arms whose pulls change nothing about each other."""
+    counts = np.random.default_rng(seed).integers(1000, 2000, 3).astype(float)
+    return np.eye(3), np.array([1.0, 0.9, 0.5]), counts, (0, 1)
+
+
 def begin(case):
     arms, means, counts, pair = case
     fit = make_fit(arms, 0.0)
@@ -63,7 +69,7 @@ def literally(fit, means, direction, uncertainty, rng):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("case", [paper, dense], ids=["paper", "dense"])
+@pytest.mark.parametrize("case", [paper, dense, orthogonal], ids=lambda case: case.__name__)
 def test_pulls_are_those_of_the_greedy_rule_to_the_last_bit(case, seed):
     ours, theirs = begin(case(seed)), begin(case(seed))
     fit, means, direction, uncertainty = ours
