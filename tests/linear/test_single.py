@@ -37,9 +37,10 @@ def dense(seed):
 
 
 def orthogonal(seed):
-    """Arms whose pulls change nothing about each other."""
-    counts = np.random.default_rng(seed).integers(1000, 2000, 3).astype(float)
-    return np.eye(3), np.array([1.0, 0.9, 0.5]), counts, (0, 1)
+    """Two arms that are nearly alike, and one whose pulls change nothing about them."""
+    arms = np.array([[1.0, 0.0, 0.0], [1.0, 0.01, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    counts = np.random.default_rng(seed).integers(1000, 2000, 4).astype(float)
+    return arms, arms @ np.array([1.0, 0.9, 0.5]), counts, (0, 3)
 
 
 def begin(case):
