@@ -91,7 +91,7 @@ def test_same_run_as_the_literal_algorithm(case):
 @pytest.mark.parametrize("split", ["optimal", "guaranteed"])
 @pytest.mark.parametrize("batch", [1, 4])
 def test_feedback_that_is_passed_over_would_change_nothing(split, batch):
-    """With one running pull an arm, counting up to two is the same, but passes over nothing."""
+    """If an arm has one running pull, counting up to two is the same race, but skips nothing."""
     for seed in range(40):
         rng = np.random.default_rng([seed, batch])
         records = population(seed)

@@ -30,14 +30,14 @@ def paper(seed):
 
 
 def dense(seed):
-    """Arms none of which is orthogonal to another; the greedy rule alone decides from here on."""
+    """Arms of which no two are orthogonal."""
     arms, _, means = drawn(seed, 3, 5)
     rng = np.random.default_rng(seed)
     return arms, means, rng.integers(1, 10**6, 5).astype(float), (1, 3)
 
 
-def orthogonal(seed):
-    """Two arms that are nearly alike, and one whose pulls change nothing about them."""
+def unlinked(seed):
+    """The last arm is orthogonal to the others, of which the first two are nearly parallel."""
     arms = np.array([[1.0, 0.0, 0.0], [1.0, 0.01, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     counts = np.random.default_rng(seed).integers(1000, 2000, 4).astype(float)
     return arms, arms @ np.array([1.0, 0.9, 0.5]), counts, (0, 3)
@@ -55,6 +55,16 @@ def begin(case):
     return fit, means, direction, uncertainty
 
 
+def pull(begun, arm, most, rng, leeway=WIDE):
+    """Call `pull_singly` with all of the leeway left."""
+    fit, means, direction, uncertainty = begun
+    n = fit.counts.size
+    length, linked = np.ones(n), np.empty(n, np.uint64)
+    return pull_singly(
+        fit, means, direction, uncertainty, arm, length, leeway, 0.0, 0.0, most, linked, rng
+    )
+
+
 def literally(fit, means, direction, uncertainty, rng):
     n, before = 0, -1
     while n < PULLS:
@@ -70,7 +80,7 @@ def literally(fit, means, direction, uncertainty, rng):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("case", [paper, dense, orthogonal], ids=lambda case: case.__name__)
+@pytest.mark.parametrize("case", [paper, dense, unlinked], ids=lambda case: case.__name__)
 def test_pulls_are_those_of_the_greedy_rule_to_the_last_bit(case, seed):
     ours, theirs = begin(case(seed)), begin(case(seed))
     fit, means, direction, uncertainty = ours
@@ -92,25 +102,12 @@ def test_pulls_are_those_of_the_greedy_rule_to_the_last_bit(case, seed):
 
 
 def test_two_arms_take_turns_and_one_is_pulled_many_times_in_a_row():
-    fit, means, direction, uncertainty = begin(paper(0))
-    rng = np.random.default_rng(0)
+    begun, rng = begin(paper(0)), np.random.default_rng(0)
+    fit, _, direction, uncertainty = begun
     pulls, longest = [0] * 6, 0
     while sum(pulls) < PULLS:
         arm = choose(direction, uncertainty, fit.counts, ARGMIN_MAX)
-        n, _, _ = pull_singly(
-            fit,
-            means,
-            direction,
-            uncertainty,
-            arm,
-            np.ones(6),
-            WIDE,
-            0.0,
-            0.0,
-            PULLS,
-            np.empty(6, np.uint64),
-            rng,
-        )
+        n, _, _ = pull(begun, arm, PULLS, rng)
         pulls[arm] += n
         longest = max(longest, n)
     assert pulls[0] >= 3
@@ -121,28 +118,13 @@ def test_two_arms_take_turns_and_one_is_pulled_many_times_in_a_row():
     ("leeway", "most", "wanted"), [(Leeway(0.0, 1.0), 9, 1), (WIDE, 1, 1), (WIDE, 4, 4)]
 )
 def test_it_pulls_at_least_once_and_heeds_its_limits(leeway, most, wanted):
-    fit, means, direction, uncertainty = begin(paper(0))
-    buffers = np.ones(6), np.empty(6, np.uint64)
-    arm = 0
-    while arm != 1:  # whose turns are the long ones
-        arm = choose(direction, uncertainty, fit.counts, ARGMIN_MAX)
-        if arm != 1:
-            fit.counts[arm] += 1
-            shrink(direction, uncertainty, arm)
-    n, moved, grown = pull_singly(
-        fit,
-        means,
-        direction,
-        uncertainty,
-        1,
-        buffers[0],
-        leeway,
-        0.0,
-        0.0,
-        most,
-        buffers[1],
-        np.random.default_rng(0),
-    )
+    begun = begin(paper(0))
+    fit, _, direction, uncertainty = begun
+    # until it is the turn of arm 1, which is pulled many times in a row
+    while (arm := choose(direction, uncertainty, fit.counts, ARGMIN_MAX)) != 1:
+        fit.counts[arm] += 1
+        shrink(direction, uncertainty, arm)
+    n, moved, grown = pull(begun, arm, most, np.random.default_rng(0), leeway)
     assert n == wanted
     assert grown == n
     assert moved > 0.0
