@@ -15,7 +15,7 @@ from bestarm.core.inputs import InputError
 from bestarm.pipeline import client, registry, served
 from bestarm.pipeline.captions import rst_caption
 from bestarm.common.arithmetic import same_kernels
-from bestarm.common.codehash import code_hash
+from bestarm.pipeline.outline import code_hash, outlines
 from bestarm.pipeline.scales import SCALES, read_scale
 
 # A job on a node of a cluster stays within what it was given: no server of another machine, or of
@@ -78,15 +78,13 @@ wildcard_constraints:
 
 
 def targets(paper):
-    return registry.PAPERS[paper].targets.values()
+    return outlines()[paper].targets.values()
 
 
 def cells_of(paper, experiment):
     """A hash of the cells of an experiment. Shards follow changes by it and not by the code that
     lists them, so that a change to one experiment simulates no other."""
-    return sha256(repr(registry.PAPERS[paper].experiments[experiment].cells).encode()).hexdigest()[
-        :16
-    ]
+    return outlines()[paper].experiments[experiment]
 
 
 def hashes_of(kept):
@@ -105,7 +103,7 @@ ACROSS = "All papers"
 
 def labels_of(wildcards, kind):
     """What tells a target's files apart in a report of Snakemake."""
-    target = registry.PAPERS[wildcards.paper].targets[wildcards.target]
+    target = outlines()[wildcards.paper].targets[wildcards.target]
     return {"figure": target.name, "shows": target.title, "as": kind}
 
 

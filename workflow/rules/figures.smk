@@ -6,7 +6,7 @@ rule table:
     input:
         summaries=lambda w: [
             f"results/{SCALE_OF[w.figures]}/{w.paper}/{name}/summary.csv"
-            for name in registry.PAPERS[w.paper].targets[w.target].experiments
+            for name in outlines()[w.paper].targets[w.target].experiments
         ],
         instances=lambda w: f"results/{rows_of(SCALE_OF[w.figures])}/{w.paper}/instances.json",
         published="data/published/{paper}.csv",
@@ -24,7 +24,7 @@ rule table:
         runtime=10,
     params:
         code=lambda w: code_hash("bestarm.common.tables", f"bestarm.{w.paper}.targets")
-        + hashes_of(registry.PAPERS[w.paper].targets[w.target].kept),
+        + hashes_of(outlines()[w.paper].targets[w.target].kept),
         kind="",
     shell:
         "python -m bestarm workflow table {wildcards.paper} {wildcards.target} {input.instances}"
@@ -46,7 +46,7 @@ rule plot:
         table="{figures}/{paper}/{target}.csv",
         geometry=lambda w: (
             f"{w.figures}/{w.paper}/{w.target}.geometry.csv"
-            if registry.PAPERS[w.paper].targets[w.target].geometry
+            if outlines()[w.paper].targets[w.target].geometry
             else []
         ),
     output:

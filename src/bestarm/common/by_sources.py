@@ -1,0 +1,69 @@
+"""Values that follow from the package's sources and libraries, kept from one process to the next.
+
+What Snakemake asks of the package whenever it starts takes longer to compute than all else that it
+does then, and changes with the sources only. Such values are kept in a file in the user's cache,
+which is named by a hash of all sources and can be deleted at any time.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from bestarm.common.codehash import NUMBERS_FROM
+from bestarm.core.files import write_text
+from bestarm.core.inputs import InputError
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def kept_in() -> Path:
+    """The file for the sources as they are now, in NUMBA_CACHE_DIR or the user's cache folder."""
+    digest = hashlib.sha256(sys.version.encode())
+    for library in NUMBERS_FROM:
+        digest.update(f"{library}=={version(library)}\n".encode())
+    for source in sorted(PACKAGE.rglob("*.py")):
+        content = hashlib.sha256(source.read_bytes()).hexdigest()
+        digest.update(f"{source.relative_to(PACKAGE)} {content}\n".encode())
+    base = os.environ.get("NUMBA_CACHE_DIR") or platformdirs.user_cache_dir("bestarm")
+    return Path(base) / f"sources-{digest.hexdigest()[:16]}.json"
+
+
+#: The file for the sources as this process found them.
+_found_in = cache(kept_in)
+
+
+def by_sources(name: str, compute: Callable[[], Any]) -> Any:
+    """A value that follows from the sources, as JSON gives it back.
+
+    A file that is damaged counts as missing. What cannot be written is computed each time.
+
+    Args:
+        name: of the value.
+        compute: makes it, if it is not kept.
+    """
+    file = _found_in()
+    known = _read(file)
+    if name not in known:
+        value = json.loads(json.dumps(compute()))
+        if kept_in() != file:  # edited meanwhile: which sources it is from is not known
+            return value
+        known = _read(file) | {name: value}  # others may have added to it
+        with suppress(OSError, InputError):
+            write_text(file, json.dumps(known))
+    return known[name]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    with suppress(OSError, ValueError):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        return found if isinstance(found, dict) else {}
+    return {}
