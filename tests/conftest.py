@@ -13,6 +13,8 @@ settings.load_profile("bestarm")
 settings.register_profile("search", deadline=None, max_examples=5000)
 
 BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
+#: Beside others, an environment of 600 MB (test_wheel.py).
+CACHES = (".pytest_cache", ".hypothesis", ".ruff_cache")
 
 #: Files whose tests take longest, or wait longest for what they share.
 LONG = (
@@ -42,6 +44,6 @@ def folder_name() -> str:
 def project(root, tmp_path_factory, folder_name):
     """A copy with nothing built."""
     folder = tmp_path_factory.mktemp("workflow") / folder_name
-    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT))
+    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT, *CACHES))
     shutil.rmtree(folder / "site", ignore_errors=True)
     return folder

@@ -26,6 +26,7 @@ ERRORS = "results/smoke/toy/errors"
 SUMMARY = f"{ERRORS}/summary.csv"
 SHARDS = [f"{ERRORS}/shard-0.parquet", f"{ERRORS}/shard-1.parquet"]
 BUILT = (".venv", ".git", ".snakemake", "results", "__pycache__")
+CACHES = (".pytest_cache", ".hypothesis", ".ruff_cache")
 
 
 class Project:
@@ -82,7 +83,7 @@ def built(root, tmp_path_factory):
     """A finished build from nothing."""
     base = tmp_path_factory.mktemp("faults")
     project = Project(base / "built", base / "cache")
-    shutil.copytree(root, project.folder, ignore=shutil.ignore_patterns(*BUILT))
+    shutil.copytree(root, project.folder, ignore=shutil.ignore_patterns(*BUILT, *CACHES))
     project.forget("figures")
     toy.alone_in(project.folder, replications=10000, per_shard=5000)
     (project.folder / ".venv").mkdir()

@@ -60,14 +60,25 @@ def programs(root, wheel, pytestconfig):
     pins = "\n".join(re.findall(r"^([\w.-]+==.*?) \\$", lock, re.M))
     asked = re.search(r"^dependencies = .*?\]", (root / "pyproject.toml").read_text(), re.M | re.S)
     folder = pytestconfig.cache.mkdir("core")
-    pip = [folder / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    python = folder / "bin/python"
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        python,
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     constraints = folder / "pins.txt"
     with (folder.parent / "core.lock").open("w") as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)
         if is_new(folder / "made-for", f"{sys.version}{pins}{asked[0]}".encode()):
-            venv.create(folder, clear=True, with_pip=True)
+            venv.create(folder, clear=True)
             constraints.write_text(pins)
-            subprocess.run([*pip, "install", wheel, "--constraint", constraints], check=True)
+            # Compiled when imported, which most modules of NumPy, SciPy and Numba never are.
+            install = [*pip, "install", "--no-compile"]
+            subprocess.run([*install, wheel, "--constraint", constraints], check=True)
             mark(folder / "made-for", f"{sys.version}{pins}{asked[0]}".encode())
         if is_new(folder / "wheel", wheel.read_bytes()):
             subprocess.run([*pip, "install", "--no-deps", "--force-reinstall", wheel], check=True)
@@ -87,7 +98,7 @@ def is_new(file, content):
 @pytest.fixture
 def run(programs, tmp_path):
     """Run a program of that environment in an empty folder."""
-    hidden = ("PYTHONPATH", "VIRTUAL_ENV")
+    hidden = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE")
     clean = {name: value for name, value in os.environ.items() if name not in hidden}
 
     def run(program, *arguments):
@@ -103,10 +114,13 @@ def loaded(result):
 
 
 def test_nothing_but_core_dependencies_is_installed(run):
-    names = run("python", "-m", "pip", "list", "--format", "freeze").stdout
-    assert "bestarm-replication==" in names
+    found = (
+        "from importlib.metadata import distributions; print(*(d.name for d in distributions()))"
+    )
+    names = run("python", "-c", found).stdout.lower().split()
+    assert "bestarm-replication" in names
     for heavy in ("snakemake", "matplotlib", "seaborn", "cvxpy", "jinja2", "pybamm"):
-        assert not re.search(f"^{heavy}==", names, re.M | re.I), heavy
+        assert heavy not in names
 
 
 @pytest.mark.parametrize("paper", ["baics", "linear", "delayed", "cbmai", "lagex"])

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,10 @@ def test_a_killed_fork_fails_its_command(server, waiting):
     os.kill(children(server.pid)[0], signal.SIGKILL)
     waiting.communicate(timeout=60)
     assert waiting.returncode == 128 + signal.SIGKILL
+
+
+def test_what_commands_need_is_there():
+    """A misspelt module would be imported by no fork's parent, and every fork would pay for it."""
+    for modules in served.NEEDS.values():
+        for module in modules:
+            import_module(module.format("baics"))

@@ -24,12 +24,27 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from bestarm.pipeline.client import SOCKET
 
 MOST_BYTES = 1 << 20
+DRAWING = (
+    *(f"matplotlib.backends.backend_{kind}" for kind in ("agg", "pdf", "svg")),
+    *("fontTools.subset", "bestarm.common.style"),
+)
+#: What commands need, which the first of a kind has imported; {} stands for the paper.
+NEEDS = {
+    "shard": ("bestarm.pipeline.shard",),
+    "summary": ("bestarm.pipeline.summary", "bestarm.{}.statistics"),
+    "table": ("bestarm.common.tables", "bestarm.{}.targets"),
+    "plot": (*DRAWING, "bestarm.common.tables", "bestarm.{}.plots"),
+    "claims": ("bestarm.pipeline.scoreboard",),
+    "overview": (*DRAWING, "bestarm.pipeline.overview"),
+    "arena": (*DRAWING, "bestarm.arena.pictures"),
+}
 
 
 def start() -> subprocess.Popen[bytes] | None:
@@ -116,22 +131,13 @@ class Server:
 
 
 def _import(command: str = "", paper: str = "") -> None:
-    """Import what commands need: all of them, or one on a paper. What fails is left to the command,
+    """Import what all commands need, and what this one does. What fails is left to the command,
     which says why."""
-    import fontTools.subset  # noqa: F401
-    from matplotlib.backends import backend_agg, backend_pdf, backend_svg  # noqa: F401
-
-    from bestarm import cli  # noqa: F401
-    from bestarm.common import style, tables  # noqa: F401
-    from bestarm.pipeline import registry, scoreboard, shard, summary  # noqa: F401
-
-    modules = {"summary": "statistics", "table": "targets", "plot": "plots"}
+    import_module("bestarm.cli")
     with suppress(Exception):
-        if command in modules:
-            registry.PAPERS[paper].module(modules[command])
-        elif command == "arena":
-            import bestarm.arena.pictures  # noqa: F401
-        elif command == "shard":
+        for module in NEEDS.get(command, ()):
+            import_module(module.format(paper))
+        if command == "shard":
             _load_kernels(paper)
 
 
