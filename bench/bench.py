@@ -203,6 +203,12 @@ def starts(papers: list[str]) -> Iterator[Row]:
     """What a job of each kind costs by itself, and as a fork of a build's server."""
     with copy(["baics"]) as folder:
         run(folder, "figures/smoke/baics/all")
+        yield row(
+            "baics, smoke scale, nothing to do",
+            min(run(folder, "figures/smoke/baics/all") for _ in range(REPEATS)),
+            "s",
+            f"snakemake figures/smoke/baics/all again, the least of {REPEATS}",
+        )
         results, table = "results/smoke/baics", "figures/smoke/baics/table1.csv"
         files = [f"{results}/instances.json", "data/published/baics.csv"]
         files += [f"{results}/example1/summary.csv"]
@@ -236,6 +242,7 @@ IMPORTS = {
     "nothing": "Python itself",
     "bestarm.pipeline.client": "a job's command in a build, which asks the server",
     "bestarm.pipeline.served": "the server, before it imports for its jobs",
+    "bestarm.pipeline.scales": "what the workflow knows of papers and scales",
     "bestarm.baics": "ask/tell objects, and what a shard computes with",
     "bestarm.cli": "every command typed by hand",
     "bestarm.pipeline.shard": "a shard by itself, before its paper's strategies",
