@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import model_validator
 
 from bestarm.core.inputs import Input, InputError, PositiveInt, load, parse
+from bestarm.pipeline import registry
 from bestarm.pipeline.outline import outlines
 
 SCALES = ("paper", "quick", "smoke")
@@ -50,12 +51,12 @@ class Scale(Input):
 def read_scale(path: Path) -> Scale:
     """Read a scale file. Raises InputError if an experiment is missing or unknown."""
     scale = load(Scale, path)
-    for paper, outline in outlines().items():
-        known = set(outline.experiments)
+    for paper in registry.PAPERS:
+        known = set(outlines()[paper].experiments)
         given = set(scale.papers.get(paper, {}))
         for name in sorted(known ^ given):
             what = "is required" if name in known else f"unknown, allowed are {sorted(known)}"
             raise InputError(f"{path}: papers.{paper}.{name}: {what}")
-    for paper in scale.papers.keys() - outlines().keys():
-        raise InputError(f"{path}: papers.{paper}: unknown, allowed are {list(outlines())}")
+    for paper in scale.papers.keys() - registry.PAPERS.keys():
+        raise InputError(f"{path}: papers.{paper}: unknown, allowed are {list(registry.PAPERS)}")
     return scale
