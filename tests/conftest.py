@@ -13,7 +13,7 @@ settings.load_profile("bestarm")
 settings.register_profile("search", deadline=None, max_examples=5000)
 
 BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
-#: Beside others, an environment of 600 MB (test_wheel.py).
+#: The first holds an environment of 600 MB, which test_wheel.py keeps.
 CACHES = (".pytest_cache", ".hypothesis", ".ruff_cache")
 
 #: Files whose tests take longest, or wait longest for what they share.
@@ -34,6 +34,17 @@ def root() -> Path:
     return Path(__file__).parents[1]
 
 
+@pytest.fixture(scope="session")
+def copy_project(root):
+    """A function that copies the project to a folder, without anything built."""
+
+    def copy(folder: Path) -> None:
+        shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT, *CACHES))
+        shutil.rmtree(folder / "site", ignore_errors=True)
+
+    return copy
+
+
 @pytest.fixture(scope="class")
 def folder_name() -> str:
     """A name that a shell would act on."""
@@ -41,9 +52,8 @@ def folder_name() -> str:
 
 
 @pytest.fixture(scope="class")
-def project(root, tmp_path_factory, folder_name):
+def project(copy_project, tmp_path_factory, folder_name):
     """A copy with nothing built."""
     folder = tmp_path_factory.mktemp("workflow") / folder_name
-    shutil.copytree(root, folder, ignore=shutil.ignore_patterns(*BUILT, *CACHES))
-    shutil.rmtree(folder / "site", ignore_errors=True)
+    copy_project(folder)
     return folder

@@ -25,8 +25,6 @@ TABLE = "figures/smoke/toy/fig1.csv"
 ERRORS = "results/smoke/toy/errors"
 SUMMARY = f"{ERRORS}/summary.csv"
 SHARDS = [f"{ERRORS}/shard-0.parquet", f"{ERRORS}/shard-1.parquet"]
-BUILT = (".venv", ".git", ".snakemake", "results", "__pycache__")
-CACHES = (".pytest_cache", ".hypothesis", ".ruff_cache")
 
 
 class Project:
@@ -79,11 +77,11 @@ class Project:
 
 
 @pytest.fixture(scope="module")
-def built(root, tmp_path_factory):
+def built(copy_project, tmp_path_factory):
     """A finished build from nothing."""
     base = tmp_path_factory.mktemp("faults")
     project = Project(base / "built", base / "cache")
-    shutil.copytree(root, project.folder, ignore=shutil.ignore_patterns(*BUILT, *CACHES))
+    copy_project(project.folder)
     project.forget("figures")
     toy.alone_in(project.folder, replications=10000, per_shard=5000)
     (project.folder / ".venv").mkdir()

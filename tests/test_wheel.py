@@ -60,23 +60,15 @@ def programs(root, wheel, pytestconfig):
     pins = "\n".join(re.findall(r"^([\w.-]+==.*?) \\$", lock, re.M))
     asked = re.search(r"^dependencies = .*?\]", (root / "pyproject.toml").read_text(), re.M | re.S)
     folder = pytestconfig.cache.mkdir("core")
-    python = folder / "bin/python"
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        python,
-        "--quiet",
-        "--disable-pip-version-check",
-    ]
+    pip = [sys.executable, "-m", "pip", "--python", folder / "bin/python"]
+    pip += ["--quiet", "--disable-pip-version-check"]
     constraints = folder / "pins.txt"
     with (folder.parent / "core.lock").open("w") as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)
         if is_new(folder / "made-for", f"{sys.version}{pins}{asked[0]}".encode()):
             venv.create(folder, clear=True)
             constraints.write_text(pins)
-            # Compiled when imported, which most modules of NumPy, SciPy and Numba never are.
+            # Each module is compiled when it is first imported; most never are.
             install = [*pip, "install", "--no-compile"]
             subprocess.run([*install, wheel, "--constraint", constraints], check=True)
             mark(folder / "made-for", f"{sys.version}{pins}{asked[0]}".encode())

@@ -1,8 +1,9 @@
 """Values that follow from the package's sources and libraries, kept from one process to the next.
 
-What Snakemake asks of the package whenever it starts takes longer to compute than all else that it
-does then, and changes with the sources only. Such values are kept in a file in the user's cache,
-which is named by a hash of all sources and can be deleted at any time.
+Whenever Snakemake starts, it needs the names of experiments and targets and the hashes of code. To
+compute these takes as long as the rest of the start, and they change with the sources only. So they
+are kept in a file in the user's cache, which is named by a hash of all sources and can be deleted
+at any time.
 """
 
 import hashlib
@@ -18,11 +19,9 @@ from typing import Any
 
 import platformdirs
 
-from bestarm.common.codehash import NUMBERS_FROM
+from bestarm.common.codehash import NUMBERS_FROM, PACKAGE
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
-
-PACKAGE = Path(__file__).parents[1]
 
 
 def kept_in() -> Path:
@@ -44,7 +43,7 @@ _found_in = cache(kept_in)
 def by_sources(name: str, compute: Callable[[], Any]) -> Any:
     """A value that follows from the sources, as JSON gives it back.
 
-    A file that is damaged counts as missing. What cannot be written is computed each time.
+    A damaged file counts as missing. If it cannot be written, every process computes the value.
 
     Args:
         name: of the value.
@@ -54,7 +53,7 @@ def by_sources(name: str, compute: Callable[[], Any]) -> Any:
     known = _read(file)
     if name not in known:
         value = json.loads(json.dumps(compute()))
-        if kept_in() != file:  # edited meanwhile: which sources it is from is not known
+        if kept_in() != file:  # the sources were edited meanwhile; the value may be of either
             return value
         known = _read(file) | {name: value}  # others may have added to it
         with suppress(OSError, InputError):

@@ -35,7 +35,7 @@ DRAWING = (
     *(f"matplotlib.backends.backend_{kind}" for kind in ("agg", "pdf", "svg")),
     *("fontTools.subset", "bestarm.common.style"),
 )
-#: What commands need, which the first of a kind has imported; {} stands for the paper.
+#: Modules that a command needs, imported for the first such command. {} stands for the paper.
 NEEDS = {
     "shard": ("bestarm.pipeline.shard",),
     "summary": ("bestarm.pipeline.summary", "bestarm.{}.statistics"),
@@ -131,8 +131,8 @@ class Server:
 
 
 def _import(command: str = "", paper: str = "") -> None:
-    """Import what all commands need, and what this one does. What fails is left to the command,
-    which says why."""
+    """Import what every command needs, and what this one needs. If that fails, the command fails in
+    the same way and says why."""
     import_module("bestarm.cli")
     with suppress(Exception):
         for module in NEEDS.get(command, ()):
