@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bestarm.cbmai import reference
-from bestarm.cbmai.gaps import arm_gaps, basis_gap, infeasibility_gap
+from bestarm.cbmai.gaps import arm_gaps, basis_gap, infeasibility_gap, least_gaps
 from bestarm.cbmai.problem import (
     Instance,
     Noise,
@@ -148,6 +148,23 @@ def test_arm_gap_is_the_least_of_its_bases(n_costs):
             bases = [sorted([column, *r]) for r in itertools.combinations(rest, n_costs)]
             assert gap == min(gap_of(problem, NOISE, best, basis) for basis in bases)
             assert gap > 0.0
+
+
+@pytest.mark.parametrize("n_costs", [1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_bases_are_passed_over_only_by_a_true_bound(n_costs, seed):
+    """Bounds are never above the gaps, so that gaps are those of a search through all bases."""
+    problem, best = random_problem(np.random.default_rng(seed), 7, n_costs)
+    scaled = in_units_of_noise(problem, NOISE)
+    bases = [list(j) for j in itertools.combinations(range(7 + n_costs), n_costs + 1)]
+    bases.remove(best.tolist())
+    gaps = np.array([basis_gap(scaled, best, np.array(basis)) for basis in bases])
+    bounds = least_gaps(scaled, best, np.array(bases))
+    assert (bounds <= gaps * (1.0 + 1e-9)).all()
+    assert (bounds > 0.0).mean() > 0.2
+    for column, gap in enumerate(arm_gaps(scaled, best)):
+        if column not in best:
+            assert gap == min(g for g, basis in zip(gaps, bases, strict=True) if column in basis)
 
 
 @pytest.mark.parametrize("n_costs", [1, 2])

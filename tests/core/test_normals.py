@@ -1,11 +1,13 @@
 """Blocks of normals: numpy's own, to the last bit, and the generator goes on behind them."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 from bestarm.core.compile import jit
 from bestarm.core.noise import Disturbed
-from bestarm.core.normals import _SCALES, BLOCK, in_blocks
+from bestarm.core.normals import _SCALES, BLOCK, in_blocks, peek, spend, upcoming
 
 #: Beyond it lies the tail, of which one normal in 3900 is.
 TAIL = 3.6541528853610088
@@ -43,6 +45,40 @@ def test_the_generator_goes_on_after_the_last_one(n):
         found = np.append(drawn(normals, n // 3), drawn(normals, n - n // 3))
     np.testing.assert_array_equal(found, wanted)
     assert other.bit_generator.state == one.bit_generator.state
+
+
+@jit
+def taken(environment, sizes, spare):
+    """The next normals, as many at a time as `sizes` says, of those that are ready."""
+    found = np.empty(sizes.sum())
+    n = 0
+    for size in sizes:
+        first, end = upcoming(environment, spare)
+        used = 0
+        for i in range(first, min(end, first + size)):
+            found[n] = peek(environment, spare, i)
+            n += 1
+            used += 1
+        spend(environment, used)
+    return found[:n]
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+def test_several_at_once_are_those_one_by_one(blocks):
+    """Those that are not used come again."""
+    sizes = np.random.default_rng(0).integers(1, BLOCK + 9, 50)
+    one, other = np.random.default_rng(7), np.random.default_rng(7)
+    with in_blocks(other) if blocks else nullcontext(other) as normals:
+        found = np.append(taken(normals, sizes, np.empty(1)), drawn(normals, 3))
+    assert (found.size > 10 * BLOCK) if blocks else (found.size == sizes.size + 3)
+    np.testing.assert_array_equal(found, one.standard_normal(found.size))
+    assert other.bit_generator.state == one.bit_generator.state
+
+
+def test_only_compiled_code_takes_several_at_once():
+    for call in (upcoming, peek, spend):
+        with pytest.raises(NotImplementedError, match="compiled code"):
+            call(*[None] * call.__code__.co_argcount)
 
 
 def test_the_generator_goes_on_after_an_error():

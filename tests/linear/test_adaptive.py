@@ -1,17 +1,26 @@
 """Fully-Adaptive and LinGapE: the same runs as literal ones that look at everything every pull."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
+from bestarm.core.normals import BLOCK, in_blocks
 from bestarm.linear import reference
 from bestarm.linear.adaptive import (
+    Watch,
+    best_among,
+    challenger,
     distances,
     dominated,
     ellipsoid,
+    find_groups,
     find_leeway,
+    is_sure,
     log_growth,
     run_fully_adaptive,
     run_lingape,
+    watch,
 )
 from bestarm.linear.allocation import ARGMIN_MAX, TWO_STEP, all_pairs
 from bestarm.linear.confidence import radius
@@ -43,6 +52,21 @@ def test_fully_adaptive_pulls_what_a_look_at_every_pull_does(width, rule, ridge)
         )
         assert found == tuple(wanted)
         np.testing.assert_array_equal(fit.counts, counts)
+
+
+@pytest.mark.parametrize("rule", [TWO_STEP, ARGMIN_MAX], ids=["two-step", "argmin-max"])
+def test_normals_in_blocks_make_the_same_run(rule):
+    """Over the end of many blocks, and the generator goes on after the last normal."""
+    arms, _, means = drawn(3, 2, 5, strength=0.05)
+    runs = []
+    for blocks in (False, True):
+        fit, rng = make_fit(arms, 0.0), np.random.default_rng(0)
+        with in_blocks(rng) if blocks else nullcontext(rng) as normals:
+            width = WIDTHS["growing"]
+            found = run_fully_adaptive(fit, means, width, all_pairs(5), rule, 20_000, normals)
+        runs.append((found, fit.counts.tolist(), fit.sums.tolist(), rng.standard_normal()))
+    assert runs[0] == runs[1]
+    assert runs[0][0][0] > 10 * BLOCK
 
 
 def test_these_runs_are_long_enough_to_tell():
@@ -101,6 +125,75 @@ def test_lingape_pulls_what_a_literal_one_does(size):
         )
         assert found == tuple(wanted)
         np.testing.assert_array_equal(fit.counts, counts)
+
+
+def apart(d, angle=0.3):
+    """d orthogonal arms and one near the first: three linked arms and d - 2 alone; no two tie."""
+    arms = np.vstack([np.diag(np.linspace(0.9, 1.1, d)), np.zeros(d)])
+    arms[d, :2] = np.cos(angle), np.sin(angle)
+    return arms
+
+
+@pytest.mark.parametrize("first", [0.4, 2.0, -0.5])
+@pytest.mark.parametrize("d", [2, 3, 5])
+def test_lingape_among_arms_that_are_not_linked(d, first):
+    """The best arm is one of the linked arms, surely or just, or one of the others."""
+    arms = apart(d)
+    theta = np.array([first, *0.3 * np.ones(d - 1)])
+    norm = float(np.linalg.norm(theta))
+    for seed in range(3):
+        fit = make_fit(arms, 1.0)
+        with in_blocks(np.random.default_rng(seed)) as normals:
+            found = run_lingape(fit, arms @ theta, 0.1, norm, 2500, normals)
+        *wanted, counts = reference.run_lingape(
+            arms, arms @ theta, 0.1, norm, 1.0, 2500, np.random.default_rng(seed)
+        )
+        assert found == tuple(wanted)
+        np.testing.assert_array_equal(fit.counts, counts)
+
+
+def test_groups_are_those_of_a_walk():
+    rng = np.random.default_rng(0)
+    sizes = set()
+    for _ in range(200):
+        linked = np.triu(rng.random((7, 7)) < 0.12, 1)
+        table = np.where(linked | linked.T, rng.normal(size=(7, 7)), 0.0) + np.eye(7)
+        group = np.empty(7, np.int64)
+        several = find_groups(table, group)
+        reach = np.linalg.matrix_power((table != 0.0).astype(int), 7) > 0
+        np.testing.assert_array_equal(group[:, None] == group[None], reach)
+        assert several == (not reach.all())
+        sizes.add(len(set(group.tolist())))
+    assert len(sizes) >= 5
+
+
+def test_a_watch_ends_before_an_arm_outside_can_be_the_challenger():
+    """Moving anything as far as pulls of the group may, within the watch's radius and bounds."""
+    rng = np.random.default_rng(1)
+    sure = 0
+    for _ in range(3000):
+        arms = apart(4)
+        fit = make_fit(arms, 1.0)
+        fit.counts[:] = rng.integers(1, 60, 5)
+        fit.sums[:] = rng.normal(size=5) * np.sqrt(fit.counts) + fit.counts * (1.0, 0.8, 0, 0, 1.0)
+        refit(fit)
+        best, r = int(np.argmax(fit.values)), rng.uniform(0.5, 4.0)
+        watched = Watch(np.empty(5, np.int64), np.empty(5, np.uint64), np.zeros(3))
+        find_groups(fit.arms @ fit.predictors.T, watched.group)
+        size = watch(fit.arms @ fit.predictors.T, fit.values, best, r, watched)
+        members = watched.members[:size]
+        fit.counts[members.astype(int)] += rng.integers(0, 20, size)
+        fit.sums[members.astype(int)] += rng.normal(0.0, 3.0, size)
+        refit(fit)
+        later = rng.uniform(r, watched.bounds[0])
+        table, everyone = fit.arms @ fit.predictors.T, np.arange(5, dtype=np.uint64)
+        lead = best_among(fit.values, members)
+        other, excess = challenger(table, fit.values, members, lead, later)
+        if size > 1 and lead == best and is_sure(watched, fit.values[lead], excess):
+            sure += 1
+            assert best_among(fit.values, everyone) == lead
+            assert challenger(table, fit.values, everyone, lead, later) == (other, excess)
+    assert sure > 1000
 
 
 def test_lingape_runs_are_long_enough_to_tell():

@@ -93,6 +93,7 @@ def test_pulls_are_those_of_the_greedy_rule_to_the_last_bit(case, seed):
         np.empty(n, np.uint64),
         WIDE,
         PULLS,
+        np.empty(1),
         np.random.default_rng(seed),
     )
     literally(*theirs, np.random.default_rng(seed))

@@ -27,7 +27,6 @@ The minima over p and q are found by a grid, then a pattern search from its best
 import itertools
 import math
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -43,6 +42,8 @@ SMALLEST_STEP = 1e-9
 SMALLEST_GAIN = 1e-13
 #: A condition violated by at most this much counts as satisfied.
 ROUNDING = 1e-12
+#: A basis is passed over only if a bound exceeds what it is compared with by this share.
+MARGIN = 1e-6
 
 
 class Scaled(NamedTuple):
@@ -303,18 +304,49 @@ def infeasibility_gap(instance: Scaled, optimal: np.ndarray) -> float:
     return float(min(gaps))
 
 
+def least_gaps(instance: Scaled, optimal: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(n,) lower bounds on Delta_J^2 of the (n, L + 1) bases `others`, in a few operations each.
+
+    For mixtures p on I and q on J, r . (p - q) >= min r_I - max r_J, and |p - q|^2 <= 2. Where all
+    costs l of J are on one side of cbar_l, moving c_l so that q . c_l = cbar_l costs at least the
+    squared distance of cbar_l from their range, since |q| <= 1. If slack l is in J, only costs
+    above cbar_l have to move.
+    """
+    ours, _ = _split(instance, optimal)
+    bounds = np.zeros(len(others))
+    for i, other in enumerate(others):
+        arms, loose = _split(instance, other)
+        if arms.size:
+            lead = max(instance.rewards[ours].min() - instance.rewards[arms].max(), 0.0)
+            costs = instance.costs[:, arms]
+            above = np.maximum(costs.min(axis=1) - instance.bounds, 0.0)
+            below = np.where(loose, 0.0, np.maximum(instance.bounds - costs.max(axis=1), 0.0))
+            bounds[i] = lead**2 / 2.0 + (above**2 + below**2).sum()
+    return bounds
+
+
 def arm_gaps(instance: Scaled, optimal: np.ndarray) -> np.ndarray:
-    """Delta_a^2, Eq. (10), of every column a: the smallest gap of a basis that contains it."""
+    """Delta_a^2, Eq. (10), of every column a: the smallest gap of a basis that contains it.
+
+    Bases are searched in the order of `least_gaps`. One is passed over if each of its columns has a
+    gap that is smaller already.
+    """
     n_columns = instance.rewards.size + instance.bounds.size
     bases = np.array(list(itertools.combinations(range(n_columns), optimal.size)))
     others = bases[(bases != optimal).any(axis=1)]
+    bounds = least_gaps(instance, optimal, others)
     gaps = np.full(n_columns, np.inf)
     gaps[optimal] = 0.0
+
+    def search(i: int) -> float:
+        if bounds[i] * (1.0 - MARGIN) > gaps[others[i]].max():
+            return math.inf
+        return basis_gap(instance, optimal, others[i])
+
+    order = np.argsort(bounds, kind="stable")
     with ThreadPoolExecutor() as pool:  # the search is compiled, and releases the GIL
-        for other, gap in zip(
-            others, pool.map(partial(basis_gap, instance, optimal), others), strict=True
-        ):
-            gaps[other] = np.minimum(gaps[other], gap)
+        for i, gap in zip(order, pool.map(search, order), strict=True):
+            gaps[others[i]] = np.minimum(gaps[others[i]], gap)
     return gaps
 
 

@@ -175,3 +175,60 @@ STAND_INS: dict[type, Callable[[Any], float]] = {Normals: next_normal}
 def _standard_normal(self):
     draw = STAND_INS.get(self.instance_class)
     return draw and (lambda self: draw(self))
+
+
+def upcoming(source: Any, spare: np.ndarray) -> tuple[int, int]:
+    """(first, end) of the next standard normals of a source, one or more, for compiled code.
+
+    They are `peek(source, spare, i)` with first <= i < end. Then `spend` says how many of them were
+    used; the others come again. Several at once cost less than one by one. Of a source other than
+    `Normals` it is one, which has to be used.
+
+    Args:
+        source: `Normals`, a Generator, or what stands in for one.
+        spare: (1,) buffer.
+    """
+    raise NotImplementedError("for compiled code")
+
+
+def peek(source: Any, spare: np.ndarray, i: int) -> float:
+    """One of the `upcoming` normals."""
+    raise NotImplementedError("for compiled code")
+
+
+def spend(source: Any, n: int) -> None:
+    """Say that n of the `upcoming` normals were used."""
+    raise NotImplementedError("for compiled code")
+
+
+def _is_block(source: types.Type) -> bool:
+    return getattr(source, "instance_class", None) is Normals
+
+
+@overload(upcoming, inline="always")
+def _upcoming(source, spare):
+    def of_block(source, spare):
+        if source.used[0] == source.block.size:
+            refill(source)
+        return source.used[0], source.block.size
+
+    def one(source, spare):
+        spare[0] = source.standard_normal()
+        return 0, 1
+
+    return of_block if _is_block(source) else one
+
+
+@overload(peek, inline="always")
+def _peek(source, spare, i):
+    if _is_block(source):
+        return lambda source, spare, i: source.block[i]
+    return lambda source, spare, i: spare[i]
+
+
+@overload(spend, inline="always")
+def _spend(source, n):
+    def of_block(source, n):
+        source.used[0] += n
+
+    return of_block if _is_block(source) else lambda source, n: None

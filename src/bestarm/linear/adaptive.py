@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
+from bestarm.core.normals import peek, spend, upcoming
 from bestarm.linear.allocation import (
     ARGMIN_MAX,
     Directions,
@@ -14,13 +15,14 @@ from bestarm.linear.allocation import (
     choose,
     make_uncertainty,
     measure,
+    products,
     repeats,
     shrink,
 )
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import REFACTOR, Fit, refit
 from bestarm.linear.single import pull_singly
-from bestarm.linear.static import Leeway, allowed_growth, best_arm
+from bestarm.linear.static import Leeway, allowed_growth
 
 #: A skip interval has at most n / LONGEST_SKIP pulls, which bounds rounding drift and the growth of
 #: C(n).
@@ -105,6 +107,43 @@ class Greedy(NamedTuple):
 
 
 @lean
+def pull_repeatedly(
+    fit: Fit,
+    mean: float,
+    arm: int,
+    norm: float,
+    leeway: Leeway,
+    moved: float,
+    grown: float,
+    most: int,
+    spare: np.ndarray,
+    environment,
+) -> tuple[int, float, float]:
+    """Pull an arm of norm ||x||_n until the leeway is used up, at least once, at most `most` times.
+
+    Only the sum of its rewards is updated. Returns the pulls, and what is used of the leeway.
+    """
+    value, total = fit.values[arm], fit.sums[arm]
+    pulls, over = 0, False
+    while not over and pulls < most:
+        first, end = upcoming(environment, spare)
+        used = 0
+        for i in range(first, min(end, first + most - pulls)):
+            reward = mean + peek(environment, spare, i)
+            used += 1
+            total += reward
+            moved += norm * abs(reward - value)
+            grown += norm * norm
+            over = not (moved < leeway.slack and grown < leeway.growth)
+            if over:
+                break
+        spend(environment, used)
+        pulls += used
+    fit.sums[arm] = total
+    return pulls, moved, grown
+
+
+@lean
 def run_skip_interval(
     fit: Fit,
     means: np.ndarray,
@@ -113,22 +152,22 @@ def run_skip_interval(
     linked: np.ndarray,
     leeway: Leeway,
     most: int,
+    spare: np.ndarray,
     environment,
 ) -> int:
     """Pull by the greedy rule until the leeway is used up, at most `most` times; returns the pulls.
 
     Only the uncertainty is updated; consecutive pulls of one arm, as far as they are certain in
-    advance, are one update. (K,) `length` and `linked` are buffers.
+    advance, are one update. (K,) `length`, (K,) `linked` and (1,) `spare` are buffers.
     """
     directions, uncertainty, rule = greedy
-    values, counts, sums = fit.values, fit.counts, fit.sums
     for a in range(length.size):
         length[a] = math.sqrt(uncertainty.table[a, a])
     moved, grown, over = 0.0, 0.0, False
     n, before = 0, -1
     single = rule == ARGMIN_MAX and uncertainty.sizes.size == 1
     while not over and n < most:
-        arm = choose(directions, uncertainty, counts, rule)
+        arm = choose(directions, uncertainty, fit.counts, rule)
         longest = 1
         if arm == before:
             longest = repeats(directions, uncertainty, arm, rule, most - n)
@@ -147,19 +186,22 @@ def run_skip_interval(
                 linked,
                 environment,
             )
-            over = not (moved < leeway.slack and grown < leeway.growth)
-            n, before = n + pulls, arm
-            continue
-        pulls = 0
-        while not over and pulls < longest:
-            reward = means[arm] + environment.standard_normal()
-            sums[arm] += reward
-            moved += length[arm] * abs(reward - values[arm])
-            grown += length[arm] * length[arm]
-            over = not (moved < leeway.slack and grown < leeway.growth)
-            pulls += 1
-        counts[arm] += pulls
-        shrink(directions, uncertainty, arm, pulls)
+        else:
+            pulls, moved, grown = pull_repeatedly(
+                fit,
+                means[arm],
+                arm,
+                length[arm],
+                leeway,
+                moved,
+                grown,
+                longest,
+                spare,
+                environment,
+            )
+            fit.counts[arm] += pulls
+            shrink(directions, uncertainty, arm, pulls)
+        over = not (moved < leeway.slack and grown < leeway.growth)
         n, before = n + pulls, arm
     return n
 
@@ -198,6 +240,7 @@ def run_fully_adaptive(
     beaten, before = np.zeros(n_arms, np.bool_), np.zeros(n_arms, np.bool_)
     far, length, linked = np.empty(pairs.first.size), np.empty(n_arms), np.empty(n_arms, np.uint64)
     directions, uncertainty = pairs, make_uncertainty(n_arms, far.size)
+    spare = np.empty(1)
     n = pull_each(fit, means, cap, environment)
     since = REFACTOR
     while True:
@@ -224,7 +267,7 @@ def run_fully_adaptive(
             since = 0
         greedy = Greedy(directions, uncertainty, rule)
         pulls = run_skip_interval(
-            fit, means, greedy, length, linked, leeway, min(cap, last) - n, environment
+            fit, means, greedy, length, linked, leeway, min(cap, last) - n, spare, environment
         )
         n += pulls
         since += pulls
@@ -232,15 +275,16 @@ def run_fully_adaptive(
 
 @inlined
 def challenger(
-    table: np.ndarray, values: np.ndarray, best: int, radius_n: float
+    table: np.ndarray, values: np.ndarray, among: np.ndarray, best: int, radius_n: float
 ) -> tuple[int, float]:
     """The challenger j of the best arm, and its bound B(t), which LinGapE's stopping rule uses.
 
     j maximises x_j . theta - x_best . theta + radius_n ||x_j - x_best||, and B(t) is the maximum.
-    (K, K) `table` holds x^T A^-1 x' for all arms.
+    (K, K) `table` holds x^T A^-1 x' for all arms; `among` lists the arms to look at, ascending. If
+    there is none but the best, that is returned, with a bound of -infinity.
     """
-    which, largest = -1, -np.inf
-    for a in range(values.size):
+    which, largest = best, -np.inf
+    for a in among:
         if a != best:
             size = table[a, a] + table[best, best] - 2.0 * table[a, best]
             value = values[a] - values[best] + radius_n * math.sqrt(max(size, 0.0))
@@ -250,10 +294,13 @@ def challenger(
 
 
 @inlined
-def most_informative(table: np.ndarray, a: int, b: int) -> int:
-    """LinGapE's greedy rule: the arm whose pull reduces ||x_a - x_b|| most, ties to the lowest."""
-    best, most = 0, -1.0
-    for x in range(table.shape[0]):
+def most_informative(table: np.ndarray, among: np.ndarray, a: int, b: int) -> int:
+    """LinGapE's greedy rule: the arm whose pull reduces ||x_a - x_b|| most, ties to the lowest.
+
+    `among` lists the arms to look at, ascending.
+    """
+    best, most = among[0], 0.0
+    for x in among:
         gain = table[x, a] - table[x, b]
         gain *= gain / (1.0 + table[x, x])
         if gain > most:
@@ -261,7 +308,84 @@ def most_informative(table: np.ndarray, a: int, b: int) -> int:
     return best
 
 
+class Watch(NamedTuple):
+    """Arms among which LinGapE's next choices certainly are; see `watch`."""
+
+    group: np.ndarray  # (K,) of an arm: two arms are linked by x^T A^-1 x' or by others if the same
+    members: np.ndarray  # (K,) arms of the watched group, ascending, then anything
+    bounds: np.ndarray  # (3,) a radius, and up to it the others' largest score, and their value
+
+
+#: A watch is for radii larger by at most this share; what it compares must differ by SURE.
+LARGER, SURE = 2.0**-14, 1e-9
+
+
+@lean
+def find_groups(table: np.ndarray, group: np.ndarray) -> bool:
+    """Number the groups of arms that x^T A^-1 x' != 0 links, directly or by others.
+
+    Returns whether there is more than one.
+    """
+    for a in range(group.size):
+        group[a] = a
+    changed = True
+    while changed:
+        changed = False
+        for a in range(group.size):
+            for x in range(group.size):
+                if group[x] > group[a] and (table[a, x] != 0.0 or table[x, a] != 0.0):
+                    group[x] = group[a]
+                    changed = True
+    several = False
+    for a in range(group.size):
+        several |= group[a] != 0
+    return several
+
+
+@lean
+def watch(table: np.ndarray, values: np.ndarray, best: int, radius_n: float, w: Watch) -> int:
+    """Watch the group of the best arm; returns its size.
+
+    Pulls in a group change neither estimates nor widths outside it. For an arm a outside, x_a .
+    theta + r ||x_a - x_best|| falls with x_best^T A^-1 x_best and grows with r. So as long as one
+    arm of the group scores more than all others did at a radius larger than r, and one is better
+    than they are, best arm and challenger are of the group. The most informative arm always is.
+    """
+    size = 0
+    top, limit, larger = -np.inf, -np.inf, radius_n * (1.0 + LARGER)
+    for a in range(values.size):
+        if w.group[a] == w.group[best]:
+            w.members[size] = a
+            size += 1
+        else:
+            width = math.sqrt(max(table[a, a] + table[best, best], 0.0))
+            top, limit = max(top, values[a]), max(limit, values[a] + larger * width)
+    w.bounds[0], w.bounds[1], w.bounds[2] = larger, limit, top
+    return size
+
+
 @inlined
+def is_sure(watched: Watch, value: float, excess: float) -> bool:
+    """Whether the best arm, of this value, and its challenger, of this bound, surely are watched.
+
+    Both are the best of the watched arms.
+    """
+    limit, top = watched.bounds[1], watched.bounds[2]
+    room = SURE * (abs(limit) + abs(value) + abs(excess))
+    return value > top and value + excess > limit + room
+
+
+@inlined
+def best_among(values: np.ndarray, among: np.ndarray) -> int:
+    """The arm of highest estimated value of some, ascending; ties go to the lowest index."""
+    best = among[0]
+    for a in among:
+        if values[a] > values[best]:
+            best = a
+    return best
+
+
+@jit
 def log_growth(fit: Fit) -> float:
     """log(det(A) / det(ridge I)) from the counts, as a sum of logarithms of pivots."""
     d = fit.theta.size
@@ -308,37 +432,70 @@ def run_lingape(
     Returns:
         Pulls, and whether the stopping rule held.
     """
+    n_arms = means.size
+    # unsigned, so that compiled code need not look for negative indices
+    table, everyone = np.zeros((n_arms, n_arms)), np.arange(n_arms).astype(np.uint64)
+    watched = Watch(np.arange(n_arms), everyone.copy(), np.zeros(3))
+    n = pull_each(fit, means, cap, environment)
+    return close_gap(fit, means, delta, norm, cap, n, table, everyone, watched, environment)
+
+
+@lean
+def close_gap(
+    fit: Fit,
+    means: np.ndarray,
+    delta: float,
+    norm: float,
+    cap: int,
+    n: int,
+    table: np.ndarray,
+    everyone: np.ndarray,
+    watched: Watch,
+    environment,
+) -> tuple[int, bool]:
+    """The pulls of `run_lingape` after the first n; (K, K) `table` and `watched` are buffers."""
     counts, sums, values = fit.counts, fit.sums, fit.values
     n_arms = means.size
-    uncertainty = make_uncertainty(n_arms, 0)
-    none = Directions(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
-    n = pull_each(fit, means, cap, environment)
-    log_det = 0.0
-    since = REFACTOR
+    log_det, since, several, watching, size = 0.0, REFACTOR, False, False, 0
+    leader = everyone[0]
     while True:
         if since == REFACTOR:
             refit(fit)
-            measure(fit, none, uncertainty)
+            products(fit, table)
             log_det = log_growth(fit)
-            since = 0
-        best = best_arm(fit)
-        other, excess = challenger(
-            uncertainty.table, values, best, ellipsoid(log_det, norm, delta, fit.ridge)
-        )
+            several = find_groups(table, watched.group)
+            since, watching = 0, False
+        radius_n = ellipsoid(log_det, norm, delta, fit.ridge)
+        watching = watching and radius_n <= watched.bounds[0]
+        among = watched.members[:size] if watching else everyone
+        best = best_among(values, among)
+        other, excess = challenger(table, values, among, best, radius_n)
+        if watching and not (best == leader and is_sure(watched, values[best], excess)):
+            watching, among = False, everyone
+            best = best_among(values, among)
+            other, excess = challenger(table, values, among, best, radius_n)
+        if several and not watching and watched.group[other] == watched.group[best]:
+            size, leader, watching = watch(table, values, best, radius_n, watched), best, True
         if excess <= 0.0 and n >= n_arms:
             return n, True
         if n >= cap:
             return n, False
-        arm = most_informative(uncertainty.table, best, other)
+        arm = most_informative(table, among, best, other)
         reward = means[arm] + environment.standard_normal()
         n += 1
         since += 1
         counts[arm] += 1.0
         sums[arm] += reward
         # theta_hat += A^-1 x (r - x . theta_hat) / (1 + x^T A^-1 x), with the A before the pull
-        grown = 1.0 + uncertainty.table[arm, arm]
-        surprise = (reward - values[arm]) / grown
-        for a in range(n_arms):
-            values[a] += surprise * uncertainty.table[a, arm]
+        grown = 1.0 + table[arm, arm]
+        surprise, left = (reward - values[arm]) / grown, 1.0 / grown
         log_det += math.log(grown)
-        shrink(none, uncertainty, arm)
+        for a in among:
+            values[a] += surprise * table[a, arm]
+        for a in among:
+            if a != arm:
+                share = left * table[a, arm]
+                for x in among:
+                    table[a, x] -= share * table[arm, x]
+        for x in among:
+            table[arm, x] *= left

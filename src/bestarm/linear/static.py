@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, jit, lean
+from bestarm.core.normals import peek, spend, upcoming
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import Fit, refit, squared_norm
 
@@ -64,11 +65,26 @@ class Leeway(NamedTuple):
 
 
 class Start(NamedTuple):
-    """The pulls and sums at the start of a skip interval, and a buffer."""
+    """The pulls and sums at the start of a skip interval, and buffers."""
 
     counts: np.ndarray  # (K,)
     sums: np.ndarray  # (K,)
     moved: np.ndarray  # (d,)
+    spare: np.ndarray  # (1,)
+
+
+@inlined
+def make_start(fit: Fit) -> Start:
+    """A `Start` before any skip interval."""
+    k, d = fit.arms.shape
+    return Start(np.empty(k), np.empty(k), np.empty(d), np.empty(1))
+
+
+@inlined
+def begin(start: Start, fit: Fit) -> None:
+    """Begin a skip interval."""
+    for a in range(fit.counts.size):
+        start.counts[a], start.sums[a] = fit.counts[a], fit.sums[a]
 
 
 @inlined
@@ -114,23 +130,28 @@ def follow(
 
     (K,) `length` holds the norms ||x||_n. Returns the pulls so far.
     """
-    for a in range(means.size):
-        start.counts[a], start.sums[a] = fit.counts[a], fit.sums[a]
-    moved, grown = 0.0, 0.0
-    while n < sequence.size:
-        arm = sequence[n]
-        reward = means[arm] + environment.standard_normal()
-        n += 1
-        fit.counts[arm] += 1.0
-        fit.sums[arm] += reward
-        moved += length[arm] * abs(reward - fit.values[arm])
-        grown += length[arm] * length[arm]
-        if not grown < leeway.growth:
-            break
-        if not moved < leeway.slack:
-            moved = drift(fit, start)
-            if not moved < RESTART * leeway.slack:
+    counts, sums, values = fit.counts, fit.sums, fit.values
+    begin(start, fit)
+    moved, grown, over = 0.0, 0.0, False
+    while not over and n < sequence.size:
+        first, end = upcoming(environment, start.spare)
+        used = 0
+        for i in range(first, min(end, first + sequence.size - n)):
+            arm = sequence[n + used]
+            reward = means[arm] + peek(environment, start.spare, i)
+            used += 1
+            counts[arm] += 1.0
+            sums[arm] += reward
+            moved += length[arm] * abs(reward - values[arm])
+            grown += length[arm] * length[arm]
+            over = not (moved < leeway.slack and grown < leeway.growth)
+            if over:
                 break
+        spend(environment, used)
+        n += used
+        if over and grown < leeway.growth:
+            moved = drift(fit, start)
+            over = not moved < RESTART * leeway.slack
     return n
 
 
@@ -165,7 +186,7 @@ def run_static(
         Pulls, and whether the rule held; if not, call again with a longer sequence.
     """
     length = np.empty(means.size)
-    start = Start(np.empty(means.size), np.empty(means.size), np.empty(fit.theta.size))
+    start = make_start(fit)
     while n < sequence.size:
         leeway = Leeway(0.0, 0.0)
         if n >= n_initial:

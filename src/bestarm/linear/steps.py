@@ -278,7 +278,9 @@ class LinGapE(Sequential):
     def choose(self, rules: LinGapERules, state: State, coins: Any) -> int:
         if (state.pulls == 0.0).any():
             return int(np.argmin(state.pulls))
-        return int(most_informative(state.table, state.answer, self._challenger(rules, state)[0]))
+        other, _ = self._challenger(rules, state)
+        arms = np.arange(state.pulls.size)
+        return int(most_informative(state.table, arms, state.answer, other))
 
     def radius(self, rules: LinGapERules, state: State) -> float:
         return ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
@@ -286,7 +288,8 @@ class LinGapE(Sequential):
     def _challenger(self, rules: LinGapERules, state: State) -> tuple[int, float]:
         """The challenger of the empirically best arm, and by how much it may be better."""
         radius_n = self.radius(rules, state)
-        return challenger(state.table, state.fit.values, state.answer, radius_n)
+        arms = np.arange(state.pulls.size)
+        return challenger(state.table, state.fit.values, arms, state.answer, radius_n)
 
 
 Rules = StaticRules | PhasedRules | AdaptiveRules | LinGapERules

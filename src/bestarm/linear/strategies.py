@@ -396,9 +396,8 @@ def prepare_lingape(rules: LinGapERules, problem: Problem, cap: int) -> Replicat
 
     def replicate(streams: Streams) -> Outcome:
         fit = make_fit(rules.arms, rules.ridge)
-        _, stopped = run_lingape(
-            fit, problem.means, rules.delta, rules.norm, cap, streams.environment
-        )
+        with in_blocks(streams.environment) as normals:
+            _, stopped = run_lingape(fit, problem.means, rules.delta, rules.norm, cap, normals)
         return outcome(fit, fit.counts, stopped)
 
     return replicate

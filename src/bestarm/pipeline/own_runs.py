@@ -140,21 +140,43 @@ def _on_threads(
     advance: Callable[[int], None],
 ) -> Iterator[Runs]:
     """Compiled loops release the interpreter's lock."""
+    with _heard() as interrupted:
+
+        def tick() -> None:
+            if interrupted.is_set():
+                raise KeyboardInterrupt
+            advance(1)
+
+        with ThreadPoolExecutor(cores) as pool:
+            try:
+                jobs = [pool.submit(work, chunk, tick) for chunk in chunks]
+                parts = [job.result() for job in jobs]
+            except BaseException:
+                interrupted.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+    yield from parts
+
+
+@contextmanager
+def _heard() -> Iterator[threading.Event]:
+    """An event that Ctrl-C sets; what then is still running has to end by itself.
+
+    A KeyboardInterrupt may come while a pool holds one of its locks, which its threads then wait
+    for in vain, and the pool for them. So there is none until the context ends.
+    """
     interrupted = threading.Event()
-
-    def tick() -> None:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-        advance(1)
-
-    with ThreadPoolExecutor(cores) as pool:
-        try:
-            jobs = [pool.submit(work, chunk, tick) for chunk in chunks]
-            yield from [job.result() for job in jobs]
-        except BaseException:
-            interrupted.set()
-            pool.shutdown(cancel_futures=True)
-            raise
+    mine = threading.current_thread() is threading.main_thread()
+    if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield interrupted
+        return
+    signal.signal(signal.SIGINT, lambda *_: interrupted.set())
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if interrupted.is_set():
+        raise KeyboardInterrupt
 
 
 def _in_processes(
@@ -167,7 +189,8 @@ def _in_processes(
     fork = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(min(cores, len(chunks)), fork, _take, (work,))
     with _ended(pool):
-        jobs = [pool.submit(_do, chunk) for chunk in chunks]
+        with _heard():
+            jobs = [pool.submit(_do, chunk) for chunk in chunks]
         for chunk, job in zip(chunks, jobs, strict=True):
             try:
                 part = job.result()
