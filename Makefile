@@ -4,7 +4,7 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 TARGET := figures/all
 
-.PHONY: setup figures test quick verify verify-hashes resume notebooks site test-site test-slurm crate \
+.PHONY: setup figures test quick test-build verify verify-hashes resume notebooks site test-site test-slurm crate \
     test-crate bench readme lock clean
 
 setup: $(READY) ## Install hash-pinned packages into .venv.
@@ -14,6 +14,9 @@ figures: $(READY) ## Rebuild every figure, table and claim at paper scale.
 
 quick: $(READY) ## The same at about a twentieth of the replications, under figures/quick.
 	$(RUN) snakemake figures/quick/all
+
+test-build: quick ## Test what it built: all papers, every file, and that a second run does nothing.
+	$(RUN) BESTARM_BUILD=figures/quick python -m pytest tests/build
 
 verify: $(READY) ## Simulate again at quick scale and check that the kept results are right.
 	$(RUN) python -m bestarm verify

@@ -1,5 +1,6 @@
-"""The workflow itself, run for real at smoke scale in a copy of the project.
+"""The workflow itself, run for real at smoke scale in a copy of the project, with one paper.
 
+`make test-build` builds all papers, at quick scale.
 The tests of a class share one copy and build on one another in the order they are written.
 """
 
@@ -61,29 +62,6 @@ def files_of(project):
     return list((project / "figures/smoke/baics").glob("[!.]*"))
 
 
-class TestEverything:
-    """All papers, and the toy."""
-
-    def test_it_is_built(self, project):
-        toy.add_to(project, compiled=False)
-        output = snakemake(project, ALL)
-        assert jobs(output)["table", "baics"] == len(BAICS.targets)
-        assert jobs(output)["geometry", "toy"] == 1
-        assert not list(project.parent.rglob("x"))  # no shell acted on the name
-        check = subprocess.run(["sha256sum", "-c", ALL], cwd=project, capture_output=True)
-        assert check.returncode == 0
-        lines = (project / ALL).read_text().splitlines()
-        targets = [registry.PAPERS[paper].targets.values() for paper in registry.PAPERS]
-        assert len(lines) == sum(map(len, targets)) + 1  # the toy's one
-        for line in lines:
-            table = project / line.split("  ")[1]
-            for suffix in (".csv", ".svg", ".png", ".pdf"):
-                assert table.with_suffix(suffix).stat().st_size > 0
-
-    def test_a_second_run_does_nothing(self, project):
-        assert nothing_to_do(snakemake(project, ALL))
-
-
 class TestWorkflow:
     """One paper and the toy."""
 
@@ -91,6 +69,9 @@ class TestWorkflow:
         toy.beside(project, "baics")
         done = jobs(snakemake(project, ALL))
         assert {paper for _, paper in done} == {"baics", "toy", ""}
+        assert done["table", "baics"] == len(BAICS.targets)
+        assert done["geometry", "toy"] == 1
+        assert not list(project.parent.rglob("x"))  # no shell acted on the name
 
     def test_a_report_has_pictures_with_captions_and_tables(self, project):
         """Made without network; it leaves nothing to be done."""

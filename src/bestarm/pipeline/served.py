@@ -37,6 +37,8 @@ DRAWING = (
 )
 #: Modules that a command needs, imported for the first such command. {} stands for the paper.
 NEEDS = {
+    "compile": ("bestarm.{}.strategies",),
+    "instances": ("bestarm.pipeline.plan", "bestarm.{}.problem"),
     "shard": ("bestarm.pipeline.shard",),
     "summary": ("bestarm.pipeline.summary", "bestarm.{}.statistics"),
     "table": ("bestarm.common.tables", "bestarm.{}.targets"),
