@@ -275,7 +275,7 @@ def run_fully_adaptive(
 
 @inlined
 def challenger(
-    table: np.ndarray, values: np.ndarray, among: np.ndarray, best: int, radius_n: float
+    table: np.ndarray, values: np.ndarray, among, best: int, radius_n: float
 ) -> tuple[int, float]:
     """The challenger j of the best arm, and its bound B(t), which LinGapE's stopping rule uses.
 
@@ -294,18 +294,57 @@ def challenger(
 
 
 @inlined
-def most_informative(table: np.ndarray, among: np.ndarray, a: int, b: int) -> int:
+def most_informative(table: np.ndarray, among, a: int, b: int) -> int:
     """LinGapE's greedy rule: the arm whose pull reduces ||x_a - x_b|| most, ties to the lowest.
 
     `among` lists the arms to look at, ascending.
     """
-    best, most = among[0], 0.0
+    best, most = 0, 0.0
     for x in among:
         gain = table[x, a] - table[x, b]
         gain *= gain / (1.0 + table[x, x])
         if gain > most:
             best, most = x, gain
     return best
+
+
+@inlined
+def best_among(values: np.ndarray, among) -> int:
+    """The arm of highest estimated value of some, ascending; ties go to the lowest index."""
+    best, highest = 0, -np.inf
+    for a in among:
+        if values[a] > highest:
+            best, highest = a, values[a]
+    return best
+
+
+@inlined
+def leaders(
+    table: np.ndarray, values: np.ndarray, among, radius_n: float
+) -> tuple[int, int, float]:
+    """The best of some arms, its challenger among them, and the bound of `challenger`."""
+    best = best_among(values, among)
+    other, excess = challenger(table, values, among, best, radius_n)
+    return best, other, excess
+
+
+@inlined
+def learn(table: np.ndarray, values: np.ndarray, among, arm: int, reward: float) -> None:
+    """Update the table and the values of some arms, those linked to an arm x, after a pull of x.
+
+    theta_hat += A^-1 x (r - x . theta_hat) / (1 + x^T A^-1 x), with the A before the pull.
+    """
+    grown = 1.0 + table[arm, arm]
+    surprise, left = (reward - values[arm]) / grown, 1.0 / grown
+    for a in among:
+        values[a] += surprise * table[a, arm]
+    for a in among:
+        if a != arm:
+            share = left * table[a, arm]
+            for x in among:
+                table[a, x] -= share * table[arm, x]
+    for x in among:
+        table[arm, x] *= left
 
 
 class Watch(NamedTuple):
@@ -375,16 +414,6 @@ def is_sure(watched: Watch, value: float, excess: float) -> bool:
     return value > top and value + excess > limit + room
 
 
-@inlined
-def best_among(values: np.ndarray, among: np.ndarray) -> int:
-    """The arm of highest estimated value of some, ascending; ties go to the lowest index."""
-    best = among[0]
-    for a in among:
-        if values[a] > values[best]:
-            best = a
-    return best
-
-
 @jit
 def log_growth(fit: Fit) -> float:
     """log(det(A) / det(ridge I)) from the counts, as a sum of logarithms of pivots."""
@@ -433,11 +462,10 @@ def run_lingape(
         Pulls, and whether the stopping rule held.
     """
     n_arms = means.size
-    # unsigned, so that compiled code need not look for negative indices
-    table, everyone = np.zeros((n_arms, n_arms)), np.arange(n_arms).astype(np.uint64)
-    watched = Watch(np.arange(n_arms), everyone.copy(), np.zeros(3))
+    table = np.zeros((n_arms, n_arms))
+    watched = Watch(np.arange(n_arms), np.arange(n_arms), np.zeros(3))
     n = pull_each(fit, means, cap, environment)
-    return close_gap(fit, means, delta, norm, cap, n, table, everyone, watched, environment)
+    return close_gap(fit, means, delta, norm, cap, n, table, watched, environment)
 
 
 @lean
@@ -449,15 +477,14 @@ def close_gap(
     cap: int,
     n: int,
     table: np.ndarray,
-    everyone: np.ndarray,
     watched: Watch,
     environment,
 ) -> tuple[int, bool]:
     """The pulls of `run_lingape` after the first n; (K, K) `table` and `watched` are buffers."""
     counts, sums, values = fit.counts, fit.sums, fit.values
-    n_arms = means.size
-    log_det, since, several, watching, size = 0.0, REFACTOR, False, False, 0
-    leader = everyone[0]
+    n_arms, everyone, members = means.size, range(means.size), watched.members
+    log_det, since, several, watching, size, leader = 0.0, REFACTOR, False, False, 0, 0
+    best, other, excess = 0, 0, 0.0
     while True:
         if since == REFACTOR:
             refit(fit)
@@ -467,35 +494,29 @@ def close_gap(
             since, watching = 0, False
         radius_n = ellipsoid(log_det, norm, delta, fit.ridge)
         watching = watching and radius_n <= watched.bounds[0]
-        among = watched.members[:size] if watching else everyone
-        best = best_among(values, among)
-        other, excess = challenger(table, values, among, best, radius_n)
-        if watching and not (best == leader and is_sure(watched, values[best], excess)):
-            watching, among = False, everyone
-            best = best_among(values, among)
-            other, excess = challenger(table, values, among, best, radius_n)
-        if several and not watching and watched.group[other] == watched.group[best]:
-            size, leader, watching = watch(table, values, best, radius_n, watched), best, True
+        if watching:
+            best, other, excess = leaders(table, values, members[:size], radius_n)
+            watching = best == leader and is_sure(watched, values[best], excess)
+        surveyed = not watching
+        if surveyed:
+            best, other, excess = leaders(table, values, everyone, radius_n)
+            if several and watched.group[other] == watched.group[best]:
+                size, leader, watching = watch(table, values, best, radius_n, watched), best, True
         if excess <= 0.0 and n >= n_arms:
             return n, True
         if n >= cap:
             return n, False
-        arm = most_informative(table, among, best, other)
+        if surveyed:
+            arm = most_informative(table, everyone, best, other)
+        else:
+            arm = most_informative(table, members[:size], best, other)
         reward = means[arm] + environment.standard_normal()
         n += 1
         since += 1
         counts[arm] += 1.0
         sums[arm] += reward
-        # theta_hat += A^-1 x (r - x . theta_hat) / (1 + x^T A^-1 x), with the A before the pull
-        grown = 1.0 + table[arm, arm]
-        surprise, left = (reward - values[arm]) / grown, 1.0 / grown
-        log_det += math.log(grown)
-        for a in among:
-            values[a] += surprise * table[a, arm]
-        for a in among:
-            if a != arm:
-                share = left * table[a, arm]
-                for x in among:
-                    table[a, x] -= share * table[arm, x]
-        for x in among:
-            table[arm, x] *= left
+        log_det += math.log(1.0 + table[arm, arm])
+        if surveyed:
+            learn(table, values, everyone, arm, reward)
+        else:
+            learn(table, values, members[:size], arm, reward)

@@ -279,8 +279,7 @@ class LinGapE(Sequential):
         if (state.pulls == 0.0).any():
             return int(np.argmin(state.pulls))
         other, _ = self._challenger(rules, state)
-        arms = np.arange(state.pulls.size)
-        return int(most_informative(state.table, arms, state.answer, other))
+        return int(most_informative(state.table, range(len(rules.arms)), state.answer, other))
 
     def radius(self, rules: LinGapERules, state: State) -> float:
         return ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
@@ -288,7 +287,7 @@ class LinGapE(Sequential):
     def _challenger(self, rules: LinGapERules, state: State) -> tuple[int, float]:
         """The challenger of the empirically best arm, and by how much it may be better."""
         radius_n = self.radius(rules, state)
-        arms = np.arange(state.pulls.size)
+        arms = range(len(rules.arms))
         return challenger(state.table, state.fit.values, arms, state.answer, radius_n)
 
 
