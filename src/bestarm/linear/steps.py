@@ -279,7 +279,8 @@ class LinGapE(Sequential):
         if (state.pulls == 0.0).any():
             return int(np.argmin(state.pulls))
         other, _ = self._challenger(rules, state)
-        return int(most_informative(state.table, range(len(rules.arms)), state.answer, other))
+        arms = np.arange(state.pulls.size)
+        return int(most_informative(state.table, arms, state.answer, other))
 
     def radius(self, rules: LinGapERules, state: State) -> float:
         return ellipsoid(log_growth(state.fit), rules.norm, rules.delta, rules.ridge)
@@ -287,7 +288,7 @@ class LinGapE(Sequential):
     def _challenger(self, rules: LinGapERules, state: State) -> tuple[int, float]:
         """The challenger of the empirically best arm, and by how much it may be better."""
         radius_n = self.radius(rules, state)
-        arms = range(len(rules.arms))
+        arms = np.arange(state.pulls.size)
         return challenger(state.table, state.fit.values, arms, state.answer, radius_n)
 
 
