@@ -6,6 +6,7 @@ named in the file. Each number is the median of its repeats.
 
 import contextlib
 import csv
+import itertools
 import multiprocessing
 import os
 import platform
@@ -124,22 +125,26 @@ def measure(paper: str) -> list[tuple[float, float]]:
     turns = [[timed(work) for work in works] for _ in range(REPEATS)]
     speeds = []
     for repeats in zip(*turns, strict=True):
-        seconds = statistics.median(seconds for seconds, _ in repeats)
-        amount, pulls = repeats[0][1]
-        speeds.append((seconds / amount, pulls / seconds))
+        each = statistics.median(seconds / amount for seconds, (amount, _) in repeats)
+        rate = statistics.median(pulls / seconds for seconds, (_, pulls) in repeats)
+        speeds.append((each, rate))
     return speeds
 
 
 def work_of(paper: str, number: int) -> Callable[[], tuple[int, int]]:
     """A benchmark, compiled: it returns units of work and pulls (of delayed feedback, those that
-    ended or were cancelled)."""
+    ended or were cancelled).
+
+    Each call is on streams of its own, since a run along a sequence goes on where an earlier one on
+    the same streams stopped.
+    """
     benchmark = timed_of(paper).benchmarks[number]
     replicate = replication_of(paper, benchmark.cell, benchmark.instance)
-    fields = {"pulls", "finished", "cancelled"}
+    fields, keys = {"pulls", "finished", "cancelled"}, itertools.count(1)
 
     def work() -> tuple[int, int]:
         amount = pulls = 0
-        for streams in replication_streams(1, range(benchmark.runs)):
+        for streams in replication_streams(next(keys), range(benchmark.runs)):
             outcome = replicate(streams)
             amount += benchmark.work(outcome)
             pulls += sum(int(getattr(outcome, f).sum()) for f in fields & set(outcome._fields))

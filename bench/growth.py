@@ -1,6 +1,7 @@
 """How the time of a pull grows with the size of a problem: K, L, d, n and the batch."""
 
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,13 +45,14 @@ def measured(papers: list[str]) -> Iterator[tuple[str, float, str, str]]:
 
 
 def work_of(growth: Growth, size: int) -> Callable[[], int]:
-    """Some runs at a size; the units of work that they took."""
+    """Some runs at a size, each time on other streams; the units of work that they took."""
     instance = growth.instances[size]
     cell = Cell(instance.name, growth.strategy, growth.setting(size), growth.reading)
     replicate, runs = replication_of(growth.paper, cell, instance), RUNS[growth.per]
+    keys = count(1)
 
     def work() -> int:
-        outcomes = [replicate(streams) for streams in replication_streams(1, range(runs))]
+        outcomes = [replicate(streams) for streams in replication_streams(next(keys), range(runs))]
         if growth.per == "run":
             return runs
         return sum(int(each.tau) - growth.initial(size) for each in outcomes)

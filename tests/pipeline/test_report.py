@@ -266,6 +266,19 @@ def test_machines_are_named_by_row_where_they_differ():
     assert (first.split("|")[-2], second.split("|")[-2]) == (" A, 2 cores ", " B, 2 cores ")
 
 
+def test_machines_are_those_of_the_rows_that_are_shown():
+    """A strategy is shown on one line for several measurements, and commands in another order."""
+    names = ["p: A on x", "p: A on y", "q: B on z", "command: two", "command: one"]
+    bench = pd.DataFrame(
+        {"measure": names, "value": [1.0, 2.0, 3.0, 4.0, 5.0], "machine": list("IIAIA")}
+    ).assign(unit="us a pull", peak_mb=1.0, disk_mb=1.0)
+    lines = strategy_table(bench).splitlines()[2:]
+    assert [line.split("|")[-2].strip() for line in lines] == ["I", "A"]
+    commands = dict.fromkeys(("one", "two", "three"), "does")
+    lines = command_table(bench, commands).splitlines()[2:]
+    assert [line.split("|")[-2].strip() for line in lines] == ["A", "I", "–"]
+
+
 def test_a_strategy_is_shown_where_it_takes_least_and_most():
     names = ["p: A, read on x on y, n=1", "p: A, read on z, n=2", "p: B on z, n=2", "p: peak"]
     bench = pd.DataFrame(

@@ -43,8 +43,10 @@ def command_table(bench: pd.DataFrame, commands: Mapping[str, str]) -> str:
         {"command": f"`{command}`", "what it does": does, **_cost(measured, f"command: {command}")}
         for command, does in commands.items()
     ]
-    of_these = bench.measure.isin([f"command: {command}" for command in commands])
-    return _with_machine(pd.DataFrame(rows), bench[of_these].machine)
+    wanted = [f"command: {command}" for command in commands]
+    places = dict(zip(bench.measure, bench.index, strict=True))
+    shown = pd.DataFrame(rows, index=[places.get(name, -1) for name in wanted])
+    return _with_machine(shown, bench[bench.measure.isin(wanted)].machine)
 
 
 def _cost(measured: pd.DataFrame, measure: str) -> dict[str, str]:
@@ -91,11 +93,11 @@ def growth_table(bench: pd.DataFrame) -> str:
     return _own_table(bench, "growth: ", _growths)
 
 
-def _growths(rows: pd.DataFrame) -> list[dict[str, str]]:
+def _growths(rows: pd.DataFrame) -> pd.DataFrame:
     named = rows.measure.str.extract(
         r"^growth: (?P<paper>\w+): (?P<strategy>.+): (?P<at>.+): (?P<size>\w+)=(?P<n>\d+)$"
     )
-    shown = []
+    shown, places = [], []
     for (paper, strategy, at, letter), of_one in groups(
         rows.join(named), "paper", "strategy", "at", "size"
     ):
@@ -104,6 +106,7 @@ def _growths(rows: pd.DataFrame) -> list[dict[str, str]]:
         power = math.log(spent[-1] / spent[-2]) / math.log(n[-1] / n[-2])
         tedious = n[-1] * (TEDIOUS[per] / spent[-1]) ** (1.0 / power) if power > 0.0 else math.inf
         rounded = number(float(f"{tedious:.2g}"))
+        places.append(of_one.index[-1])
         shown.append(
             {
                 "paper": paper,
@@ -115,7 +118,7 @@ def _growths(rows: pd.DataFrame) -> list[dict[str, str]]:
                 "tedious at": f"{letter} = {rounded}" if tedious < 1e5 else "beyond 100,000",
             }
         )
-    return shown
+    return pd.DataFrame(shown, index=places)
 
 
 def import_table(bench: pd.DataFrame) -> str:
@@ -185,9 +188,11 @@ def strategy_table(bench: pd.DataFrame) -> str:
     rows = bench[bench.unit.fillna("").str.startswith("us a ")]
     rows = rows[~rows.measure.str.startswith(ELSEWHERE)]
     named = rows.measure.str.extract(r"^(?P<paper>\w+): (?P<strategy>.+?) on (?P<instance>.+)$")
-    shown = []
+    shown, places = [], []
     for (paper, strategy), of_one in groups(rows.join(named), "paper", "strategy"):
-        longest = of_one.iloc[of_one.value.argmax()]
+        place = int(of_one.value.argmax())
+        longest = of_one.iloc[place]
+        places.append(of_one.index[place])
         shown.append(
             {
                 "paper": paper,
@@ -198,7 +203,7 @@ def strategy_table(bench: pd.DataFrame) -> str:
                 "most on": longest.instance,
             }
         )
-    return _with_machine(pd.DataFrame(shown), rows.machine)
+    return _with_machine(pd.DataFrame(shown, index=places), rows.machine)
 
 
 def _own_table(bench: pd.DataFrame, begins: str, shown: Callable[[pd.DataFrame], Any]) -> str:
@@ -210,12 +215,17 @@ def _own_table(bench: pd.DataFrame, begins: str, shown: Callable[[pd.DataFrame],
 
 
 def _with_machine(shown: pd.DataFrame, machines: pd.Series) -> str:
-    """A table and the machine it was measured on; a column of them where there are several."""
+    """A table and the machine it was measured on; a column of them where there are several.
+
+    Args:
+        shown: with the index of the measurements whose machines are named.
+        machines: of measurements.
+    """
     if machines.nunique() == 0:
         return markdown(shown)
     if machines.nunique() == 1:
         return f"{markdown(shown)}\n\nMachine: {machines.iloc[0]}."
-    return markdown(shown.assign(machine=machines))
+    return markdown(shown.assign(machine=machines.reindex(shown.index).fillna("–")))
 
 
 def _where_measured(numbers: pd.Series) -> list[str]:
