@@ -62,6 +62,18 @@ def files_of(project):
     return list((project / "figures/smoke/baics").glob("[!.]*"))
 
 
+class TestSixthPaper:
+    """The toy beside all papers; what it builds is in the next class."""
+
+    def test_it_is_planned_with_the_others(self, project):
+        toy.add_to(project, compiled=False)
+        listed = jobs(snakemake(project, "-n", ALL))
+        assert {paper for _, paper in listed} == {*registry.PAPERS, "toy", ""}
+        for paper in registry.PAPERS:
+            assert listed["table", paper] == len(registry.PAPERS[paper].targets)
+        assert listed["table", "toy"] == listed["geometry", "toy"] == 1
+
+
 class TestWorkflow:
     """One paper and the toy."""
 
@@ -72,6 +84,10 @@ class TestWorkflow:
         assert done["table", "baics"] == len(BAICS.targets)
         assert done["geometry", "toy"] == 1
         assert not list(project.parent.rglob("x"))  # no shell acted on the name
+        check = subprocess.run(["sha256sum", "-c", ALL], cwd=project, capture_output=True)
+        assert check.returncode == 0
+        lines = (project / ALL).read_text().splitlines()
+        assert len(lines) == len(BAICS.targets) + 1  # the toy's one
 
     def test_a_report_has_pictures_with_captions_and_tables(self, project):
         """Made without network; it leaves nothing to be done."""
