@@ -39,14 +39,13 @@ INSTALL = {"pip install .": "the algorithms and the command line, in an environm
 def command_table(bench: pd.DataFrame, commands: Mapping[str, str]) -> str:
     """What commands do and cost; a dash where it has not been measured."""
     measured = bench.set_index("measure")
-    rows = [
-        {"command": f"`{command}`", "what it does": does, **_cost(measured, f"command: {command}")}
-        for command, does in commands.items()
-    ]
-    wanted = [f"command: {command}" for command in commands]
-    places = dict(zip(bench.measure, bench.index, strict=True))
-    shown = pd.DataFrame(rows, index=[places.get(name, -1) for name in wanted])
-    return _with_machine(shown, bench[bench.measure.isin(wanted)].machine)
+    shown = {}
+    for command, does in commands.items():
+        measure = f"command: {command}"
+        cost = _cost(measured, measure)
+        shown[measure] = {"command": f"`{command}`", "what it does": does, **cost}
+    machines = measured.machine[measured.index.isin(shown)]
+    return _with_machine(_lines(shown), machines)
 
 
 def _cost(measured: pd.DataFrame, measure: str) -> dict[str, str]:
@@ -97,7 +96,7 @@ def _growths(rows: pd.DataFrame) -> pd.DataFrame:
     named = rows.measure.str.extract(
         r"^growth: (?P<paper>\w+): (?P<strategy>.+): (?P<at>.+): (?P<size>\w+)=(?P<n>\d+)$"
     )
-    shown, places = [], []
+    shown = {}
     for (paper, strategy, at, letter), of_one in groups(
         rows.join(named), "paper", "strategy", "at", "size"
     ):
@@ -106,19 +105,16 @@ def _growths(rows: pd.DataFrame) -> pd.DataFrame:
         power = math.log(spent[-1] / spent[-2]) / math.log(n[-1] / n[-2])
         tedious = n[-1] * (TEDIOUS[per] / spent[-1]) ** (1.0 / power) if power > 0.0 else math.inf
         rounded = number(float(f"{tedious:.2g}"))
-        places.append(of_one.index[-1])
-        shown.append(
-            {
-                "paper": paper,
-                "strategy": strategy,
-                "size": f"{letter} = {', '.join(of_one.n)} at {at}",
-                "time, us": ", ".join(map(number, spent)),
-                "per": per,
-                "power": f"{power:.1f}",
-                "tedious at": f"{letter} = {rounded}" if tedious < 1e5 else "beyond 100,000",
-            }
-        )
-    return pd.DataFrame(shown, index=places)
+        shown[of_one.index[-1]] = {
+            "paper": paper,
+            "strategy": strategy,
+            "size": f"{letter} = {', '.join(of_one.n)} at {at}",
+            "time, us": ", ".join(map(number, spent)),
+            "per": per,
+            "power": f"{power:.1f}",
+            "tedious at": f"{letter} = {rounded}" if tedious < 1e5 else "beyond 100,000",
+        }
+    return _lines(shown)
 
 
 def import_table(bench: pd.DataFrame) -> str:
@@ -188,22 +184,24 @@ def strategy_table(bench: pd.DataFrame) -> str:
     rows = bench[bench.unit.fillna("").str.startswith("us a ")]
     rows = rows[~rows.measure.str.startswith(ELSEWHERE)]
     named = rows.measure.str.extract(r"^(?P<paper>\w+): (?P<strategy>.+?) on (?P<instance>.+)$")
-    shown, places = [], []
+    shown = {}
     for (paper, strategy), of_one in groups(rows.join(named), "paper", "strategy"):
         place = int(of_one.value.argmax())
         longest = of_one.iloc[place]
-        places.append(of_one.index[place])
-        shown.append(
-            {
-                "paper": paper,
-                "strategy": strategy,
-                "least": number(of_one.value.min()),
-                "most": number(of_one.value.max()),
-                "unit": longest.unit,
-                "most on": longest.instance,
-            }
-        )
-    return _with_machine(pd.DataFrame(shown, index=places), rows.machine)
+        shown[of_one.index[place]] = {
+            "paper": paper,
+            "strategy": strategy,
+            "least": number(of_one.value.min()),
+            "most": number(of_one.value.max()),
+            "unit": longest.unit,
+            "most on": longest.instance,
+        }
+    return _with_machine(_lines(shown), rows.machine)
+
+
+def _lines(shown: Mapping[Any, Mapping[str, str]]) -> pd.DataFrame:
+    """A table of one line per measurement, by the measurement's place in the index of all."""
+    return pd.DataFrame(list(shown.values()), index=list(shown))
 
 
 def _own_table(bench: pd.DataFrame, begins: str, shown: Callable[[pd.DataFrame], Any]) -> str:
@@ -215,11 +213,11 @@ def _own_table(bench: pd.DataFrame, begins: str, shown: Callable[[pd.DataFrame],
 
 
 def _with_machine(shown: pd.DataFrame, machines: pd.Series) -> str:
-    """A table and the machine it was measured on; a column of them where there are several.
+    """A table and the machine it was measured on, or a column of machines if there are several.
 
     Args:
-        shown: with the index of the measurements whose machines are named.
-        machines: of measurements.
+        shown: one line per measurement.
+        machines: by the same index, of these measurements and perhaps others.
     """
     if machines.nunique() == 0:
         return markdown(shown)
