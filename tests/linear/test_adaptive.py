@@ -152,6 +152,34 @@ def test_lingape_among_arms_that_are_not_linked(d, first):
         np.testing.assert_array_equal(fit.counts, counts)
 
 
+def in_planes(rng):
+    """(6, 4) three random arms in each of two planes that are orthogonal: two linked groups."""
+    arms = np.zeros((6, 4))
+    arms[:3, :2], arms[3:, 2:] = rng.normal(size=(2, 3, 2))
+    return arms
+
+
+@pytest.mark.parametrize("scale", [0.02, 0.1, 0.5])
+def test_lingape_among_two_groups(scale):
+    """A rotation of all arms changes no run, but links them all, so that none is left out.
+
+    Leaders and challengers of both groups take turns, more often the smaller the gaps are.
+    """
+    rng, stopped = np.random.default_rng(5), 0
+    for seed in range(60):
+        arms, theta = in_planes(rng), scale * rng.normal(size=4)
+        rotation = np.linalg.qr(rng.normal(size=(4, 4))).Q
+        means, norm, runs = arms @ theta, float(np.linalg.norm(theta)), []
+        for turned in (arms, arms @ rotation):
+            fit = make_fit(turned, 1.0)
+            with in_blocks(np.random.default_rng(seed)) as normals:
+                found = run_lingape(fit, means, 0.1, norm, 30_000, normals)
+            runs.append((found, fit.counts.tolist()))
+        assert runs[0] == runs[1]
+        stopped += runs[0][0][1]
+    assert stopped < 60
+
+
 def test_groups_are_those_of_a_walk():
     rng = np.random.default_rng(0)
     sizes = set()

@@ -1,11 +1,13 @@
 """Runs of fixed sequences: skip intervals stop exactly where a test at every pull does."""
 
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from bestarm.core.normals import BLOCK, in_blocks
 from bestarm.linear import reference
 from bestarm.linear.allocation import TWO_STEP
 from bestarm.linear.confidence import Width, radius
@@ -39,6 +41,19 @@ def test_stops_at_the_same_pull_as_a_test_at_every_pull(width, size, kind):
         )
         assert found == tuple(wanted)
         np.testing.assert_array_equal(fit.counts, counts)
+
+
+def test_normals_in_blocks_make_the_same_run():
+    """Over the end of blocks; and the generator goes on after the last normal."""
+    arms, means, sequence, least = setup((3, 4), 1, "XY", strength=0.1)
+    runs = []
+    for blocks in (False, True):
+        fit, rng = make_fit(arms, 0.0), np.random.default_rng(0)
+        with in_blocks(rng) if blocks else nullcontext(rng) as normals:
+            found = run_static(fit, means, WIDTHS["growing"], sequence, least, 0, normals)
+        runs.append((found, fit.counts.tolist(), fit.sums.tolist(), rng.standard_normal()))
+    assert runs[0] == runs[1]
+    assert runs[0][0][0] > 4 * BLOCK
 
 
 def test_these_runs_are_long_enough_to_tell():
