@@ -135,8 +135,8 @@ def work_of(paper: str, number: int) -> Callable[[], tuple[int, int]]:
     """A benchmark, compiled: it returns units of work and pulls (of delayed feedback, those that
     ended or were cancelled).
 
-    Each call is on streams of its own, since a run along a sequence goes on where an earlier one on
-    the same streams stopped.
+    Each call uses new streams, because strategies remember runs on the same streams: some continue
+    where an earlier run stopped.
     """
     benchmark = timed_of(paper).benchmarks[number]
     replicate = replication_of(paper, benchmark.cell, benchmark.instance)

@@ -45,7 +45,8 @@ def measured(papers: list[str]) -> Iterator[tuple[str, float, str, str]]:
 
 
 def work_of(growth: Growth, size: int) -> Callable[[], int]:
-    """Some runs at a size, each time on other streams; the units of work that they took."""
+    """A function that makes some runs of a size, on new streams each time, and returns how many
+    units of work they took."""
     instance = growth.instances[size]
     cell = Cell(instance.name, growth.strategy, growth.setting(size), growth.reading)
     replicate, runs = replication_of(growth.paper, cell, instance), RUNS[growth.per]

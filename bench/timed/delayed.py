@@ -7,7 +7,7 @@ from timed import Benchmark, Timed
 
 def _speed(setting: dict, reading: str, instance: str, runs: int) -> Benchmark:
     cell = Cell(instance, "Partial", setting, reading)
-    note = "the same run on rewards alone is remembered from the first"
+    note = "with the same run on rewards alone"
     return Benchmark(cell, runs, "step", lambda outcome: outcome.tau, note)
 
 

@@ -1,4 +1,4 @@
-"""A build of all papers, made from nothing before. `make test-build` runs these."""
+"""Tests of a finished build of all papers. `make test-build` makes it and runs these."""
 
 import os
 import subprocess
@@ -15,8 +15,7 @@ if not BUILD:
 ALL = Path(BUILD) / "all"
 
 
-def test_the_manifest_holds(root):
-    """It lists every table of every target."""
+def test_the_manifest_lists_every_table_with_its_hash(root):
     check = subprocess.run(["sha256sum", "-c", ALL], cwd=root, capture_output=True)
     assert check.returncode == 0
     listed = {line.split("  ")[1] for line in (root / ALL).read_text().splitlines()}

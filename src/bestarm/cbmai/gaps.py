@@ -42,7 +42,7 @@ SMALLEST_STEP = 1e-9
 SMALLEST_GAIN = 1e-13
 #: A condition violated by at most this much counts as satisfied.
 ROUNDING = 1e-12
-#: A basis is passed over only if a bound exceeds what it is compared with by this share.
+#: A basis is skipped only if its bound is larger, by this share, than what it is compared with.
 MARGIN = 1e-6
 
 
@@ -305,7 +305,7 @@ def infeasibility_gap(instance: Scaled, optimal: np.ndarray) -> float:
 
 
 def least_gaps(instance: Scaled, optimal: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """(n,) lower bounds on Delta_J^2 of the (n, L + 1) bases `others`, in a few operations each.
+    """(n,) lower bounds on Delta_J^2 of the (n, L + 1) bases `others`, without a search.
 
     For mixtures p on I and q on J, r . (p - q) >= min r_I - max r_J, and |p - q|^2 <= 2. Where all
     costs l of J are on one side of cbar_l, moving c_l so that q . c_l = cbar_l costs at least the
@@ -328,8 +328,8 @@ def least_gaps(instance: Scaled, optimal: np.ndarray, others: np.ndarray) -> np.
 def arm_gaps(instance: Scaled, optimal: np.ndarray) -> np.ndarray:
     """Delta_a^2, Eq. (10), of every column a: the smallest gap of a basis that contains it.
 
-    Bases are searched in the order of `least_gaps`. One is passed over if each of its columns has a
-    gap that is smaller already.
+    Bases are searched in the order of their bounds from `least_gaps`. A basis is skipped if each of
+    its columns already has a gap below the bound.
     """
     n_columns = instance.rewards.size + instance.bounds.size
     bases = np.array(list(itertools.combinations(range(n_columns), optimal.size)))

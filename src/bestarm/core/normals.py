@@ -178,11 +178,11 @@ def _standard_normal(self):
 
 
 def upcoming(source: Any, spare: np.ndarray) -> tuple[int, int]:
-    """(first, end) of the next standard normals of a source, one or more, for compiled code.
+    """Indices (first, end) of the next standard normals of a source, at least one of them.
 
-    They are `peek(source, spare, i)` with first <= i < end. Then `spend` says how many of them were
-    used; the others come again. Several at once cost less than one by one. Of a source other than
-    `Normals` it is one, which has to be used.
+    Compiled code reads them with `peek(source, spare, i)`, first <= i < end, and then calls `spend`
+    with the number that it used; the next call returns the rest again. This costs less than drawing
+    one by one. A source that is not `Normals` gives a single one, which must be used.
 
     Args:
         source: `Normals`, a Generator, or what stands in for one.
@@ -197,7 +197,7 @@ def peek(source: Any, spare: np.ndarray, i: int) -> float:
 
 
 def spend(source: Any, n: int) -> None:
-    """Say that n of the `upcoming` normals were used."""
+    """Mark the first n of the `upcoming` normals as used."""
     raise NotImplementedError("for compiled code")
 
 

@@ -310,7 +310,10 @@ def most_informative(table: np.ndarray, among, a: int, b: int) -> int:
 
 @inlined
 def best_among(values: np.ndarray, among) -> int:
-    """The arm of highest estimated value of some, ascending; ties go to the lowest index."""
+    """The arm with the highest estimated value; ties go to the lowest index.
+
+    `among` lists the arms to look at, ascending.
+    """
     best, highest = 0, -np.inf
     for a in among:
         if values[a] > highest:
@@ -322,7 +325,7 @@ def best_among(values: np.ndarray, among) -> int:
 def leaders(
     table: np.ndarray, values: np.ndarray, among, radius_n: float
 ) -> tuple[int, int, float]:
-    """The best of some arms, its challenger among them, and the bound of `challenger`."""
+    """The best of some arms, its challenger among them, and the challenger's bound."""
     best = best_among(values, among)
     other, excess = challenger(table, values, among, best, radius_n)
     return best, other, excess
@@ -330,9 +333,11 @@ def leaders(
 
 @inlined
 def learn(table: np.ndarray, values: np.ndarray, among, arm: int, reward: float) -> None:
-    """Update the table and the values of some arms, those linked to an arm x, after a pull of x.
+    """After a pull of an arm x, update the table and the values of the arms in `among`.
 
-    theta_hat += A^-1 x (r - x . theta_hat) / (1 + x^T A^-1 x), with the A before the pull.
+    These must include every arm x' with x'^T A^-1 x != 0; the others do not change.
+
+        theta_hat += A^-1 x (r - x . theta_hat) / (1 + x^T A^-1 x), with the A before the pull.
     """
     grown = 1.0 + table[arm, arm]
     surprise, left = (reward - values[arm]) / grown, 1.0 / grown
@@ -348,22 +353,23 @@ def learn(table: np.ndarray, values: np.ndarray, among, arm: int, reward: float)
 
 
 class Watch(NamedTuple):
-    """Arms among which LinGapE's next choices certainly are; see `watch`."""
+    """A group of arms to which LinGapE's next choices are certain to belong; see `watch`."""
 
-    group: np.ndarray  # (K,) of an arm: two arms are linked by x^T A^-1 x' or by others if the same
-    members: np.ndarray  # (K,) arms of the watched group, ascending, then anything
-    bounds: np.ndarray  # (3,) a radius, and up to it the others' largest score, and their value
+    group: np.ndarray  # (K,) the number of each arm's group, from `find_groups`
+    members: np.ndarray  # (K,) the arms of the watched group, ascending; the rest is unused
+    bounds: np.ndarray  # (3,) largest radius allowed; largest score at it, and value, of the others
 
 
-#: A watch is for radii larger by at most this share; what it compares must differ by SURE.
+#: A watch allows the radius to grow by the share LARGER. What it compares must differ by more than
+#: the share SURE, so that rounding does not decide.
 LARGER, SURE = 2.0**-14, 1e-9
 
 
 @lean
 def find_groups(table: np.ndarray, group: np.ndarray) -> bool:
-    """Number the groups of arms that x^T A^-1 x' != 0 links, directly or by others.
+    """Number the groups of arms: x^T A^-1 x' != 0 puts two arms x and x' into the same group.
 
-    Returns whether there is more than one.
+    Returns whether there is more than one group.
     """
     for a in range(group.size):
         group[a] = a
@@ -383,12 +389,14 @@ def find_groups(table: np.ndarray, group: np.ndarray) -> bool:
 
 @lean
 def watch(table: np.ndarray, values: np.ndarray, best: int, radius_n: float, w: Watch) -> int:
-    """Watch the group of the best arm; returns its size.
+    """Start to watch the group of the best arm; returns the size of the group.
 
-    Pulls in a group change neither estimates nor widths outside it. For an arm a outside, x_a .
-    theta + r ||x_a - x_best|| falls with x_best^T A^-1 x_best and grows with r. So as long as one
-    arm of the group scores more than all others did at a radius larger than r, and one is better
-    than they are, best arm and challenger are of the group. The most informative arm always is.
+    Pulls in a group change neither x_a . theta_hat nor x_a^T A^-1 x_a of an arm a outside it. This
+    arm's score x_a . theta_hat + r ||x_a - x_best|| grows with r, and decreases when x_best^T A^-1
+    x_best does. So as long as r is below some larger radius and the group's best arm is the same,
+    the score is at most what it is now at that radius. Then the best arm and the challenger of the
+    group are those of all arms if the one has a larger value, and the other a larger score, than
+    every arm outside. The arm most informative about two arms of a group is always in it.
     """
     size = 0
     top, limit, larger = -np.inf, -np.inf, radius_n * (1.0 + LARGER)
@@ -405,9 +413,11 @@ def watch(table: np.ndarray, values: np.ndarray, best: int, radius_n: float, w: 
 
 @inlined
 def is_sure(watched: Watch, value: float, excess: float) -> bool:
-    """Whether the best arm, of this value, and its challenger, of this bound, surely are watched.
+    """Whether the best arm and the challenger of the watched group are certain to be those of all.
 
-    Both are the best of the watched arms.
+    Args:
+        watched: the group, of which the radius is within the allowed one.
+        value, excess: the best arm's value, and the challenger's bound.
     """
     limit, top = watched.bounds[1], watched.bounds[2]
     room = SURE * (abs(limit) + abs(value) + abs(excess))

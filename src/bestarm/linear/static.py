@@ -70,7 +70,7 @@ class Start(NamedTuple):
     counts: np.ndarray  # (K,)
     sums: np.ndarray  # (K,)
     moved: np.ndarray  # (d,)
-    spare: np.ndarray  # (1,)
+    spare: np.ndarray  # (1,) of `upcoming`
 
 
 @inlined

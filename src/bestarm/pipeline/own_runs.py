@@ -160,10 +160,12 @@ def _on_threads(
 
 @contextmanager
 def _heard() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets; what then is still running has to end by itself.
+    """An event that Ctrl-C sets. KeyboardInterrupt is raised when the context ends, not before.
 
-    A KeyboardInterrupt may come while a pool holds one of its locks, which its threads then wait
-    for in vain, and the pool for them. So there is none until the context ends.
+    If it were raised while a pool holds one of its locks, the lock would never be released: the
+    pool's threads would wait for the lock, and the pool for its threads. Work may read the event
+    and end early. Nothing changes in threads other than the main one, or if Ctrl-C already has a
+    handler of its own.
     """
     interrupted = threading.Event()
     mine = threading.current_thread() is threading.main_thread()
