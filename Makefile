@@ -3,6 +3,8 @@ VENV := .venv
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 TARGET := figures/all
+CORES := $(shell getconf _NPROCESSORS_ONLN)
+PAPERS := $(patsubst src/bestarm/%/strategies.py,%,$(wildcard src/bestarm/*/strategies.py))
 
 .PHONY: setup figures test quick test-build verify verify-hashes resume notebooks site test-site test-slurm crate \
     test-crate bench readme lock clean
@@ -28,6 +30,10 @@ notebooks: $(READY) ## Run every notebook into a page under site/notebooks.
 	$(RUN) snakemake notebooks
 
 test: $(READY) ## Lint, check formatting and types, run the tests.
+	$(MAKE) --jobs=$(CORES) lint kernels
+	$(RUN) python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
+
+lint: $(READY) ## Lint, check formatting and types.
 	$(RUN) ruff check .
 	$(RUN) ruff format --check .
 	$(RUN) snakefmt --check Snakefile workflow
@@ -35,7 +41,12 @@ test: $(READY) ## Lint, check formatting and types, run the tests.
 	$(RUN) check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(RUN) zizmor --offline --quiet .github/workflows
 	$(RUN) reuse lint --quiet
-	$(RUN) python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
+
+# Tests that begin at once would each compile the same kernels.
+kernels: $(PAPERS:%=kernels-%) ## Compile the kernels of all papers into the cache.
+
+kernels-%: $(READY)
+	$(RUN) python -m bestarm workflow compile $*
 
 resume: $(READY) ## Go on after the workflow itself was killed, with TARGET=figures/quick/all if wanted.
 	$(RUN) snakemake --unlock
@@ -48,7 +59,7 @@ site: $(READY) ## The replication site, from the committed figures: site/index.h
 test-site: site ## Test the site in Chromium, which is installed (Debian) when missing.
 	tests/debian.sh chromium chromium
 	$(RUN) pip install --quiet --require-hashes --requirement tests/site/requirements.lock
-	$(RUN) BESTARM_SITE=site python -m pytest tests/site
+	$(RUN) BESTARM_SITE=site python -m pytest --numprocesses logical tests/site
 
 # What test-slurm builds; figures/smoke/baics/all takes minutes.
 SLURM_TARGET := figures/quick/all
@@ -98,6 +109,7 @@ clean: ## Remove what a rebuild makes again, but not the committed figures.
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python >= 3.11 is needed, this is " + sys.version)'
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --require-hashes --requirement requirements.lock
+	# Each module is compiled when it is first imported; most never are.
+	$(VENV)/bin/python -m pip install --quiet --no-compile --require-hashes --requirement requirements.lock
 	$(VENV)/bin/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	touch $@
