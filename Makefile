@@ -59,7 +59,7 @@ site: $(READY) ## The replication site, from the committed figures: site/index.h
 test-site: site ## Test the site in Chromium, which is installed (Debian) when missing.
 	tests/debian.sh chromium chromium
 	$(RUN) pip install --quiet --require-hashes --requirement tests/site/requirements.lock
-	$(RUN) BESTARM_SITE=site python -m pytest --numprocesses logical tests/site
+	$(RUN) BESTARM_SITE=site python -m pytest tests/site
 
 # What test-slurm builds; figures/smoke/baics/all takes minutes.
 SLURM_TARGET := figures/quick/all
