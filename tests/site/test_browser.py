@@ -1,6 +1,6 @@
 """The replication site in a real browser, opened as files. `make test-site` installs what it needs.
 
-Plain pytest skips these where Debian's chromium or playwright is missing.
+Plain pytest skips these.
 """
 
 import os
@@ -12,10 +12,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from bestarm.pipeline import registry
-from bestarm.pipeline.site.build import make
 from bestarm.pipeline.site.content import page_names
 
 CHROMIUM = shutil.which("chromium")
+if "BESTARM_SITE" not in os.environ:
+    pytest.skip("no site; `make test-site` builds it", allow_module_level=True)
 if not CHROMIUM:
     pytest.skip("no chromium; `make test-site` installs it", allow_module_level=True)
 sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright; `make test-site`")
@@ -54,13 +55,9 @@ CODE = [
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The folder of the site: the one that the workflow built, or one made here."""
-    if built := os.environ.get("BESTARM_SITE"):
-        return Path(built).resolve()
-    folder = tmp_path_factory.mktemp("site") / "a site"
-    make(ROOT, folder, sorted((ROOT / "results/notebooks").glob("*.ipynb")))
-    return folder
+def site():
+    """The folder of the site, which the workflow built."""
+    return Path(os.environ["BESTARM_SITE"]).resolve()
 
 
 @pytest.fixture(scope="session")
