@@ -6,8 +6,8 @@ TARGET := figures/all
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 PAPERS := $(patsubst src/bestarm/%/strategies.py,%,$(wildcard src/bestarm/*/strategies.py))
 
-.PHONY: setup figures test quick test-build verify verify-hashes resume notebooks site test-site test-slurm crate \
-    test-crate bench readme lock clean
+.PHONY: setup figures test lint kernels quick test-build verify verify-hashes resume notebooks site test-site \
+    test-slurm crate test-crate bench readme lock clean
 
 setup: $(READY) ## Install hash-pinned packages into .venv.
 
