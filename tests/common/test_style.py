@@ -7,12 +7,14 @@ import subprocess
 import sys
 import warnings
 import zlib
+from copy import copy
 
 import numpy as np
 import pandas as pd
 import pytest
 from fontTools.subset import Options
 from fontTools.ttLib import TTFont
+from matplotlib.font_manager import FontManager, fontManager, json_dump
 
 from bestarm.common.looks import BLUE, SPARE, Look, looks_of
 from bestarm.common.style import (
@@ -164,14 +166,19 @@ def test_a_legend_has_names_for_people():
 
 
 def test_files_are_the_same_in_every_process(root, tmp_path):
-    """Also where Python orders sets otherwise."""
+    """Also where Python orders sets otherwise, or the user's list of fonts misses most."""
     made = []
+    few = copy(fontManager)
+    few.ttflist = [font for font in fontManager.ttflist if font.name == "DejaVu Sans"]
+    for seed in ("1", "2"):
+        (tmp_path / seed).mkdir()
+    json_dump(few, tmp_path / f"2/fontlist-v{FontManager.__version__}.json")
     for seed in ("1", "2"):
         files = [tmp_path / f"{seed}.{ending}" for ending in ("svg", "png", "pdf")]
         options = [part for file in files for part in (f"--{file.suffix[1:]}", str(file))]
         table = str(root / "figures/baics/fig1.csv")
         command = [sys.executable, "-m", "bestarm", "workflow", "plot", "baics", "fig1", table]
-        environment = os.environ | {"PYTHONHASHSEED": seed}
+        environment = os.environ | {"PYTHONHASHSEED": seed, "MPLCONFIGDIR": str(tmp_path / seed)}
         subprocess.run([*command, *options], check=True, env=environment)
         made.append([file.read_bytes() for file in files])
     assert made[0] == made[1]

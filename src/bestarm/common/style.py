@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import seaborn as sns
 import seaborn.objects as so
+from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
@@ -61,6 +62,20 @@ THEME: dict[Any, Any] = sns.axes_style("ticks") | {
 }
 
 
+def use_own_fonts() -> None:
+    """Draw with the fonts that come with Matplotlib, and no others.
+
+    It would take any of the system's of the same name, and keeps a list of all fonts in the user's
+    cache; with other fonts or an incomplete list, the bytes of PDFs differ.
+    """
+    manager = font_manager.fontManager
+    own = sorted(Path(mpl.get_data_path(), "fonts/ttf").glob("*.ttf"))
+    if [font.fname for font in manager.ttflist] != list(map(str, own)):
+        manager.ttflist = []
+        for file in own:
+            manager.addfont(str(file))
+
+
 class DrawnOnce(Figure):
     """A figure that is drawn once per file.
 
@@ -78,6 +93,7 @@ class DrawnOnce(Figure):
 
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure of a size in inches, in the project's theme."""
+    use_own_fonts()
     mpl.rcParams.update(THEME)
     return DrawnOnce(figsize=(width, height), layout="constrained")
 
