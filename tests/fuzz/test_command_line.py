@@ -48,7 +48,15 @@ COMMANDS = st.sampled_from(
         *(["workflow", name] for name in ("instances", "shard", "summary", "table", "plot")),
         *(
             ["workflow", name]
-            for name in ("claims", "overview", "captions", "manifest", "report", "compile")
+            for name in (
+                "claims",
+                "forest",
+                "scorecard",
+                "captions",
+                "manifest",
+                "report",
+                "compile",
+            )
         ),
         *(["workflow", name, "baics"] for name in ("shard", "summary", "table", "plot")),
     ]

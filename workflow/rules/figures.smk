@@ -108,47 +108,56 @@ rule claims:
         " --out {output.claims} --headline {output.headline} --scorecard {output.scorecard} 2> {log}"
 
 
-OVERVIEWS = [
-    f"{{figures}}/{name}.{ending}"
-    for name in ("forest", *(f"scorecard-{paper}" for paper in registry.PAPERS))
-    for ending in ("png", "pdf")
-]
-
-
-rule overview:
+rule forest:
     input:
-        claims="{figures}/claims.csv",
-        scorecard="{figures}/scorecard.csv",
+        "{figures}/claims.csv",
     output:
-        forest=report(
+        svg=report(
             "{figures}/forest.svg",
-            caption="../report/forest.rst",
+            caption="../report/caption.rst",
             category=ACROSS,
             labels={"figure": "published over ours", "as": "picture"},
         ),
-        scorecards=[
-            report(
-                f"{{figures}}/scorecard-{paper}.svg",
-                caption="../report/scorecard.rst",
-                category=ACROSS,
-                labels={"figure": f"readings of {paper}", "as": "picture"},
-            )
-            for paper in registry.PAPERS
-        ],
-        others=OVERVIEWS,
+        png="{figures}/forest.png",
+        pdf="{figures}/forest.pdf",
     log:
-        "results/logs/{figures}/overview.log",
+        "results/logs/{figures}/forest.log",
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
     params:
         code=code_hash("bestarm.pipeline.overview"),
-        forest=lambda w, output: rst_caption(output.forest),
-        scorecard=lambda w, output: rst_caption(output.scorecards[0]),
+        caption=lambda w, output: rst_caption(output.svg),
     shell:
-        "python -m bestarm workflow overview {input.claims} {input.scorecard}"
-        " --out {wildcards.figures} 2> {log}"
+        "python -m bestarm workflow forest {input}"
+        " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
+
+
+rule scorecard:
+    input:
+        "{figures}/scorecard.csv",
+    output:
+        svg=report(
+            "{figures}/scorecard-{paper}.svg",
+            caption="../report/caption.rst",
+            category=ACROSS,
+            labels=lambda w: {"figure": f"readings of {w.paper}", "as": "picture"},
+        ),
+        png="{figures}/scorecard-{paper}.png",
+        pdf="{figures}/scorecard-{paper}.pdf",
+    log:
+        "results/logs/{figures}/scorecard-{paper}.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_hash("bestarm.pipeline.overview"),
+        caption=lambda w, output: rst_caption(output.svg),
+    shell:
+        "python -m bestarm workflow scorecard {input} {wildcards.paper}"
+        " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
 
 
 rule arena:

@@ -12,7 +12,7 @@ SOCKET = "BESTARM_JOBS"
 #: The commands that it does.
 SHORT = (
     *("compile", "instances", "shard", "summary", "table", "plot"),
-    *("claims", "overview", "arena", "captions", "manifest"),
+    *("claims", "forest", "scorecard", "arena", "captions", "manifest"),
 )
 
 

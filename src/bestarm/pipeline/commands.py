@@ -161,23 +161,25 @@ def claims(
 
 
 @command()
-def overview(
-    claims: Path,
-    scorecard: Path,
-    out: Annotated[Path, typer.Option(help="Folder to write.")],
-) -> None:
-    """Draw the forest plot of claims.csv, and each paper's part of scorecard.csv."""
+def forest(claims: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
+    """Draw the forest plot of claims.csv."""
     import pandas as pd
 
     from bestarm.common.style import save
-    from bestarm.pipeline import overview as pictures
+    from bestarm.pipeline import overview
 
-    table = pd.read_csv(scorecard)
-    forest = pictures.forest(pd.read_csv(claims))
-    save(forest, *(out / f"forest.{ending}" for ending in ("svg", "png", "pdf")))
-    for paper in registry.PAPERS:
-        drawn = pictures.scorecard(table, paper)
-        save(drawn, *(out / f"scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf")))
+    save(overview.forest(pd.read_csv(claims)), svg, png, pdf)
+
+
+@command()
+def scorecard(table: Path, paper: Paper, svg: Picture, png: Picture, pdf: Picture) -> None:
+    """Draw a paper's part of scorecard.csv."""
+    import pandas as pd
+
+    from bestarm.common.style import save
+    from bestarm.pipeline import overview
+
+    save(overview.scorecard(pd.read_csv(table), paper), svg, png, pdf)
 
 
 @command()

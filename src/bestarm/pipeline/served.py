@@ -44,7 +44,8 @@ NEEDS = {
     "table": ("bestarm.common.tables", "bestarm.{}.targets"),
     "plot": (*DRAWING, "bestarm.common.tables", "bestarm.{}.plots"),
     "claims": ("bestarm.pipeline.scoreboard",),
-    "overview": (*DRAWING, "bestarm.pipeline.overview"),
+    "forest": (*DRAWING, "bestarm.pipeline.overview"),
+    "scorecard": (*DRAWING, "bestarm.pipeline.overview"),
     "arena": (*DRAWING, "bestarm.arena.pictures"),
 }
 
