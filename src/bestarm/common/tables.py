@@ -131,7 +131,7 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
 
 def lines(table: pd.DataFrame) -> Iterator[Any]:
     """The rows of a table, with columns as attributes."""
-    return table.itertuples()
+    return table.astype(object).itertuples()  # Arrow's texts are slow to go through one by one
 
 
 def groups(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, pd.DataFrame]]:

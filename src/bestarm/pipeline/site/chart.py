@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from bestarm.common.looks import PUBLISHED, Look
@@ -195,13 +196,15 @@ def _placed(
         place: further columns that tell the rows of a series apart.
     """
     for more in ([], [_settings(rows, about)]):
-        keys = list(zip(*titles, *more, strict=True)) or [()] * len(rows)
-        known = list(dict.fromkeys(keys))
-        panels = [key for key in known if not any(_fits(key, k) and k != key for k in known)]
-        placed = pd.concat(
-            rows[[_fits(key, panel) for key in keys]].assign(panel=" · ".join(filter(None, panel)))
-            for panel in panels
-        )
+        texts = [np.asarray(text, dtype=object).tolist() for text in (*titles, *more)]
+        keys = list(zip(*texts, strict=True)) or [()] * len(rows)
+        number = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+        of = np.array([number[key] for key in keys])
+        panels = [key for key in number if not any(_fits(key, k) and k != key for k in number)]
+        fitting = [np.array([_fits(key, panel) for key in number])[of] for panel in panels]
+        names = [" · ".join(filter(None, panel)) for panel in panels]
+        placed = rows.iloc[np.concatenate([np.flatnonzero(rows_of) for rows_of in fitting])]
+        placed = placed.assign(panel=np.repeat(names, [rows_of.sum() for rows_of in fitting]))
         if not placed.duplicated(["panel", "series", "statistic", *place]).any():
             return placed
     return None

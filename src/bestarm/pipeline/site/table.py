@@ -19,7 +19,8 @@ def columns(table: pd.DataFrame) -> list[str]:
 
 def same(table: pd.DataFrame) -> dict[str, str]:
     """The columns left out, with what they say in every row."""
-    left_out = [c for c in table.columns if c not in columns(table)]
+    kept = columns(table)
+    left_out = [c for c in table.columns if c not in kept]
     values = {c: plain(table[c].iloc[0]) for c in left_out} if len(table) else {}
     return {c: str(value) for c, value in values.items() if value not in ("", None)}
 
@@ -62,7 +63,10 @@ def script(key: str, table: pd.DataFrame, chart: dict | None) -> str:
     A column is its values or, if these repeat, {names, at}: the different ones, and for each row
     the place of its own among them. In {names, runs} each place is followed by how often it comes.
     """
-    values = {name: _compact([plain(v) for v in table[name]]) for name in columns(table)}
+    values = {
+        name: _compact([plain(v) for v in table[name].to_numpy().tolist()])
+        for name in columns(table)
+    }
     if chart is not None:
         places = [of or ([-1], -1) for of in chart["of"]]
         panels = [some if len(some) > 1 else some[0] for some, _ in places]
