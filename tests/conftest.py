@@ -23,9 +23,13 @@ LONG = (
 )
 
 
+#: Its kernels are those of test_interactive.py beside it: at one time both would compile them.
+LAST = "test_failures.py"
+
+
 def pytest_collection_modifyitems(items: list) -> None:
     """Long tests first, so that in the end no core waits for one."""
-    place = {name: index for index, name in enumerate(LONG)}
+    place = {name: index for index, name in enumerate(LONG)} | {LAST: len(LONG) + 1}
     items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
 
 

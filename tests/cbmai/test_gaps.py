@@ -60,37 +60,39 @@ def test_no_other_optimiser_finds_a_smaller_move(n_costs):
     assert (ours < bound * (1.0 - 1e-4)).sum() <= len(pairs) / 20
 
 
-class TestByHand:
-    def test_feasible_arm_alone(self):
-        """It turns infeasible where its nearest bound is met: (0.3 / 0.5)^2."""
-        problem = Problem(np.array([1.0, 0.5]), np.array([[0.6, 0.1], [0.7, 0.1]]), np.ones(2), 2)
-        assert gap_of(problem, NOISE, [0, 2, 3]) == pytest.approx(0.6**2, rel=1e-9)
+def test_feasible_arm_alone():
+    """It turns infeasible where its nearest bound is met: (0.3 / 0.5)^2."""
+    problem = Problem(np.array([1.0, 0.5]), np.array([[0.6, 0.1], [0.7, 0.1]]), np.ones(2), 2)
+    assert gap_of(problem, NOISE, [0, 2, 3]) == pytest.approx(0.6**2, rel=1e-9)
 
-    def test_mixture_of_two_arms(self):
-        """It turns infeasible where the cost of either arm meets the bound: (0.4 / 0.5)^2."""
-        problem = Problem(np.array([0.0, 1.0]), np.array([[0.6, 1.7]]), np.ones(1), 2)
-        assert gap_of(problem, NOISE, [0, 1]) == pytest.approx(0.8**2, rel=1e-9)
 
-    @pytest.mark.parametrize("n_costs", [1, 2])
-    def test_loose_bounds_leave_two_rewards_that_meet_halfway(self, n_costs):
-        costs = np.full((n_costs, 2), 0.5)
-        problem = Problem(np.array([1.0, 0.4]), costs, np.full(n_costs, 9.0), 2)
-        slacks = list(range(2, 2 + n_costs))
-        gap = gap_of(problem, Noise(2.0, 0.5), [0, *slacks], [1, *slacks])
-        assert gap == pytest.approx(0.6**2 / (2.0 * 2.0**2), rel=1e-9)
+def test_mixture_of_two_arms():
+    """It turns infeasible where the cost of either arm meets the bound: (0.4 / 0.5)^2."""
+    problem = Problem(np.array([0.0, 1.0]), np.array([[0.6, 1.7]]), np.ones(1), 2)
+    assert gap_of(problem, NOISE, [0, 1]) == pytest.approx(0.8**2, rel=1e-9)
 
-    def test_bases_that_come_to_share_their_solution(self):
-        """Only where arms 1 and 2 alone can meet both bounds with equality are both bases feasible.
 
-        Of a mixture with weights 1 - t and t the least move of two costs that takes away a miss of
-        m is m^2 / (t^2 + (1 - t)^2); the first misses 1 by 0.6 - 1.3 t, the second by 0.1.
-        """
-        costs = np.array([[0.4, 1.7, 1.0], [1.1, 1.1, 0.0]])
-        problem = Problem(np.array([0.0, 0.0, 9.0]), costs, np.ones(2), 3)
-        t = np.linspace(0.0, 1.0, 1_000_001)
-        moves = ((0.6 - 1.3 * t) ** 2 + 0.1**2) / (t**2 + (1.0 - t) ** 2)
-        gap = gap_of(problem, NOISE, [0, 1, 2], [0, 1, 4])
-        assert gap == pytest.approx(moves.min() / 0.5**2, rel=1e-9)
+@pytest.mark.parametrize("n_costs", [1, 2])
+def test_loose_bounds_leave_two_rewards_that_meet_halfway(n_costs):
+    costs = np.full((n_costs, 2), 0.5)
+    problem = Problem(np.array([1.0, 0.4]), costs, np.full(n_costs, 9.0), 2)
+    slacks = list(range(2, 2 + n_costs))
+    gap = gap_of(problem, Noise(2.0, 0.5), [0, *slacks], [1, *slacks])
+    assert gap == pytest.approx(0.6**2 / (2.0 * 2.0**2), rel=1e-9)
+
+
+def test_bases_that_come_to_share_their_solution():
+    """Only where arms 1 and 2 alone can meet both bounds with equality are both bases feasible.
+
+    Of a mixture with weights 1 - t and t the least move of two costs that takes away a miss of
+    m is m^2 / (t^2 + (1 - t)^2); the first misses 1 by 0.6 - 1.3 t, the second by 0.1.
+    """
+    costs = np.array([[0.4, 1.7, 1.0], [1.1, 1.1, 0.0]])
+    problem = Problem(np.array([0.0, 0.0, 9.0]), costs, np.ones(2), 3)
+    t = np.linspace(0.0, 1.0, 1_000_001)
+    moves = ((0.6 - 1.3 * t) ** 2 + 0.1**2) / (t**2 + (1.0 - t) ** 2)
+    gap = gap_of(problem, NOISE, [0, 1, 2], [0, 1, 4])
+    assert gap == pytest.approx(moves.min() / 0.5**2, rel=1e-9)
 
 
 @pytest.mark.parametrize("n_costs", [1, 2])

@@ -160,7 +160,7 @@ def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
     def play(world, rules, cap, environment, coins):
         state = start(rules)
         steps = replace(STEPS, done=look)
-        arms = steps.follow(world, rules, state, environment, coins)
+        arms = steps.follow(world, rules, state, environment, None)  # Uniform tosses no coins
         assert len(list(islice(arms, cap))) == cap
         return state, False
 
