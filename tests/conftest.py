@@ -23,7 +23,7 @@ LONG = (
 )
 
 
-#: Its kernels are those of test_interactive.py beside it: at one time both would compile them.
+#: Runs last: test_interactive.py beside it needs the same kernels, and both would compile them.
 LAST = "test_failures.py"
 
 

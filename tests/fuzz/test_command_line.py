@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bestarm.pipeline.client import SHORT
 from command_line import bestarm
 from fuzz.calls import check, tree
 
@@ -45,19 +46,7 @@ COMMANDS = st.sampled_from(
     [
         *(["list"], ["show"], ["run"], ["bound"], ["verify"], ["workflow"], []),
         *(["run", "mine.yaml", "--reps", "2", "--cap", "20"], ["bound", "mine.yaml"]),
-        *(["workflow", name] for name in ("instances", "shard", "summary", "table", "plot")),
-        *(
-            ["workflow", name]
-            for name in (
-                "claims",
-                "forest",
-                "scorecard",
-                "captions",
-                "manifest",
-                "report",
-                "compile",
-            )
-        ),
+        *(["workflow", name] for name in (*SHORT, "report")),
         *(["workflow", name, "baics"] for name in ("shard", "summary", "table", "plot")),
     ]
 )

@@ -63,10 +63,10 @@ THEME: dict[Any, Any] = sns.axes_style("ticks") | {
 
 
 def use_own_fonts() -> None:
-    """Draw with the fonts that come with Matplotlib, and no others.
+    """From now on, this process draws with the fonts that come with Matplotlib, and no others.
 
-    It would take any of the system's of the same name, and keeps a list of all fonts in the user's
-    cache; with other fonts or an incomplete list, the bytes of PDFs differ.
+    Matplotlib would also take fonts of the system, and keeps a list of all fonts in the user's
+    cache. With other fonts, or a list that lacks some, the bytes of PDFs differ.
     """
     manager = font_manager.fontManager
     own = sorted(Path(mpl.get_data_path(), "fonts/ttf").glob("*.ttf"))

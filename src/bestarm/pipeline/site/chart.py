@@ -201,10 +201,11 @@ def _placed(
         number = {key: k for k, key in enumerate(dict.fromkeys(keys))}
         of = np.array([number[key] for key in keys])
         panels = [key for key in number if not any(_fits(key, k) and k != key for k in number)]
-        fitting = [np.array([_fits(key, panel) for key in number])[of] for panel in panels]
-        names = [" · ".join(filter(None, panel)) for panel in panels]
-        placed = rows.iloc[np.concatenate([np.flatnonzero(rows_of) for rows_of in fitting])]
-        placed = placed.assign(panel=np.repeat(names, [rows_of.sum() for rows_of in fitting]))
+        fitting = [
+            np.flatnonzero(np.array([_fits(key, panel) for key in number])[of]) for panel in panels
+        ]
+        names = np.repeat([" · ".join(filter(None, p)) for p in panels], list(map(len, fitting)))
+        placed = rows.iloc[np.concatenate(fitting)].assign(panel=names)
         if not placed.duplicated(["panel", "series", "statistic", *place]).any():
             return placed
     return None
