@@ -5,13 +5,13 @@
 
 from bestarm.pipeline.site.content import fingerprint, page_names
 
-PAGES = [f"site/{page}.html" for page in page_names(Path())]
+FIRST, *PAGES = [f"site/{page}.html" for page in page_names(Path())]
 FOLDERS = ["site/assets", "site/code", "site/figures", "site/schemas"]
 FOLDERS += ["site/notebooks"] if NOTEBOOKS else []
 
 # As with manifests: Snakemake would not see that a page beside the first is missing.
 if WILL_BUILD and not all(Path(file).exists() for file in PAGES + FOLDERS):
-    Path(PAGES[0]).unlink(missing_ok=True)
+    Path(FIRST).unlink(missing_ok=True)
 
 
 rule site:
@@ -21,6 +21,7 @@ rule site:
     output:
         PAGES,
         [directory(folder) for folder in FOLDERS],
+        FIRST,  # last, so that it is the newest: Snakemake sets the times of outputs in this order
     log:
         "results/logs/site.log",
     threads: 1
