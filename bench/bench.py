@@ -443,7 +443,8 @@ def data(papers: list[str]) -> Iterator[Row]:
 
 
 def cores(papers: list[str]) -> Iterator[Row]:
-    """What simulation gains by a second core."""
+    """What simulation gains by a second core, and what programs that share nothing gain: the rest
+    is lost to the machine, whose cores may share caches, memory or even arithmetic."""
     with copy(papers) as folder:
         for name in papers:
             run(folder, f"results/paper/{name}/instances.json")
@@ -453,14 +454,38 @@ def cores(papers: list[str]) -> Iterator[Row]:
                 for experiment, size in sizes.items()
                 for index in range(size.shards)
             ]
-            alone = run(folder, *shards, cores=1)
-            together = run(folder, *shards, force="shard")
+            # The middle one of three is compared with both others: machines are busy by the hour.
+            first = run(folder, *shards)
+            alone = run(folder, *shards, cores=1, force="shard")
+            together = (first + run(folder, *shards, force="shard")) / 2
             yield row(
                 f"{name}: efficiency of {CORES} cores against 1",
                 alone / (CORES * together),
                 "",
-                f"all paper-scale shards: {alone:.0f} s on 1 core, {together:.0f} s on {CORES}",
+                f"all paper-scale shards: {alone:.0f} s on 1 core, {together:.0f} s on {CORES}, "
+                "mean of before and after",
             )
+            spent = {1: 0.0, CORES: 0.0}
+            for experiment, copies in itertools.product(sizes, spent):
+                each = [job("shard", name, experiment, 0, f"{i}.parquet") for i in range(copies)]
+                spent[copies] += at_once(folder, each)
+            yield row(
+                f"{name}: the same of programs that share nothing",
+                spent[1] / spent[CORES],
+                "",
+                f"the first shard of each experiment: {spent[1]:.0f} s by itself, "
+                f"{spent[CORES]:.0f} s beside {CORES - 1} more of it",
+            )
+
+
+def at_once(folder: Path, commands: list[list[str]]) -> float:
+    """Seconds until commands that run at the same time have all ended."""
+    start = time.perf_counter()
+    running = [subprocess.Popen(one, cwd=folder, env=environment(folder)) for one in commands]
+    codes = [process.wait() for process in running]
+    if any(codes):
+        sys.exit(f"error: failed: {' '.join(commands[0])}")
+    return time.perf_counter() - start
 
 
 def balance(papers: list[str]) -> Iterator[Row]:
