@@ -1,6 +1,5 @@
 """`bestarm workflow ...`: one command a rule of the workflow. People use the other commands."""
 
-import gc
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import partial
@@ -37,10 +36,7 @@ def _named(things: Mapping[str, Any], paper: str, name: str) -> Any:
 @command("compile")
 def compile_kernels(paper: Paper) -> None:
     """Compile a paper's kernels into the cache, so that shards start warm."""
-    warm_up = registry.PAPERS[paper].simulation.warm_up
-    gc.freeze()  # the collector's walks through all that lives on took a twelfth of the time
-    gc.set_threshold(100_000, 50, 100)
-    warm_up()
+    registry.PAPERS[paper].simulation.warm_up()
 
 
 @command()
