@@ -21,6 +21,8 @@ import numpy as np
 from bestarm.core.compile import jit, lean
 
 NO_ARM = -1
+#: Empty arrays, not None: other types would compile every kernel again.
+ONE_SIGMA, NO_FLOOR = np.zeros((0, 0)), np.zeros(0)
 
 
 class Problem(NamedTuple):
@@ -28,12 +30,12 @@ class Problem(NamedTuple):
 
     weights: np.ndarray  # q, (L,) weights of the subpopulations in an arm's quality, sum 1
     constrained: int  # M: the first M subpopulations must have mean >= 0
-    scale: np.ndarray | None = None  # (K, L) sigma of rewards over the largest; None: one for all
-    floor: np.ndarray | None = None  # (L,) least means, if rewards are from 0 to 1; else None
+    scale: np.ndarray = ONE_SIGMA  # (K, L) sigma of rewards over the largest, if they differ
+    floor: np.ndarray = NO_FLOOR  # (L,) least means, if rewards are from 0 to 1
 
 
 def problem_of(
-    weights: np.ndarray, constrained: int, sigma: np.ndarray, floor: np.ndarray | None = None
+    weights: np.ndarray, constrained: int, sigma: np.ndarray, floor: np.ndarray = NO_FLOOR
 ) -> Problem:
     """The problem in standard units.
 
@@ -47,14 +49,15 @@ def problem_of(
         >>> problem_of(np.array([30.0, 10.0]), 2, np.full((2, 2), 5.0)).weights
         array([0.75, 0.25])
     """
-    scale = None if np.min(sigma) == np.max(sigma) else np.array(sigma / np.max(sigma), order="C")
+    equal = np.min(sigma) == np.max(sigma)
+    scale = ONE_SIGMA if equal else np.array(sigma / np.max(sigma), order="C")
     return Problem(weights / weights.sum(), constrained, scale, floor)
 
 
 @jit
-def scaled(scale: np.ndarray | None, k: int, l: int, value: float) -> float:
-    """A value of an arm on a subpopulation times its sigma; compiled away if there is one sigma."""
-    if scale is None:
+def scaled(scale: np.ndarray, k: int, l: int, value: float) -> float:
+    """A value of an arm on a subpopulation times its sigma."""
+    if scale.size == 0:
         return value
     return scale[k, l] * value
 
@@ -376,9 +379,9 @@ def _gap(means: np.ndarray, problem: Problem, best: int, k: int) -> float:
 
 
 @jit
-def _total_weight(q: np.ndarray, scale: np.ndarray | None, k: int) -> float:
+def _total_weight(q: np.ndarray, scale: np.ndarray, k: int) -> float:
     """Q_k = sum_l q_l sigma_kl (see `optimal_allocation`)."""
-    if scale is None:
+    if scale.size == 0:
         return 1.0
     total = 0.0
     for l in range(q.size):

@@ -168,20 +168,20 @@ def log_one_side(count: float, mean: float, least: float, below: bool) -> float:
 
 @lean
 def log_feasible(
-    floor: np.ndarray | None, pulls: np.ndarray, means: np.ndarray, arm: int, l: int
+    floor: np.ndarray, pulls: np.ndarray, means: np.ndarray, arm: int, l: int
 ) -> float:
     """ln of the evidence against "the arm is infeasible on l": of the sum of its rewards there.
 
     If rewards are from 0 to 1, `log_one_side`.
     """
-    if floor is None:
+    if floor.size == 0:
         return half_normal_log(means[arm, l] * pulls[arm, l], pulls[arm, l], MEAN_WEIGHT)
     return log_one_side(pulls[arm, l], means[arm, l], floor[l], False)
 
 
 @lean
 def log_infeasible(
-    floor: np.ndarray | None,
+    floor: np.ndarray,
     evidence: Evidence,
     pulls: np.ndarray,
     means: np.ndarray,
@@ -192,7 +192,7 @@ def log_infeasible(
 
     If rewards are from 0 to 1, the average of `log_one_side` over l < M.
     """
-    if floor is None:
+    if floor.size == 0:
         return half_normal_log(evidence.below[arm], evidence.variance[arm], MEAN_WEIGHT)
     total = -np.inf
     for l in range(constrained):

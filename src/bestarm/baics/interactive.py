@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, cast, get_args, overload
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, alternative_cost, problem_of
+from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, problem_of
 from bestarm.baics.evidence import GLR, UNKNOWN, half_width, log_unknown
 from bestarm.baics.problem import floor_of
 from bestarm.baics.steps import INITIAL_DRAWS, log_evidence, needed_evidence
@@ -108,7 +108,7 @@ class _Baics(Monitored, AskTell[Pair]):
             self._check_sigma(sigma, rule)
             self._sigma = np.full(self._sigma.shape, BERNOULLI_SIGMA)
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
-        floor = self._floor if rewards == "bernoulli" else None
+        floor = self._floor if rewards == "bernoulli" else NO_FLOOR
         problem = problem_of(q, n_constrained, self._sigma, floor)
         chosen = parse(Options, options, name)
         rules = rules_of(len(self._arms), problem, setting.delta, rule, chosen, name)
@@ -211,7 +211,7 @@ class _Baics(Monitored, AskTell[Pair]):
         if rules.stopping == GLR:
             return [rules.glr_factor * cost for cost in costs]
         proved = [float(log_evidence(rules, state, i)) for i in kinds]
-        if problem.floor is not None:
+        if problem.floor.size:
             return proved
         return [min(0.5 * cost, log) for cost, log in zip(costs, proved, strict=True)]
 
@@ -246,7 +246,7 @@ class _Baics(Monitored, AskTell[Pair]):
                 level, state = math.log(1.0 / share), self._state
                 half = float(half_width(level, state.evidence, state.pulls, k, l))
                 low, high = mean - half, mean + half
-            elif pulls and self._rules.problem.floor is not None:
+            elif pulls and self._rules.problem.floor.size:
                 total = float(sums[0])
                 level, prior = math.log(1.0 / share), (BETA_PRIOR, BETA_PRIOR)
                 low, high = beta_interval(level, total, pulls - total, *prior)
@@ -291,7 +291,7 @@ class _Baics(Monitored, AskTell[Pair]):
 
     def _observation(self, index: int, *observed: float) -> float:
         (reward,) = observed
-        if self._rules.problem.floor is not None and not 0.0 <= reward <= 1.0:
+        if self._rules.problem.floor.size and not 0.0 <= reward <= 1.0:
             raise ValueError(f"reward must be from 0 to 1, got {reward:g}")
         return (reward - self._floor[index % len(self._groups)]) / float(self._sigma.flat[index])
 

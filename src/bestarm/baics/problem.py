@@ -9,6 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.baics.alternatives import (
     NO_ARM,
+    NO_FLOOR,
     Problem,
     best_feasible_arm,
     optimal_allocation,
@@ -117,7 +118,7 @@ class Instance(BaseInstance):
     @cached_property
     def problem(self) -> Problem:
         """What the strategies are given: weights q of sum 1, and M."""
-        floor = self.floor if self.rewards == "bernoulli" else None
+        floor = self.floor if self.rewards == "bernoulli" else NO_FLOOR
         return problem_of(np.array(self.weights), self.n_constrained, self.sigmas, floor)
 
     @cached_property

@@ -7,6 +7,7 @@ import numpy as np
 
 from bestarm.baics.alternatives import (
     NO_ARM,
+    ONE_SIGMA,
     Problem,
     all_alternatives_beyond,
     alternative_cost,
@@ -194,9 +195,9 @@ def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
 
 
 @lean
-def may_exceed(floor: np.ndarray | None, glr: float, level: float) -> bool:
+def may_exceed(floor: np.ndarray, glr: float, level: float) -> bool:
     """Whether the evidence is worth a look, given the GLR statistic."""
-    return floor is not None or glr > level
+    return floor.size > 0 or glr > level
 
 
 @lean
@@ -333,7 +334,7 @@ class World(NamedTuple):
     means: np.ndarray  # (K, L)
     chances: np.ndarray  # (K L,) of the higher value; or none
     values: np.ndarray  # (K L, 2) the lower and the higher one; or none
-    scale: np.ndarray | None = None  # (K, L) sigma of Gaussian rewards, in the unit; None: 1
+    scale: np.ndarray = ONE_SIGMA  # (K, L) sigma of Gaussian rewards in the unit, if not 1
 
 
 @inlined

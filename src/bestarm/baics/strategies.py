@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import Field
 
-from bestarm.baics.alternatives import Problem
+from bestarm.baics.alternatives import ONE_SIGMA, Problem
 from bestarm.baics.evidence import DIRECTED, GLR, MIXTURE, UNKNOWN
 from bestarm.baics.frank_wolfe import choose_fws, start_fws
 from bestarm.baics.problem import Instance
@@ -130,7 +130,7 @@ def rules_of(
     """
     given = {name: value for name, value in reading._asdict().items() if value is not None}
     if reading.stopping == UNKNOWN:
-        problem = problem._replace(scale=None)  # rewards are told in one unit
+        problem = problem._replace(scale=ONE_SIGMA)  # rewards are told in one unit
     unused = {"step", "tie_coins"} if reading.inner_steps == 0 else set[str]()
     if fixed := sorted((given.keys() | unused) & options.model_fields_set):
         raise InputError(f"{source}: {fixed[0]}: is set by the reading; choose another reading")
@@ -155,7 +155,7 @@ def world_in_one_unit(instance: Instance, source: str) -> World:
     if instance.rewards != "gaussian":
         raise InputError(f"{source}: needs Gaussian rewards, got {instance.rewards}")
     world, scale = world_of(instance), instance.problem.scale
-    return world if scale is None else world._replace(means=scale * world.means, scale=scale)
+    return world._replace(means=scale * world.means, scale=scale) if scale.size else world
 
 
 def steps(instance: Instance, cell: Cell) -> Steps:

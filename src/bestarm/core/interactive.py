@@ -63,7 +63,7 @@ class AskTell(Recorded, Generic[Arm]):
         self._asked = 0  # trials so far
         self._outstanding: dict[int, int] = {}  # indices of arms by trial, oldest first
         self._told = self._late = 0
-        self._done = bool(strategy.done(rules, self._state))
+        self._done = False  # no rule holds before the first observation
 
     @property
     def done(self) -> bool:
@@ -201,7 +201,8 @@ class AskTell(Recorded, Generic[Arm]):
 
     def _update(self, index: int, observation: Any) -> bool:
         """Observe, and evaluate the stopping rule."""
-        return bool(self._strategy.update(self._rules, self._state, index, observation))
+        self._strategy.observe(self._rules, self._state, index, observation)
+        return bool(self._strategy.done(self._rules, self._state))
 
     def _meant(self, arm: Any) -> tuple[int, int]:
         """The id of a trial, or -1, and the index of its arm."""

@@ -32,8 +32,8 @@ def _missing(*_: Any) -> Any:
     raise NotImplementedError
 
 
-# The loops below are templates: `Strategy.play` compiles copies in which these names are its steps.
-start = done = choose = observe = pull = resume = _missing
+# The loop below is a template: `Strategy.resume` compiles a copy in which these are its steps.
+done = choose = observe = pull = _missing
 
 
 def _resume(world: Any, rules: Any, state: Any, cap: int, environment: Any, coins: Any) -> bool:
@@ -45,16 +45,6 @@ def _resume(world: Any, rules: Any, state: Any, cap: int, environment: Any, coin
     return False
 
 
-def _update(rules: Any, state: Any, arm: int, observed: Any) -> bool:
-    observe(rules, state, arm, observed)
-    return done(rules, state)
-
-
-def _play(world: Any, rules: Any, cap: int, environment: Any, coins: Any) -> tuple[Any, bool]:
-    state = start(rules)
-    return state, resume(world, rules, state, cap, environment, coins)
-
-
 @dataclass(frozen=True)
 class Strategy:
     """The steps of a strategy, compiled or plain Python.
@@ -63,7 +53,7 @@ class Strategy:
         name: unique, such as "baics T-a-SCS"; compiled loops are cached by it.
         start, done, choose, observe, pull: see the module. `inlined` is best for short ones.
             Simulations on an instance of a paper have a `pull` of their own.
-        lean: compile the loop as `lean` does; allowed if no step allocates an array.
+        lean: compile the loop as `lean` does; allowed if no step but `start` allocates an array.
         cache: keep the compiled loops. Numba would not notice an edit to a step outside of this
             package, so loops of such steps are compiled in each process.
 
@@ -93,40 +83,30 @@ class Strategy:
     cache: bool = True
 
     @cached_property
-    def update(self) -> Step:
-        """update(rules, state, arm, observed) -> done: observes and looks, in one compiled step.
-
-        Passing a state of thirty arrays from Python takes as long as the step itself.
-        """
-        return self._compiled(_update, "update", lean=self.lean)
-
-    @cached_property
     def resume(self) -> Step:
         """resume(world, rules, state, cap, environment, coins) -> stopped, a compiled loop.
 
-        Continues a run from a state; `cap` and `stopped` are as in `play`.
+        Continues a run from a state; `cap` and `stopped` are as in `play`. Plain Python if the
+        steps are.
         """
-        return self._compiled(_resume, "resume", lean=self.lean)
-
-    @cached_property
-    def play(self) -> Step:
-        """play(world, rules, cap, environment, coins) -> (state, stopped), a compiled run.
-
-        Makes at most `cap` pulls; `stopped` is whether the stopping rule held before one of them.
-        """
-        return self._compiled(_play, "play", lean=False)
-
-    def _compiled(self, template: FunctionType, name: str, *, lean: bool) -> Step:
-        """A compiled copy of a template with this strategy's steps; a plain one if they are plain.
-
-        Numba caches compiled functions by file, name and first line, so each copy has its own name.
-        """
-        used = {step: getattr(self, step) for step in set(STEPS) & set(template.__code__.co_names)}
-        copy = _copy(template, f"{self.name} {name}", used)
+        used = {step: getattr(self, step) for step in STEPS[1:]}
+        # Numba caches compiled functions by file, name and first line, so copies have names.
+        copy = _copy(_resume, f"{self.name} resume", used)
         if not all(map(is_jitted, used.values())):
             return copy
         kept: dict[str, Any] = {"cache": self.cache}
-        return numba.njit(**(BARE if lean else COUNTING) | kept)(copy)
+        return numba.njit(**(BARE if self.lean else COUNTING) | kept)(copy)
+
+    def play(
+        self, world: Any, rules: Any, cap: int, environment: Any, coins: Any
+    ) -> tuple[Any, bool]:
+        """A run of at most `cap` pulls: its last state, and whether the stopping rule held before
+        one of them.
+
+        Not compiled: a compiled caller would compile the whole of `resume` again.
+        """
+        state = self.start(rules)
+        return state, self.resume(world, rules, state, cap, environment, coins)
 
     def follow(
         self, world: Any, rules: Any, state: Any, environment: Any, coins: Any
@@ -181,7 +161,7 @@ class Steps(NamedTuple):
     cap: int  # most pulls
 
 
-STEPS = ("start", "done", "choose", "observe", "pull", "resume")
+STEPS = ("start", "done", "choose", "observe", "pull")
 
 
 def _copy(template: FunctionType, name: str, names: dict[str, Step]) -> FunctionType:

@@ -384,7 +384,6 @@ def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> 
 
 #: All strategies share the same steps, whose rules hold the kind, so that one loop is compiled.
 STEPS = Strategy("lagex", start, done, choose, observe, pull, lean=True)
-PLAY = STEPS.play
 
 
 @jit
@@ -408,18 +407,13 @@ class Result(NamedTuple):
     pulls: np.ndarray  # (K,)
 
 
-@jit
 def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> Result:
-    """A run, and a final evaluation of the stopping rule.
-
-    Python calls this and not `PLAY`, because passing a whole state back, and coins that no strategy
-    here uses, would cost as much as the rounds of a short run.
-    """
-    state, stopped = PLAY(world, rules, cap, environment, environment)
+    """A run, and a final evaluation of the stopping rule. No strategy here tosses coins."""
+    state, stopped = STEPS.play(world, rules, cap, environment, environment)
     counts = state.counts.copy()
     if not stopped:
         stopped = done(rules, state)
-    lost = state.counts[LOST_POLICY] > counts[LOST_POLICY]
+    lost = bool(state.counts[LOST_POLICY] > counts[LOST_POLICY])
     polytope = state.policies.polytope
     support = support_of(polytope)
     return Result(counts, stopped, lost, polytope.policy, support, state.estimates.pulls)

@@ -55,8 +55,9 @@ def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
     estimates = state.estimates
     for t in ROUNDS:
         while (done := int(estimates.pulls.sum())) < t:
+            # without coins, as the kernels of ask/tell objects are compiled
             if STEPS.resume(world, rules, state, t - done, rng, rng):
-                arm = STEPS.choose(rules, state, rng)
+                arm = STEPS.choose(rules, state, None)
                 STEPS.observe(rules, state, arm, STEPS.pull(world, state, arm, rng))
         shift = width_at(estimates.pulls) * norm(estimates.pulls / t, estimates.pulls)
         matrix = estimates.rows + model.limits[:, None]

@@ -77,11 +77,6 @@ class Linear:
         """The stopping rule."""
         raise NotImplementedError
 
-    def update(self, rules: Any, state: Any, arm: int, observed: float) -> bool:
-        """Observe, and whether the stopping rule holds."""
-        self.observe(rules, state, arm, observed)
-        return self.done(rules, state)
-
     def expect(self, rules: Any, state: Any, arm: int) -> None:
         """Count a pull of an arm whose reward is not known yet."""
         state.fit.counts[arm] += 1.0

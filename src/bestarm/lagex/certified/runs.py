@@ -9,7 +9,7 @@ from pydantic import Field
 from bestarm.core.compile import jit
 from bestarm.core.inputs import Input, InputError, PositiveFloat
 from bestarm.lagex.certified.state import TIME, UNCLOSED, UNSAFE, VERDICT, Rules, State
-from bestarm.lagex.certified.steps import STEPS, done, estimate, observe, pull_sums, start
+from bestarm.lagex.certified.steps import STEPS, done, estimate, observe, pull_sums
 from bestarm.lagex.exploration import World, support_of
 from bestarm.lagex.vertices import find_best, load
 
@@ -17,7 +17,6 @@ from bestarm.lagex.vertices import find_best, load
 ADAPTIVE = {"Certified": True, "Certified-Uniform": False}
 #: Most sets of d + 1 of K + d columns; all of them are solved before a run stops.
 MOST_SETS = 50_000
-RESUME = STEPS.resume
 
 
 class Options(Input):
@@ -84,35 +83,50 @@ class Result(NamedTuple):
 
 
 @jit
-def play(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> State:
-    """A run whose blocks are drawn as sums; in a block beyond the cap pulls are single."""
-    s = start(rules)
+def play_blocks(
+    world: World, rules: Rules, s: State, cap: int, environment: np.random.Generator
+) -> bool:
+    """A run whose blocks are drawn as sums; whether it ended before a block beyond the cap."""
     while not done(rules, s):
         block = 0.0
         for a in range(s.owed.size):
             block += s.owed[a]
         if s.counts[TIME] + block > cap:
-            RESUME(world, rules, s, cap - s.counts[TIME], environment, environment)
-            break
+            return False
         for a in range(s.owed.size):
             if s.owed[a] > 0.0:
                 observe(rules, s, a, pull_sums(world, s, a, s.owed[a], environment))
+    return True
+
+
+def play(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> State:
+    """A run whose blocks are drawn as sums; in a block beyond the cap pulls are single."""
+    s = STEPS.start(rules)
+    if not play_blocks(world, rules, s, cap, environment):
+        STEPS.resume(world, rules, s, cap - int(s.counts[TIME]), environment, environment)
     return s
 
 
 @jit
-def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> Result:
-    """`play`, and what is kept of it; passing a whole state to Python would take a while."""
-    s = play(world, rules, cap, environment)
+def find_answer(rules: Rules, s: State) -> np.ndarray:
+    """The support of the best policy by the estimates, see `support_of`."""
     estimate(rules, s)
     load(s.polytope, s.seen.means, s.seen.rows)
     find_best(s.polytope)
+    return support_of(s.polytope)
+
+
+def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> Result:
+    """`play`, and what is kept of it."""
+    s = play(world, rules, cap, environment)
+    support = find_answer(rules, s)
+    counts = s.counts.tolist()
     return Result(
-        s.counts[TIME],
-        s.counts[VERDICT],
-        s.counts[UNSAFE],
-        s.counts[UNCLOSED],
+        counts[TIME],
+        counts[VERDICT],
+        counts[UNSAFE],
+        counts[UNCLOSED],
         s.policy,
-        support_of(s.polytope),
+        support,
         s.pulls,
     )
