@@ -36,6 +36,7 @@ from bestarm.pipeline.report_guarantees import (
     sigma_table,
     threshold_table,
 )
+from bestarm.pipeline.report_mutants import mutant_table
 from bestarm.pipeline.report_programs import program_summary, program_table, program_text
 from bestarm.pipeline.report_speed import (
     FIRST,
@@ -77,6 +78,7 @@ PAGES = {
         *("patient", "certified parts", "certified errors"),
     ),
     "docs/analysis-plan.md": ("margins",),
+    "docs/mutants.md": ("mutants",),
     "docs/speed.md": ("times", "imports", "tests", "strategies", "growth", "peers", "speed"),
     "docs/tables.md": ("tables",),
     "docs/readings.md": ("programs", "programs medians"),
@@ -133,6 +135,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "times": time_table(bench),
         "imports": import_table(bench),
         "tests": suite_table(bench),
+        "mutants": mutant_table(root),
         "strategies": strategy_table(bench),
         "growth": growth_table(bench),
         "peers": peer_table(bench),
