@@ -6,6 +6,7 @@ named in the file. Each number is the median of its repeats.
 
 import contextlib
 import csv
+import ctypes
 import itertools
 import multiprocessing
 import os
@@ -44,6 +45,12 @@ CORES = 2
 REPEATS = 11
 #: How many of the slowest tests are listed.
 SLOWEST = 10
+#: Most of a core that processes beside a measured command may use.
+OTHERS = 0.05
+#: Commands of README that are measured in one clone, in this order.
+COMMANDS = {**FIRST, **REBUILD}
+#: Of these, those that are measured without compiled kernels wherever they come in the order.
+COLD = ("make test",)
 
 
 class Row(NamedTuple):
@@ -57,6 +64,7 @@ class Row(NamedTuple):
     how: str
     machine: str
     disk_mb: str = ""  # that a command takes and keeps
+    processor_s: str = ""  # of all processes of a command, in seconds
 
 
 def row(
@@ -68,23 +76,26 @@ def row(
     pulls: float = 0,
     peak: float = 0,
     disk: float = 0,
+    processor: float = 0,
 ) -> Row:
-    """A line; `pulls` per second and `peak` memory and `disk` in MB if they were measured."""
-    second, memory, space = (f"{x:.3g}" if x else "" for x in (pulls, peak, disk))
-    return Row(measure, f"{value:.3g}", unit, second, memory, how, machine(), space)
+    """A line; `pulls` per second, `peak` memory and `disk` in MB and `processor` in seconds if they
+    were measured."""
+    second, memory, space, spent = (f"{x:.3g}" if x else "" for x in (pulls, peak, disk, processor))
+    return Row(measure, f"{value:.3g}", unit, second, memory, how, machine(), space, spent)
 
 
 def main() -> None:
-    """Run the stages and papers named as arguments; all where none is named."""
+    """Run the stages, papers and commands named as arguments; all where none is named."""
     stages = [name for name in STAGES if name in sys.argv[1:]] or list(STAGES)
     papers = [name for name in registry.PAPERS if name in sys.argv[1:]] or list(registry.PAPERS)
-    if unknown := set(sys.argv[1:]) - {*STAGES, *registry.PAPERS}:
-        allowed = ", ".join([*STAGES, *registry.PAPERS])
+    of_readme = [name for name in COMMANDS if name in sys.argv[1:]] or list(COMMANDS)
+    if unknown := set(sys.argv[1:]) - {*STAGES, *registry.PAPERS, *COMMANDS}:
+        allowed = ", ".join([*STAGES, *registry.PAPERS, *(f"'{name}'" for name in COMMANDS)])
         sys.exit(f"error: arguments must be among {allowed}, got {', '.join(sorted(unknown))}")
-    everything = (stages, papers) == (list(STAGES), list(registry.PAPERS))
+    everything = not sys.argv[1:]
     rows = {} if everything else read()
     for stage in stages:
-        for new in STAGES[stage](papers):
+        for new in STAGES[stage](of_readme if stage == "commands" else papers):
             rows[new.measure] = new
             print(f"{new.measure}: {new.value} {new.unit}", file=sys.stderr, flush=True)
             write(rows)
@@ -269,16 +280,15 @@ def imports(papers: list[str]) -> Iterator[Row]:
 
 
 def tests(papers: list[str]) -> Iterator[Row]:
-    """`make test` in this folder, and which tests take the longest."""
+    """`make test` in this folder without compiled kernels, and which tests take the longest."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        options = os.environ | {"PYTEST_ADDOPTS": f"--junitxml={report}"}
-        spent, _ = timed(
-            lambda: subprocess.run(["make", "test"], cwd=ROOT, env=options, check=True)
-        )
+        options = os.environ | {"PYTEST_ADDOPTS": f"--junitxml={report}", "NUMBA_CACHE_DIR": folder}
+        spent = watched("make test", ROOT, options)
         cases = [case.attrib for case in ElementTree.parse(report).iter("testcase")]
         took = {f"{case['classname']}: {case['name']}": float(case["time"]) for case in cases}
-    yield row("tests: all", spent, "s", f"make test: {len(took)} tests on {CORES} cores")
+    how = f"make test: {len(took)} tests on {CORES} cores, without compiled kernels"
+    yield row("tests: all", spent.wall, "s", how, peak=spent.memory, processor=spent.processor)
     slowest = sorted(took, key=lambda name: took[name], reverse=True)[:SLOWEST]
     for rank, name in enumerate(slowest, 1):
         yield row(f"tests: slowest, {rank}", took[name], "s", name)
@@ -292,7 +302,7 @@ def processor_time(command: list[str]) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def commands(papers: list[str]) -> Iterator[Row]:
+def commands(names: list[str]) -> Iterator[Row]:
     """What the README's commands cost a reader, one after the other in a new clone."""
     with tempfile.TemporaryDirectory() as parent:
         folder, cache = Path(parent) / "bestarm", Path(parent) / "cache"
@@ -300,16 +310,22 @@ def commands(papers: list[str]) -> Iterator[Row]:
         path = f"{folder}/.venv/bin:{os.environ['PATH']}"
         clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
         clean |= {"PATH": path, "NUMBA_CACHE_DIR": str(cache)}
-        for command in (*FIRST, *REBUILD):
+        if "make setup" not in names:
+            subprocess.run(["make", "setup"], cwd=folder, env=clean, check=True)
+        for command in names:
+            if command in COLD:
+                shutil.rmtree(cache, ignore_errors=True)
             before = disk_used(parent)
-            spent, memory = watched(command, folder, clean)
+            spent = watched(command, folder, clean)
+            warm = "compiled kernels" if cache.exists() and command not in COLD else "none compiled"
             yield row(
                 f"command: {command}",
-                spent,
+                spent.wall,
                 "s",
-                f"in this order in a new clone, without compiled kernels, on {CORES} cores",
-                peak=memory,
+                f"in a new clone, {warm} before, on {CORES} cores",
+                peak=spent.memory,
                 disk=disk_used(parent) - before,
+                processor=spent.processor,
             )
 
 
@@ -321,23 +337,80 @@ def install(papers: list[str]) -> Iterator[Row]:
             clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "VIRTUAL_ENV")}
             clean |= {"PATH": f"{folder}/bin:{os.environ['PATH']}", "PIP_NO_CACHE_DIR": "1"}
             before = disk_used(folder)
-            spent, memory = watched(command, ROOT, clean)
-            used = disk_used(folder) - before
-            how = "in a new environment, nothing downloaded before"
-            yield row(f"command: {command}", spent, "s", how, peak=memory, disk=used)
+            spent = watched(command, ROOT, clean)
+            yield row(
+                f"command: {command}",
+                spent.wall,
+                "s",
+                "in a new environment, nothing downloaded before",
+                peak=spent.memory,
+                disk=disk_used(folder) - before,
+                processor=spent.processor,
+            )
 
 
-def watched(command: str, folder: Path, environ: dict[str, str]) -> tuple[float, float]:
-    """Seconds of a command, and the peak memory in MB of its processes together."""
-    start, peak = time.perf_counter(), 0
+class Spent(NamedTuple):
+    """What a command took."""
+
+    wall: float  # s
+    processor: float  # s, of all its processes
+    memory: float  # MB, the peak of all its processes together
+
+
+def watched(command: str, folder: Path, environ: dict[str, str]) -> Spent:
+    """Run a command, alone on this machine.
+
+    Ends with an error if the command fails, or if other processes use more than OTHERS of a core:
+    in the three seconds before, or on average beside it.
+    """
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    others, start = others_busy(), time.perf_counter()
+    time.sleep(3.0)
+    refuse_company(command, others_busy() - others, time.perf_counter() - start)
+    others, ours, start, peak = others_busy(), ours_busy(), time.perf_counter(), 0
     with subprocess.Popen(["sh", "-c", command], cwd=folder, env=environ) as process:
         tree = psutil.Process(process.pid)
         while process.poll() is None:
             peak = max(peak, sum(map(proportional, [tree, *tree.children(recursive=True)])))
             time.sleep(0.5)
+    wall = time.perf_counter() - start
     if process.returncode:
         sys.exit(f"error: {command}: ended with {process.returncode}")
-    return time.perf_counter() - start, peak / 1e6
+    reap_orphans()
+    refuse_company(command, others_busy() - others, wall)
+    return Spent(wall, ours_busy() - ours, peak / 1e6)
+
+
+#: Of prctl on Linux: processes whose parent ended become ours, and so does their processor time.
+PR_SET_CHILD_SUBREAPER = 36
+
+
+def reap_orphans() -> None:
+    """Wait for all processes that a command left behind, which end by themselves."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
+
+
+def ours_busy() -> float:
+    """Processor seconds of this process and of all that it waited for."""
+    spent = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in spent)
+
+
+def others_busy() -> float:
+    """Processor seconds of all other processes; meaningful once ours have ended."""
+    times = psutil.cpu_times()
+    return times.user + times.nice + times.system - ours_busy()
+
+
+def refuse_company(command: str, busy: float, wall: float) -> None:
+    """End with an error if other processes were too busy."""
+    if busy > OTHERS * wall:
+        sys.exit(
+            f"error: {command}: not measured, other processes used {busy / wall:.0%} of a core, "
+            f"at most {OTHERS:.0%} are allowed"
+        )
 
 
 def proportional(process: psutil.Process) -> int:

@@ -206,11 +206,12 @@ def test_measured_commands_have_their_costs_and_others_a_dash():
     names = ["command: a", "command: b", "command: other"]
     bench = pd.DataFrame({"measure": names, "value": [42.0, 3000.0, 1.0], "machine": "M"})
     bench = bench.assign(peak_mb=[712.0, 2345.0, 1.0], disk_mb=[float("nan"), 2300.0, 1.0])
+    bench = bench.assign(processor_s=[80.0, float("nan"), 1.0])
     table = command_table(bench, {"a": "x", "b": "y", "c": "z"}).splitlines()
     assert table[2:5] == [
-        "| `a` | x | 42 s | 712 MB | – |",
-        "| `b` | y | 50 min | 2.3 GB | 2.3 GB |",
-        "| `c` | z | – | – | – |",
+        "| `a` | x | 42 s | 80 s | 712 MB | – |",
+        "| `b` | y | 50 min | – | 2.3 GB | 2.3 GB |",
+        "| `c` | z | – | – | – | – |",
     ]
     assert table[-1] == "Machine: M."
 
@@ -271,7 +272,7 @@ def test_machines_are_those_of_the_rows_that_are_shown():
     names = ["p: A on x", "p: A on y", "q: B on z", "command: two", "command: one"]
     bench = pd.DataFrame(
         {"measure": names, "value": [1.0, 2.0, 3.0, 4.0, 5.0], "machine": list("IIAIA")}
-    ).assign(unit="us a pull", peak_mb=1.0, disk_mb=1.0)
+    ).assign(unit="us a pull", peak_mb=1.0, disk_mb=1.0, processor_s=1.0)
     lines = strategy_table(bench).splitlines()[2:]
     assert [line.split("|")[-2].strip() for line in lines] == ["I", "A"]
     commands = dict.fromkeys(("one", "two", "three"), "does")

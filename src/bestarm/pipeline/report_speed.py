@@ -25,13 +25,15 @@ REBUILD = {
     "make figures": "everything at paper scale",
     "make site": "the site, `site/index.html`, from the committed figures",
     "make notebooks": "a walk through each paper, as pages under `site/notebooks`",
-    "make test": "linting, types, tests",
+    "make test": "linters, types and tests, from an empty cache of compiled kernels",
 }
 #: Microseconds beyond which simulating is tedious: a million pulls, or a thousand runs, take a
 #: quarter of an hour.
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: How the names of measurements begin that have a table of their own.
 ELSEWHERE = ("command: ", "peer: ", "growth: ", "import: ", "tests: ")
+#: Columns of what a command costs.
+COSTS = ("time", "processor time", "memory", "disk")
 #: What is enough to run on one's own problem.
 INSTALL = {"pip install .": "the algorithms and the command line, in an environment of their own"}
 
@@ -50,9 +52,18 @@ def command_table(bench: pd.DataFrame, commands: Mapping[str, str]) -> str:
 
 def _cost(measured: pd.DataFrame, measure: str) -> dict[str, str]:
     if measure not in measured.index:
-        return dict.fromkeys(("time", "memory", "disk"), "–")
-    seconds, peak, disk = (measured[name][measure] for name in ("value", "peak_mb", "disk_mb"))
-    return {"time": duration(seconds), "memory": size(peak), "disk": size(disk)}
+        return dict.fromkeys(COSTS, "–")
+    seconds, busy, peak, disk = (
+        measured[name][measure] for name in ("value", "processor_s", "peak_mb", "disk_mb")
+    )
+    return dict(
+        zip(COSTS, (duration(seconds), busy_time(busy), size(peak), size(disk)), strict=True)
+    )
+
+
+def busy_time(seconds: float) -> str:
+    """Processor seconds, if they were measured."""
+    return "–" if math.isnan(seconds) else duration(seconds)
 
 
 def duration(seconds: float) -> str:
