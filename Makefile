@@ -6,8 +6,8 @@ TARGET := figures/all
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 PAPERS := $(patsubst src/bestarm/%/strategies.py,%,$(wildcard src/bestarm/*/strategies.py))
 
-.PHONY: setup figures test lint kernels quick test-build verify verify-hashes resume notebooks site test-site \
-    test-slurm crate test-crate bench readme lock clean
+.PHONY: setup figures test test-long mutants lint kernels quick test-build verify verify-hashes resume \
+    notebooks site test-site test-slurm crate test-crate bench readme lock clean
 
 setup: $(READY) ## Install hash-pinned packages into .venv.
 
@@ -17,8 +17,8 @@ figures: $(READY) ## Rebuild every figure, table and claim at paper scale.
 quick: $(READY) ## The same at about a twentieth of the replications, under figures/quick.
 	$(RUN) snakemake figures/quick/all
 
-test-build: quick ## Test what it built: all papers, every file, and that a second run does nothing.
-	$(RUN) BESTARM_BUILD=figures/quick python -m pytest tests/build
+test-build: quick site ## Test what they built: all papers, every file, every page; a second run does nothing.
+	$(RUN) BESTARM_BUILD=figures/quick BESTARM_SITE=site python -m pytest tests/build
 
 verify: $(READY) ## Simulate again at quick scale and check that the kept results are right.
 	$(RUN) python -m bestarm verify
@@ -29,9 +29,20 @@ verify-hashes: quick ## Keep the hashes of the rows that `make verify` compares 
 notebooks: $(READY) ## Run every notebook into a page under site/notebooks.
 	$(RUN) snakemake notebooks
 
-test: $(READY) ## Lint, check formatting and types, run the tests.
+PYTEST := python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
+
+test: $(READY) ## Lint, check formatting and types, run the tests but the long ones.
 	$(MAKE) --jobs=$(CORES) lint kernels
-	$(RUN) python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
+	$(RUN) $(PYTEST)
+
+test-long: $(READY) ## What takes long: tests marked so, the site in Chromium, Slurm, planted faults.
+	$(RUN) $(PYTEST) -m long
+	$(MAKE) test-site
+	$(MAKE) test-slurm SLURM_TARGET=figures/smoke/baics/all
+	$(MAKE) mutants
+
+mutants: $(READY) ## Plant faults one at a time; which test sees each? Writes bench/mutants.csv.
+	$(RUN) PYTHONPATH=tests python -m mutants.run
 
 lint: $(READY) ## Lint, check formatting and types.
 	$(RUN) ruff check .

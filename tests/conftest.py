@@ -1,5 +1,8 @@
 """Shared by all tests: one Hypothesis profile, and where the project is."""
 
+import fcntl
+import json
+import os
 import shutil
 from pathlib import Path
 
@@ -10,7 +13,7 @@ from hypothesis import settings
 settings.register_profile("bestarm", derandomize=True, deadline=None, max_examples=200)
 settings.load_profile("bestarm")
 # Other examples each time, and many: pytest tests/fuzz --hypothesis-profile=search
-settings.register_profile("search", deadline=None, max_examples=5000)
+settings.register_profile("search", deadline=None, max_examples=10_000)
 
 BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
 #: The first holds an environment of 600 MB, which test_wheel.py keeps.
@@ -36,6 +39,22 @@ def pytest_collection_modifyitems(items: list) -> None:
 @pytest.fixture(scope="session")
 def root() -> Path:
     return Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def computed(root, tmp_path_factory) -> dict[str, str]:
+    """The computed parts of all pages; of the processes of pytest-xdist the first computes them."""
+    from bestarm.pipeline.report import computed_parts
+
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        return computed_parts(root)
+    folder = tmp_path_factory.getbasetemp().parent  # of all processes of this session
+    file = folder / "computed-parts.json"
+    with (folder / "computed-parts.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
+        if not file.exists():
+            file.write_text(json.dumps(computed_parts(root)))
+    return json.loads(file.read_text())
 
 
 @pytest.fixture(scope="session")

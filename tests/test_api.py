@@ -66,6 +66,7 @@ def test_the_example_of_a_public_name_runs(name):
     assert result.failed == 0
 
 
+@pytest.mark.long
 def test_pages_are_built_without_a_warning_and_fetch_nothing(tmp_path):
     command = ["-m", "sphinx", "--quiet", "--fail-on-warning", "-b", "html"]
     command += ["-d", tmp_path / "trees", PAGES, tmp_path / "api"]

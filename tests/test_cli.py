@@ -15,7 +15,7 @@ import termios
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -47,21 +47,22 @@ def mine(tmp_path):
     return path
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["list", "baics"],
-        ["show", "baics/example1"],
-        ["schema"],
-        ["run", "INSTANCE", "--reps", "3"],
-        ["bound", "INSTANCE", "--cap", "3"],
-        ["check", "INSTANCE"],
-        ["verify", "nothing"],
-        ["workflow", "shard"],
-    ],
-)
+#: One of each command or group. Most of their time is that of importing the package.
+COMMANDS = [
+    ["run", "INSTANCE", "--reps", "3"],
+    ["workflow", "shard"],
+    pytest.param(["list", "baics"], marks=pytest.mark.long),
+    pytest.param(["show", "baics/example1"], marks=pytest.mark.long),
+    pytest.param(["schema"], marks=pytest.mark.long),
+    pytest.param(["bound", "INSTANCE", "--cap", "3"], marks=pytest.mark.long),
+    pytest.param(["check", "INSTANCE"], marks=pytest.mark.long),
+    pytest.param(["verify", "nothing"], marks=pytest.mark.long),
+]
+
+
+@pytest.mark.parametrize("arguments", COMMANDS)
 def test_a_process_of_its_own_does_the_same(mine, arguments):
-    """As the calls in this process that the other tests look at, of each command or group."""
+    """As the calls in this process that the other tests look at."""
     arguments = [mine if argument == "INSTANCE" else argument for argument in arguments]
     process = started(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert bestarm(*arguments) == (process.returncode, process.stdout, process.stderr)
@@ -179,11 +180,9 @@ def test_run_only_what_is_asked(mine):
     assert "maximiser" in result.out
 
 
-def test_run_shows_progress_on_a_terminal(mine):
-    read, write = pty.openpty()
-    started("run", mine, "--reps", 40, stdout=subprocess.DEVNULL, stderr=write, check=True)
-    os.close(write)
-    assert b"40/40" in os.read(read, 1_000_000)
+def test_run_shows_progress_on_a_terminal(monkeypatch, mine):
+    asked = ("run", mine, "--reps", 40, "--strategy", "Uniform")
+    assert "40/40" in on_a_terminal(monkeypatch, *asked, errors=True)
 
 
 @pytest.mark.parametrize("name", ["example-abn.yaml", "example-lagex.yaml"])
@@ -344,35 +343,71 @@ def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):
     assert list(tmp_path.iterdir()) == [bad]
 
 
-def refused_by(stdout, unbuffered, *arguments):
-    """Start with a standard output that takes nothing."""
+def refused_by(stdout, arguments):
+    """Exit code and standard error of a call whose standard output takes nothing."""
+    with tempfile.TemporaryFile() as err:
+        code = printed_to(stdout.fileno(), err.fileno(), arguments)
+        err.seek(0)
+        return code, err.read().decode()
+
+
+def refused_at_the_end_by(stdout, arguments, unbuffered):
+    """The same of a process, which may write at once, or only when it ends."""
     env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
-    return started(*arguments, stdout=stdout, stderr=subprocess.PIPE, env=env)
+    result = started(*arguments, stdout=stdout, stderr=subprocess.PIPE, env=env)
+    return result.returncode, result.stderr
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("arguments", [["bound", "INSTANCE"], ["--version"], ["list", "baics"]])
-def test_a_full_disk_is_one_line(mine, arguments, unbuffered):
-    """Whether Python writes at once, or only when it must: at its very end if a text is short."""
+@contextmanager
+def closed_pipe():
+    """A file whose reader has left."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as closed:
+        yield closed
+
+
+FULL = (2, "error: output: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", [["bound", "INSTANCE"], ["list", "baics"]])
+def test_a_full_disk_is_one_line(mine, arguments):
     arguments = [mine if argument == "INSTANCE" else argument for argument in arguments]
     with Path("/dev/full").open("w") as full:
-        result = refused_by(full, unbuffered, *arguments)
-    assert result.stderr == "error: output: No space left on device\n"
-    assert result.returncode == 2
+        assert refused_by(full, arguments) == FULL
+
+
+UNBUFFERED = ["", "1"]
+LONG = pytest.param(["list", "baics"], marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("unbuffered", UNBUFFERED)
+@pytest.mark.parametrize("arguments", [["--version"], LONG])
+def test_a_full_disk_is_one_line_of_a_process(arguments, unbuffered):
+    """Whether Python writes at once, or only when it must: at its very end if a text is short."""
+    with Path("/dev/full").open("w") as full:
+        assert refused_at_the_end_by(full, arguments, unbuffered) == FULL
+
+
+def test_a_reader_that_leaves_is_no_error():
+    """Nothing is said of it; the code is that of Rich, which notices."""
+    with closed_pipe() as closed:
+        assert refused_by(closed, ["list"]) == (1, "")
 
 
 @pytest.mark.parametrize(
     ("argument", "unbuffered", "code"),
-    [("list", "", 1), ("list", "1", 1), ("--version", "", 141), ("--version", "1", 1)],
+    [
+        ("--version", "", 141),
+        ("--version", "1", 1),
+        pytest.param("list", "", 1, marks=pytest.mark.long),
+        pytest.param("list", "1", 1, marks=pytest.mark.long),
+    ],
 )
-def test_a_reader_that_leaves_is_no_error(argument, unbuffered, code):
-    """Nothing is said of it; the code is Rich's and Click's if they notice, else the shell's."""
-    reading, writing = os.pipe()
-    os.close(reading)
-    with os.fdopen(writing, "w") as closed:
-        result = refused_by(closed, unbuffered, argument)
-    assert result.stderr == ""
-    assert result.returncode == code
+def test_a_reader_that_leaves_is_no_error_of_a_process(argument, unbuffered, code):
+    """The code is Rich's and Click's if they notice, else the shell's."""
+    with closed_pipe() as closed:
+        assert refused_at_the_end_by(closed, [argument], unbuffered) == (code, "")
 
 
 def test_missing_file(tmp_path):
@@ -404,17 +439,19 @@ def test_version():
     assert bestarm("--version").out.strip() == __version__
 
 
-def on_a_terminal(monkeypatch, *arguments, columns=80):
-    """What a command prints to a terminal of some width, without its colours."""
+def on_a_terminal(monkeypatch, *arguments, columns=80, errors=False):
+    """What a command prints to a terminal of some width, without its colours: the standard output
+    or, for `errors`, the standard error."""
     monkeypatch.setenv("TERM", "xterm")
     for name in ("COLUMNS", "LINES"):
         monkeypatch.delenv(name, raising=False)
     read, write = pty.openpty()
     fcntl.ioctl(write, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    with ThreadPoolExecutor(1) as reader, tempfile.TemporaryFile() as err:
+    with ThreadPoolExecutor(1) as reader, tempfile.TemporaryFile() as other:
         printed = reader.submit(until_the_end, read)
+        out, err = (other.fileno(), write) if errors else (write, other.fileno())
         try:
-            assert printed_to(write, err.fileno(), arguments) == 0
+            assert printed_to(out, err, arguments) == 0
         finally:
             os.close(write)
         text = printed.result().decode()

@@ -1,7 +1,6 @@
 """`bestarm.compare` and plugins: strategies from outside beside those of the package."""
 
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from bestarm.core.inputs import InputError
 from bestarm.core.strategy import Strategy
 from bestarm.pipeline import plugins, registry
 from command_line import bestarm
+from test_cli import on_a_terminal
 
 EASY = {paper: known.simulation.easy for paper, known in registry.PAPERS.items()}
 
@@ -340,12 +340,16 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("methods", "said"), FAULTS)
-@pytest.mark.parametrize("cores", [1, 2])
+#: An error with a cause, one without a run, and one that would end a process.
+IN_PROCESSES = [FAULTS[0], *FAULTS[-2:]]
+
+
+@pytest.mark.parametrize(
+    ("methods", "said", "cores"),
+    [*((*fault, 1) for fault in FAULTS), *((*fault, 2) for fault in IN_PROCESSES)],
+)
 def test_a_fault_is_one_line_with_strategy_and_run(methods, said, cores):
     failing.runs = -1
-    if cores == 2 and methods.get("ask") is second_run_fails:
-        pytest.skip("counts its runs in a process")
     with pytest.raises(InputError, match=rf"^Failing: .*{said}") as error:
         compare("linear/d=2", [failing(**methods)], reps=9, cores=cores)
     assert "\n" not in str(error.value)
@@ -503,14 +507,11 @@ def test_a_plugin_is_run_beside_the_strategies_that_are_named(mine):
         assert name in result.out
 
 
-def test_progress_is_shown_on_a_terminal(mine):
-    read, write = pty.openpty()
-    asked = ["run", "mine.yaml", "--reps", "40", "--strategy", "Uniform", "--plugin", "plugin.py"]
-    command = [sys.executable, "-m", "bestarm", *asked]
-    subprocess.run(command, cwd=mine, stdout=subprocess.DEVNULL, stderr=write, check=True)
-    os.close(write)
-    assert b"Mine (own)" in (said := os.read(read, 1_000_000))
-    assert said.count(b"40/40") >= 2
+def test_progress_is_shown_on_a_terminal(monkeypatch, mine):
+    asked = ("run", mine / "mine.yaml", "--reps", 40, "--plugin", mine / "plugin.py")
+    said = on_a_terminal(monkeypatch, *asked, "--strategy", "Uniform", errors=True)
+    assert "Mine (own)" in said
+    assert said.count("40/40") >= 2
 
 
 @pytest.mark.parametrize(

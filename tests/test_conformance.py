@@ -14,8 +14,10 @@ from bestarm.pipeline import registry
 from command_line import bestarm
 from test_compare import Turns, compiled, raises
 
+#: One of each paper. Others share most of their code, and test_ask_tell.py tries all of them.
+QUICK = {"TaSCS", "SFSR", "LAGEX", "LinGapE", "Full"}
 OURS = [
-    (paper, kind)
+    pytest.param(paper, kind, marks=() if kind.__name__ in QUICK else pytest.mark.long)
     for paper in registry.PAPERS
     for module in [importlib.import_module(f"bestarm.{paper}")]
     for kind in (getattr(module, name) for name in module.__all__)
@@ -119,7 +121,8 @@ def test_a_good_class_has_no_failure():
 @pytest.mark.parametrize(
     ("methods", "words"), BROKEN, ids=lambda x: x if isinstance(x, str) else ""
 )
-def test_what_is_broken_is_said(methods, words):
+def test_what_is_broken_is_said(monkeypatch, methods, words):
+    monkeypatch.setitem(conformance.SETTING, "cap", 1000)  # the good class takes 30 pulls
     broken = type("Broken", (Good,), methods)
     said = failures(Given("Broken", broken), "linear")
     assert any(one.startswith(words) for one in said), said

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 #: What `snakemake --lint` says of this workflow, and why it stays.
 EXPLAINED = {
     "Environment variable PYTHONPATH": "set here, not asked of whoever runs it: the package beside "
@@ -16,6 +18,7 @@ EXPLAINED = {
 }
 
 
+@pytest.mark.long
 def test_snakemake_lints_nothing_that_is_not_explained(root):
     snakemake = Path(sys.executable).with_name("snakemake")
     result = subprocess.run([snakemake, "--lint"], cwd=root, capture_output=True, text=True)

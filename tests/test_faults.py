@@ -5,7 +5,6 @@ and wants the undisturbed files back, byte by byte.
 """
 
 import contextlib
-import io
 import os
 import random
 import shutil
@@ -15,12 +14,10 @@ import sys
 import time
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 import toy
 
-PAPER = "figures/smoke/toy/all"
 TABLE = "figures/smoke/toy/fig1.csv"
 ERRORS = "results/smoke/toy/errors"
 SUMMARY = f"{ERRORS}/summary.csv"
@@ -68,6 +65,10 @@ class Project:
             if f.is_file() and f.name != "all" and not f.name.startswith(".")
         }
 
+    def half_written(self) -> set[Path]:
+        """Temporary files of the first shard, of jobs that write it or were killed meanwhile."""
+        return set((self.folder / ERRORS).glob(".shard-0.parquet.*"))
+
     def forget(self, *paths: str) -> None:
         for path in paths:
             if (self.folder / path).is_dir():
@@ -82,11 +83,11 @@ def built(copy_project, tmp_path_factory):
     base = tmp_path_factory.mktemp("faults")
     project = Project(base / "built", base / "cache")
     copy_project(project.folder)
-    project.forget("figures")
-    toy.alone_in(project.folder, replications=10000, per_shard=5000)
+    project.forget("figures", "notebooks", "tests")
+    toy.alone_in(project.folder, "toy", size="{replications: 10000, per_shard: 5000}")
     (project.folder / ".venv").mkdir()
     (project.folder / ".venv/.ready").touch()  # make is not to install anything
-    project.run("snakemake", PAPER)
+    project.run("snakemake", TABLE)
     return project
 
 
@@ -114,7 +115,7 @@ def kill(process: subprocess.Popen) -> None:
 def wait_for(process: subprocess.Popen, condition) -> None:
     while not condition():
         assert process.poll() is None, process.communicate()[0]
-        time.sleep(0.002)
+        time.sleep(0.005)
 
 
 def error_lines(output: str) -> list[str]:
@@ -129,30 +130,84 @@ def truncate(files) -> None:
         os.truncate(file, file.stat().st_size // 2)
 
 
-def test_a_killed_shard(project, undisturbed):
-    """The build fails and names the job; the same command goes on."""
-    project.forget(SHARDS[0], SUMMARY, TABLE)
-    process = project.start("snakemake", TABLE)
-    half_written = (project.folder / ERRORS).glob
-    wait_for(process, lambda: list(half_written(".shard-0.parquet.*")))
+def pids_of(process: subprocess.Popen, word: str) -> list[int]:
+    """What a command has started, by a word of its command line, or the end of one."""
+    found = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):  # ended meanwhile
-            words = entry.read_bytes().split(b"\0")
+            words = entry.read_text().split("\0")
             pid = int(entry.parent.name)
-            if b"shard" in words and os.getsid(pid) == process.pid:
-                os.kill(pid, signal.SIGKILL)
+            if os.getsid(pid) == process.pid and any(w.endswith(word) for w in words):
+                found.append(pid)
+    return found
+
+
+def test_a_killed_shard(project, undisturbed):
+    """The build fails and names the job; the same command goes on, with one core as with more."""
+    project.forget(SHARDS[0], SUMMARY, TABLE)
+    process = project.start("snakemake", TABLE)
+    wait_for(process, project.half_written)
+    for pid in pids_of(process, "shard"):
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
     output, _ = process.communicate()
     assert process.returncode != 0
     assert "Error in rule shard" in output
     assert f"output: {SHARDS[0]}" in output
     assert not (project.folder / SHARDS[0]).exists()
-    project.run("snakemake", TABLE)
+    project.run("snakemake", "--cores", "1", TABLE)
     assert project.made() == undisturbed
 
 
+RESUME = ("make", "resume", f"TARGET={TABLE}")
+
+
+def test_kills_of_the_workflow(project, undisturbed):
+    """Each build goes on from where the one before was killed, and the last is left alone."""
+    project.forget("results", TABLE)
+    plan, shard = (
+        project.folder / name for name in ("results/smoke/toy/instances.json", SHARDS[0])
+    )
+
+    # In the middle: the plan is there, and what comes after it is being made.
+    process = project.start(*RESUME)
+    wait_for(process, plan.exists)
+    kill(process)
+
+    # While a shard writes.
+    left = project.half_written()
+    process = project.start(*RESUME)
+    wait_for(process, lambda: project.half_written() - left)
+    kill(process)
+    assert not shard.exists()
+
+    # An output is there, and Snakemake, which is held up, has not written down that it is.
+    left = project.half_written()
+    began = time.monotonic()
+    process = project.start(*RESUME)
+    wait_for(process, lambda: project.half_written() - left)
+    (snakemake,) = pids_of(process, "/snakemake")
+    os.kill(snakemake, signal.SIGSTOP)
+    wait_for(process, shard.exists)
+    kill(process)
+    assert any((project.folder / ".snakemake/incomplete").iterdir())
+
+    # At a random moment before that.
+    process = project.start(*RESUME)
+    try:
+        process.wait(random.Random(1).uniform(0, time.monotonic() - began))
+    except subprocess.TimeoutExpired:
+        kill(process)
+
+    project.run(*RESUME)
+    assert project.made() == undisturbed
+    for folder in ("results", "figures"):
+        assert not list((project.folder / folder).rglob(".*"))
+
+
+@pytest.mark.long
 def test_ten_kills_of_the_workflow(project, undisturbed):
     """At random moments of a build from nothing, each gone on from where the one before ended."""
-    command = ("make", "resume", f"TARGET={TABLE}")
     moments = random.Random(1)
     duration = None  # of a build from nothing, by the last that was left alone
     kills = 0
@@ -160,7 +215,7 @@ def test_ten_kills_of_the_workflow(project, undisturbed):
     from_nothing = True
     while kills < 10:
         began = time.monotonic()
-        process = project.start(*command)
+        process = project.start(*RESUME)
         try:
             output, _ = process.communicate(timeout=duration and moments.uniform(0, duration))
         except subprocess.TimeoutExpired:
@@ -174,33 +229,20 @@ def test_ten_kills_of_the_workflow(project, undisturbed):
                 duration = time.monotonic() - began
             project.forget("results", TABLE)
             from_nothing = True
-    project.run(*command)
+    project.run(*RESUME)
     assert project.made() == undisturbed
-    for folder in ("results", "figures"):
-        assert not list((project.folder / folder).rglob(".*"))
 
 
-def test_shards_that_do_not_belong(project, undisturbed):
-    """Damaged, of another plan or of other code: heeding the messages ends in the same tables."""
-
-    def refused(shard: str, why: str) -> None:
-        output = project.run("snakemake", PAPER, fails=True)
-        assert error_lines(output) == [f"error: {shard}: {why}; delete it and run again"]
-
-    def relabel(shard: str, key: bytes) -> None:
-        table = pq.read_table(io.BytesIO(undisturbed[shard]))
-        changed = table.replace_schema_metadata({**table.schema.metadata, key: b"another"})
-        pq.write_table(changed, project.folder / shard)
-
+def test_a_damaged_shard(project, undisturbed):
+    """Heeding the message ends in the same tables. Other shards that do not belong have theirs in
+    tests/pipeline/test_shards.py."""
     truncate([project.folder / SHARDS[0]])
-    relabel(SHARDS[1], b"plan")
-    refused(SHARDS[0], "is missing or damaged")
+    project.forget(SUMMARY, TABLE)
+    output = project.run("snakemake", TABLE, fails=True)
+    wanted = f"error: {SHARDS[0]}: is missing or damaged; delete it and run again"
+    assert error_lines(output) == [wanted]
     project.forget(SHARDS[0])
-    refused(SHARDS[1], "was made from another plan")
-    relabel(SHARDS[1], b"code")
-    refused(SHARDS[1], "was made from another code")
-    project.forget(SHARDS[1])
-    project.run("snakemake", PAPER)
+    project.run("snakemake", TABLE)
     assert project.made() == undisturbed
 
 
@@ -210,7 +252,7 @@ def test_two_workflows_at_once(project, undisturbed):
     first = project.start("snakemake", TABLE)
     wait_for(first, (project.folder / "results/smoke/toy/instances.json").exists)
     os.killpg(first.pid, signal.SIGSTOP)  # else it may end before the second begins
-    output = project.run("snakemake", PAPER, fails=True)
+    output = project.run("snakemake", TABLE, fails=True)
     os.killpg(first.pid, signal.SIGCONT)
     assert "make sure that no other Snakemake process is trying to create the same files" in output
     assert "Traceback" not in output

@@ -29,10 +29,15 @@ from bestarm.lagex import LAGEX
 from bestarm.linear import G
 from test_ask_tell import ARMS, BAICS, CBMAI, OBJECTS, every, made, played, tell
 
-#: Steps of a state machine, 50 an example; the hosted checks take 10,000 of each.
-ENOUGH = settings(
-    max_examples=int(os.environ.get("BESTARM_LIVE_STEPS", "1000")) // 50, stateful_step_count=50
-)
+#: Steps of a state machine, 50 an example: of every class in `make test`, and of the long tests.
+STEPS, MANY_STEPS = 200, int(os.environ.get("BESTARM_LIVE_STEPS", "10000"))
+
+
+def run_machine(machine, steps):
+    enough = settings(max_examples=steps // 50, stateful_step_count=50)
+    run_state_machine_as_test(machine, settings=enough)
+
+
 #: Arms that no object has.
 NO_ARMS = (True, 0.5, 99, -1, None, "x", (0, 99), [0], (0.5, 0), {}, np.bool_(False))
 
@@ -200,10 +205,19 @@ class Live(RuleBasedStateMachine):
 LOOSE = {kind: {"budget": 600} if kind in CBMAI else {"delta": 1e-6} for kind in OBJECTS}
 
 
+def machine_of(kind):
+    return type(kind.__name__, (Live,), {"kind": kind, "loose": LOOSE[kind]})
+
+
 @every
 def test_nothing_is_lost_or_counted_twice(kind):
-    machine = type(kind.__name__, (Live,), {"kind": kind, "loose": LOOSE[kind]})
-    run_state_machine_as_test(machine, settings=ENOUGH)
+    run_machine(machine_of(kind), STEPS)
+
+
+@pytest.mark.long
+@every
+def test_nothing_is_lost_or_counted_twice_in_many_steps(kind):
+    run_machine(machine_of(kind), MANY_STEPS)
 
 
 class LiveRace(RuleBasedStateMachine):
@@ -304,10 +318,24 @@ class LiveRace(RuleBasedStateMachine):
 RACE = {"n_arms": 4, "top": 2, "sigma": 0.5, "sigma_p": 0.4, "batch": 5, "limit": 3, "delta": 1e-3}
 
 
-@pytest.mark.parametrize("reading", ["as-written", "as-published", "all-running", "mixture"])
+READINGS = pytest.mark.parametrize(
+    "reading", ["as-written", "as-published", "all-running", "mixture"]
+)
+
+
+def race_of(reading):
+    return type(reading, (LiveRace,), {"arguments": RACE | {"reading": reading}})
+
+
+@READINGS
 def test_a_race_loses_nothing(reading):
-    machine = type(reading, (LiveRace,), {"arguments": RACE | {"reading": reading}})
-    run_state_machine_as_test(machine, settings=ENOUGH)
+    run_machine(race_of(reading), STEPS)
+
+
+@pytest.mark.long
+@READINGS
+def test_a_race_loses_nothing_in_many_steps(reading):
+    run_machine(race_of(reading), MANY_STEPS)
 
 
 @every

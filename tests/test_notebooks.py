@@ -19,8 +19,32 @@ from bestarm.pipeline.notebooks import execute
 from bestarm.pipeline.site.notebook import notebook_view
 
 MOST_CELLS = 40
-#: The quickest one to run.
-CHEAP = "cbmai"
+#: One of every kind of cell.
+SMALL = """\
+# %% [markdown]
+# # The best mixture
+#
+# $$N = 1$$
+
+# %% tags=["hide-input"]
+from IPython.display import Markdown
+
+from bestarm.common.style import new_figure
+from bestarm.notebook import kept_verdicts, picture
+
+figure = new_figure(4, 3)
+figure.subplots().set_title("drawn")
+picture(figure, "Empty axes under a title, in place of everything that could be drawn.")
+
+# %% [markdown] tags=["exercise"]
+# ### Predict, then run: how much is $1 + 1$?
+
+# %% tags=["exercise", "hide-cell"]
+Markdown("**Two,** or $2$.")
+
+# %%
+kept_verdicts("cbmai", "fig2")
+"""
 
 
 def cells_of(root, paper):
@@ -120,35 +144,45 @@ def test_verdicts_of_a_claim_that_is_not_there_are_refused():
 
 @pytest.fixture(scope="module")
 def executed(root, tmp_path_factory):
-    """The quickest notebook, executed, and its view with links as they are."""
-    path = tmp_path_factory.mktemp("notebooks") / f"{CHEAP}.ipynb"
+    """A small notebook, executed, and its view with links as they are."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    (folder / "small.py").write_text(SMALL)
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
-        execute(root / f"notebooks/{CHEAP}.py", path)
-    return path, notebook_view(path, lambda href: href)
+        execute(folder / "small.py", folder / "small.ipynb")
+    return folder / "small.ipynb", notebook_view(folder / "small.ipynb", lambda href: href)
 
 
 def test_a_notebook_runs_into_a_page(executed):
+    """`make test-build` looks at the pages of the papers' notebooks."""
     _, view = executed
-    assert view.title == "The best mixture on a budget"
-    assert view.cells[1].outputs[0].picture == f"{CHEAP}-1.svg"
+    assert view.title == "The best mixture"
+    assert view.cells[1].outputs[0].picture == "small-1.svg"
     shown = [output for cell in view.cells for output in cell.outputs]
     assert [one.picture for one in shown if one.picture] == list(view.pictures)
     assert all(len(one.alt) > 40 for one in shown if one.picture)
     assert all(data.startswith(b"<svg") for data in view.pictures.values())
-    answers = [cell for cell in view.cells if "hide-cell" in cell.tags]
-    assert all(answer.outputs[0].body.startswith("<p><strong>") for answer in answers)
+    (answer,) = [cell for cell in view.cells if "hide-cell" in cell.tags]
+    assert answer.outputs[0].body.startswith("<p><strong>")
     prose = "".join(cell.prose for cell in view.cells)
     assert 'display="block"' in prose
     assert "$" not in prose
-    assert "claim-fig2-sfsr-below-uslp" in view.cells[-2].outputs[0].body
+    assert "claim-fig2-sfsr-below-uslp" in view.cells[-1].outputs[0].body
 
 
-def test_a_notebook_repeats_itself(root, executed, tmp_path, monkeypatch):
+def test_a_notebook_repeats_itself(tmp_path):
     """Nothing random is in it, though jupytext draws the ids of cells, and no time of day."""
-    monkeypatch.chdir(root)
-    execute(root / f"notebooks/{CHEAP}.py", tmp_path / "again.ipynb")
-    assert (tmp_path / "again.ipynb").read_bytes() == executed[0].read_bytes()
+    (tmp_path / "x.py").write_text("# %% [markdown]\n# Text\n\n# %%\n1 + 1\n")
+    paths = [tmp_path / name for name in ("once.ipynb", "again.ipynb")]
+    for path in paths:
+        execute(tmp_path / "x.py", path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    bundles = []
+    for _ in paths:
+        figure = new_figure(2, 1)
+        figure.subplots().set_title("drawn")
+        bundles.append(picture(figure, "A figure.")._repr_mimebundle_())
+    assert bundles[0] == bundles[1]
 
 
 def test_a_wrong_answer_writes_nothing(tmp_path):

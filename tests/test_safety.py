@@ -72,9 +72,8 @@ def test_dangers_are_seen(code):
 
 def test_nothing_runs_what_it_reads():
     assert len(SOURCES) > 100
-    assert {
-        str(path): dangers(path.read_text()) for path in SOURCES if dangers(path.read_text())
-    } == {}
+    found = {str(path): dangers(path.read_text()) for path in SOURCES}
+    assert {path: what for path, what in found.items() if what} == {}
 
 
 def test_the_one_loader_of_yaml_is_a_safe_one():

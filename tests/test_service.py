@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import random
+import shutil
 import socket
 import sqlite3
 import subprocess
@@ -56,11 +57,13 @@ class Server:
         raise TimeoutError("the service does not answer")
 
     def kill(self):
+        """Also if it is dead already."""
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        self.process.stderr.close()
 
     def get(self, path):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=10) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=60) as answer:
             return json.load(answer)
 
     def post(self, path, body, **headers):
@@ -69,7 +72,7 @@ class Server:
             json.dumps(body).encode(),
             {"Content-Type": "application/json", **headers},
         )
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        with urllib.request.urlopen(request, timeout=60) as answer:
             return json.load(answer)
 
     def insist(self, *arguments, **headers):
@@ -89,6 +92,14 @@ class Server:
         return [(kind, key, json.loads(body)) for kind, key, body in rows[1:]]
 
 
+@pytest.fixture(scope="module")
+def shared(root, tmp_path_factory):
+    """One for all tests that do not disturb it."""
+    server = Server(root, tmp_path_factory.mktemp("service"))
+    yield server
+    server.kill()
+
+
 @pytest.fixture
 def server(root, tmp_path):
     server = Server(root, tmp_path)
@@ -103,7 +114,8 @@ def status_of(call):
     return error.value.code
 
 
-def test_it_says_what_is_wrong(server):
+def test_it_says_what_is_wrong(shared):
+    server = shared
     (trial,) = server.post("/trials", {})
     assert trial == {"id": 0, "arm": ["flat", "new"]}
     result = "/trials/0/result"
@@ -124,33 +136,39 @@ def test_it_says_what_is_wrong(server):
     assert len(seen["estimates"]) == 6
 
 
-def test_a_second_service_on_the_same_log_is_refused(server, root):
+def test_a_second_service_on_the_same_log_is_refused(shared):
     again = subprocess.run(
-        [*server.command, str(server.experiment), "--log", str(server.log), "--port", "0"],
+        [*shared.command, str(shared.experiment), "--log", str(shared.log), "--port", "0"],
         capture_output=True,
         text=True,
+        timeout=120,
     )
     assert again.returncode == 1
-    assert again.stderr.startswith(f"error: {server.log}: database is locked")
+    assert again.stderr.startswith(f"error: {shared.log}: database is locked")
 
 
-def test_a_log_of_another_experiment_is_refused(server):
-    server.kill()
-    text = server.experiment.read_text()
-    server.experiment.write_text(text.replace("1.0e-06", "0.1"))
+def test_a_log_of_another_experiment_is_refused(shared, tmp_path):
+    """A copy of the log, which nobody has open."""
+    log, experiment = tmp_path / "trials.sqlite", tmp_path / "experiment.yaml"
+    for suffix in ("", "-wal"):
+        shutil.copy(f"{shared.log}{suffix}", f"{log}{suffix}")
+    experiment.write_text(shared.experiment.read_text().replace("1.0e-06", "0.1"))
     other = subprocess.run(
-        [*server.command, str(server.experiment), "--log", str(server.log)],
+        [*shared.command, str(experiment), "--log", str(log), "--port", "0"],
         capture_output=True,
         text=True,
+        timeout=120,
     )
     assert other.returncode == 1
     assert "the log is of another experiment" in other.stderr
-    server.experiment.write_text(text)
-    server.start()
 
 
-def test_clients_that_retry_lose_nothing_when_it_is_killed(server):
-    """Every acknowledged result counts once; the state is that of an undisturbed replay."""
+@pytest.mark.parametrize("kills", [[0.5], pytest.param([0.3, 0.6], marks=pytest.mark.long)])
+def test_clients_that_retry_lose_nothing_when_it_is_killed(server, kills):
+    """Every acknowledged result counts once; the state is that of an undisturbed replay.
+
+    It is killed after these shares of the trials.
+    """
     acknowledged = {}
 
     def client(number):
@@ -167,8 +185,11 @@ def test_clients_that_retry_lose_nothing_when_it_is_killed(server):
 
     with ThreadPoolExecutor(CLIENTS) as pool:
         clients = [pool.submit(client, number) for number in range(CLIENTS)]
-        for share in (0.3, 0.6):
+        for share in kills:
             while len(acknowledged) < share * CLIENTS * TRIALS:
+                for one in clients:
+                    if one.done():
+                        one.result()  # an error would keep us waiting
                 time.sleep(0.01)
             server.kill()
             server.start()
@@ -178,6 +199,7 @@ def test_clients_that_retry_lose_nothing_when_it_is_killed(server):
     seen = server.get("/summary")
     assert seen["told"] == CLIENTS * TRIALS
     assert seen["outstanding"] == 0
+    estimates = [row["estimate"] for row in seen["estimates"]]
     server.kill()
 
     again = TaSCS(**ARGUMENTS)
@@ -187,8 +209,6 @@ def test_clients_that_retry_lose_nothing_when_it_is_killed(server):
         else:
             assert acknowledged[body["id"]] == body["result"]["reward"]
             again.tell(again.trial(body["id"]), body["result"]["reward"])
-    server.start()
-    estimates = [row["estimate"] for row in server.get("/summary")["estimates"]]
     assert estimates == again.summary().estimate.tolist()
     assert again.told == CLIENTS * TRIALS
     assert not Path(f"{server.log}-journal").exists()

@@ -1,4 +1,8 @@
-"""The package as others get it: a wheel with core dependencies only, outside of a checkout."""
+"""The package as others get it: a wheel with core dependencies only, outside of a checkout.
+
+Once unpacked, beside the packages that are installed for the tests, of which only the core
+dependencies and theirs can be imported; and once installed, which `make test-long` does.
+"""
 
 import fcntl
 import hashlib
@@ -9,9 +13,15 @@ import subprocess
 import sys
 import tomllib
 import venv
+import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from bestarm.pipeline import registry
 
 #: Prints the distributions behind the modules that some code has loaded.
 LOADED = """
@@ -24,6 +34,26 @@ atexit.register(say)
 """
 #: What the ask/tell objects are made of.
 ALGORITHMS = {"numba", "numpy", "platformdirs", "pydantic", "pyyaml", "scipy"}
+#: A sitecustomize.py, which hides all but some modules and distributions.
+HIDING = """
+import sys
+from importlib.machinery import PathFinder
+
+class Finder:
+    invalidate_caches = PathFinder.invalidate_caches
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        hidden = name.partition(".")[0] in {modules!r}
+        return None if hidden else PathFinder.find_spec(name, path, target)
+
+    @staticmethod
+    def find_distributions(*context):
+        every = PathFinder.find_distributions(*context)
+        return (one for one in every if one.name.lower().replace("_", "-") in {shown!r})
+
+sys.meta_path[sys.meta_path.index(PathFinder)] = Finder
+"""
 #: Runs commands of the command line, each of which ends in an exit code of 0.
 COMMANDS = """
 from bestarm.cli import main
@@ -60,8 +90,35 @@ def wheel(root, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def programs(root, wheel, pytestconfig):
-    """The programs of an environment with the wheel and what it asks for, in locked versions.
+def unpacked(wheel, tmp_path_factory):
+    """Commands by name, and an environment in which no more than the core dependencies is there."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    (own,) = metadata.distributions(path=[str(folder)])
+    shown, waiting = {"bestarm-replication"}, list(own.requires)
+    while waiting:
+        asked = Requirement(waiting.pop())
+        name = canonicalize_name(asked.name)
+        if name not in shown and (not asked.marker or asked.marker.evaluate({"extra": ""})):
+            shown.add(name)
+            waiting += metadata.distribution(name).requires or []
+    modules = {
+        module
+        for module, names in metadata.packages_distributions().items()
+        if not shown & {canonicalize_name(name) for name in names}
+    }
+    assert {"matplotlib", "snakemake", "jinja2"} <= modules
+    (folder / "sitecustomize.py").write_text(
+        HIDING.replace("{modules!r}", repr(modules)).replace("{shown!r}", repr(shown))
+    )
+    python = [sys.executable]
+    return {"python": python, "bestarm": [*python, "-m", "bestarm"]}, {"PYTHONPATH": str(folder)}
+
+
+@pytest.fixture(scope="module")
+def installed(root, wheel, pytestconfig):
+    """Commands of an environment with the wheel and what it asks for, in locked versions.
 
     Kept between test runs, and shared by processes that test at the same time.
     """
@@ -85,7 +142,7 @@ def programs(root, wheel, pytestconfig):
             subprocess.run([*pip, "install", "--no-deps", "--force-reinstall", wheel], check=True)
             mark(folder / "wheel", wheel.read_bytes())
     subprocess.run([*pip, "check"], check=True)
-    return folder / "bin"
+    return {name: [folder / "bin" / name] for name in ("python", "bestarm")}, {}
 
 
 def mark(file, content):
@@ -96,14 +153,15 @@ def is_new(file, content):
     return not file.exists() or file.read_text() != hashlib.sha256(content).hexdigest()
 
 
-@pytest.fixture
-def run(programs, tmp_path):
-    """Run a program of that environment in an empty folder."""
+@pytest.fixture(params=["unpacked", pytest.param("installed", marks=pytest.mark.long)])
+def run(request, tmp_path):
+    """Run a program with the wheel in an empty folder."""
+    programs, more = request.getfixturevalue(request.param)
     hidden = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE")
-    clean = {name: value for name, value in os.environ.items() if name not in hidden}
+    clean = {name: value for name, value in os.environ.items() if name not in hidden} | more
 
     def run(program, *arguments):
-        command = [programs / program, *map(str, arguments)]
+        command = [*programs[program], *map(str, arguments)]
         return subprocess.run(command, cwd=tmp_path, env=clean, capture_output=True, text=True)
 
     return run
@@ -114,20 +172,20 @@ def loaded(result):
     return set(json.loads(result.stdout.splitlines()[-1]))
 
 
-def test_nothing_but_core_dependencies_is_installed(run):
+def test_nothing_but_core_dependencies_is_there(run):
     found = (
         "from importlib.metadata import distributions; print(*(d.name for d in distributions()))"
     )
     names = run("python", "-c", found).stdout.lower().split()
     assert "bestarm-replication" in names
+    assert "numba" in names
     for heavy in ("snakemake", "matplotlib", "seaborn", "cvxpy", "jinja2", "pybamm"):
         assert heavy not in names
 
 
-@pytest.mark.parametrize("paper", ["baics", "linear", "delayed", "cbmai", "lagex"])
-def test_ask_and_tell_load_the_algorithms_dependencies_only(run, core, paper):
-    found = loaded(run("python", "-c", f"{LOADED}\nimport bestarm.{paper}"))
-    assert found & core == ALGORITHMS
+def test_ask_and_tell_load_the_algorithms_dependencies_only(run, core):
+    papers = ", ".join(f"bestarm.{paper}" for paper in registry.PAPERS)
+    assert loaded(run("python", "-c", f"{LOADED}\nimport {papers}")) & core == ALGORITHMS
 
 
 def test_every_core_dependency_is_needed_by_the_command_line(run, core, root, tmp_path):
@@ -151,11 +209,34 @@ def test_every_core_dependency_is_needed_by_the_command_line(run, core, root, tm
     assert (tmp_path / "runs.parquet").is_file()
 
 
+def test_data_are_those_of_the_checkout(root, wheel):
+    """Every file that the package reads, from its place in the project."""
+    places = {f"bestarm/{folder}": folder for folder in ("data", "figures", "schemas")}
+    places["bestarm"] = "src/bestarm"
+    found = set()
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.startswith("bestarm/"):
+                place = max((p for p in places if name.startswith(f"{p}/")), key=len)
+                path = root / places[place] / name.removeprefix(f"{place}/")
+                assert archive.read(name) == path.read_bytes(), name
+                found.add(path.relative_to(root).as_posix())
+    kept = ("data/battery/policies.csv", "data/imdb/imdb12.csv", "data/mip/traces.parquet")
+    tables = [
+        f"figures/{paper}/{target}.csv"
+        for paper in registry.PAPERS
+        for target in registry.PAPERS[paper].targets
+    ]
+    claims = [f"data/claims/{paper}.yaml" for paper in registry.PAPERS]
+    assert found >= {*kept, *tables, *claims}
+
+
+@pytest.mark.long
 def test_list_and_show_have_what_the_checkout_has(run):
-    here = [sys.executable, "-m", "bestarm"]
-    for arguments in (["list"], ["show", "delayed/mip"], ["show", "baics/table1"]):
-        wanted = subprocess.run([*here, *arguments], capture_output=True, text=True, check=True)
-        assert run("bestarm", *arguments).stdout == wanted.stdout
+    commands = [["list"], ["show", "delayed/mip"], ["show", "baics/table1"]]
+    code = "import sys\n" + COMMANDS.format(commands=commands)
+    here = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run("python", "-c", code).stdout == here.stdout
 
 
 def test_the_readme_example(run, root):

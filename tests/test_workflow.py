@@ -1,10 +1,13 @@
-"""The workflow itself, run for real at smoke scale in a copy of the project, with one paper.
+"""The workflow itself, run for real at smoke scale in copies of the project.
 
-`make test-build` builds all papers, at quick scale.
-The tests of a class share one copy and build on one another in the order they are written.
+Where the papers themselves add nothing, the copy has two toys in their place, which differ in name
+only. `make test-build` builds all papers, at quick scale. The tests of a class share one copy and
+build on one another in the order they are written. A start of Snakemake takes seconds, so tests put
+several questions to one.
 """
 
 import base64
+import contextlib
 import html
 import json
 import os
@@ -18,6 +21,7 @@ from pathlib import Path
 import pytest
 
 import toy
+from bestarm.arena import PICTURES
 from bestarm.common.tables import read_table
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import caption_of
@@ -25,7 +29,9 @@ from bestarm.pipeline.captions import caption_of
 #: Whatever asks for a page goes to a port where nothing listens.
 OFFLINE = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
 ALL = "figures/smoke/all"
-BAICS = registry.PAPERS["baics"]
+TOYS = ("toy", "twin")
+#: What is made of all papers together, when a table of one has changed.
+ACROSS = {(rule, "") for rule in ("claims", "forest", "captions", "manifest")}
 
 
 def snakemake(project, *arguments, check=True, **more):
@@ -38,13 +44,19 @@ def snakemake(project, *arguments, check=True, **more):
     return output
 
 
-def jobs(output) -> Counter:
-    """Jobs that a run or a dry run lists, by (rule, paper)."""
+def jobs(output, scale="") -> Counter:
+    """Jobs that a run or a dry run lists, by (rule, paper); if so asked, those of one scale."""
     found = Counter()
     for rule, body in re.findall(r"^(?:local)?rule (\w+):\n((?: {4}.*\n)+)", output, re.MULTILINE):
         paper = re.search(r"paper=(\w+)", body)
-        found[rule, paper[1] if paper else ""] += 1
+        if re.search(rf"(scale=|figures=figures/){scale}", body) or not scale:
+            found[rule, paper[1] if paper else ""] += 1
     return found
+
+
+def of_paper(listed, paper) -> dict:
+    """How often each rule runs for a paper, of the jobs that are listed."""
+    return {rule: count for (rule, name), count in listed.items() if name == paper}
 
 
 def edit(path, old, new):
@@ -53,177 +65,193 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new))
 
 
+@contextlib.contextmanager
+def edits(project, changes):
+    """Files edited, each (path, old, new), and at the end as before."""
+    kept = {path: (project / path).read_bytes() for path, _, _ in changes}
+    for path, old, new in changes:
+        edit(project / path, old, new)
+    yield
+    for path, content in kept.items():
+        (project / path).write_bytes(content)
+
+
 def nothing_to_do(output):
     return "Nothing to be done" in output
 
 
-def files_of(project):
-    """What is built of the paper; hidden files are Snakemake's own."""
-    return list((project / "figures/smoke/baics").glob("[!.]*"))
+def files_of(project, paper):
+    """What is built of a paper; hidden files are Snakemake's own."""
+    return list((project / f"figures/smoke/{paper}").glob("[!.]*"))
 
 
-class TestSixthPaper:
-    """The toy beside all papers; what it builds is in the next class."""
+@pytest.fixture(scope="class")
+def plan(project):
+    """At smoke scale; and one paper at paper scale, whose figures are in the clone."""
+    toy.add_to(project, compiled=False)
+    return snakemake(project, "-n", ALL, "figures/baics/all")
 
-    def test_it_is_planned_with_the_others(self, project):
-        toy.add_to(project, compiled=False)
-        listed = jobs(snakemake(project, "-n", ALL))
+
+class TestAllPapers:
+    """All papers and the toy, planned together. What the toy builds is in the next class."""
+
+    def test_a_sixth_paper_is_planned_with_the_others(self, plan):
+        listed = jobs(plan, "smoke")
         assert {paper for _, paper in listed} == {*registry.PAPERS, "toy", ""}
         for paper in registry.PAPERS:
             assert listed["table", paper] == len(registry.PAPERS[paper].targets)
         assert listed["table", "toy"] == listed["geometry", "toy"] == 1
 
+    def test_committed_figures_are_not_trusted_by_their_times(self, plan):
+        """Figures are there, results are not: paper scale is to be rebuilt whole."""
+        listed = jobs(plan) - jobs(plan, "smoke")
+        assert listed["shard", "baics"] > 0
+        assert listed["table", "baics"] == len(registry.PAPERS["baics"].targets)
+
+
+@pytest.fixture(scope="class")
+def built(project):
+    """A copy and the jobs of its build. The twin has two experiments; the toy shows kept data."""
+    toy.alone_in(project, *TOYS, compiled=False)
+    edit(
+        project / "src/bestarm/toy/targets.py",
+        "columns=CURVE)",
+        'columns=CURVE, kept=("arena/cells.csv",))',
+    )
+    with (project / "src/bestarm/twin/cells.py").open("a") as cells:
+        cell = 'Cell("two-arms", "Equal", {"cap": 50}, "as-written", {}, "budget", 50.0)'
+        cells.write(f'EXPERIMENTS += (Experiment("long", ({cell},)),)\n')
+    edit(project / "src/bestarm/twin/targets.py", '("errors",)', '("errors", "long")')
+    for scale in toy.SCALES:
+        edit(
+            project / f"workflow/scales/{scale}.yaml",
+            "  twin:\n",
+            "  twin:\n    long: {replications: 20, per_shard: 20}\n",
+        )
+    return project, jobs(snakemake(project, ALL))
+
 
 class TestWorkflow:
-    """One paper and the toy."""
+    """A build of two toys."""
 
-    def test_is_built(self, project):
-        toy.beside(project, "baics")
-        done = jobs(snakemake(project, ALL))
-        assert {paper for _, paper in done} == {"baics", "toy", ""}
-        assert done["table", "baics"] == len(BAICS.targets)
-        assert done["geometry", "toy"] == 1
+    def test_is_built(self, built):
+        project, done = built
+        assert {paper for _, paper in done} == {*TOYS, ""}
+        for paper in TOYS:
+            assert done["table", paper] == done["geometry", paper] == done["plot", paper] == 1
+        assert (done["shard", "toy"], done["shard", "twin"]) == (2, 3)
         assert not list(project.parent.rglob("x"))  # no shell acted on the name
         check = subprocess.run(["sha256sum", "-c", ALL], cwd=project, capture_output=True)
         assert check.returncode == 0
-        lines = (project / ALL).read_text().splitlines()
-        assert len(lines) == len(BAICS.targets) + 1  # the toy's one
+        assert len((project / ALL).read_text().splitlines()) == len(TOYS)
 
-    def test_a_report_has_pictures_with_captions_and_tables(self, project):
-        """Made without network; it leaves nothing to be done."""
+    def test_a_report_has_pictures_with_captions_and_tables(self, built):
+        """Made without network."""
+        project, _ = built
         snakemake(project, ALL, "--report", "report.html", **OFFLINE)
         page = (project / "report.html").read_text()
         assert not re.search(r"<(script|link|img)[^>]*(src|href)=.https?:", page)
         shown = json.loads(re.search(r"var results = ({.*?});?\n", page)[1])
-        tables = [path for path in files_of(project) if re.fullmatch(r"[\w-]+\.csv", path.name)]
-        pictures = [path for path in files_of(project) if path.suffix == ".svg"]
+        files = [path for paper in TOYS for path in files_of(project, paper)]
+        tables = [path for path in files if re.fullmatch(r"[\w-]+\.csv", path.name)]
+        pictures = [path for path in files if path.suffix == ".svg"]
+        assert len(tables) == len(pictures) == len(TOYS)
         pictures += (project / "figures/smoke").glob("*.svg")
-        assert len(tables) == len(BAICS.targets)
         for path in [*tables, *pictures]:
             one = shown[path.relative_to(project).as_posix()]
             assert base64.b64decode(one["data_uri"].partition("base64,")[2]) == path.read_bytes()
             caption = html.unescape(re.sub("<.*?>", "", one["caption"]))
             assert caption.split() == (caption_of(path) if path in pictures else "").split()
         names = json.loads(re.search(r"var categories = ({.*?});?\n", page)[1])
-        assert {BAICS.title, "All papers"} < set(names)
-        labels = shown["figures/smoke/baics/table1.svg"]["labels"]
-        assert labels == {
-            "figure": "table1",
-            "shows": "Stopping times in example 1",
-            "as": "picture",
-        }
-        assert nothing_to_do(snakemake(project, ALL))
+        assert {"Toy", "Twin", "All papers"} == set(names)
+        labels = shown["figures/smoke/toy/fig1.svg"]["labels"]
+        assert labels == {"figure": "fig1", "shows": "Errors", "as": "picture"}
 
-    @pytest.mark.parametrize(
-        "target",
-        [
-            "figures/smoke/toy/$(touch x).svg",
-            "figures/smoke/toy/a b.svg",
-            "figures/smoke/toy/a.b.svg",
-            "results/smoke/toy/a;b/summary.csv",
-            "results/smoke/toy/`x`/summary.csv",
-        ],
-    )
-    def test_names_that_a_shell_would_act_on_are_no_targets(self, project, target):
-        assert "MissingRuleException" in snakemake(project, "-n", target, check=False)
-
-    def test_deleted_files_are_rebuilt_alone(self, project):
-        """A picture, and the table of another."""
-        lost = [project / f"figures/smoke/baics/{name}" for name in ("fig1.svg", "fig2.csv")]
+    def test_deleted_files_are_rebuilt_alone(self, built):
+        """A picture, and a table behind another; the report before has left nothing to be done."""
+        project, _ = built
+        names = ("toy/fig1.svg", "twin/fig1.geometry.csv")
+        lost = [project / f"figures/smoke/{name}" for name in names]
         before = [path.read_bytes() for path in lost]
         for path in lost:
             path.unlink()
         done = jobs(snakemake(project, ALL))
         assert [path.read_bytes() for path in lost] == before
-        assert done["table", "baics"] == 1
-        assert done["plot", "baics"] <= 2
-        assert not {rule for rule, _ in done} & {"shard", "summary"}
-        assert nothing_to_do(snakemake(project, ALL))
+        assert of_paper(done, "toy") == {"plot": 1, "paper_manifest": 1}
+        assert of_paper(done, "twin") == {"geometry": 1, "plot": 1, "paper_manifest": 1}
+        assert of_paper(done, "") == {"captions": 1, "manifest": 1}
 
-    def test_a_dry_run_leaves_the_manifest(self, project):
-        figure = project / "figures/smoke/baics/fig2.svg"
-        kept = figure.read_bytes()
-        figure.unlink()
-        snakemake(project, "-n", ALL)
-        assert (project / ALL).exists()
-        figure.write_bytes(kept)
+    def test_words_rerun_nothing_and_more_replications_keep_their_shards(self, built):
+        """In the toy. In its twin, an edit to a picture simulates nothing."""
+        project, _ = built
+        sizes = "  toy:\n    errors: {replications: %d"
+        changes = [
+            ("src/bestarm/toy/steps.py", "lead = 0.0", "lead = 0.0  # at first"),
+            ("src/bestarm/toy/steps.py", '"""What', '"""Of what'),
+            ("workflow/scales/smoke.yaml", sizes % 40, sizes % 60),
+            ("src/bestarm/twin/plots.py", "budget (pulls)", "pulls"),
+        ]
+        forest = project / "figures/smoke/forest.svg"
+        lost = forest.read_bytes()
+        forest.unlink()
+        with edits(project, changes):
+            listed = jobs(snakemake(project, "-n", ALL))
+        more = ("shard", "summary", "table", "geometry", "plot", "paper_manifest", "scorecard")
+        assert of_paper(listed, "toy") == dict.fromkeys(more, 1)
+        assert of_paper(listed, "twin").items() >= {"plot": 1, "paper_manifest": 1}.items()
+        assert not of_paper(listed, "twin").keys() & {"instances", "shard", "summary", "table"}
+        assert (project / ALL).exists()  # though a file is missing: nothing was to be built
+        forest.write_bytes(lost)
 
-    def test_words_about_code_rerun_nothing(self, project):
-        steps = project / "src/bestarm/baics/steps.py"
-        before = steps.read_bytes()
-        edit(steps, "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  #")
-        edit(steps, '"""The steps of', '"""Steps of')
-        assert not jobs(snakemake(project, "-n", ALL))
-        steps.write_bytes(before)  # else all is compiled again
+    def test_an_edit_to_a_statistic_simulates_nothing_and_to_a_title_summarises_nothing(
+        self, built
+    ):
+        """Nor is a plan written: what comes after a plan that is written is simulated again."""
+        project, _ = built
+        changes = [
+            ("src/bestarm/toy/statistics.py", '"mean_lead", "reward"', '"mean_lead", "Reward"'),
+            ("src/bestarm/twin/targets.py", '"Errors"', '"Wrong answers"'),
+        ]
+        with edits(project, changes):
+            listed = jobs(snakemake(project, "-n", ALL))
+        assert of_paper(listed, "toy")["summary"] == 1
+        assert not of_paper(listed, "toy").keys() & {"instances", "shard"}
+        assert of_paper(listed, "twin")["table"] == 1
+        assert not of_paper(listed, "twin").keys() & {"instances", "shard", "summary"}
 
-    def test_an_edit_to_a_picture_simulates_nothing(self, project):
-        edit(project / "src/bestarm/baics/plots.py", "where the pulls go", "where pulls go")
-        listed = jobs(snakemake(project, "-n", ALL))
-        assert listed["plot", "baics"] == len(BAICS.targets)
-        assert not {rule for rule, _ in listed} & {"shard", "summary", "table"}
-        edit(project / "src/bestarm/baics/plots.py", "where pulls go", "where the pulls go")
+    def test_an_edit_to_a_cell_simulates_its_experiment_and_kept_data_go_into_tables(self, built):
+        """One of the twin's two; a table under data/ is shown by the toy and by the arena."""
+        project, _ = built
+        kept = project / "data/arena/cells.csv"
+        last = kept.read_text().splitlines()[-1]
+        changes = [
+            ("src/bestarm/twin/cells.py", '"cap": 50', '"cap": 60'),
+            ("data/arena/cells.csv", f"{last}\n", ""),
+        ]
+        with edits(project, changes):
+            listed = jobs(snakemake(project, "-n", ALL))
+        assert of_paper(listed, "twin")["shard"] == of_paper(listed, "twin")["summary"] == 1
+        assert of_paper(listed, "toy")["table"] == 1
+        assert not of_paper(listed, "toy").keys() & {"instances", "shard", "summary"}
+        assert listed["arena", ""] == len(PICTURES)
 
-    def test_an_edit_to_a_statistic_simulates_nothing(self, project):
-        """Nor does it write a plan: what comes after a plan that is written is simulated again."""
-        rooms = project / "src/bestarm/baics/statistics.py"
-        edit(rooms, '"mean_share:{k + 1}", "share"', '"mean_share:{k + 1}", "Share"')
-        listed = jobs(snakemake(project, "-n", ALL))
-        assert listed["summary", "baics"] == len(BAICS.experiments)
-        assert not {rule for rule, _ in listed} & {"shard"}
-        edit(rooms, '"mean_share:{k + 1}", "Share"', '"mean_share:{k + 1}", "share"')
-
-    def test_an_edit_to_a_title_summarises_nothing(self, project):
-        edit(project / "src/bestarm/baics/targets.py", '"Sample allocation', '"Allocation')
-        listed = jobs(snakemake(project, "-n", ALL))
-        assert listed["table", "baics"] == len(BAICS.targets)
-        assert not {rule for rule, _ in listed} & {"shard", "summary"}
-        edit(project / "src/bestarm/baics/targets.py", '"Allocation', '"Sample allocation')
-
-    def test_an_edit_to_a_cell_simulates_its_experiment(self, project):
-        rooms = project / "src/bestarm/baics/cells.py"
-        edit(rooms, "(20, True)", "(10, True)")
-        listed = jobs(snakemake(project, "-n", ALL))
-        assert listed["shard", "baics"] == 1
-        edit(rooms, "(10, True)", "(20, True)")
-
-    def test_an_edit_to_a_strategy_reruns_its_paper_and_nothing_else(self, project):
-        before = {path: path.stat().st_mtime_ns for path in files_of(project)}
-        edit(project / "src/bestarm/toy/strategies.py", "lead = 0.0", "lead = 1.0")
+    def test_an_edit_to_a_strategy_reruns_its_paper_and_nothing_else(self, built):
+        project, _ = built
+        before = {path: path.stat().st_mtime_ns for path in files_of(project, "twin")}
+        edit(project / "src/bestarm/toy/steps.py", "lead = 0.0", "lead = 1.0")
         table = project / "figures/smoke/toy/fig1.csv"
         old = table.read_bytes()
         done = jobs(snakemake(project, ALL))
         assert done["shard", "toy"] == 2
         others = {(rule, paper) for rule, paper in done if paper != "toy"}
-        across = {(rule, "") for rule in ("claims", "forest", "captions", "manifest")}
-        assert others == {*across, ("scorecard", "baics")}
+        assert others == {*ACROSS, ("scorecard", "twin")}
         assert table.read_bytes() != old
         assert {path: path.stat().st_mtime_ns for path in before} == before
         assert nothing_to_do(snakemake(project, ALL))
 
-    def test_an_edit_to_a_compiled_strategy_simulates_its_paper(self, project):
-        steps = project / "src/bestarm/baics/steps.py"
-        edit(steps, "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6")
-        listed = jobs(snakemake(project, "-n", ALL))
-        assert listed["shard", "baics"] == len(BAICS.experiments) + 1  # two shards of example1
-        assert not listed["shard", "toy"]
-        edit(steps, "INITIAL_DRAWS = 6", "INITIAL_DRAWS = 5")
-
-    def test_more_replications_add_shards_and_keep_the_old(self, project):
-        old = project / "results/smoke/baics/example1/shard-0.parquet"
-        before = old.stat().st_mtime_ns
-        scale = project / "workflow/scales/smoke.yaml"
-        few = "example1: {replications: 2, per_shard: 1}"
-        edit(scale, few, few.replace("2", "3"))
-        done = jobs(snakemake(project, "results/smoke/baics/example1/summary.csv"))
-        assert done["shard", "baics"] == 1
-        assert old.stat().st_mtime_ns == before
-        edit(scale, few.replace("2", "3"), few)
-
-    def test_one_core_gives_the_same_bytes(self, project):
-        """Of a picture with shards, of one without, and of one of a paper that is not compiled."""
-        pictures = [
-            f"figures/smoke/{n}.svg" for n in ("baics/table1", "baics/tracking", "toy/fig1")
-        ]
+    def test_one_core_gives_the_same_bytes(self, built):
+        project, _ = built
+        pictures = [f"figures/smoke/{paper}/fig1.svg" for paper in TOYS]
         made = [
             (project / file).with_suffix(e) for file in pictures for e in (".csv", ".svg", ".pdf")
         ]
@@ -235,124 +263,160 @@ class TestWorkflow:
 
 
 class TestMoreReplications:
-    """`--config replications=N`, after the paper's replications, which are made few."""
+    """`--config replications=N`, after the paper's replications."""
 
-    TARGET = "figures/more/baics/two-stage.csv"
-    SIZE = "two-stage: {replications: 300, per_shard: 100}"
+    TARGET = "figures/more/toy/fig1.csv"
+    SUMMARY = "results/paper/toy/errors/summary.csv"
 
     def test_new_shards_follow_the_old_which_stay_as_they_are(self, project):
-        shutil.rmtree(project / "figures/more", ignore_errors=True)  # kept ones count as made
-        edit(
-            project / "workflow/scales/paper.yaml",
-            self.SIZE,
-            "two-stage: {replications: 4, per_shard: 2}",
-        )
-        snakemake(project, "results/paper/baics/two-stage/summary.csv")
-        kept = list((project / "results/paper/baics/two-stage").iterdir())
-        kept += [
-            project / "figures/baics/two-stage.csv",
-            project / "results/paper/baics/instances.json",
-        ]
+        toy.alone_in(project, "toy", compiled=False)
+        snakemake(project, "figures/toy/fig1.csv")
+        kept = list((project / self.SUMMARY).parent.iterdir())
+        kept += [project / "figures/toy/fig1.csv", project / "results/paper/toy/instances.json"]
+        assert len(kept) == 2 + 1 + 2
         before = [(path.stat().st_mtime_ns, path.read_bytes()) for path in kept]
-        done = jobs(snakemake(project, self.TARGET, "--config", "replications=10"))
-        assert done == {("shard", "baics"): 3, ("summary", "baics"): 1, ("table", "baics"): 1}
+        done = jobs(snakemake(project, self.TARGET, "--config", "replications=100"))
+        assert done == {("shard", "toy"): 3, ("summary", "toy"): 1, ("table", "toy"): 1}
         assert [(path.stat().st_mtime_ns, path.read_bytes()) for path in kept] == before
         table = read_table(project / self.TARGET)
-        assert set(table.n[table.statistic == "error_rate"]) == {10}
+        assert set(table.n[table.statistic == "error_rate"]) == {100}
 
     def test_asking_again_does_nothing(self, project):
-        again = snakemake(project, self.TARGET, "--config", "replications=10")
+        again = snakemake(project, self.TARGET, "--config", "replications=100")
         assert nothing_to_do(again)
-        assert nothing_to_do(snakemake(project, "-n", "results/paper/baics/two-stage/summary.csv"))
+        assert nothing_to_do(snakemake(project, "-n", self.SUMMARY))
 
     def test_fewer_are_the_first_shards(self, project):
-        done = jobs(snakemake(project, self.TARGET, "--config", "replications=4"))
-        assert done == {("summary", "baics"): 1, ("table", "baics"): 1}
-        few = project / "results/more/baics/two-stage/summary.csv"
-        assert (
-            few.read_bytes() == (few.parents[3] / "paper/baics/two-stage/summary.csv").read_bytes()
-        )
+        done = jobs(snakemake(project, self.TARGET, "--config", "replications=40"))
+        assert done == {("summary", "toy"): 1, ("table", "toy"): 1}
+        few = project / self.SUMMARY.replace("paper", "more")
+        assert few.read_bytes() == (project / self.SUMMARY).read_bytes()
 
-    @pytest.mark.parametrize(
-        ("arguments", "said"),
-        [
-            ((TARGET,), "figures under figures/more need --config replications=N"),
-            (
-                ("results/smoke/baics/two-stage/summary.csv", "--config", "replications=10"),
-                "others take none",
-            ),
-            ((TARGET, "--config", "replications=5"), "multiple of per_shard, got 5 and 2; the n"),
-            (
-                (TARGET, "--config", "replications=many"),
-                "for baics/two-stage: replications: must be a",
-            ),
-            ((TARGET, "--config", "runs=10"), "--config runs: unknown, allowed is replications"),
-        ],
-    )
-    def test_a_mistake_is_one_line(self, project, arguments, said):
-        output = snakemake(project, "-n", *arguments, check=False)
+
+#: With a list of names and a list of settings, instead of a plan.
+ASKING = """
+include: "Snakefile"
+
+def made(name):
+    return any(each.is_producer(name) for each in workflow.rules)
+
+def refusal(scale, settings):
+    config.clear()
+    config.update(settings)
+    try:
+        return str(size_of(scale, "toy", "errors"))
+    except SystemExit as end:
+        return end.code
+
+for each in workflow.rules:
+    each.update_wildcard_constraints()
+asked = json.loads(Path("asked.json").read_text())
+answers = [[made(name) for name in asked[0]], [refusal(*words) for words in asked[1]]]
+Path("answers.json").write_text(json.dumps(answers))
+sys.exit(3)
+"""
+NAMES = (
+    "figures/smoke/toy/$(touch x).svg",
+    "figures/smoke/toy/a b.svg",
+    "figures/smoke/toy/a.b.svg",
+    "results/smoke/toy/a;b/summary.csv",
+    "results/smoke/toy/`x`/summary.csv",
+)
+GOOD_NAMES = ("figures/smoke/toy/a_b-1.svg", "results/smoke/toy/a-b/summary.csv")
+SETTINGS = (
+    ("smoke", {"replications": 10}, "others take none"),
+    ("more", {"replications": 50}, "multiple of per_shard, got 50 and 20; the next is 60"),
+    ("more", {"replications": "many"}, "for toy/errors: replications: must be a"),
+    ("more", {"runs": 10}, "--config runs: unknown, allowed is replications"),
+    ("more", {"replications": 60}, "replications=60 per_shard=20"),
+)
+
+
+@pytest.fixture(scope="class")
+def toys(project):
+    toy.alone_in(project, "toy", compiled=False)
+    return project
+
+
+@pytest.fixture(scope="class")
+def answers(toys):
+    (toys / "asking.smk").write_text("import json\n" + ASKING)
+    asked = [[*NAMES, *GOOD_NAMES], [words[:2] for words in SETTINGS]]
+    (toys / "asked.json").write_text(json.dumps(asked))
+    snakemake(toys, "-n", "--snakefile", "asking.smk", check=False)
+    return json.loads((toys / "answers.json").read_text())
+
+
+class TestRefused:
+    """What is not built."""
+
+    def test_names_that_a_shell_would_act_on_are_no_targets(self, answers):
+        made = dict(zip([*NAMES, *GOOD_NAMES], answers[0], strict=True))
+        assert [name for name in made if made[name]] == list(GOOD_NAMES)
+
+    def test_replications_that_cannot_be(self, answers):
+        for (*_, words), said in zip(SETTINGS, answers[1], strict=True):
+            assert words in said
+
+    def test_a_mistake_is_one_line(self, toys):
+        output = snakemake(toys, "-n", "figures/more/toy/fig1.csv", check=False)
+        said = "figures under figures/more need --config replications=N"
         assert said in output.splitlines()[-1]
         assert "Traceback" not in output
 
-
-class TestFreshClone:
-    def test_committed_figures_are_not_trusted_by_their_times(self, project):
-        """Figures are there, results are not: paper scale is to be rebuilt whole."""
-        listed = jobs(snakemake(project, "-n", "figures/all"))
-        assert listed["shard", "baics"] > 0
-        assert listed["table", "baics"] == len(BAICS.targets)
-
-    def test_bad_configuration_is_one_line_and_nothing_is_written(self, project):
-        edit(project / "workflow/scales/smoke.yaml", "example1: {", "example1: {rounds: 3, ")
-        output = snakemake(project, ALL, check=False)
+    def test_bad_configuration_is_one_line_and_nothing_is_written(self, toys):
+        edit(toys / "workflow/scales/smoke.yaml", "errors: {", "errors: {rounds: 3, ")
+        output = snakemake(toys, ALL, check=False)
         assert "Traceback" not in output
-        assert (
-            "error: workflow/scales/smoke.yaml: papers.baics.example1.rounds: unknown field"
-            in output
-        )
-        assert not (project / "results").exists()
+        said = "error: workflow/scales/smoke.yaml: papers.toy.errors.rounds: unknown field"
+        assert said in output
+        assert not (toys / "results").exists()
 
 
 class TestSite:
-    """From the committed figures, with another paper that has none."""
+    """Of a project with a toy that was never built, and with few files for pages of code."""
 
     SITE = "site/index.html"
+    API = "Interface\n=========\n\n.. autofunction:: bestarm.toy.steps.lead_of\n"
 
-    def test_a_fresh_clone_simulates_nothing(self, project):
-        toy.beside(project, "baics")
-        shutil.rmtree(project / "notebooks", ignore_errors=True)
-        assert jobs(snakemake(project, "-n", self.SITE)) == {("api", ""): 1, ("site", ""): 1}
-
-    def test_it_is_built_once(self, project):
-        snakemake(project, self.SITE)
+    def test_it_is_built_once_and_nothing_is_simulated(self, project):
+        toy.alone_in(project, "toy", compiled=False)
+        for folder in ("notebooks", "tests"):
+            shutil.rmtree(project / folder)
+        templates = project / "src/bestarm/pipeline/site/templates"
+        edit(templates / "base.html", "src/bestarm/", "src/bestarm/toy/")
+        edit(project / "README.md", "(src/bestarm/baics)", "(src/bestarm/toy)")
+        needed = ("readings", "findings", "papers", "arena")
+        for page in [*(project / "docs/api").glob("*.rst"), *(project / "docs").rglob("*.md")]:
+            if page.stem not in needed:
+                page.unlink()
+        (project / "docs/api/index.rst").write_text(self.API)
+        done = jobs(snakemake(project, self.SITE))
+        assert done == {("api", ""): 1, ("site", ""): 1}
         page = (project / "site/toy.html").read_text()
         assert "Not built yet" in page
         assert "not tested yet" in page
         assert 'href="toy.html"' in (project / self.SITE).read_text()
-        assert "bestarm.baics.TaSCS" in (project / "site/api/baics.html").read_text()
+        assert "bestarm.toy.steps.lead_of" in (project / "site/api/index.html").read_text()
         # Hidden ones are Snakemake's own.
         files = [f for f in (project / "site").rglob("[!.]*") if f.is_file()]
         assert (project / self.SITE).stat().st_mtime_ns == max(f.stat().st_mtime_ns for f in files)
-        assert nothing_to_do(snakemake(project, self.SITE))
 
     def test_new_file_times_rebuild_nothing(self, project):
-        (project / "figures/baics/fig2.csv").touch()
-        (project / "docs/design.md").touch()
+        (project / "figures/claims.csv").touch()
+        (project / "docs/papers.md").touch()
         assert nothing_to_do(snakemake(project, "-n", self.SITE))
 
-    @pytest.mark.parametrize("path", ["figures/baics/fig2.svg", "docs/readings.md"])
-    def test_an_edit_to_what_it_shows_rebuilds_it(self, project, path):
-        before = (project / path).read_bytes()
-        (project / path).write_bytes(before + b"\n")
-        assert jobs(snakemake(project, "-n", self.SITE)) == {("site", ""): 1}
-        (project / path).write_bytes(before)
+    def test_an_edit_to_what_it_shows_rebuilds_it(self, project):
+        with edits(project, [("docs/readings.md", "# ", "#  ")]):
+            assert jobs(snakemake(project, "-n", self.SITE)) == {("site", ""): 1}
 
     def test_a_lost_page_is_made_again(self, project):
+        """The run first removes the page that is asked for; this one ends before it makes it."""
         (project / "site/toy.html").unlink()
-        shutil.rmtree(project / "site/code")
-        snakemake(project, self.SITE)
-        assert (project / "site/toy.html").exists()
-        assert (project / "site/code/src/bestarm/index.html").exists()
+        snakemake(project, self.SITE, "--until", "api")
+        assert not (project / self.SITE).exists()
+        assert (project / "site/api/index.html").exists()
 
     def test_a_notebook_is_made_first(self, project):
         (project / "notebooks").mkdir()

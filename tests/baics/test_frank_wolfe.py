@@ -24,7 +24,8 @@ NONE = Instance(name="none", means=[[0.8, -0.9], [-0.9, -0.2]], weights=[0.5, 0.
 
 
 def halves(x, means, instance):
-    """Of every kind of alternative that exists half the cost at x, and its gradient: by cvxpy."""
+    """Half the cost at x of every kind of alternative that exists, and its gradient, both by
+    enumeration of active sets."""
     q, m = instance.problem[:2]
     best = reference.best_feasible_arm(means, q, m)
     found = []
@@ -35,7 +36,7 @@ def halves(x, means, instance):
         elif best is not None and k < 0:
             gradient[best, i] = means[best, i] ** 2 / 2
         elif best is not None and k != best:
-            shift = reference.swap_cost(x, means, q, m, best, k)[1]
+            shift = reference.swap_by_enumeration(x, means, q, m, best, k)[1]
             gradient[[best, k]] = shift**2 / 2
         else:
             continue

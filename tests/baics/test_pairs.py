@@ -63,7 +63,7 @@ def drawn(seed, n_groups=4):
 
 def rows_of(problem):
     """Weights of the means of both arms in their qualities, and M, as the references take them."""
-    scale = np.ones((2, problem.weights.size)) if problem.scale is None else problem.scale
+    scale = np.ones((2, problem.weights.size)) if problem.scale.size == 0 else problem.scale
     return problem.weights * scale, problem.constrained
 
 

@@ -63,7 +63,7 @@ def played(strategy, instance, chosen, cap, seed):
     return pairs, rewards, state
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("instance", [EXAMPLE1, NONE], ids=["example1", "none"])
 @pytest.mark.parametrize(
     ("strategy", "step", "tie_coins"),
@@ -183,8 +183,9 @@ def test_ties_are_broken_fairly_or_by_order():
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("instance", [EASY, NONE], ids=["easy", "none"])
 def test_errs_at_most_delta(strategy, instance):
-    """500 runs on an easy instance under the paper's text; false alarm below 1e-6 at rate delta."""
-    delta, n = 0.1, 500
+    """On an easy instance under the paper's text: a rule that errs in a share delta of its runs
+    fails once in 10^6 times, one that errs in 30% is seen with probability 0.99."""
+    delta, n = 0.1, 200
     cell = Cell(instance.name, strategy, {"delta": delta, "cap": 20_000}, "as-written")
     replicate = prepare(instance, cell)
     answers = [replicate(streams_of(99, r)).answer for r in range(n)]

@@ -16,9 +16,11 @@ from bestarm.cbmai.problem import (
     standard_form,
     truth,
 )
-from bestarm.cbmai.strategies import STRATEGIES
+from bestarm.cbmai.strategies import OF_PAPER, prepare
+from bestarm.common.paper import Cell
+from bestarm.common.tables import read_table
 from bestarm.core.inputs import InputError, load, parse
-from cbmai.runs import normals, simulate
+from bestarm.core.streams import streams_of
 
 GOOD = {"name": "x", "rewards": [1.0, 0.5], "costs": [[0.5, 1.5]], "bounds": [1.0]}
 #: Table 1: the costs of the arms whose rewards are printed in bold.
@@ -114,17 +116,13 @@ def test_random_instances_are_named_by_their_seed():
     assert one.name != random_instance(4).name
 
 
-def error_rates(name, budget, runs=10_000):
-    """Of each strategy, on independent runs."""
-    instance, problem, solution = stored(name)
-    rates, best = {}, (solution.basis + 1).tolist()
-    for i, strategy in enumerate(STRATEGIES):
-        rng = np.random.default_rng([5, i])
-        drawn = normals(strategy, problem, rng, runs)
-        found = [simulate(strategy, problem, instance.noise, budget, z).answer for z in drawn]
-        answers = [answer.tolist() for answer in found]
-        rates[strategy] = 1.0 - answers.count(best) / runs
-    return rates, runs
+def kept_errors(root, name, budget):
+    """Error rates of the paper's strategies in the kept table of Figure 3, and its runs per row."""
+    table = read_table(root / "figures/cbmai/fig3.csv")
+    table = table[(table.instance == name) & (table.x == budget)]
+    rows = table[table.statistic == "error_rate"].set_index("strategy")
+    assert rows.index.tolist() == list(OF_PAPER)
+    return rows.value.to_dict(), rows.n.iloc[0]
 
 
 def surely_less(p, q, runs, share=1.0):
@@ -141,14 +139,34 @@ def surely_less(p, q, runs, share=1.0):
         ("H3", ["SFSR", "SFSR-L", "USLP"]),
     ],
 )
-def test_hard_instances_are_hard_for_whom_the_paper_says(name, order):
-    """Figure 3: of two strategies side by side, the first errs less."""
-    rates, runs = error_rates(name, 2000)
+def test_hard_instances_are_hard_for_whom_the_paper_says(root, name, order):
+    """Figure 3, in the kept table: of two strategies side by side, the first errs less."""
+    rates, runs = kept_errors(root, name, 2000)
     for better, worse in itertools.pairwise(order):
         assert surely_less(rates[better], rates[worse], runs)
     if name == "H3":  # SFSR-L "struggles to perform much better than" USLP, unlike SFSR
         assert surely_less(rates["USLP"], rates["SFSR-L"], runs, share=2.5)
         assert surely_less(rates["SFSR"], rates["USLP"], runs, share=0.4)
+
+
+@pytest.mark.parametrize("strategy", OF_PAPER)
+@pytest.mark.parametrize("name", ["H1", "H2"])
+def test_kept_error_rates_are_those_of_this_code(root, name, strategy):
+    """Of 500 new runs; right code fails once in a million times for all six comparisons together.
+
+    If two strategies were exchanged whose rates differ by 0.14 or more, that would be seen with
+    probability 0.999.
+    """
+    runs, (instance, _, solution) = 500, stored(name)
+    rates, kept = kept_errors(root, name, 2000)
+    p = rates[strategy]
+    replicate = prepare(instance, Cell(name, strategy, {"budget": 2000}, "as-written"))
+    best = (solution.basis + 1).tolist()
+    wrong = sum(replicate(streams_of(12, r)).answer.tolist() != best for r in range(runs))
+    # the kept rate is an estimate too
+    spread = math.sqrt(1.0 + runs / kept)
+    low, high = (stats.binom(runs, p).ppf(q) for q in (1e-6 / 12, 1.0 - 1e-6 / 12))
+    assert abs(wrong - runs * p) <= spread * max(runs * p - low, high - runs * p)
 
 
 def test_h2_is_laid_out_as_in_appendix_a():

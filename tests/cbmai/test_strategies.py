@@ -98,11 +98,11 @@ def test_no_run_breaks_its_bounds(strategy, problem, spare, seed):
 
 @functools.cache
 def told(case, strategy):
-    """Runs of the slow version: 400 by name of the case."""
+    """Runs of the slow version: 60 by name of the case."""
     name = list(CASES).index(case), list(STRATEGIES).index(strategy)
     return [
         reference.run(strategy, CASES[case], NOISE, BUDGET, np.random.default_rng([*name, r]))
-        for r in range(400)
+        for r in range(60)
     ]
 
 
@@ -123,7 +123,10 @@ def as_normals(seen, strategy, problem):
 @both
 @pytest.mark.parametrize("case", CASES)
 def test_a_run_on_the_sums_is_the_run_on_the_pulls(case, strategy):
-    """Algorithm 1, pull by pull; the sums of its pulls, made standard, give the same run."""
+    """Algorithm 1, pull by pull; the sums of its pulls, made standard, give the same run.
+
+    The standardised sums are independent standard normals, so error rates are the same too.
+    """
     problem = CASES[case]
     for support, seen in told(case, strategy):
         drawn = as_normals(seen, strategy, problem)
@@ -131,29 +134,6 @@ def test_a_run_on_the_sums_is_the_run_on_the_pulls(case, strategy):
         assert found.pulls[: problem.n_unknown].tolist() == [len(pulls) for pulls in seen]
         nothing = [-1] * (problem.bounds.size + 1)
         assert (found.answer - 1).tolist() == (nothing if support is None else support)
-
-
-@both
-@pytest.mark.parametrize("case", CASES)
-def test_one_normal_a_sum_has_the_law_of_single_pulls(case, strategy):
-    """Error rates and mean pulls of each arm, of independent runs of the two.
-
-    5.7 standard errors: of 68 comparisons in all, a false alarm has a chance of 1e-6.
-    """
-    problem, rng = CASES[case], np.random.default_rng(8)
-    best = solve(problem).basis.tolist()
-    slow = [
-        [support != best, *(len(pulls) for pulls in seen)] for support, seen in told(case, strategy)
-    ]
-    runs = [
-        simulate(strategy, problem, NOISE, BUDGET, normals(strategy, problem, rng))
-        for _ in range(10_000)
-    ]
-    fast = [[(r.answer - 1).tolist() != best, *r.pulls[: problem.n_unknown]] for r in runs]
-    apart = np.mean(slow, axis=0) - np.mean(fast, axis=0)
-    error = np.sqrt(np.var(slow, axis=0) / len(slow) + np.var(fast, axis=0) / len(fast))
-    assert (np.abs(apart) <= stats.norm.isf(0.5e-6 / 68) * error).all()
-    assert 0.1 < np.mean(fast, axis=0)[0] < 0.9  # so that the comparison means something
 
 
 @both
@@ -179,7 +159,7 @@ def test_patience_errs_where_impatience_does(case):
         assert (solution is not None) == feasible
         best = (solution.basis + 1).tolist() if solution else [0] * (problem.bounds.size + 1)
         right = {"SFSR": 0, "SFSR-patient": 0}
-        for seed in range(2000):
+        for seed in range(300):
             drawn = normals("SFSR", problem, np.random.default_rng(seed))
             found = {s: simulate(s, problem, NOISE, BUDGET, drawn).answer.tolist() for s in right}
             better, worse = ("SFSR-patient", "SFSR")[:: 1 if feasible else -1]
@@ -210,13 +190,15 @@ def test_without_noise_the_answer_is_the_truth(strategy):
 
 
 @both
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(6))
 def test_permuting_the_arms_permutes_the_answer(strategy, seed):
     rng = np.random.default_rng(seed)
     costs = rng.uniform(0.0, 2.0, (1 + seed % 2, 7))
     problem = Problem(rng.normal(size=7), costs, np.ones(len(costs)), 7)
     order = rng.permutation(7)
-    moved = problem._replace(rewards=problem.rewards[order], costs=costs[:, order])
+    moved = problem._replace(
+        rewards=problem.rewards[order], costs=np.ascontiguousarray(costs[:, order])
+    )
     answers = [
         simulate(strategy, p, SHARP, 100, normals(strategy, p, rng)).answer
         for p in (problem, moved)
@@ -291,12 +273,13 @@ def test_uslp_errs_less_with_budget_as_theorem_2_says(fields, budgets):
     set of wrong estimates is nearly a half-space, and N / K pulls of each arm fall in it with
     probability Q(d sqrt(N / K)), Q the normal tail: about exp(-N exponent) / sqrt(N). So -ln error
     between two budgets rises faster than the exponent, as -ln Q does. That the boundary is bent
-    changes it by less than 10%; 5 standard errors of the counts are a false alarm below 1e-6.
-    The bound is met from below too, for Q is the law and not just a bound on it.
+    changes it by less than 10%; 5 standard errors of the counts are a false alarm below 1e-6. A
+    rise half as large again as expected is seen with probability 0.99. The bound is met from below
+    too, for Q is the law and not just a bound on it.
     """
     instance = Instance(name="x", **fields)
     known = truth_of(instance)
-    problem, rng, runs = instance.problem, np.random.default_rng(6), 100_000
+    problem, rng, runs = instance.problem, np.random.default_rng(6), 20_000
     wrong = []
     for budget in budgets:
         drawn = normals("USLP", problem, rng, runs)
@@ -311,18 +294,16 @@ def test_uslp_errs_less_with_budget_as_theorem_2_says(fields, budgets):
 
 def test_a_run_whose_scores_were_not_found_has_failed(monkeypatch):
     problem = CASES["one cost"]
-    world = steps.World(problem, NOISE, np.zeros(3))
+    world = steps.World(problem, NOISE, np.zeros(3), False)
     rules = rules_of("SFSR-L", problem, BUDGET)
     state = start(rules)
     drawn = normals("SFSR-L", problem, np.random.default_rng(0))
-    steps.pull_round(world, rules, state, drawn)
+    steps.pull_round.py_func(world, rules, state, drawn)
     monkeypatch.setattr(steps, "reduced_values", lambda work, n: False)
     steps.end_round.py_func(rules, state)
     monkeypatch.undo()
-    while state.counters[steps.PHASE] == steps.RUNNING:
-        steps.pull_round(world, rules, state, drawn)
-        steps.end_round(rules, state)
-    assert steps.outcome(state, problem).status == Status.FAILED
+    steps.play_rounds(world, rules, state, drawn)
+    assert steps.outcome.py_func(state, problem).status == Status.FAILED
     assert simulate("SFSR-L", problem, NOISE, BUDGET, drawn).status == Status.STOPPED
 
 
@@ -386,76 +367,41 @@ RATES = Instance(
 )
 
 
-def test_counts_of_a_round_have_the_binomial_law():
-    """Chi-square tests of sums, and of rewards and costs together: a false alarm in a million."""
-    n, runs = 7, 4000
-    problem, rng = RATES.problem, np.random.default_rng(3)
-    rules = rules_of("USLP", problem, n * 5)
-    world = steps.World(problem, RATES.noise, np.zeros(3), True)
-    found = np.zeros((runs, 2, 5))
-    for seen in found:
-        state = start(rules)
-        steps.pull_round_of_counts(world, rules, state, rng)
-        assert (state.pulls == n).all()
-        seen[:] = np.concatenate([state.rewards[None], state.costs]) * n
-    counts = np.round(found).astype(int)
-    np.testing.assert_allclose(found, counts, atol=1e-9)
-    assert (counts[:, 1, 0] == 0).all()
-    assert (counts[:, 0, 4] == n).all()
-    joint = stats.binom.pmf(np.arange(n + 1)[:, None], n, 0.6) * stats.binom.pmf(
-        np.arange(n + 1), n, 0.5
-    )
-    laws = [(counts[:, 0, 1] * (n + 1) + counts[:, 1, 1], joint.ravel())]
-    means = np.array([RATES.rewards, RATES.costs[0]])
-    laws += [
-        (counts[:, i, a], stats.binom.pmf(np.arange(n + 1), n, means[i, a]))
-        for i in range(2)
-        for a in range(5)
-        if 0.0 < means[i, a] < 1.0
-    ]
-    for drawn, law in laws:
-        often = np.bincount(drawn, minlength=law.size)
-        usual = runs * law >= 5.0
-        seen = np.append(often[usual], often[~usual].sum())
-        expected = runs * np.append(law[usual], law[~usual].sum())
-        kept = expected > 0.0
-        assert stats.chisquare(seen[kept], expected[kept]).pvalue > 1e-6 / len(laws)
+def told_binomials(rules, rng, most):
+    """Support, weights and pulls of a run told numpy's binomials of at most `most` pulls."""
+    state = start(rules)
+    while not steps.done(rules, state):
+        arms = range(5) if most > 1 else [steps.choose(rules, state, None)]
+        for arm in arms:
+            if n := min(int(steps.pulls_needed(rules, state, arm)), most):
+                sums = [rng.binomial(n, p) for p in (RATES.rewards[arm], RATES.costs[0][arm])]
+                steps.observe(rules, state, arm, np.array([*sums, n], dtype=float))
+    return *steps.answer(state, RATES.problem), state.pulls
 
 
 @both
 def test_a_run_of_counts_is_that_of_the_steps_told_them(strategy):
     """The same binomials, drawn by numpy, told as sums arm by arm."""
-    for seed in range(20):
+    rules = rules_of(strategy, RATES.problem, 200)
+    for seed in range(10):
         fused = prepare(RATES, cell(strategy, 200))(streams_of(seed, 0))
-        rng, rules = streams_of(seed, 0).environment, rules_of(strategy, RATES.problem, 200)
-        state = start(rules)
-        while not steps.done(rules, state):
-            for arm in range(5):
-                if n := int(steps.pulls_needed(rules, state, arm)):
-                    sums = [rng.binomial(n, p) for p in (RATES.rewards[arm], RATES.costs[0][arm])]
-                    steps.observe(rules, state, arm, np.array([*sums, n], dtype=float))
-        support, _ = steps.answer(state, RATES.problem)
+        rng = streams_of(seed, 0).environment
+        support, weights, pulls = told_binomials(rules, rng, most=200)
         np.testing.assert_array_equal(support + 1, fused.answer)
-        np.testing.assert_array_equal(state.pulls, fused.pulls)
+        np.testing.assert_allclose(weights, fused.weights, rtol=1e-9)
+        np.testing.assert_array_equal(pulls, fused.pulls)
 
 
 @both
-def test_pulls_of_0_and_1_err_as_often_as_their_counts(strategy):
-    """Pull by pull each is 0 or 1; error rates differ by less than 5 standard errors."""
-    runs, budget, right = 2000, 200, truth_of(RATES).answer
-    assert any(right)
-    made, each = strategies_steps(RATES, cell(strategy, budget)), np.zeros((2, runs), bool)
-    fused = prepare(RATES, cell(strategy, budget))
-    for run in range(runs):
-        each[0, run] = fused(streams_of(1, run)).answer.tolist() != right
-        rng = streams_of(2, run).environment
-        state, _ = made.strategy.play(made.world, made.rules, made.cap, rng, rng)
-        support, _ = steps.answer(state, RATES.problem)
-        each[1, run] = (support + 1).tolist() != right
-    errors = each.mean(axis=1)
-    assert 0.02 < errors.min() < errors.max() < 0.98
-    spread = math.sqrt((errors * (1.0 - errors)).sum() / runs)
-    assert abs(errors[0] - errors[1]) < 5.0 * spread
-    rng = np.random.default_rng(0)
-    pulled = [steps.pull(made.world, state, 1, rng).copy() for _ in range(50)]
-    assert {tuple(one) for one in pulled} == {(a, b, 1.0) for a in (0.0, 1.0) for b in (0.0, 1.0)}
+def test_pulls_of_0_and_1_are_numpys(strategy):
+    """Pull by pull each is a binomial of one pull: the same run as of the steps told those."""
+    made = strategies_steps(RATES, cell(strategy, 60))
+    for seed in range(5):
+        rng = streams_of(seed, 0).environment
+        state, stopped = made.strategy.play(made.world, made.rules, made.cap, rng, rng)
+        assert stopped
+        rng = streams_of(seed, 0).environment
+        support, weights, pulls = told_binomials(made.rules, rng, most=1)
+        np.testing.assert_array_equal(steps.answer(state, RATES.problem)[0], support)
+        np.testing.assert_allclose(steps.answer(state, RATES.problem)[1], weights, rtol=1e-9)
+        np.testing.assert_array_equal(state.pulls, pulls)

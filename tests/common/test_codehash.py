@@ -11,9 +11,19 @@ from bestarm.common.codehash import code_hash, imported_modules
 SHARD = ("bestarm.pipeline.shard", "bestarm.baics.strategies")
 
 
+PARSED = {}
+
+
+def meaning(source, parse=codehash._meaning.__wrapped__):
+    """`codehash._meaning`, once per content instead of per path."""
+    text = source.read_text()
+    if text not in PARSED:
+        PARSED[text] = parse(source)
+    return PARSED[text]
+
+
 def forget():
     """What is remembered of files as they were."""
-    codehash._meaning.cache_clear()
     code_hash.cache_clear()
 
 
@@ -23,6 +33,7 @@ def package(tmp_path, monkeypatch):
     copy = tmp_path / "bestarm"
     shutil.copytree(codehash.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(codehash, "PACKAGE", copy)
+    monkeypatch.setattr(codehash, "_meaning", meaning)
 
     def edit(path, old, new):
         file = copy / path
@@ -85,6 +96,19 @@ def test_simulation_does_not_depend_on_pictures_or_other_papers():
         m.endswith((".plots", ".cells", ".targets", ".statistics", ".reference")) for m in found
     )
     assert {m.split(".")[1] for m in found} <= {"core", "common", "pipeline", "baics"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from bestarm.core import simplex",
+        "import bestarm.core.simplex",
+        "from bestarm.core.simplex import project_to_simplex",
+    ],
+)
+def test_modules_are_followed_however_they_are_imported(package, line):
+    (codehash.PACKAGE / "other.py").write_text(line)
+    assert "bestarm.core.simplex" in imported_modules("bestarm.other")
 
 
 def test_a_simulation_job_loads_no_plots(root):

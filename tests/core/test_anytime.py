@@ -49,7 +49,7 @@ def test_the_mixture_of_streams_reaches_its_level_where_the_threshold_says(n0):
     rng = np.random.default_rng(1)
     counts, level = np.array([3.0, 50.0, 2000.0]), 3.2
     beta = mixture_threshold(level, counts, n0)
-    for _ in range(20):
+    for _ in range(5):
         direction = rng.normal(size=3)
         errors = direction * np.sqrt(2 * beta / (shrunk_counts(counts, n0) @ direction**2))
         total = 0.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
@@ -19,6 +19,7 @@ from bestarm.core.bases import (
 
 #: Agreement of two ways to solve the same systems: entries near 1, determinants over 1e-9.
 EXACT = {"rtol": 1e-7, "atol": 1e-9}
+some = settings(max_examples=80)
 
 
 @st.composite
@@ -100,6 +101,7 @@ def test_steps_that_do_not_end_are_told(monkeypatch):
     assert again.scores[3] == pytest.approx(0.1)
 
 
+@some
 @given(programs())
 def test_scores_are_those_of_brute_force(program):
     optimum, scores, _ = scored(program)
@@ -107,6 +109,7 @@ def test_scores_are_those_of_brute_force(program):
     assert optimum == scores.max()
 
 
+@some
 @given(programs(bounded=True))
 def test_optimum_is_that_of_highs(program):
     assume(np.linalg.matrix_rank(program[0]) == program[1].size)  # otherwise there is no basis
@@ -115,6 +118,7 @@ def test_optimum_is_that_of_highs(program):
     assert optimum == pytest.approx(-np.inf if found is None else found[0], rel=1e-9, abs=1e-9)
 
 
+@some
 @given(programs())
 def test_optimal_basis_attains_the_optimum(program):
     matrix, rhs, values = program
@@ -126,6 +130,7 @@ def test_optimal_basis_attains_the_optimum(program):
     assert values[basis] @ x == pytest.approx(optimum, rel=1e-7, abs=1e-9)
 
 
+@some
 @given(programs())
 def test_of_equal_columns_the_first_is_kept(program):
     """Repeating the last column gives bases whose values are equal to the last bit."""
@@ -139,6 +144,7 @@ def test_of_equal_columns_the_first_is_kept(program):
 
 
 @pytest.mark.parametrize("factor", [3.0, -3.0])
+@some
 @given(programs())
 def test_dependent_columns_are_in_no_basis_together(factor, program):
     """Every column and a multiple of it, of which no pair is elsewhere exactly dependent."""
@@ -157,6 +163,7 @@ def test_no_feasible_basis():
     np.testing.assert_array_equal(work.basis, 7)
 
 
+@some
 @given(programs(bounded=True))
 def test_reduced_values_certify_the_optimum(program):
     """From any feasible basis: lambda is feasible for the dual program, and b . lambda optimal.
@@ -175,6 +182,7 @@ def test_reduced_values_certify_the_optimum(program):
         assert rhs @ multipliers == pytest.approx(optimum, rel=1e-6, abs=1e-8)
 
 
+@some
 @given(programs(bounded=True, whole=False))
 def test_a_unique_dual_solution_is_that_of_the_optimal_basis(program):
     """Of normal entries no coordinate is 0."""
@@ -185,6 +193,7 @@ def test_a_unique_dual_solution_is_that_of_the_optimal_basis(program):
     np.testing.assert_allclose(reduced(program, best), values - matrix.T @ multipliers, **EXACT)
 
 
+@some
 @given(programs(bounded=True, whole=False))
 def test_reduced_values_are_the_lagrangian_scores(program):
     optimum, _, basis = scored(program)
@@ -193,6 +202,7 @@ def test_reduced_values_are_the_lagrangian_scores(program):
     np.testing.assert_allclose(over, reference.lagrangian_scores(*program), rtol=1e-6, atol=1e-7)
 
 
+@some
 @given(programs())
 def test_basic_solution_solves_or_says_singular(program):
     matrix, rhs, values = program

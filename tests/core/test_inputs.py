@@ -1,7 +1,7 @@
 """Errors of input: one line, naming the file, the field and what is allowed."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bestarm.core.inputs import (
@@ -94,6 +94,7 @@ def test_a_number_written_as_text_by_yaml_is_read(tmp_path):
     assert load(Sample, tmp_path / "x.yaml").delta == 1e-3
 
 
+@settings(max_examples=80)
 @given(
     st.recursive(
         st.none() | st.floats() | st.text() | st.integers(),

@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -40,39 +41,84 @@ def test_cells_spread_around_the_nominal_one():
     np.testing.assert_array_equal(factors, cells())
 
 
-@pytest.fixture(scope="module")
-def two():
-    """A gentle and a harsh policy, the real simulator, few cycles."""
+NOMINAL = np.ones(len(battery.SPREAD_BY))
+
+
+@pytest.mark.long
+def test_the_real_simulator():
+    """Capacity never grows, more current is a shorter life, cells differ, and runs do not.
+
+    Over two blocks, the second of which begins where the first ended.
+    """
     pytest.importorskip("pybamm")
-    nominal = np.ones(len(battery.SPREAD_BY))
-    found = {}
-    for policy in (GENTLE, HARSH):
-        rig = battery.Rig(policy, block=3)
-        found[policy] = rig.capacities(6, nominal), rig.capacities(3, 1.3 * nominal)
-    return found
+    rigs = {policy: battery.Rig(policy, block=3) for policy in (GENTLE, HARSH)}
+    nominal = {policy: rig.capacities(6, NOMINAL) for policy, rig in rigs.items()}
+    other = rigs[GENTLE].capacities(3, 1.3 * NOMINAL)
+    for capacities in (*nominal.values(), other):
+        assert (np.diff(capacities) <= 0.0).all()
+        assert 3.0 < capacities[-1] < capacities[0] < 6.0
+    assert life(nominal[HARSH]) < life(nominal[GENTLE])
+    assert life(nominal[GENTLE]) != life(other)
+    again = battery.Rig(GENTLE, block=3).capacities(6, NOMINAL)
+    np.testing.assert_array_equal(again, nominal[GENTLE])
 
 
-def test_capacity_never_grows(two):
-    for nominal, other in two.values():
-        for capacities in (nominal, other):
-            assert (np.diff(capacities) <= 0.0).all()
-            assert 3.0 < capacities[-1] < capacities[0] < 6.0
-
-
-def test_more_current_is_a_shorter_life(two):
-    assert life(two[HARSH][0]) < life(two[GENTLE][0])
-
-
-def test_cells_differ_and_runs_do_not(two):
-    nominal, other = two[GENTLE]
-    assert life(nominal) != life(other)
-    again = battery.Rig(GENTLE, block=3).capacities(6, np.ones(len(battery.SPREAD_BY)))
-    np.testing.assert_array_equal(again, nominal)
-
-
+@pytest.mark.long
 def test_a_policy_that_hits_the_cut_off_is_refused():
     pytest.importorskip("pybamm")
     assert battery.try_policy((20.0, 20.0, 20.0, 20.0), long=2, short=2) is None
+
+
+class Step(dict):
+    """A step of a cycle as PyBaMM gives it; charge passes only in the last one."""
+
+    def __init__(self, cycle, termination):
+        passed = SimpleNamespace(entries=np.array([1.0, 6.0 - 0.01 * cycle]))
+        super().__init__({"Discharge capacity [A.h]": passed})
+        self.termination = termination
+
+
+class Simulation:
+    """Two cycles per call, of 5 A.h less 0.01 per cycle, with steps that end as told."""
+
+    def __init__(self, *terminations):
+        self.terminations, self.begun = terminations, []
+
+    def solve(self, *, inputs, starting_solution, **_):
+        self.begun.append((inputs, starting_solution))
+        first = starting_solution or 0
+        cycles = [
+            SimpleNamespace(steps=[Step(number, end) for end in self.terminations])
+            for number in range(first + 2)
+        ]
+        return SimpleNamespace(cycles=cycles[-2:], last_state=first + 2)
+
+
+def rig_of(*terminations):
+    """A rig of four charging steps and two more, without PyBaMM."""
+    rig = object.__new__(battery.Rig)
+    rig.block, rig.cycle, rig.simulation = 2, (None,) * 6, Simulation(*terminations)
+    return rig
+
+
+def test_blocks_follow_each_other_and_every_cycle_counts():
+    rig = rig_of(*["final time"] * 4, "event", "event")
+    np.testing.assert_allclose(rig.capacities(4, 2.0 * NOMINAL), 5.0 - 0.01 * np.arange(4))
+    assert [start for _, start in rig.simulation.begun] == [None, 2]
+    wanted = {name: 2.0 * value for name, value in battery.SPREAD_BY.items()}
+    assert all(inputs == wanted for inputs, _ in rig.simulation.begun)
+
+
+@pytest.mark.parametrize("step", range(4))
+def test_charging_that_ends_before_its_time_is_refused(step):
+    ends = ["final time"] * 4
+    ends[step] = "event: cut-off"
+    assert rig_of(*ends, "event", "event").capacities(2, NOMINAL) is None
+
+
+def test_a_cycle_without_its_last_step_is_an_error():
+    with pytest.raises(RuntimeError, match="not simulated to its end"):
+        rig_of(*["final time"] * 4, "event").capacities(2, NOMINAL)
 
 
 def test_the_table_that_is_kept():

@@ -68,7 +68,7 @@ def test_intervals_are_the_formulas(feedback, split, pooled):
     """Random pulls, scales and delta: centre and half-width to 1e-9; both choices occur."""
     rng = np.random.default_rng(5)
     with_partial = 0
-    for _ in range(60):
+    for _ in range(30):
         finished, running = random_pulls(rng, feedback)
         if not finished and not running:
             continue

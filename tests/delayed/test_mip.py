@@ -12,7 +12,7 @@ from bestarm.delayed.data.corridors import SIDE, corridor, joining_tree, neighbo
 from bestarm.delayed.data.forecast import split_instances
 from bestarm.delayed.data.recorded import TABLES, digest, table_path, traces
 
-NAMES = ("none", "gomory", "cmir+knapsack", "gomory+cmir+flow+zerohalf+knapsack")
+NAMES = ("none", "gomory+cmir+flow+zerohalf+knapsack")
 
 
 @pytest.mark.parametrize("number", range(20))
@@ -53,10 +53,10 @@ def test_the_cheapest_path_is_taken():
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    """Two instances, four arms, the real solver."""
+    """Two instances, two arms, the real solver."""
     pytest.importorskip("pyscipopt")
     out = tmp_path_factory.mktemp("mip") / "traces.parquet"
-    cuts.make(out, 2, instances=2, names=NAMES)
+    cuts.make(out, 1, instances=2, names=NAMES)
     return out
 
 
@@ -75,7 +75,7 @@ def check(table):
 
 def test_bounds_of_the_real_solver(small):
     table = pq.read_table(small).to_pandas()
-    assert table.groupby(["instance", "arm"], observed=True).ngroups == 8
+    assert table.groupby(["instance", "arm"], observed=True).ngroups == 4
     assert table.arm.cat.categories.tolist() == list(NAMES)
     check(table)
     last = table.groupby(["instance", "arm"], observed=True).last()
@@ -84,9 +84,18 @@ def test_bounds_of_the_real_solver(small):
         assert same.lower.nunique() == 1  # an optimum does not depend on the cuts
 
 
-def test_another_run_gives_the_same_bytes(small, tmp_path):
-    cuts.make(tmp_path / "x.parquet", 1, instances=2, names=NAMES)
-    assert (tmp_path / "x.parquet").read_bytes() == small.read_bytes()
+def test_another_run_gives_the_rows_that_are_kept(small):
+    kept = yaml.safe_load(table_path("mip").with_name("provenance.yaml").read_text())
+    if f"SCIP {cuts.scip().Model().version()} " not in kept["what"]:
+        pytest.skip("rows are those of one version of SCIP")
+    rows = pq.read_table(table_path("mip")).to_pandas().query("instance < 2 and arm in @NAMES")
+    ours = pq.read_table(small).to_pandas()
+    assert len(ours) == len(rows)
+    for name in ("instance", "arm", "step", "lower", "upper"):
+        np.testing.assert_array_equal(ours[name], rows[name])
+
+
+def test_a_table_has_its_provenance_beside_it(small):
     provenance = yaml.safe_load((small.parent / "provenance.yaml").read_text())
     assert provenance["sha256"] == hashlib.sha256(small.read_bytes()).hexdigest()
     assert sorted(p.name for p in small.parent.iterdir()) == ["provenance.yaml", "traces.parquet"]

@@ -111,7 +111,7 @@ def test_how_far_the_programs_optimiser_is_from_the_best_split():
     """Half-widths differ by less than 0.4%, over both families and all F and P that occur."""
     rng = np.random.default_rng(4)
     for sigma, sigma_p, arms, delay in ((0.03, 0.03, 10, 50), (0.5, 0.25, 100, 100)):
-        for _ in range(150):
+        for _ in range(50):
             n, pulls = int(rng.integers(1, arms + 1)), int(np.exp(rng.uniform(0, 4)))
             pieces = [(2 * sigma, pulls, 1.0), (2 * sigma_p, rng.integers(1, delay), 1.0 / pulls)]
             widths = []

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bestarm.core.compile import jit
 from bestarm.delayed import reference
 from bestarm.delayed.bounds import (
     BIASED,
@@ -31,6 +30,8 @@ FEEDBACKS = {"full": FULL, "incremental": INCREMENTAL, "unbiased": UNBIASED, "bi
 SPLITS = {"optimal": OPTIMAL, "published": PUBLISHED, "guaranteed": GUARANTEED}
 FORMS = SPLITS | {"mixture": MIXTURE}
 MEANS = np.array([1.0, 5.0, 3.2, 0.3, 4.0, 2.0])
+#: The second and the third best arm further apart, for shorter races.
+APART = np.array([1.0, 5.0, 3.0, 0.3, 4.6, 2.0])
 BIAS = np.array([0.5, -1.0, 2.0, 0.0, -3.0, 1.0])
 BIG = 10**9
 
@@ -164,21 +165,21 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_same_run_as_the_literal_algorithm(case):
-    """Same streams, same time, sets and pulls: two seeds of a hundred updates or more."""
-    for seed in range(2):
-        fast, slow = compiled(seed, **case), literal(seed, **case)
-        assert fast.time == slow.time
-        assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow.accepted
-        assert set(np.flatnonzero(fast.sets == REJECTED)) == slow.rejected
-        assert fast.stopped == (len(slow.accepted) + len(slow.rejected) == MEANS.size)
-        np.testing.assert_array_equal(fast.finished, counts(slow.finished, MEANS.size))
-        np.testing.assert_array_equal(fast.cancelled, counts(slow.cancelled, MEANS.size))
-        log = [(arm, centre, width) for *_, arm, centre, width in slow.log]
-        last = {arm: centre for arm, centre, _ in log}
-        for arm, centre in last.items():
-            assert fast.centres[arm] == pytest.approx(centre, abs=1e-9)
-        off = any(abs(centre - MEANS[arm]) > width for arm, centre, width in log)
-        assert fast.missed == off
+    """Same streams, same time, sets and pulls; a race of up to some hundred updates."""
+    seed = CASES.index(case)
+    fast, slow = (race(seed, means=APART, **case) for race in (compiled, literal))
+    assert fast.time == slow.time
+    assert set(np.flatnonzero(fast.sets == ACCEPTED)) == slow.accepted
+    assert set(np.flatnonzero(fast.sets == REJECTED)) == slow.rejected
+    assert fast.stopped == (len(slow.accepted) + len(slow.rejected) == APART.size)
+    np.testing.assert_array_equal(fast.finished, counts(slow.finished, APART.size))
+    np.testing.assert_array_equal(fast.cancelled, counts(slow.cancelled, APART.size))
+    log = [(arm, centre, width) for *_, arm, centre, width in slow.log]
+    last = {arm: centre for arm, centre, _ in log}
+    for arm, centre in last.items():
+        assert fast.centres[arm] == pytest.approx(centre, abs=1e-9)
+    off = any(abs(centre - APART[arm]) > width for arm, centre, width in log)
+    assert fast.missed == off
 
 
 @pytest.mark.parametrize("feedback", FEEDBACKS)
@@ -208,7 +209,7 @@ def test_every_pull_of_the_literal_race_ends_once():
 @pytest.mark.parametrize(("batch", "limit"), [(1, 1), (4, 1), (7, 3), (3, 10)])
 def test_batch_limits(batch, limit):
     """At most b pulls run, and r of an arm; as many as these allow, while arms survive."""
-    case = {"batch": batch, "limit": limit, "delay": (3, 9)}
+    case = {"batch": batch, "limit": limit, "delay": (3, 9), "means": APART}
     slow = literal(1, **case)
     assert slow.most == min(batch, limit * MEANS.size)
     assert slow.most_of_an_arm <= limit
@@ -334,11 +335,10 @@ def test_ties_between_arms_within_the_top_are_harmless():
     assert capped.time == 5000
 
 
-@jit
 def increments(reward, delay, sigma, coins):
-    seen = np.zeros(delay)
+    seen, draw = np.zeros(delay), increment.py_func
     for age in range(1, delay):
-        seen[age - 1] = increment(reward - seen.sum(), delay - age + 1, delay, sigma, coins)
+        seen[age - 1] = draw(reward - seen.sum(), delay - age + 1, delay, sigma, coins)
     seen[-1] = reward - seen.sum()
     return seen
 

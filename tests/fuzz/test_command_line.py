@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bestarm.pipeline.client import SHORT
@@ -59,6 +59,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(COMMANDS, st.lists(WORDS | OPTIONS, max_size=4))
 @example(["run", "mine.yaml"], ["--cap", str(2**63)])
 @example(["run", "mine.yaml"], ["--reps", str(10**12)])

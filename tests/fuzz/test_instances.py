@@ -18,7 +18,7 @@ BAICS = b"paper: baics\nmeans: [[0.9, 0.8], [0.7, -0.9]]\nweights: [0.5, 0.5]\n"
 LINEAR = b"paper: linear\ntheta: [1, 2]\narms: "
 
 
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(content=files(INSTANCES))
 @example(content=b"paper: [baics]")
 @example(content=BAICS + b"name: '[/x]'\narms: ['[/y]', '[red]']")
@@ -45,7 +45,7 @@ def test_instance_files(folder, content):
     assert tree(folder) == before
 
 
-@settings(max_examples=settings.default.max_examples // 2)
+@settings(max_examples=settings.default.max_examples // 4)
 @given(content=damaged([ARMS]) | st.binary(max_size=60))
 @example(content=b'"' + b"1" * 200_000)  # longer than the csv module reads
 def test_files_of_arms(folder, content):

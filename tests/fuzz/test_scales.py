@@ -1,7 +1,7 @@
 """Scale files of any content are read, or refused in one line."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.scales import Scale, read_scale
@@ -13,6 +13,7 @@ def path(tmp_path_factory):
     return tmp_path_factory.mktemp("scales") / "scale.yaml"
 
 
+@settings(max_examples=settings.default.max_examples // 2)
 @given(content=files(SCALES))
 @example(content=b"seed: 0x" + b"f" * 5000 + b"\npapers: {}")
 def test_scale_files(path, content):

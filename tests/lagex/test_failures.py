@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
-from bestarm.lagex import exploration, full_adagrad, strategies
+from bestarm.lagex import exploration, full_adagrad
 from bestarm.lagex.exploration import choose, done
 from bestarm.lagex.failures import counted
 from bestarm.lagex.interactive import LAGEX, CTnS, Uniform
@@ -164,9 +165,8 @@ def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
         assert len(list(islice(arms, cap))) == cap
         return state, False
 
-    monkeypatch.setattr(exploration, "PLAY", play)
+    monkeypatch.setattr(exploration, "STEPS", SimpleNamespace(play=play))
     monkeypatch.setattr(exploration, "done", look)
-    monkeypatch.setattr(strategies, "run", exploration.run.py_func)
     cell = Cell(EASY.name, "Uniform", {"cap": 5, "delta": 1e-9}, "as-written")
     run = prepare(EASY, cell)(streams_of(0, 0))
     assert run.status == (Status.FAILED if lost_at == 6 else Status.CAPPED)

@@ -48,8 +48,8 @@ from bestarm.lagex.slsqp import Minimum
 
 FOLDER = data_folder() / "lagex-programs"
 MODELS = {"hard": setup1(HARD).model, "easy": setup1(EASIER).model}
-#: How many rounds of a recorded run are computed again, 15 by default.
-SAMPLED = {"LAGEX": 12, "LATS": 6}
+#: How many rounds of a recorded run are computed again, 8 by default.
+SAMPLED = {"LAGEX": 6, "LATS": 4}
 #: SLSQP's points on flat objectives and at kinks are those of one version of SciPy, and depend on
 #: the last bits of sums: with two threads instead of one, LATS pulls another arm in 2% of rounds.
 RECORDED = yaml.safe_load((FOLDER / "provenance.yaml").read_text())["versions"]["scipy"]
@@ -110,7 +110,7 @@ def replay(name, instance, seed):
     rows = recorded()[name, instance, seed]
     state = started(name, rows)
     k = state.means.size
-    sampled = set(range(k + seed, len(rows), len(rows) // SAMPLED.get(name, 15)))
+    sampled = set(range(k + seed, len(rows), len(rows) // SAMPLED.get(name, 8)))
     if name == "LAGEX":  # and those whose multiplier is largest
         largest = rows[rows.multiplier.notna()].multiplier.map(max).nlargest(3)
         sampled |= set(rows.t[largest.index[largest > 1e-3]])

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 def multipliers():
     """Positive, zero and negative."""
     rng = np.random.default_rng(0)
-    for _ in range(300):
+    for _ in range(100):
         d = int(rng.integers(1, 4))
         slacks = rng.normal(size=d) * 10.0 ** rng.uniform(-6, 1)
         value = rng.choice([0.0, 10.0 ** rng.uniform(-16, 1)])
@@ -54,7 +54,7 @@ def multipliers():
 
 def projections(k):
     rng = np.random.default_rng(k)
-    for _ in range(20):
+    for _ in range(8):
         point, rows = rng.dirichlet(np.ones(k)), rng.normal(size=(2, k))
         limits = rows.mean(axis=1) + rng.uniform(-0.1, 0.3, 2)
         left, right = simplex_rows(k)
@@ -75,7 +75,7 @@ def steps_of_adagrad(k):
     """The distance has a kink, and is flat where all entries of the move are negative."""
     rng = np.random.default_rng(k)
     region = simplex_rows(k)
-    for centre in np.repeat([-0.3, 0.0, 0.3], 10):
+    for centre in np.repeat([-0.3, 0.0, 0.3], 4):
         before, move = rng.dirichlet(np.ones(k)), rng.normal(centre, 0.2, k)
         theirs = minimize(
             lambda x, before=before, move=move: np.abs(x - before + move).sum(),
@@ -93,7 +93,7 @@ def steps_of_adagrad(k):
 
 def games_in_a_box(k, sums, tolerance):
     rng = np.random.default_rng(k)
-    for _ in range(10):
+    for _ in range(4):
         (policy, *others), means = rng.dirichlet(np.ones(k), 5), rng.normal(size=k)
         others, start, rows = np.array(others), rng.dirichlet(np.ones(k)), rng.normal(size=(2, k))
         limits = rows @ start + rng.uniform(0.0, 0.3, 2)

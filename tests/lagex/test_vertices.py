@@ -145,7 +145,7 @@ def test_random_sets_are_empty_where_a_linear_program_says_so(scale):
     """Of estimates after a pull or two; those within 1e-6 of the border are left out."""
     rng = np.random.default_rng(11)
     seen = {True: 0, False: 0}
-    for _ in range(300):
+    for _ in range(120):
         means, matrix = rng.normal(size=4), scale * rng.normal(size=(3, 4))
         limits = scale * rng.normal(size=3) * 0.5
         found = [
@@ -155,7 +155,7 @@ def test_random_sets_are_empty_where_a_linear_program_says_so(scale):
         if empty == (found[0] is None):
             assert (alternatives(means, matrix, limits, 0.0) is None) == empty
             seen[empty] += 1
-    assert min(seen.values()) > 30
+    assert min(seen.values()) > 12
 
 
 def test_a_single_policy_has_no_alternatives():
@@ -283,10 +283,11 @@ def test_more_columns_than_bits_are_refused():
         )
 
 
-def test_policies_with_too_many_bases_are_refused():
+def test_policies_with_too_many_bases_are_refused(monkeypatch):
     """So that a bound is never one over part of the vertices."""
+    monkeypatch.setattr(vertices, "LISTED", 48)
     rng = np.random.default_rng(5)
-    means, matrix = rng.normal(size=40), rng.uniform(size=(4, 40))
+    means, matrix = rng.normal(size=10), rng.uniform(size=(4, 10))
     with pytest.raises(ArithmeticError, match="more than"):
         every_alternative(means, matrix, matrix.mean(axis=1))
 

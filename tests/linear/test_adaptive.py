@@ -1,7 +1,5 @@
 """Fully-Adaptive and LinGapE: the same runs as literal ones that look at everything every pull."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
 
@@ -28,45 +26,53 @@ from bestarm.linear.least_squares import REFACTOR, make_fit, refit
 from linear.instances import WIDTHS, drawn
 
 SIZES = [(1, 3), (2, 3), (2, 5), (3, 4), (3, 6)]
-CAP = 1200
+CAP = 600
+rules = pytest.mark.parametrize("rule", [TWO_STEP, ARGMIN_MAX], ids=["two-step", "argmin-max"])
 
 
 def fully_adaptive(seed, size, width, rule, ridge, cap=CAP, strength=0.6):
+    """The fit and the result of a run, and the generator of its normals."""
     arms, _, means = drawn(seed, *size, strength=strength)
-    fit = make_fit(arms, ridge)
-    pairs = all_pairs(size[1])
-    rng = np.random.default_rng(seed)
-    return fit, run_fully_adaptive(fit, means, width, pairs, rule, cap, rng)
+    fit, pairs, rng = make_fit(arms, ridge), all_pairs(size[1]), np.random.default_rng(seed)
+    with in_blocks(rng) as normals:
+        found = run_fully_adaptive(fit, means, width, pairs, rule, cap, normals)
+    return fit, found, rng
 
 
-@pytest.mark.parametrize("ridge", [0.0, 1.0])
-@pytest.mark.parametrize("rule", [TWO_STEP, ARGMIN_MAX], ids=["two-step", "argmin-max"])
+def same_as_literal(size, width, rule, ridge, cap=CAP, strength=0.6):
+    """Compares a run with a literal one; its pulls.
+
+    The generator goes on after the last normal, also after the end of a block.
+    """
+    arms, _, means = drawn(3, *size, strength=strength)
+    fit, found, rng = fully_adaptive(3, size, width, rule, ridge, cap, strength)
+    same = np.random.default_rng(3)
+    *wanted, counts = reference.run_fully_adaptive(
+        arms, means, lambda n: radius(width, n), rule, ridge, cap, same
+    )
+    assert found == tuple(wanted)
+    np.testing.assert_array_equal(fit.counts, counts)
+    assert rng.standard_normal() == same.standard_normal()
+    return found[0]
+
+
+@rules
 @pytest.mark.parametrize("width", WIDTHS)
-def test_fully_adaptive_pulls_what_a_look_at_every_pull_does(width, rule, ridge):
-    w = WIDTHS[width]
+def test_fully_adaptive_pulls_what_a_look_at_every_pull_does(width, rule):
     for size in SIZES:
-        arms, _, means = drawn(3, *size, strength=0.6)
-        fit, found = fully_adaptive(3, size, w, rule, ridge)
-        *wanted, counts = reference.run_fully_adaptive(
-            arms, means, lambda n: radius(w, n), rule, ridge, CAP, np.random.default_rng(3)
-        )
-        assert found == tuple(wanted)
-        np.testing.assert_array_equal(fit.counts, counts)
+        same_as_literal(size, WIDTHS[width], rule, ridge=0.0)
 
 
-@pytest.mark.parametrize("rule", [TWO_STEP, ARGMIN_MAX], ids=["two-step", "argmin-max"])
-def test_normals_in_blocks_make_the_same_run(rule):
-    """Over the end of many blocks, and the generator goes on after the last normal."""
-    arms, _, means = drawn(3, 2, 5, strength=0.05)
-    runs = []
-    for blocks in (False, True):
-        fit, rng = make_fit(arms, 0.0), np.random.default_rng(0)
-        with in_blocks(rng) if blocks else nullcontext(rng) as normals:
-            width = WIDTHS["growing"]
-            found = run_fully_adaptive(fit, means, width, all_pairs(5), rule, 20_000, normals)
-        runs.append((found, fit.counts.tolist(), fit.sums.tolist(), rng.standard_normal()))
-    assert runs[0] == runs[1]
-    assert runs[0][0][0] > 10 * BLOCK
+@rules
+def test_fully_adaptive_pulls_the_same_with_a_ridge(rule):
+    for size in SIZES[2:4]:
+        same_as_literal(size, WIDTHS["growing"], rule, ridge=1.0)
+
+
+@rules
+def test_fully_adaptive_pulls_the_same_over_the_end_of_blocks(rule):
+    pulls = same_as_literal((2, 3), WIDTHS["growing"], rule, 0.0, 3 * BLOCK, strength=0.05)
+    assert pulls > 2 * BLOCK
 
 
 def test_these_runs_are_long_enough_to_tell():
@@ -90,7 +96,7 @@ def test_a_dominated_arm_must_stay_so_at_the_radius_of_the_end():
 
 @pytest.mark.parametrize("cap", [1, 2, 3, 4, 5, 50])
 def test_a_cap_cuts_a_run(cap):
-    fit, found = fully_adaptive(0, (3, 4), WIDTHS["growing"], TWO_STEP, 1.0, cap, strength=0.01)
+    fit, found, _ = fully_adaptive(0, (3, 4), WIDTHS["growing"], TWO_STEP, 1.0, cap, strength=0.01)
     assert found == (cap, False)
     assert fit.counts.sum() == cap
 
@@ -119,7 +125,8 @@ def test_lingape_pulls_what_a_literal_one_does(size):
         arms, theta, means = drawn(seed, *size, strength=0.6)
         norm = float(np.linalg.norm(theta))
         fit = make_fit(arms, 1.0)
-        found = run_lingape(fit, means, 0.1, norm, 1500, np.random.default_rng(seed))
+        with in_blocks(np.random.default_rng(seed)) as normals:
+            found = run_lingape(fit, means, 0.1, norm, 1500, normals)
         *wanted, counts = reference.run_lingape(
             arms, means, 0.1, norm, 1.0, 1500, np.random.default_rng(seed)
         )
@@ -134,22 +141,33 @@ def apart(d, angle=0.3):
     return arms
 
 
+def turned_run(arms, means, norm, seed, cap):
+    """A run of LinGapE, and what it does once all arms are turned.
+
+    A rotation changes no run, but links all arms, so that none is left out.
+    """
+    rotation, runs = (
+        np.linalg.qr(np.random.default_rng(seed).normal(size=[arms.shape[1]] * 2)).Q,
+        [],
+    )
+    for turned in (arms, arms @ rotation):
+        fit = make_fit(turned, 1.0)
+        with in_blocks(np.random.default_rng(seed)) as normals:
+            found = run_lingape(fit, means, 0.1, norm, cap, normals)
+        runs.append((found, fit.counts.tolist()))
+    return runs
+
+
 @pytest.mark.parametrize("first", [0.4, 2.0, -0.5])
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_lingape_among_arms_that_are_not_linked(d, first):
     """The best arm is one of the linked arms, surely or just, or one of the others."""
     arms = apart(d)
     theta = np.array([first, *0.3 * np.ones(d - 1)])
-    norm = float(np.linalg.norm(theta))
-    for seed in range(3):
-        fit = make_fit(arms, 1.0)
-        with in_blocks(np.random.default_rng(seed)) as normals:
-            found = run_lingape(fit, arms @ theta, 0.1, norm, 2500, normals)
-        *wanted, counts = reference.run_lingape(
-            arms, arms @ theta, 0.1, norm, 1.0, 2500, np.random.default_rng(seed)
-        )
-        assert found == tuple(wanted)
-        np.testing.assert_array_equal(fit.counts, counts)
+    for seed in range(5):
+        norm = float(np.linalg.norm(theta))
+        run, turned = turned_run(arms, arms @ theta, norm, seed, 5000)
+        assert run == turned
 
 
 def in_planes(rng):
@@ -161,22 +179,13 @@ def in_planes(rng):
 
 @pytest.mark.parametrize("scale", [0.02, 0.1, 0.5])
 def test_lingape_among_two_groups(scale):
-    """A rotation of all arms changes no run, but links them all, so that none is left out.
-
-    Leaders and challengers of both groups take turns, more often the smaller the gaps are.
-    """
+    """Leaders and challengers of both groups take turns, more often the smaller the gaps are."""
     rng, stopped = np.random.default_rng(5), 0
     for seed in range(60):
         arms, theta = in_planes(rng), scale * rng.normal(size=4)
-        rotation = np.linalg.qr(rng.normal(size=(4, 4))).Q
-        means, norm, runs = arms @ theta, float(np.linalg.norm(theta)), []
-        for turned in (arms, arms @ rotation):
-            fit = make_fit(turned, 1.0)
-            with in_blocks(np.random.default_rng(seed)) as normals:
-                found = run_lingape(fit, means, 0.1, norm, 30_000, normals)
-            runs.append((found, fit.counts.tolist()))
-        assert runs[0] == runs[1]
-        stopped += runs[0][0][1]
+        run, turned = turned_run(arms, arms @ theta, float(np.linalg.norm(theta)), seed, 30_000)
+        assert run == turned
+        stopped += run[0][1]
     assert stopped < 60
 
 
@@ -230,8 +239,9 @@ def test_lingape_runs_are_long_enough_to_tell():
     for size in SIZES:
         for seed in range(3):
             arms, theta, means = drawn(seed, *size, strength=0.6)
-            norm, rng = float(np.linalg.norm(theta)), np.random.default_rng(seed)
-            runs.append(run_lingape(make_fit(arms, 1.0), means, 0.1, norm, 1500, rng))
+            norm = float(np.linalg.norm(theta))
+            with in_blocks(np.random.default_rng(seed)) as normals:
+                runs.append(run_lingape(make_fit(arms, 1.0), means, 0.1, norm, 1500, normals))
     assert sum(stopped for _, stopped in runs) >= 8
     assert max(n for n, _ in runs) > REFACTOR
 

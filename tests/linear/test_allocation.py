@@ -184,10 +184,10 @@ def test_repeats_are_what_the_rule_takes_in_a_row(rule, fit, kept):
 
 
 def test_repeats_of_arms_with_few_pulls():
-    """Where one pull changes much: ten thousand states of long and short arms."""
+    """Where one pull changes much: thousands of states of long and short arms."""
     rng = np.random.default_rng(0)
     longest = 0
-    for _ in range(10_000):
+    for _ in range(3000):
         d, n_arms = rng.integers(1, 4), rng.integers(2, 6)
         lengths = rng.choice([0.3, 1.0, 3.0, 10.0], size=(n_arms, 1))
         fit = make_fit(rng.normal(size=(n_arms, d)) * lengths, rng.choice([0.01, 0.1, 1.0]))

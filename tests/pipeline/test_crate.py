@@ -34,9 +34,17 @@ def record(output, start, end, rule="shard"):
     path.write_text(json.dumps({"rule": rule, "starttime": start, "endtime": end}))
 
 
+@pytest.fixture(scope="module")
+def project(copy_project, tmp_path_factory):
+    """One copy for all tests, which take back what they make."""
+    folder = tmp_path_factory.mktemp("crate") / "project"
+    copy_project(folder)
+    return folder
+
+
 @pytest.fixture
 def build(project, monkeypatch):
-    """A finished build: the kept tables of one paper and of all, and four jobs."""
+    """A finished build: the kept tables of one paper and of all, and some jobs."""
     monkeypatch.chdir(project)
     for paper in ("baics", "cbmai", "delayed", "lagex", "linear"):
         (BUILD / paper).mkdir(parents=True, exist_ok=True)
@@ -44,6 +52,7 @@ def build(project, monkeypatch):
     shutil.copy("figures/claims.csv", BUILD)
     write_manifest([BUILD / "baics/table1.csv"], BUILD / "all")
     record("results/smoke/baics/instances.json", 1000.0, 1010.0, "instances")
+    record("figures/smoke/forest.svg", 1020.0, 1060.0, "forest")
     record("figures/smoke/all", 1050.0, 1051.0, "manifest")
     record("results/paper/baics/instances.json", 1.0, 2.0)  # of another build
     record("results/smoke/baics/x/shard-0.parquet", 1020.0, None)  # was interrupted
@@ -65,7 +74,7 @@ def test_a_crate_has_inputs_workflow_outputs_hashes_and_times(build, script):
     run = by_id["#run"]
     assert (run["startTime"], run["endTime"]) == (
         "1970-01-01T00:16:40+00:00",
-        "1970-01-01T00:17:31+00:00",
+        "1970-01-01T00:17:40+00:00",
     )
     inputs, results = ({one["@id"] for one in run[of]} for of in ("object", "result"))
     assert {"data/imdb/imdb12.csv", "data/mip/traces.parquet", "data/claims/lagex.yaml"} <= inputs
@@ -76,6 +85,7 @@ def test_a_crate_has_inputs_workflow_outputs_hashes_and_times(build, script):
     assert "src/bestarm/baics/steps.py" in {one["@id"] for one in by_id["Snakefile"]["hasPart"]}
     assert (OUT / "jobs.csv").read_text().splitlines()[1:] == [
         "results/smoke/baics/instances.json,instances,1970-01-01T00:16:40+00:00,1970-01-01T00:16:50+00:00",
+        "figures/smoke/forest.svg,forest,1970-01-01T00:17:00+00:00,1970-01-01T00:17:40+00:00",
         "figures/smoke/all,manifest,1970-01-01T00:17:30+00:00,1970-01-01T00:17:31+00:00",
     ]
     script.write(BUILD, OUT)  # in place of the first

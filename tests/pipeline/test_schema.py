@@ -2,6 +2,7 @@
 
 import json
 import math
+from functools import cache
 
 import jsonschema
 import pytest
@@ -14,10 +15,14 @@ from bestarm.pipeline.own import read_instance
 from bestarm.pipeline.schema import schema_files, schema_text, schemas, write_schemas
 
 
+@cache
+def checker(name):
+    return jsonschema.Draft202012Validator(json.loads(schema_text(name)))
+
+
 def errors(name, value):
     """What a schema has against a value."""
-    checker = jsonschema.Draft202012Validator(json.loads(schema_text(name)))
-    return [error.message for error in checker.iter_errors(value)]
+    return [error.message for error in checker(name).iter_errors(value)]
 
 
 @pytest.mark.parametrize("name", schemas())

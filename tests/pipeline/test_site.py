@@ -1,31 +1,30 @@
-"""The replication site: every target and claim where it should be, links that lead somewhere."""
+"""The replication site: of one paper, whole and with parts that are missing or hostile.
 
+The site of all papers is tested by `make test-build` (tests/build/test_pages.py).
+"""
+
+import html
 import json
 import os
 import re
 import shutil
-from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
-from posixpath import dirname, join, normpath
-from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import jupytext
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
+from docutils.core import publish_parts
 
+import site_checks
 from bestarm import arena
 from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, Look
 from bestarm.common.style import caption, new_figure, save
 from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.captions import read_captions, write_captions
-from bestarm.pipeline.looks import LOOKS
-from bestarm.pipeline.report_verdicts import headline_text, verdict_table
+from bestarm.pipeline.captions import caption_of, read_captions, rst_caption, write_captions
 from bestarm.pipeline.site import arena as arena_page
 from bestarm.pipeline.site import build, ledger, texts
 from bestarm.pipeline.site.chart import chart
@@ -34,123 +33,71 @@ from bestarm.pipeline.site.content import fingerprint, page_names, sources
 from bestarm.pipeline.site.pictures import log_axes, smaller, width_of
 from bestarm.pipeline.site.table import plain, script
 
-VOID = {"meta", "link", "img", "br", "input", "hr"}
+#: The paper whose site is whole, and the one whose site is odd.
+WHOLE, ODD = "cbmai", "baics"
 
 
-class Page(HTMLParser):
-    """Ids, links and texts of a page, each with the ids of the elements around it."""
-
-    def __init__(self, html: str):
-        super().__init__()
-        self.ids, self.links, self.pictures = [], [], []
-        self.section_of, self.text_of = {}, Counter()
-        self.texts: dict[str, str] = {}
-        self.tags = Counter()
-        self._open: list[tuple[str, str]] = []
-        self.feed(html)
-        assert not self._open, self._open
-
-    def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
-        self.tags[tag] += 1
-        if "id" in found:
-            self.ids.append(found["id"])
-            self.section_of[found["id"]] = [one for _, one in self._open if one]
-        self.links += [found[name] for name in ("href", "src") if name in found]
-        if tag == "img":
-            self.pictures.append((found["src"], found["alt"], [i for _, i in self._open if i]))
-        if tag not in VOID:
-            self._open.append((tag, found.get("id", "")))
-
-    def handle_endtag(self, tag):
-        assert self._open.pop()[0] == tag
-
-    def handle_data(self, data):
-        for _, one in self._open:
-            if one:
-                self.texts[one] = self.texts.get(one, "") + data
+def built(root, paper, notebooks=()):
+    """The site of a project as if it had one paper, and its code alone."""
+    scale = build.read_scale(root / "workflow/scales/paper.yaml")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "read_scale", lambda _: scale)
+        patch.setattr(registry, "PAPERS", {paper: registry.PAPERS[paper]})
+        patch.setattr(
+            build, "sources", lambda root: [path for path in sources(root) if paper in str(path)]
+        )
+        names = {f"{name}.html" for name in page_names(root)}
+        site = site_checks.site_of(root, build.build(root, notebooks), [paper])
+    assert {path for path in site.files if "/" not in path} == names
+    return site
 
 
 @pytest.fixture(scope="module")
-def notebooks(root, tmp_path_factory):
-    """The notebooks as if executed, without outputs."""
-    folder = tmp_path_factory.mktemp("notebooks")
-    for source in sorted((root / "notebooks").glob("*.py")):
-        jupytext.write(jupytext.read(source), folder / f"{source.stem}.ipynb")
-    return sorted(folder.iterdir())
+def site(root, tmp_path_factory):
+    """With its notebook as if executed, without outputs."""
+    notebook = tmp_path_factory.mktemp("notebooks") / f"{WHOLE}.ipynb"
+    jupytext.write(jupytext.read(root / f"notebooks/{WHOLE}.py"), notebook)
+    return built(root, WHOLE, [notebook])
 
 
 @pytest.fixture(scope="module")
-def files(root, notebooks):
-    return build.build(root, notebooks)
+def odd(root, tmp_path_factory):
+    """Of a project with hostile texts, and parts that were never built; no notebook."""
+    project = tmp_path_factory.mktemp("odd") / "project"
+    papers = [paper for paper in registry.PAPERS if paper != ODD]
+    left_out = (".*", "results", "site", "__pycache__", "quick", "smoke", "src", "tests", *papers)
+    shutil.copytree(root, project, ignore=shutil.ignore_patterns(*left_out))
+    figures = project / f"figures/{ODD}"
+    (figures / "fig1.svg").unlink()
+    (figures / "fig1.csv").unlink()
+    (figures / "fig2.svg").unlink()
+    table = figures / "table1.csv"
+    table.write_text(table.read_text().replace("T-a-SCS", "</td><script>x()</script>"))
+    lines = pd.read_csv(project / "figures/claims.csv", dtype=str, keep_default_na=False)
+    lines.loc[lines.id == "table1-tascs-time", "statement"] = "<img src=x onerror=x()> & more"
+    lines[lines.id != "table1-tas-time"].to_csv(project / "figures/claims.csv", index=False)
+    return built(project, ODD)
 
 
-@pytest.fixture(scope="module")
-def pages(files):
-    return {path: Page(data.decode()) for path, data in files.items() if path.endswith(".html")}
+@pytest.mark.parametrize("check", site_checks.COMPLETE, ids=lambda check: check.__name__)
+def test_of_a_site(check, site):
+    check(site)
 
 
-@pytest.fixture(scope="module")
-def claims(root):
-    return pd.read_csv(root / "figures/claims.csv").drop_duplicates(["paper", "id"])
+@pytest.mark.parametrize("check", site_checks.ALWAYS, ids=lambda check: check.__name__)
+def test_of_an_odd_site(check, odd):
+    check(odd)
 
 
-def test_every_link_leads_somewhere_on_the_site(files, pages):
-    elsewhere = re.compile(r"https?:|data:,$|(\.\./)*api/")
-    for path, page in pages.items():
-        for link in page.links:
-            if elsewhere.match(link):
-                continue
-            there, _, fragment = unquote(link).partition("#")
-            target = normpath(join(dirname(path), there)) if there else path
-            assert target in files, f"{path}: {link}"
-            if fragment:
-                assert fragment in pages[target].ids, f"{path}: {link}"
-
-
-def test_nothing_is_fetched_from_outside(files):
-    for path, data in files.items():
-        if path.endswith((".html", ".css")):
-            fetched = re.findall(
-                r"(?:src|<link[^>]*href)=\"(https?:[^\"]*)|url\((?!#)(.*?)\)", data.decode()
-            )
-            assert not fetched, path
-
-
-def test_ids_are_unique(pages):
-    for path, page in pages.items():
-        assert [one for one, k in Counter(page.ids).items() if k > 1] == [], path
-
-
-def test_pages_are_those_the_workflow_declares(root, files):
-    assert {p for p in files if "/" not in p} == {f"{name}.html" for name in page_names(root)}
-    folders = {p.split("/")[0] for p in files if "/" in p}
+def test_folders_are_those_the_workflow_declares(site):
+    folders = {p.split("/")[0] for p in site.files if "/" in p}
     assert folders == {"assets", "code", "figures", "notebooks", "schemas"}
 
 
-@pytest.mark.parametrize("paper", registry.PAPERS)
-def test_every_target_has_its_picture_table_and_code(paper, root, files, pages):
-    page = pages[f"{paper}.html"]
-    for target in registry.PAPERS[paper].targets.values():
-        stem = f"figures/{paper}/{target.name}"
-        shown = [(alt, around) for src, alt, around in page.pictures if src == f"{stem}.svg"]
-        assert len(shown) == 1
-        alt, around = shown[0]
-        assert target.title in alt
-        assert target.name in around
-        assert files[f"{stem}.svg"] == smaller(Path(root / f"{stem}.svg").read_bytes())
-        assert files[f"{stem}.csv"] == Path(root / f"{stem}.csv").read_bytes()
-        assert f"{stem}.csv" in page.links
-        assert page.texts[f"{target.name}-caption"].endswith(".")
-        code = re.compile(rf"{paper}/(\w+/)?plots\w*\.py\.html#L-")
-        drawn = [link for link in page.links if code.search(link)]
-        assert len(drawn) == len(registry.PAPERS[paper].targets.values())
-
-
-def test_code_links_lead_to_the_function_that_draws(files, pages):
-    links = [link for link in pages["cbmai.html"].links if "cbmai/plots.py.html#L-" in link]
+def test_code_links_lead_to_the_function_that_draws(site):
+    links = [link for link in site.pages["cbmai.html"].links if "cbmai/plots.py.html#L-" in link]
     page, line = links[1].split("#L-")  # the targets are in order, the second is fig2
-    text = files[page].decode()
+    text = site.files[page].decode()
     linked = re.search(rf'<span id="L-{line}">(.*)</span>', text)[1]
     shown = re.sub("<.*?>", "", linked)
     assert shown == "def fig2(table: pd.DataFrame, geometry: pd.DataFrame) -&gt; Figure:"
@@ -158,41 +105,71 @@ def test_code_links_lead_to_the_function_that_draws(files, pages):
     assert before.count("\n") == int(line) - 1
 
 
-def test_every_claim_is_on_its_target_once(root, pages):
-    for paper in registry.PAPERS:
-        page = pages[f"{paper}.html"]
-        expected = ledger.judged(root, paper, ledger.read_verdicts(root / "figures/claims.csv"))
-        shown = Counter(one for one in page.ids if one.startswith("claim-"))
-        assert shown == Counter(f"claim-{one.claim.id}" for one in expected)
-        for one in expected:
-            section = one.target or "untested"
-            assert section in page.section_of[f"claim-{one.claim.id}"], one.claim.id
-    assert sum(i.startswith("claim-") for p in pages.values() for i in p.ids) == sum(
-        i.startswith("claim-") for paper in registry.PAPERS for i in pages[f"{paper}.html"].ids
-    )
+def test_the_arena_has_its_pictures_and_a_line_per_cell(root, site):
+    """Lines say the numbers of the kept table, and have the keys that filters offer."""
+    page = site.pages["arena.html"]
+    for name in arena.PICTURES:
+        stem = f"figures/arena/{name}.svg"
+        assert site.files[stem] == smaller((root / stem).read_bytes())
+        assert [around[-1] for src, _, around in page.pictures if src == stem] == [name]
+    kept = pd.read_csv(root / "data/arena/cells.csv")
+    html = site.files["arena.html"].decode()
+    lines = re.findall(r"<tr [^>]*data-family.*?</tr>", html)
+    values = [re.findall("<td>(.*?)</td>", line) for line in lines]
+    table = pd.DataFrame(values, columns=list(arena_page.COLUMNS))
+    assert (table.strategy == kept.strategy).all()
+    means = table["pulls/bound"].str.removeprefix("&gt; ").astype(float)
+    np.testing.assert_allclose(means, kept.ratio, rtol=6e-3)
+    assert ((table["surely above δ"] == "yes") == (kept.error_low > kept.delta)).all()
+    for column in arena_page.CHOICES:
+        offered = re.search(rf'<select name="{column}">(.*?)</select>', html)[1]
+        keys = set(re.findall(r'value="([^"]+)"', offered))
+        assert keys == set(re.findall(rf'<tr [^>]*data-{column}="([^"]*)"', html))
+        assert len(keys) == kept[column].nunique()
 
 
-def test_claims_say_what_the_ledger_says(root, pages):
-    lines = pd.read_csv(root / "figures/claims.csv")
-    for (paper, name), of_claim in lines.groupby(["paper", "id"]):
-        text = " ".join(pages[f"{paper}.html"].texts[f"claim-{name}"].split())
-        first = of_claim.iloc[0]
-        assert " ".join(first.statement.split()) in text
-        look = LOOKS[first.verdict]
-        assert text.startswith(f"{look.sign} {look.label} {first.kind}"), (name, text)
-        if first.test == "none":
-            continue
-        for row in of_claim.itertuples():
-            alone = of_claim.reading.value_counts()[row.reading] == 1
-            label = row.reading if alone else row.part
-            shown = re.findall(rf"(?<!\S){re.escape(label)} (-?\d[\d.,e+-]*|∞|undefined)", text)
-            words = {"undefined": "nan", "∞": "inf"}
-            numbers = [float(words.get(one, one).replace(",", "")) for one in shown]
-            same = pytest.approx(row.ours, rel=1e-3, nan_ok=True)
-            assert any(one == same for one in numbers), (name, row)
-        readings = of_claim.groupby("reading")
-        broken = readings.apply(lambda r: "refuted" in {*r.validity, *r.validity_than})
-        assert text.count("breaks its promise") == broken.sum(), name
+def test_thresholds_of_our_tests_are_said_in_words(odd):
+    said = {
+        "table1-tascs-beats-tas": "Our test: below that of T-a-S.",
+        "theorem-4.1-pac-mean": "Our test: above that of lower bound.",
+    }
+    for claim, words in said.items():
+        assert words in odd.pages["baics.html"].texts[f"claim-{claim}"]
+
+
+def test_readings_lead_to_where_they_are_explained(odd):
+    assert "readings.html#baics-maximiser+no-half" in odd.pages["baics.html"].links
+    assert odd.pages["readings.html"].texts["baics-maximiser+no-half"] == "maximiser+no-half"
+
+
+def test_hostile_texts_are_text(odd):
+    page = odd.pages["baics.html"]
+    assert "<img src=x onerror=x()> & more" in page.texts["claim-table1-tascs-time"]
+    assert "</td><script>x()</script>" in page.texts["table1"]
+    assert page.tags["script"] == 4
+    assert all(src.startswith("figures/") for src, _, _ in page.pictures)
+
+
+def test_what_is_missing_is_said(odd):
+    page = odd.pages["baics.html"]
+    assert "Not built yet: snakemake figures/baics/fig1.svg" in page.texts["fig1"]
+    assert "Only its table has been built" in page.texts["fig2"]
+    assert "figures/baics/fig1.csv" not in odd.files
+    assert not any(src.startswith("figures/baics/fig1.") for src, _, _ in page.pictures)
+    assert "… not tested yet" in page.texts["claim-table1-tas-time"]
+    overview = odd.files["index.html"].decode()
+    wanted = len(registry.PAPERS["baics"].targets)
+    assert f"{wanted - 2} of {wanted} figures and tables rebuilt" in overview
+    assert 'data-label="… not tested yet">1<' in overview
+
+
+def test_a_notebook_is_linked_where_there_is_one(odd):
+    assert "notebooks/baics.html" not in odd.pages["baics.html"].links
+
+
+def test_links_to_what_the_site_does_not_have_are_plain_text(odd):
+    """Links of README to the figures of papers that are not there."""
+    assert "linear" not in "".join(odd.pages["rerun.html"].links)
 
 
 def test_the_reading_that_decides_comes_first(root):
@@ -210,169 +187,11 @@ def test_the_reading_that_decides_comes_first(root):
             assert [one.reading for one in shown[name].results] == order
 
 
-def test_thresholds_of_our_tests_are_said_in_words(pages):
-    said = {
-        ("baics", "table1-tascs-beats-tas"): "Our test: below that of T-a-S.",
-        ("baics", "theorem-4.1-pac-mean"): "Our test: above that of lower bound.",
-    }
-    for (paper, claim), words in said.items():
-        assert words in pages[f"{paper}.html"].texts[f"claim-{claim}"]
-
-
-def test_readings_lead_to_where_they_are_explained(pages):
-    assert "readings.html#baics-maximiser+no-half" in pages["baics.html"].links
-    assert pages["readings.html"].texts["baics-maximiser+no-half"] == "maximiser+no-half"
-    section = next(one for one in pages["readings.html"].ids if one.startswith("linear-bandits"))
-    assert f"readings.html#{section}" in pages["linear.html"].links  # names put together of parts
-
-
-def test_overview_counts_the_claims(root, files):
-    """The numbers of README's table, by paper and kind."""
-    totals = pd.read_csv(root / "figures/headline.csv")
-    expected = [row.strip("| ").split(" | ") for row in verdict_table(totals).splitlines()[2:]]
-    html = files["index.html"].decode()
-    table = html[html.index('<table class="overview">') :]
-    shown = []
-    for body in re.findall(r"<tbody>(.*?)</tbody>", table, re.DOTALL):
-        (paper,) = set(re.findall(r'<th scope="row".*?href="(\w+)\.html"', body, re.DOTALL))
-        n_targets = len(registry.PAPERS[paper].targets.values())
-        assert f"{n_targets} of {n_targets} figures and tables rebuilt" in body
-        for row in re.findall(r"<tr>(.*?)</tr>", body, re.DOTALL):
-            cells = re.findall(r'<td data-label=".*?".*?>(.*?)</td>', row)
-            kind = {"identities": "identity"}.get(cells[0], cells[0].removesuffix("s"))
-            shown.append([paper, kind, *cells[1:]])
-    assert shown == expected
-
-
-def test_home_shows_the_headline_and_a_forest_whose_marks_lead_to_claims(root, pages, files):
-    html = files["index.html"].decode()
-    lines = pd.read_csv(root / "figures/claims.csv")
-    said = headline_text(pd.read_csv(root / "figures/headline.csv"), lines)
-    plain = re.sub(r"<.*?>", "", html)
-    for word in re.findall(r"\d+ differ|\d+ cannot be told|none agree", said):
-        assert word in " ".join(plain.split())
-    forest = html[html.index('class="forest"') :]
-    links = set(re.findall(r'xlink:href="(\w+\.html#claim-[^"]+)"', forest))
-    numbers = lines[lines.kind.eq("number") & lines.ratio.notna()]
-    assert links == {f"{row.paper}.html#claim-{row.id}" for row in numbers.itertuples()}
-    for link in links:
-        page, _, anchor = link.partition("#")
-        assert anchor in pages[page].ids
-
-
-@pytest.mark.parametrize("paper", registry.PAPERS)
-def test_every_paper_has_a_page_for_its_authors(paper, pages):
-    assert f"authors-{paper}.html" in pages[f"{paper}.html"].links
-    assert f"authors-{paper}.html" in pages["index.html"].links
-    assert {"errata", "what-differs-and-under-which-readings"} <= set(
-        pages[f"authors-{paper}.html"].ids
-    )
-
-
-@pytest.mark.parametrize("paper", registry.PAPERS)
-def test_a_paper_begins_with_what_it_asks_and_a_link_to_it(paper, root, files, pages):
-    html = files[f"{paper}.html"].decode()
-    lead = html[html.index("question") : html.index('id="found"')]
-    (link,) = re.findall(r'href="(https:[^"]+)"', lead)
-    assert f"]({link})" in (root / "README.md").read_text()
-    assert html.index('id="found"') < html.index('class="tally"')
-    anchors = [link for link in pages[f"{paper}.html"].links if link == "#contents"]
-    assert len(anchors) == len(registry.PAPERS[paper].targets)
-
-
-def test_the_arena_has_its_pictures_and_a_line_per_cell(root, files, pages):
-    """Lines say the numbers of the kept table, and have the keys that filters offer."""
-    page = pages["arena.html"]
-    for name in arena.PICTURES:
-        stem = f"figures/arena/{name}.svg"
-        assert files[stem] == smaller((root / stem).read_bytes())
-        assert [around[-1] for src, _, around in page.pictures if src == stem] == [name]
-    kept = pd.read_csv(root / "data/arena/cells.csv")
-    html = files["arena.html"].decode()
-    lines = re.findall(r"<tr [^>]*data-family.*?</tr>", html)
-    values = [re.findall("<td>(.*?)</td>", line) for line in lines]
-    table = pd.DataFrame(values, columns=list(arena_page.COLUMNS))
-    assert (table.strategy == kept.strategy).all()
-    means = table["pulls/bound"].str.removeprefix("&gt; ").astype(float)
-    np.testing.assert_allclose(means, kept.ratio, rtol=6e-3)
-    assert ((table["surely above δ"] == "yes") == (kept.error_low > kept.delta)).all()
-    for column in arena_page.CHOICES:
-        offered = re.search(rf'<select name="{column}">(.*?)</select>', html)[1]
-        keys = set(re.findall(r'value="([^"]+)"', offered))
-        assert keys == set(re.findall(rf'<tr [^>]*data-{column}="([^"]*)"', html))
-        assert len(keys) == kept[column].nunique()
-
-
 def test_run_times_are_those_measured():
     bench = pd.DataFrame({"measure": ["a, paper scale from nothing, warm compile cache"]})
     assert build._time(bench.assign(value=128.2), "a") == "128 s"
     assert build._time(bench.assign(value=1260.0), "a") == "21 min"
     assert build._time(bench.assign(value=1260.0), "b") == ""
-
-
-@pytest.fixture(scope="module")
-def odd(root, tmp_path_factory):
-    """The site of a project with one paper, hostile texts, and parts that were never built."""
-    project = tmp_path_factory.mktemp("odd") / "project"
-    left_out = shutil.ignore_patterns(".*", "results", "site", "__pycache__", "quick", "smoke")
-    shutil.copytree(root, project, ignore=left_out)
-    scale = project / "workflow/scales/paper.yaml"
-    sizes = yaml.safe_load(scale.read_text())
-    scale.write_text(yaml.safe_dump(sizes | {"papers": {"baics": sizes["papers"]["baics"]}}))
-    figures = project / "figures/baics"
-    (figures / "fig1.svg").unlink()
-    (figures / "fig1.csv").unlink()
-    (figures / "fig2.svg").unlink()
-    table = figures / "table1.csv"
-    table.write_text(table.read_text().replace("T-a-SCS", "</td><script>x()</script>"))
-    lines = pd.read_csv(project / "figures/claims.csv", dtype=str, keep_default_na=False)
-    lines.loc[lines.id == "table1-tascs-time", "statement"] = "<img src=x onerror=x()> & more"
-    lines[lines.id != "table1-tas-time"].to_csv(project / "figures/claims.csv", index=False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "PAPERS", {"baics": registry.PAPERS["baics"]})
-        return build.build(project)
-
-
-def test_hostile_texts_are_text(odd):
-    page = Page(odd["baics.html"].decode())
-    assert "<img src=x onerror=x()> & more" in page.texts["claim-table1-tascs-time"]
-    assert "</td><script>x()</script>" in page.texts["table1"]
-    assert page.tags["script"] == 4
-    assert all(src.startswith("figures/") for src, _, _ in page.pictures)
-
-
-def test_what_is_missing_is_said(odd):
-    page = Page(odd["baics.html"].decode())
-    assert "Not built yet: snakemake figures/baics/fig1.svg" in page.texts["fig1"]
-    assert "Only its table has been built" in page.texts["fig2"]
-    assert "figures/baics/fig1.csv" not in odd
-    assert not any(src.startswith("figures/baics/fig1.") for src, _, _ in page.pictures)
-    assert "… not tested yet" in page.texts["claim-table1-tas-time"]
-    overview = odd["index.html"].decode()
-    wanted = len(registry.PAPERS["baics"].targets)
-    assert f"{wanted - 2} of {wanted} figures and tables rebuilt" in overview
-    assert 'data-label="… not tested yet">1<' in overview
-
-
-def test_a_notebook_is_linked_where_there_is_one(odd, pages):
-    assert "notebooks/baics.html" not in Page(odd["baics.html"].decode()).links
-    for paper in registry.PAPERS:
-        assert f"notebooks/{paper}.html" in pages[f"{paper}.html"].links
-
-
-def test_notebooks_have_the_shell_of_the_site(pages):
-    """Header, styles, a table of contents, the paper's page and the notebook's own source."""
-    for paper in registry.PAPERS:
-        links = pages[f"notebooks/{paper}.html"].links
-        there = {"../index.html", "../assets/site.css", "../assets/theme.js", f"../{paper}.html"}
-        assert there <= set(links)
-        assert f"../code/notebooks/{paper}.py.html" in links
-        assert sum(link.startswith("#") for link in links) > 4
-
-
-def test_links_to_what_the_site_does_not_have_are_plain_text(odd):
-    """Links of README to the figures of papers that are not there."""
-    assert "linear" not in "".join(Page(odd["rerun.html"].decode()).links)
 
 
 def test_browser_packages_are_pinned_and_no_address_is_named(root):
@@ -549,42 +368,6 @@ def test_the_explorer_starts_with_what_the_picture_shows_first():
     assert chart(assemble(rows), {})["start"] == "error_rate"
 
 
-@pytest.mark.parametrize("paper", registry.PAPERS)
-def test_what_a_picture_shows_first_is_in_its_table(paper, root, files):
-    """And every table with different values can be explored."""
-    known = registry.PAPERS[paper]
-    assert set(known.plots.first) <= set(known.targets)
-    for name, target in known.targets.items():
-        data = files[f"figures/{paper}/{name}.js"].decode()
-        drawn = json.loads(data.partition(", ")[2].removesuffix(");\n"))["chart"]
-        first = known.plots.first.get(target.name)
-        table = read_table(root / f"figures/{paper}/{name}.csv")
-        if table.groupby("statistic").value.nunique().max() < 2:
-            continue  # a number per statistic
-        assert drawn, name
-        assert first is None or drawn["start"] == first, name
-        picture = (root / f"figures/{paper}/{name}.svg").read_bytes()
-        assert set(drawn["log"]) == {"x", "y"}
-        assert drawn["log"]["x"] == (b"<rdf:li>x log</rdf:li>" in picture)
-
-
-@pytest.mark.parametrize("paper", registry.PAPERS)
-def test_what_is_seen_first_has_our_numbers_and_not_only_published_ones(paper, root, files):
-    for name in registry.PAPERS[paper].targets:
-        data = files[f"figures/{paper}/{name}.js"].decode()
-        drawn = json.loads(data.partition(", ")[2].removesuffix(");\n"))["chart"]
-        if not drawn:
-            continue
-        table = read_table(root / f"figures/{paper}/{name}.csv")
-        first = table.statistic == drawn["start"]
-        panels = [{at} if isinstance(at, int) else set(at) for at in drawn["of"]["panel"]]
-        seen, ours = (
-            set().union(*(some for some, one in zip(panels, which, strict=True) if one)) - {-1}
-            for which in (first, first & (table.reading != "published"))
-        )
-        assert min(seen) in ours, name
-
-
 def test_statistics_of_many_parts_become_a_heat_map(root):
     made = chart(read_table(root / "figures/baics/fig1.csv"), {})
     assert made["kind"] == "map"
@@ -687,15 +470,6 @@ def test_fingerprint_follows_content_and_not_times(root, tmp_path):
     assert fingerprint(tmp_path) not in (before, after)
 
 
-def test_a_project_that_changes_meanwhile_is_refused(root, tmp_path, files, monkeypatch):
-    monkeypatch.setattr(build, "build", lambda *_: files)
-    with pytest.raises(InputError, match="changed while its site was made"):
-        build.make(root, tmp_path / "out", expected="another")
-    assert not (tmp_path / "out").exists()
-    build.make(root, tmp_path / "out", expected=fingerprint(root))
-    assert (tmp_path / "out/index.html").read_bytes() == files["index.html"]
-
-
 def test_a_ledger_that_names_another_target_is_one_clear_error(root):
     claims = ledger.judged(root, "baics", ledger.read_verdicts(root / "none.csv"))
     claim = next(one for one in claims if one.target)
@@ -703,3 +477,24 @@ def test_a_ledger_that_names_another_target_is_one_clear_error(root):
     wrong = claim._replace(claim=claim.claim.model_copy(update={"row": row}))
     with pytest.raises(InputError, match=r"row\.target: must be among .*fig1.*, got fig99"):
         build.check_targets("baics", [wrong])
+
+
+def test_a_project_that_changes_meanwhile_is_refused(root, tmp_path, site, monkeypatch):
+    monkeypatch.setattr(build, "build", lambda *_: site.files)
+    with pytest.raises(InputError, match="changed while its site was made"):
+        build.make(root, tmp_path / "out", expected="another")
+    assert not (tmp_path / "out").exists()
+    build.make(root, tmp_path / "out", expected=fingerprint(root))
+    assert (tmp_path / "out/index.html").read_bytes() == site.files["index.html"]
+
+
+def test_captions_are_words_in_a_report_of_snakemake(root):
+    """Word for word, of every picture: no sign of a caption acts as reStructuredText."""
+    pictures = sorted((root / "figures").rglob("*.svg"))
+    assert len(pictures) > 50
+    text = "\n\n".join(f"[{k}] {rst_caption(path)}" for k, path in enumerate(pictures))
+    body = publish_parts(text, writer="html", settings_overrides={"report_level": 1})["body"]
+    shown = html.unescape(re.sub("<.*?>", "", body)).split()
+    assert shown == [
+        word for k, path in enumerate(pictures) for word in [f"[{k}]", *caption_of(path).split()]
+    ]

@@ -102,8 +102,10 @@ def verified(checkout, capsys, cores=None, **options):
     return result, capsys.readouterr().out
 
 
-def test_the_same_rows_are_found_the_same_on_several_processes(checkout, capsys, lines):
-    well, output = verified(checkout, capsys, cores=2)
+@pytest.mark.parametrize("cores", [None, pytest.param(2, marks=pytest.mark.long)])
+def test_the_same_rows_are_found_the_same(checkout, capsys, lines, cores):
+    """In this process, and on several."""
+    well, output = verified(checkout, capsys, cores)
     assert well
     assert f"ok       {NAME}" in output
     assert f"1 of 1 targets are the same ({RUNS * len(lines)} runs of {len(lines)} cells)" in output
@@ -153,7 +155,7 @@ def test_independent_runs_are_other_runs(checkout, lines):
     assert not {cell.hash for cell in cells} & set(lines.values())
 
 
-@pytest.mark.parametrize("factor", [5.0, 0.2])
+@pytest.mark.parametrize("factor", [5.0, 0.2], ids=["too large", "too small"])
 def test_independent_runs_reject_a_shifted_table(checkout, capsys, factor):
     edit_table(checkout, factor, strategy="T-a-SCS", reading="maximiser")
     well, output = verified(checkout, capsys, independent=True)
@@ -164,9 +166,16 @@ def test_independent_runs_reject_a_shifted_table(checkout, capsys, factor):
 
 
 def test_the_command_exits_with_1_where_something_differs(checkout, monkeypatch, lines):
+    """Of the kept hashes; independent runs, as many as are asked for, agree all the same."""
     write_lines(checkout, dict.fromkeys(lines, "0" * 16))
     monkeypatch.chdir(checkout)
-    assert CliRunner().invoke(app, ["verify", NAME, "--cores", "1"]).exit_code == 1
+    monkeypatch.setattr("bestarm.pipeline.verify.worker_pool", lambda cores: worker_pool(None))
+    same = CliRunner().invoke(app, ["verify", NAME, "--cores", "1"])
+    assert same.exit_code == 1
+    assert "again, on 1 cores." in same.output
+    other = CliRunner().invoke(app, ["verify", NAME, "--runs", "31"])
+    assert other.exit_code == 0
+    assert "at least 31 runs a cell (asked for)" in other.output
 
 
 def test_one_number_in_one_row_changes_the_hash():

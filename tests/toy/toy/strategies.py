@@ -5,23 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 from bestarm.toy.problem import Instance
+from bestarm.toy.steps import lead_of
 from pydantic import Field
 
 from bestarm.common.paper import Cell, Readings, Simulation
-from bestarm.core.compile import jit
 from bestarm.core.inputs import Input, PositiveInt
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, streams_of
-
-
-@jit
-def lead_of(means: np.ndarray, budget: int, environment) -> float:
-    """The second arm's sum less the first's after budget / 2 pulls of each."""
-    lead = 0.0
-    for _ in range(budget // 2):
-        lead += means[1] - means[0]
-        lead += environment.standard_normal() - environment.standard_normal()
-    return lead
 
 
 class Outcome(NamedTuple):
