@@ -189,19 +189,15 @@ def test_ask_and_tell_load_the_algorithms_dependencies_only(run, core):
 
 
 def test_every_core_dependency_is_needed_by_the_command_line(run, core, root, tmp_path):
-    """`list`, `show`, `bound` and `run` on the examples, and what `verify` would start with."""
-    examples = sorted((root / "data/instances").glob("example-*"))
-    for example in examples:
-        (tmp_path / example.name).write_bytes(example.read_bytes())
-    own = [example.name for example in examples if example.suffix == ".yaml"]
-    assert len(own) >= 5
+    """`list`, `show`, `bound` and `run`, and what `verify` would start with."""
+    example = "example-abn.yaml"
+    (tmp_path / example).write_bytes((root / "data/instances" / example).read_bytes())
     commands = (
         ["list"],
         ["show", "lagex/imdb"],
         ["show", "delayed/fig1"],
-        *(["bound", name] for name in own),
-        ["run", "example-abn.yaml", "--reps", "2", "--out", "runs.parquet"],
-        ["run", "example-delayed.yaml", "--reps", "2"],
+        ["bound", example],
+        ["run", example, "--reps", "2", "--out", "runs.parquet"],
     )
     code = LOADED + COMMANDS.format(commands=commands) + "import bestarm.pipeline.verify"
     used = loaded(run("python", "-c", code))

@@ -464,6 +464,9 @@ def test_fingerprint_follows_content_and_not_times(root, tmp_path):
     picture.write_text(picture.read_text() + " ")
     after = fingerprint(tmp_path)
     assert after != before
+    drawn = tmp_path / "figures/arena/winners.svg"
+    drawn.write_text(drawn.read_text() + " ")
+    assert fingerprint(tmp_path) != after
     picture.unlink()
     assert fingerprint(tmp_path) not in (before, after)
     (tmp_path / "docs/a.md").write_text("b")
