@@ -38,3 +38,10 @@ def test_what_numpy_is_told_already_stays(monkeypatch, already):
 def test_other_kinds_of_processors_are_told_nothing(monkeypatch):
     monkeypatch.setattr(arithmetic.platform, "machine", lambda: "arm64")
     assert same_kernels() == {}
+
+
+def test_started_processes_compute_with_one_thread(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    with same_bits():
+        assert os.environ["OMP_NUM_THREADS"] == "1"
+    assert os.environ["OMP_NUM_THREADS"] == "7"

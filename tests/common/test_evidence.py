@@ -143,3 +143,12 @@ def test_a_difference_of_the_resolution_is_seen_with_eighty_percent():
     found = evidence.same(side(0.0, s), side(0.0, 0.0), 1.0)
     power = stats.norm.sf(stats.norm.ppf(0.975) - evidence.resolution(found) / s)
     assert power == pytest.approx(0.8, abs=1e-6)
+
+
+@pytest.mark.parametrize("tests", [1, 4])
+def test_runs_that_settle_an_inequality_count_the_readings(tests):
+    """A difference of 2 with error 1.5 from 100 runs: the error shrinks as 1 / sqrt(runs), and has
+    to be the difference over the normal quantile at 5% divided by the number of readings."""
+    found = evidence.Evidence(0.1, 0.9, "", 2.0, facing=1.5, away=1.5, ours=1.5)
+    error = 2.0 / stats.norm.isf(0.05 / tests)
+    assert evidence.runs_to_settle(found, 100, tests) == math.ceil(100 * (1.5 / error) ** 2)

@@ -315,4 +315,5 @@ def test_within_is_kl_and_says_nothing_of_small_shares():
     assert quantile_bound(3.0, 0.5, delta) == pytest.approx(3.0 * kl)
     assert quantile_bound(3.0, 1.0, delta) == pytest.approx(3.0 * needed_information(delta))
     assert quantile_bound(3.0, 0.2, delta) == 0.0
+    assert quantile_bound(3.0, 0.5, 0.3) == 0.0
     assert quantile_bound(math.inf, 0.5, delta) == math.inf

@@ -200,3 +200,16 @@ def test_a_bad_file_of_instances_is_named(tmp_path, content):
         (tmp_path / "instances.json").write_text(content)
     with pytest.raises(InputError, match=r"instances\.json: (No such file|is not a file of baics)"):
         plan_from("baics", "example1", 7, 5, tmp_path / "instances.json")
+
+
+def test_a_plan_with_other_cells_has_another_hash(instances):
+    one = plan(instances, 5)
+    fewer = one.model_copy(update={"cells": one.cells[:-1]})
+    assert len(fewer.cells) > 0
+    assert fewer.hash != one.hash
+
+
+def test_the_code_of_a_shard_is_that_of_its_paper():
+    """Papers share the code that runs them, and differ in their strategies."""
+    codes = [shard_module.simulation_code(paper) for paper in registry.PAPERS]
+    assert len(set(codes)) == len(codes)
