@@ -9,6 +9,7 @@ import yaml
 from bestarm.arena import cells, entries, submissions, table
 from bestarm.common import codehash
 from bestarm.common.files import data_folder
+from parsing import meaning
 
 MINE = {
     "name": "Mine",
@@ -18,17 +19,6 @@ MINE = {
     "reference": "here",
     "licence": "MIT",
 }
-
-
-PARSED = {}
-
-
-def meaning(source, parse=codehash._meaning.__wrapped__):
-    """`codehash._meaning`, once per content instead of per path."""
-    text = source.read_text()
-    if text not in PARSED:
-        PARSED[text] = parse(source)
-    return PARSED[text]
 
 
 def forget():

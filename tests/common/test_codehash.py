@@ -7,19 +7,9 @@ import pytest
 
 from bestarm.common import codehash
 from bestarm.common.codehash import code_hash, imported_modules
+from parsing import meaning
 
 SHARD = ("bestarm.pipeline.shard", "bestarm.baics.strategies")
-
-
-PARSED = {}
-
-
-def meaning(source, parse=codehash._meaning.__wrapped__):
-    """`codehash._meaning`, once per content instead of per path."""
-    text = source.read_text()
-    if text not in PARSED:
-        PARSED[text] = parse(source)
-    return PARSED[text]
 
 
 def forget():

@@ -13,7 +13,7 @@ SURVIVES = "survives"
 def mutant_table(root: Path) -> str:
     """One line per fault: what it breaks, where, and the test that fails; and the totals.
 
-    The last column is of the suite before it was shortened, on the same faults.
+    The last column is of the tests that bench/mutants-before.csv was measured with.
     """
     files = [root / f"bench/{name}.csv" for name in ("mutants", "mutants-before")]
     if not files[0].is_file():
