@@ -115,9 +115,9 @@ def random_model(seed):
     return Model(rng.normal(size=k), np.ones(k), matrix, limits, float(10.0 ** rng.uniform(-6, 1)))
 
 
-@pytest.mark.parametrize("strategy", ["CTnS", "CTnS-WLag", "LATS", "PTnS", "CGE-WLag"])
+@pytest.mark.parametrize("strategy", ["CTnS-WLag", "LATS", "PTnS", "CGE-WLag"])
 def test_allocations_off_by_more_than_their_tolerance_are_counted(strategy):
-    """Where estimates leave hardly any policy."""
+    """Where estimates leave hardly any policy. Known limits are in their own unit: none is off."""
     found = 0
     for seed in range(400):
         rng, model = np.random.default_rng(seed), random_model(seed)

@@ -540,10 +540,12 @@ def test_rates_are_drawn_as_such():
     cell = Cell("rates", "LAGEX", {"delta": 0.1, "r": 0.01, "cap": 300}, "as-written")
     asked, rng, n = steps(rates, cell), np.random.default_rng(0), 4000
     state = start(asked.rules)
-    assert (asked.rules.variances == 0.25).all()
+    units = asked.rules.units
+    assert (asked.rules.variances * units[0] ** 2 == 0.25).all()
     wanted = np.vstack([rates.model.means, rates.model.matrix])
     for arm in range(3):
-        seen = np.array([STEPS.pull(asked.world, state, arm, rng).copy() for _ in range(n)])
+        seen = [STEPS.pull(asked.world, state, arm, rng) * units for _ in range(n)]
+        seen = np.array(seen)
         assert set(np.unique(seen[:, :2])) == {0.0, 1.0}
         assert set(np.unique(seen[:, 2])) <= {0.0, -1.0}
         spread = stats.norm.isf(FALSE_ALARM / 18) * 0.5 / math.sqrt(n)

@@ -16,8 +16,8 @@ from bestarm.lagex.allocation import best_allocation
 from bestarm.lagex.model import Model
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, nonempty
 
-#: A gap or slack of at most this size counts as zero: the best policy is not unique, or the
-#: constraint is active.
+#: A gap of at most this share of the largest mean counts as zero: the best policy is not unique. So
+#: does a slack of at most this share of its row: the constraint is active.
 TIE = 1e-9
 
 
@@ -94,16 +94,30 @@ def bai_time(model: "Model") -> Bound:
     return _best(model, found, np.zeros((0, model.means.size)), 0.0)
 
 
+def ties(model: "Model", found: Alternatives) -> bool:
+    """Whether an alternative is as good as the best policy."""
+    return bool((found.gaps <= TIE * np.abs(model.means).max()).any())
+
+
+def slacks_of(policies: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """(..., d) the slacks -rows policy of policies (..., K), exactly 0 if the constraint is active.
+
+    They are also 0 where rounding makes them negative.
+    """
+    slacks = -policies @ rows.T
+    return np.where(slacks <= TIE * np.abs(rows).max(axis=1), 0.0, slacks)
+
+
 def _best(model: "Model", found: Alternatives, rows: np.ndarray, r: float) -> Bound:
     """The best allocation against some alternatives; T is 0 if there are none."""
     k = model.means.size
     uniform = np.full(k, 1.0 / k)
     if len(found.gaps) == 0:
         return Bound(0.0, uniform)
-    if r == 0.0 and (found.gaps <= TIE).any():
+    if r == 0.0 and ties(model, found):
         return Bound(math.inf, uniform)
     costs = 2.0 * model.variances * (found.steps / (found.gaps + r)[:, None]) ** 2
-    best = best_allocation(costs, rows)
+    best = best_allocation(costs, rows / vertices.row_units(rows)[:, None])
     return Bound(1.0 / best.value, best.omega)
 
 
@@ -144,7 +158,12 @@ def learning_time(model: "Model", r: float) -> Learning:
         The time and the shift. The time is infinite if a constraint is active at every right
         answer though not at every feasible policy (as with r = 0), and 0 if no shift is possible.
     """
-    d = len(model.limits)
+    d, all_rows = len(model.limits), rows_of(model)
+    unit = float(vertices.row_units(all_rows).max())
+    model = model._replace(
+        matrix=model.matrix / unit, limits=model.limits / unit, cost_sigma=model.cost_sigma / unit
+    )
+    sizes = np.abs(all_rows).max(axis=1) / unit
     largest = np.array([_most_slack(model, np.zeros(d), i) for i in range(d)])  # slacks over F
     best = nonempty(every_alternative(model.means, model.matrix, model.limits))
     matrix = np.vstack([model.matrix, -model.means])
@@ -152,10 +171,10 @@ def learning_time(model: "Model", r: float) -> Learning:
     right = nonempty(every_alternative(model.means, matrix, limits))  # the vertices of R
     policies = np.vstack([right.policy, right.policy + right.steps])
     slacks = np.maximum(model.limits - policies @ model.matrix.T, 0.0)  # (V, d)
-    rows = largest > TIE  # the others have no slack anywhere in F
+    rows = largest > TIE * sizes  # the others have no slack anywhere in F
     if not rows.any():
         return Learning(0.0, np.zeros(d))
-    if (slacks.max(axis=0)[rows] <= TIE).any():
+    if (slacks.max(axis=0) <= TIE * sizes)[rows].any():
         return Learning(math.inf, np.zeros(d))
     shifts = np.zeros((0, d))
     for normal in _polar_vertices(slacks[:, rows]):
@@ -167,7 +186,7 @@ def learning_time(model: "Model", r: float) -> Learning:
         return Learning(0.0, np.zeros(d))
     squares = (shifts**2).sum(axis=1)
     least = int(np.argmin(squares))
-    return Learning(2.0 * model.cost_sigma**2 / float(squares[least]), shifts[least])
+    return Learning(2.0 * model.cost_sigma**2 / float(squares[least]), unit * shifts[least])
 
 
 def quantile_bound(time: float, share: float, delta: float) -> float:
@@ -214,9 +233,8 @@ def _polar_vertices(points: np.ndarray) -> np.ndarray:
 
 
 def least_slack(policy: np.ndarray, rows: np.ndarray) -> float:
-    """gamma = min_i -(rows policy)_i, set to 0 if at most TIE."""
-    slack = float((-rows @ policy).min())
-    return slack if slack > TIE else 0.0
+    """gamma = min_i -(rows policy)_i, 0 if a constraint is active."""
+    return float(slacks_of(policy, rows).min())
 
 
 def shadow_price(policy: np.ndarray, rows: np.ndarray) -> float:
@@ -235,14 +253,15 @@ def corollary_1(model: "Model") -> Corollary1:
     e being the largest violation by the uniform allocation and gamma the least slack of pi.
     """
     found = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0))
-    if (found.gaps <= TIE).any():
+    if ties(model, found):
         return Corollary1(math.inf, math.inf, math.inf)
     hardness = 2.0 * (found.steps**2 @ model.variances) / found.gaps**2
     low = float(hardness.max(initial=0.0))
     k, rows = model.means.size, rows_of(model)
-    excess = max(0.0, float(rows.mean(axis=1).max()))
+    beyond = rows.mean(axis=1)
+    excess = float(beyond.max())
     gamma = least_slack(found.policy, rows)
     factor = 1.0
-    if excess > TIE:
+    if (beyond > TIE * np.abs(rows).max(axis=1)).any():
         factor += excess / gamma if gamma > 0.0 else math.inf
     return Corollary1(low, k * low, k * low * factor)

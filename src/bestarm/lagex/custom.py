@@ -6,6 +6,7 @@ import numpy as np
 
 from bestarm.common.custom import Custom, Offer, Played, Rounds, arm_index, shares
 from bestarm.core.status import Status
+from bestarm.lagex.bounds import rows_of, slacks_of
 from bestarm.lagex.exploration import BROKEN, draw
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.strategies import FAILURES, Outcome, Setting, world_of
@@ -39,7 +40,8 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
         none = played.answer is None
         policy = np.full(n, math.nan) if none else shares(played.answer, n)
         over = model.matrix @ policy - model.limits
-        support = np.concatenate([policy, -over]) > BROKEN
+        slacks = slacks_of(policy, rows_of(model))
+        support = np.concatenate([policy > BROKEN, slacks > 0.0])
         return Outcome(
             tau=played.tau,
             status=int(Status.STOPPED if played.stopped else Status.CAPPED),

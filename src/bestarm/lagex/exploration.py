@@ -321,18 +321,6 @@ def choose(rules: Rules, s: State, coins: np.random.Generator) -> int:
     return arm
 
 
-@inlined
-def breaks(matrix: np.ndarray, limits: np.ndarray, weights: np.ndarray, slack: float) -> bool:
-    """Whether matrix @ weights exceeds some limit by more than `slack`."""
-    for i in range(limits.size):
-        total = -limits[i] - slack
-        for a in range(weights.size):
-            total += matrix[i, a] * weights[a]
-        if total > 0.0:
-            return True
-    return False
-
-
 class World(NamedTuple):
     """What is pulled in simulations, and counts of violated rounds."""
 
@@ -343,7 +331,28 @@ class World(NamedTuple):
     cost_sigma: float
     observed: np.ndarray  # (1 + d,) buffer
     broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, violates a true constraint
+    units: np.ndarray  # (1 + d,) that observations are divided by, see `Rules`
     bernoulli: bool = False  # whether rewards and costs are 0 or 1 (negative rows: -1)
+
+
+@inlined
+def breaks(world: World, weights: np.ndarray, slack: float) -> bool:
+    """Whether the mean costs of some weights exceed a true limit by more than `slack` units."""
+    for i in range(world.limits.size):
+        total = -world.limits[i] - slack * world.units[1 + i]
+        for a in range(weights.size):
+            total += world.matrix[i, a] * weights[a]
+        if total > 0.0:
+            return True
+    return False
+
+
+@inlined
+def in_units(world: World, observed: np.ndarray) -> np.ndarray:
+    """A reward and costs as the strategy takes them, in place."""
+    for i in range(world.units.size):
+        observed[i] /= world.units[i]
+    return observed
 
 
 @inlined
@@ -362,22 +371,21 @@ def draw(world: World, s: State, arm: int, environment: np.random.Generator) -> 
     observed = world.observed
     if world.bernoulli:
         draw_counts(world, arm, 1.0, environment)
-        return observed
+        return in_units(world, observed)
     observed[0] = world.means[arm] + world.deviations[arm] * environment.standard_normal()
     for i in range(world.limits.size):
         observed[1 + i] = world.matrix[i, arm] + world.cost_sigma * environment.standard_normal()
-    return observed
+    return in_units(world, observed)
 
 
 @inlined
 def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> np.ndarray:
     """A reward, then d costs. Also counts whether the policy and allocation violate limits."""
-    matrix = world.matrix
     if s.counts[TIME] >= s.omega.size:
         policy = s.policies.polytope.policy
-        if breaks(matrix, world.limits, policy, BROKEN):
+        if breaks(world, policy, BROKEN):
             world.broken[0] += 1
-        if breaks(matrix, world.limits, s.omega, BROKEN_BY_SOLVER):
+        if breaks(world, s.omega, BROKEN_BY_SOLVER):
             world.broken[1] += 1
     return draw(world, s, arm, environment)
 

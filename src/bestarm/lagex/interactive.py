@@ -3,12 +3,12 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
-from bestarm.core.arguments import numbers, whole
+from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
@@ -29,6 +29,7 @@ class _Lagex(Monitored, AskTell[Label]):
     """
 
     _name = ""
+    _newer: ClassVar[dict[str, Any]] = {"cost_sigma": 1.0}
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class _Lagex(Monitored, AskTell[Label]):
         r: float,
         sigma: Sequence[float] | float,
         reading: str,
+        cost_sigma: float = 1.0,
     ) -> None:
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
@@ -60,7 +62,8 @@ class _Lagex(Monitored, AskTell[Label]):
             raise InputError(
                 f"{name}: limits: must allow some policy, here none satisfies all of them"
             )
-        rules = rules_of(self._name, rule, setting, variances, at_most, matrix)
+        spread = positive(cost_sigma, f"{name}: cost_sigma")
+        rules = rules_of(self._name, rule, setting, variances, at_most, matrix, spread)
         super().__init__(STRATEGIES[self._name], rules)
 
     @property
@@ -92,6 +95,7 @@ class _Lagex(Monitored, AskTell[Label]):
             for a in range(k):
                 pulls, sums = totals.get(a, (0, np.zeros(len(quantities))))
                 sigma = math.sqrt(self._rules.variances[a]) if i == 0 else 1.0
+                sigma *= float(self._rules.units[i])
                 found = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = f"{shares[a]:.0%} of the answer" if i == 0 else ""
                 lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
@@ -154,7 +158,7 @@ class _Lagex(Monitored, AskTell[Label]):
         expected = self._rules.limits.size
         if len(observed) != 1 + expected:
             raise ValueError(f"costs must be {expected} numbers, got {len(observed) - 1}")
-        return np.array(observed)
+        return np.array(observed) / self._rules.units
 
 
 class _Unknown(_Lagex):
@@ -166,8 +170,9 @@ class _Unknown(_Lagex):
         delta: maximum probability of an answer more than r below the best feasible policy. There
             is no guarantee that the answer is feasible (docs/usage.md).
         r: tolerance of the answer's mean reward, in the rewards' unit.
-        sigma: standard deviation of rewards, one or (K,); that of costs is assumed to be 1.
+        sigma: standard deviation of rewards, one or (K,).
         reading: see docs/readings.md.
+        cost_sigma: standard deviation of every cost.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -182,8 +187,12 @@ class _Unknown(_Lagex):
         r: float = 0.01,
         sigma: Sequence[float] | float = 1.0,
         reading: str = "as-written",
+        cost_sigma: float = 1.0,
     ) -> None:
-        super().__init__(n_arms, limits, None, delta=delta, r=r, sigma=sigma, reading=reading)
+        super().__init__(
+            n_arms, limits, None,
+            delta=delta, r=r, sigma=sigma, reading=reading, cost_sigma=cost_sigma,
+        )  # fmt: skip
 
     @atomic
     def tell(

@@ -15,6 +15,7 @@ from bestarm.common.paper import BaseInstance, Names, Of, Problems
 from bestarm.common.rates import Law, check_rates
 from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.inputs import Input, PositiveFloat, load
+from bestarm.core.units import unit_of
 from bestarm.lagex.bounds import (
     TIE,
     bai_time,
@@ -23,9 +24,11 @@ from bestarm.lagex.bounds import (
     learning_time,
     rows_of,
     shadow_price,
+    slacks_of,
+    ties,
 )
 from bestarm.lagex.model import Model
-from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, nonempty
+from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, nonempty, row_units
 
 #: r in all of the paper's experiments.
 TOLERANCE = 0.01
@@ -133,8 +136,10 @@ class Instance(BaseInstance):
             raise ValueError(
                 f"means, constraints: must be at most {MOST_COLUMNS} together, got {got}"
             )
+        rows = rows_of(model)
+        rows /= row_units(rows)[:, None]
         found = linprog(
-            np.zeros(k), model.matrix, model.limits, np.ones((1, k)), [1.0], method="highs"
+            np.zeros(k), rows, np.zeros(len(rows)), np.ones((1, k)), [1.0], method="highs"
         )
         if found.status != 0:
             raise ValueError("constraints: must allow some policy, here none satisfies all of them")
@@ -188,6 +193,7 @@ class Truth(Input):
     inside_allocation: list[float]  # (K,) that attains inside_time
     shadow_price: float | None  # Theorem 6
     corollary_1: list[float | None]  # lower and upper bound on T_{F,0}; upper one inside F
+    units: list[float]  # powers of two near the largest mean, and near the smallest row
 
 
 def truth(instance: Instance) -> Truth:
@@ -195,14 +201,14 @@ def truth(instance: Instance) -> Truth:
     model = instance.model
     found = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0))
     rows = rows_of(model)
-    slacks = np.where(np.abs(rows @ found.policy) <= TIE, 0.0, -rows @ found.policy)
+    slacks = slacks_of(found.policy, rows)
     simplex, inside = known_time(model), known_time(model, inside=True)
     return Truth(
-        answer=(np.concatenate([found.policy, slacks]) > TIE).astype(int).tolist(),
+        answer=np.concatenate([found.policy > TIE, slacks > 0.0]).astype(int).tolist(),
         policy=found.policy.tolist(),
         value=found.value,
         gaussian=not instance.bernoulli,
-        unique=bool((found.gaps > TIE).all()),
+        unique=not ties(model, found),
         slacks=slacks.tolist(),
         characteristic_time=_finite(simplex.time),
         inside_time=_finite(inside.time),
@@ -213,6 +219,7 @@ def truth(instance: Instance) -> Truth:
         inside_allocation=inside.allocation.tolist(),
         shadow_price=_finite(shadow_price(found.policy, rows)),
         corollary_1=[_finite(bound) for bound in corollary_1(model)],
+        units=[unit_of(float(np.abs(model.means).max())), float(row_units(rows).min())],
     )
 
 

@@ -25,12 +25,13 @@ from bestarm.core.pure_exploration.problem import (
     unrelated_arms,
 )
 from bestarm.core.pure_exploration.steps import Rules, State, observe, rules_of
+from bestarm.lagex.exact import vertices
 from bestarm.lagex.model import Model
-from bestarm.lagex.vertices import SAME, alternatives, every_alternative, nonempty, rows_of
+from bestarm.lagex.vertices import SAME
 
 NO_RIVAL = -1
-#: Weights and slacks of a vertex up to this size are 0.
-ACTIVE = 1e-9
+#: Decimal digits of a weight, so that those of limits in decimals are decimals.
+DIGITS = 15
 
 
 class Policies(NamedTuple):
@@ -46,32 +47,29 @@ class Policies(NamedTuple):
 def policies(variances: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> Policies:
     """The problem of the policies of the simplex with matrix @ policy <= limits.
 
+    Vertices and neighbours are exact: rounding would lose some where rows are large, small or
+    nearly dependent, and a vertex without its neighbours looks best though a better one exists.
+    Vertices that differ by at most SAME are one, since no number of pulls tells them apart.
+
     Raises:
         ArithmeticError: no policy satisfies the limits, or too many are vertices.
     """
+    found = vertices(matrix, limits)
+    if not found.neighbours:
+        raise ArithmeticError("no policy satisfies the constraints")
+    points, kept, place = found.policies.round(DIGITS), [], []
+    for v, point in enumerate(points):
+        same = np.flatnonzero((np.abs(points[kept] - point) <= SAME).all(axis=1))
+        place.append(int(same[0]) if same.size else len(kept))
+        kept += [] if same.size else [v]
+    others: list[set[int]] = [set() for _ in kept]
+    for v, neighbours in enumerate(found.neighbours):
+        others[place[v]] |= {place[w] for w in neighbours} - {place[v]}
+    rivals = np.full((len(kept), max(1, *map(len, others))), NO_RIVAL)
+    for v, neighbours in enumerate(others):
+        rivals[v, : len(neighbours)] = sorted(neighbours)
     k = variances.size
-    found = nonempty(every_alternative(np.zeros(k), matrix, limits))
-    vertices = np.vstack([found.policy, found.policy + found.steps])
-    vertices[np.abs(vertices) <= ACTIVE] = 0.0
-    neighbours = [_neighbours(vertices, v, matrix, limits) for v in range(len(vertices))]
-    rivals = np.full((len(vertices), max(1, *map(len, neighbours))), NO_RIVAL)
-    for v, others in enumerate(neighbours):
-        rivals[v, : len(others)] = others
-    return Policies(variances.astype(float), np.arange(k), np.zeros(k), vertices, rivals)
-
-
-def _neighbours(vertices: np.ndarray, v: int, matrix: np.ndarray, limits: np.ndarray) -> list[int]:
-    """The vertices at the other ends of the edges of a vertex.
-
-    The vertex is the only best policy of minus the sum of what is 0 in it: weights and slacks.
-    """
-    policy, rows = vertices[v], rows_of(matrix, limits)
-    inner = rows[-rows @ policy <= ACTIVE].sum(axis=0) - (policy <= ACTIVE)
-    steps = nonempty(alternatives(inner, matrix, limits, 0.0)).steps
-    apart = np.abs(vertices[None] - (policy + steps)[:, None]).max(axis=2)
-    if (apart.min(axis=1) > 10.0 * SAME).any():
-        raise ArithmeticError("a vertex of the policies was not found")
-    return sorted(set(apart.argmin(axis=1).tolist()) - {v})
+    return Policies(variances.astype(float), np.arange(k), np.zeros(k), points[kept], rivals)
 
 
 def problem_of(model: Model) -> tuple[Policies, np.ndarray]:

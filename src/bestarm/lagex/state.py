@@ -32,7 +32,10 @@ TIME, PULLED, NO_POLICY, LOST_POLICY, UNSOLVED, INEXACT, NEAR_CUT, FAR_CUT = ran
 
 
 class Rules(NamedTuple):
-    """A strategy under one reading, and what it is given of the instance."""
+    """A strategy under one reading, and what it is given of the instance.
+
+    What it observes has been divided by `units`.
+    """
 
     source: int  # of allocations: SOLVED, GAME, PROJECTED or UNIFORM
     region: int  # constraints on them: PRICED, OPTIMISTIC or INSIDE
@@ -48,6 +51,7 @@ class Rules(NamedTuple):
     variances: np.ndarray  # (K,) of rewards
     limits: np.ndarray  # (d,) b
     matrix: np.ndarray  # (d, K) A; read only if `known`
+    units: np.ndarray  # (1 + d,) of a reward and of each cost, in which all of the above is
 
 
 class Estimates(NamedTuple):

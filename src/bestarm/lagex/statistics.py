@@ -15,7 +15,7 @@ from bestarm.core.estimates import (
 )
 from bestarm.lagex.problem import TOLERANCE
 
-#: Violations of at most this size are rounding.
+#: Violations of at most this size are rounding, in the units of `Truth`.
 ROUNDING = 1e-9
 
 #: Violations above this size are also counted separately.
@@ -74,15 +74,15 @@ MEANINGS = {
 
 def correct(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> np.ndarray:
     """(n,) whether each run's policy is feasible and at most r below the best feasible one."""
-    return _r_optimal(cell, runs) & _feasible(runs)
+    return _r_optimal(cell, truth, runs) & _feasible(truth, runs)
 
 
-def _r_optimal(cell: Cell, runs: dict[str, np.ndarray]) -> np.ndarray:
-    return runs["regret"] <= cell.setting.get("r", TOLERANCE) + ROUNDING
+def _r_optimal(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> np.ndarray:
+    return runs["regret"] <= cell.setting.get("r", TOLERANCE) + ROUNDING * truth["units"][0]
 
 
-def _feasible(runs: dict[str, np.ndarray]) -> np.ndarray:
-    return runs["excess"] <= ROUNDING
+def _feasible(truth: dict, runs: dict[str, np.ndarray]) -> np.ndarray:
+    return runs["excess"] <= ROUNDING * truth["units"][1]
 
 
 def summarise(
@@ -97,7 +97,7 @@ def summarise(
         level: of intervals.
     """
     tau, status, n = runs["tau"], runs["status"], runs["tau"].size
-    good, feasible = _r_optimal(cell, runs), _feasible(runs)
+    good, feasible = _r_optimal(cell, truth, runs), _feasible(truth, runs)
     return [
         *stopping_times(tau, status, "steps", level),
         censored_quantile("quantile_05", "steps", tau, 0.05, status, level),

@@ -3,6 +3,7 @@
 Beside the paper's strategies there are those of `certified/`.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps
 from bestarm.core.streams import Streams, streams_of
+from bestarm.core.units import unit_of
 from bestarm.lagex.certified import runs as certified
 from bestarm.lagex.certified.state import INFEASIBLE, RUNNING
 from bestarm.lagex.certified.steps import STEPS as CERTIFIED_STEPS
@@ -37,7 +39,7 @@ from bestarm.lagex.state import (
     UNSOLVED,
     Rules,
 )
-from bestarm.lagex.vertices import alternatives, nonempty
+from bestarm.lagex.vertices import alternatives, nonempty, row_units, rows_of
 
 
 class Kind(NamedTuple):
@@ -147,17 +149,25 @@ def rules_of(
     variances: np.ndarray,
     limits: np.ndarray,
     matrix: np.ndarray,
+    cost_sigma: float = 1.0,
 ) -> Rules:
-    """The rules of a strategy.
+    """The rules of a strategy, in units of its own.
+
+    That of rewards is a power of two near their standard deviation, that of a known row one near
+    its largest entry. Costs that are learned are in units of `cost_sigma`, since the paper has
+    costs of variance 1.
 
     Args:
         strategy, reading, setting: as named.
         variances: (K,) of rewards.
         limits: (d,) on costs.
         matrix: (d, K) mean costs, read only by strategies that know the constraints.
+        cost_sigma: standard deviation of a cost, used only by the other strategies.
     """
     kind = KINDS[strategy]
-    r = 0.0 if reading.released else setting.r
+    reward = unit_of(math.sqrt(variances.max()))
+    rows = row_units(rows_of(matrix, limits)) if kind.known else np.full(limits.size, cost_sigma)
+    r = 0.0 if reading.released else setting.r / reward
     return Rules(
         source=kind.source,
         region=OPTIMISTIC if reading.inside and kind.region == PRICED else kind.region,
@@ -170,14 +180,24 @@ def rules_of(
         delta=setting.delta,
         r=r,
         added=reading.sign * r,
-        variances=variances,
-        limits=limits,
-        matrix=matrix,
+        variances=variances / reward**2,
+        limits=limits / rows,
+        matrix=matrix / rows[:, None],
+        units=np.append(reward, rows),
     )
 
 
-def world_of(model: Model, more: int = 0, bernoulli: bool = False) -> World:
-    """The world of an instance, for simulations; `more`: further places in its buffer."""
+def world_of(
+    model: Model, more: int = 0, bernoulli: bool = False, units: np.ndarray | None = None
+) -> World:
+    """The world of an instance, for simulations.
+
+    Args:
+        model: the instance.
+        more: further places in the buffer of what is observed.
+        bernoulli: whether rewards and costs are 0 or 1.
+        units: of the `Rules`; without them observations are as a person would tell them.
+    """
     return World(
         model.means,
         np.sqrt(model.variances),
@@ -186,6 +206,7 @@ def world_of(model: Model, more: int = 0, bernoulli: bool = False) -> World:
         model.cost_sigma,
         observed=np.zeros(1 + model.limits.size + more),
         broken=np.zeros(2, np.int64),
+        units=np.ones(1 + model.limits.size) if units is None else units,
         bernoulli=bernoulli,
     )
 
@@ -199,10 +220,13 @@ def steps(instance: Instance, cell: Cell) -> Steps:
         options = certified.Options(**cell.options)
         asked = (setting.delta, setting.r, options)
         rules = certified.rules_of(cell.strategy, *asked, variances, model.cost_sigma, limits)
-        return Steps(CERTIFIED_STEPS, rules, world_of(model, 1, instance.bernoulli), cap)
+        world = world_of(model, 1, instance.bernoulli, rules.units)
+        return Steps(CERTIFIED_STEPS, rules, world, cap)
     reading = READINGS[cell.strategy][cell.reading]
-    rules = rules_of(cell.strategy, reading, setting, variances, limits, matrix)
-    return Steps(STEPS, rules, world_of(model, bernoulli=instance.bernoulli), cap)
+    known = variances, limits, matrix, model.cost_sigma
+    rules = rules_of(cell.strategy, reading, setting, *known)
+    world = world_of(model, bernoulli=instance.bernoulli, units=rules.units)
+    return Steps(STEPS, rules, world, cap)
 
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:

@@ -19,6 +19,7 @@ from bestarm.core.bases import (
     score_bases,
 )
 from bestarm.core.compile import inlined, jit, lean
+from bestarm.core.units import unit_of
 
 #: Entries of tableaus (which are near 1) up to this size count as zero.
 TOLERANCE = 1e-11
@@ -412,6 +413,11 @@ def rows_of(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.asarray(matrix, float) - np.asarray(limits, float)[:, None])
 
 
+def row_units(rows: np.ndarray) -> np.ndarray:
+    """(d,) powers of two, over which the largest entry of a row (d, K) is from 1/2 to 1."""
+    return np.array([unit_of(2.0 * size) for size in np.abs(rows).max(axis=1)])
+
+
 class Alternatives(NamedTuple):
     """The best policy and its alternatives."""
 
@@ -438,9 +444,10 @@ def alternatives(
     d, k = np.shape(matrix)
     if k + d > MOST_COLUMNS:
         raise ValueError(f"arms and constraints: must be at most {MOST_COLUMNS}, got {k + d}")
-    means = np.asarray(means, dtype=float)
+    means, rows = np.asarray(means, dtype=float), rows_of(matrix, limits)
+    unit = unit_of(float(np.abs(means).max()))
     polytope, most_bases = make_polytope(k, d), MOST_BASES
-    load(polytope, means, rows_of(matrix, limits))
+    load(polytope, means / unit, rows / row_units(rows)[:, None])
     status = find_best(polytope)
     if status == EMPTY:
         return None
@@ -448,16 +455,15 @@ def alternatives(
         raise ArithmeticError("the best policy was not found: simplex steps failed")
     while True:
         others = make_others(k, d, most_bases)
-        count = find_alternatives(polytope, reach, others)
+        count = find_alternatives(polytope, reach / unit, others)
         if not others.cut[0]:
             break
         if most_bases >= LISTED:
             raise ArithmeticError(f"the set of policies has more than {LISTED} bases")
         most_bases *= 2
     policy = polytope.policy
-    return Alternatives(
-        policy, float(policy @ means), others.steps[:count].copy(), others.gaps[:count].copy()
-    )
+    gaps = unit * others.gaps[:count]
+    return Alternatives(policy, float(policy @ means), others.steps[:count].copy(), gaps)
 
 
 def nonempty(found: Alternatives | None) -> Alternatives:

@@ -43,7 +43,8 @@ def rules_for(instance, r, strategy="Certified", delta=DELTA, **options):
 
 def run(instance, r, seed=0, cap=10**9, **options):
     """The last state of a run."""
-    rules, world = rules_for(instance, r, **options), world_of(instance.model, 1)
+    rules = rules_for(instance, r, **options)
+    world = world_of(instance.model, 1, units=rules.units)
     return play(world, rules, cap, streams_of(5, seed).environment), rules
 
 
@@ -252,7 +253,8 @@ def test_counts_are_numpys_binomials():
                 n = int(state.owed[arm])
                 reward = environment.binomial(n, model.means[arm])
                 costs = [np.sign(p) * environment.binomial(n, abs(p)) for p in model.matrix[:, arm]]
-                observe(rules, state, int(arm), np.array([reward, *costs, n], dtype=float))
+                sums = np.array([reward, *costs]) / rules.units
+                observe(rules, state, int(arm), np.append(sums, n))
         assert state.cost_sums[1].max() <= 0.0 < state.cost_sums[0].max()
         for name in ("pulls", "reward_sums", "cost_sums", "policy", "counts"):
             np.testing.assert_array_equal(getattr(state, name), getattr(drawn, name))
@@ -270,6 +272,7 @@ def test_rates_pull_by_pull_have_the_law_of_counts_and_right_answers():
     assert stats.ks_2samp([one.tau for one in outcomes], singles).pvalue > FALSE_ALARM
     assert max(one.excess for one in outcomes) <= 0.0
     assert max(one.regret for one in outcomes) <= 0.5
-    assert (asked.rules.variances == 0.25).all()
-    assert asked.rules.cost_variance == 0.25
+    units = asked.rules.units**2
+    assert (asked.rules.variances * units[0] == 0.25).all()
+    assert asked.rules.cost_variance * units[1] == 0.25
     assert refused(state, asked.rules) == ""

@@ -28,21 +28,24 @@ def certificate(state: State, rules: Rules, delta: float) -> str:
     bound = largest_shortfall(seen, state.policy, rules.r if found else -np.inf, state.pieces)
     radius = norm(seen.u, state.policy)
     slacks = [rules.eps - excess(row[None], state.policy) - radius for row in seen.rows]
+    reward, cost = rules.units[:2].tolist()  # costs have one unit; the limits are at least one
     data: dict[str, Any] = {
         "paper": "lagex",
         "strategy": "Certified",
         "policy": state.policy.tolist() if found else None,
-        "margins": [*slacks, rules.r - bound] if found else [],
+        "margins": [*(cost * slack for slack in slacks), reward * (rules.r - bound)]
+        if found
+        else [],
         "delta": delta,
-        "r": rules.r,
-        "eps": rules.eps,
+        "r": reward * rules.r,
+        "eps": cost * rules.eps,
         "n0": rules.n0,
-        "sigma": np.sqrt(rules.variances).tolist(),
-        "cost_sigma": float(np.sqrt(rules.cost_variance)),
-        "limits": rules.limits.tolist(),
+        "sigma": (reward * np.sqrt(rules.variances)).tolist(),
+        "cost_sigma": cost * float(np.sqrt(rules.cost_variance)),
+        "limits": (cost * rules.limits).tolist(),
         "pulls": state.pulls.astype(int).tolist(),
-        "reward_sums": state.reward_sums.tolist(),
-        "cost_sums": state.cost_sums.tolist(),
+        "reward_sums": (reward * state.reward_sums).tolist(),
+        "cost_sums": (cost * state.cost_sums).tolist(),
         "splits": splits_of(state.pieces),
     }
     data["sha256"] = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()

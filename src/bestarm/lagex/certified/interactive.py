@@ -143,7 +143,8 @@ class Certified(Monitored, AskTell[Label]):
         for i, quantity in enumerate(quantities):
             for a in range(k):
                 pulls, sums = totals.get(a, (0, np.zeros(len(quantities))))
-                sigma = math.sqrt(rules.cost_variance if i else rules.variances[a])
+                variance = rules.cost_variance if i else rules.variances[a]
+                sigma = float(rules.units[i]) * math.sqrt(variance)
                 found = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = f"{answer[a]:.0%} of the answer" if i == 0 and answer is not None else ""
                 lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
@@ -156,13 +157,13 @@ class Certified(Monitored, AskTell[Label]):
                 f"After {pulls:,.0f} pulls no mixture surely keeps the limits yet; "
                 "how many more that takes cannot be told."
             )
-        apart = state.other - state.policy
+        apart, unit = state.other - state.policy, float(self._rules.units[0])
         short = shortfall(state.seen, state.policy, state.other)
         more = more_trials(pulls, (self._rules.r / max(short, TINY)) ** 2, 1.0)
         return (
             f"A mixture with more of {self._arms[int(np.argmax(apart))]} and less of "
             f"{self._arms[int(np.argmin(apart))]} may keep the limits and be better by "
-            f"{short:.3g}, {self._rules.r:g} is allowed; {more}."
+            f"{unit * short:.3g}, {unit * self._rules.r:g} is allowed; {more}."
         )
 
     def _label(self, index: int) -> Label:
@@ -190,4 +191,4 @@ class Certified(Monitored, AskTell[Label]):
             raise ValueError(f"costs must be {expected} numbers, got {len(costs)}")
         if not (pulls >= 1 and int(pulls) == pulls):
             raise ValueError(f"pulls must be a positive integer, got {pulls}")
-        return np.array(observed)
+        return np.append(np.array(observed[:-1]) / self._rules.units, pulls)

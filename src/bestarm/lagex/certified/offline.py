@@ -62,8 +62,9 @@ class Certificate:
         self.rules, self.parts = rules._replace(level=level), parts
         self._cone, self._pieces = make_cone_solver(k, d), make_pieces(k, d)
         self._buffer = np.zeros(k)
-        rows = rows_of(model.matrix, model.limits)
-        self._seen = make_evidence(k, d)._replace(means=model.means, rows=rows)
+        reward, costs = rules.units[0], rules.units[1:, None]
+        rows = rows_of(model.matrix, model.limits) / costs
+        self._seen = make_evidence(k, d)._replace(means=model.means / reward, rows=rows)
 
     def closes(self, pulls: np.ndarray) -> bool:
         """Whether a run with these pulls stops."""
@@ -107,9 +108,8 @@ def noiseless(model: Model, rules: Rules) -> tuple[float, np.ndarray]:
     """The time and the shares of pulls of a run without noise."""
     k, d = model.means.size, model.limits.size
     broken = np.zeros(2, np.int64)
-    world = World(
-        model.means, np.zeros(k), model.matrix, model.limits, 0.0, np.zeros(d + 2), broken
-    )
+    truth = model.means, np.zeros(k), model.matrix, model.limits, 0.0
+    world = World(*truth, np.zeros(d + 2), broken, rules.units)
     pulls = play(world, rules, int(NEVER), np.random.default_rng(0)).pulls
     return float(pulls.sum()), pulls / pulls.sum()
 

@@ -1,6 +1,6 @@
 """Rules of Certified, and runs whose blocks are drawn as sums."""
 
-from math import comb, log
+from math import comb, log, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +8,7 @@ from pydantic import Field
 
 from bestarm.core.compile import jit
 from bestarm.core.inputs import Input, InputError, PositiveFloat
+from bestarm.core.units import unit_of
 from bestarm.lagex.certified.state import TIME, UNCLOSED, UNSAFE, VERDICT, Rules, State
 from bestarm.lagex.certified.steps import STEPS, done, estimate, observe, pull_sums
 from bestarm.lagex.exploration import World, support_of
@@ -35,7 +36,7 @@ def rules_of(
     cost_sigma: float,
     limits: np.ndarray,
 ) -> Rules:
-    """The rules of a strategy.
+    """The rules of a strategy, in units that are powers of two near the standard deviations.
 
     n0 is by default the number of pulls after which the standard error of a mean reward is r / 2.
     Then N / n0, which the threshold grows with, is between 1 and 100 for the arms that matter.
@@ -58,15 +59,17 @@ def rules_of(
             f"arms, constraints: {strategy} would have to solve {sets:,} vertices, at most "
             f"{MOST_SETS:,}"
         )
+    reward, cost = unit_of(sqrt(variances.max())), unit_of(cost_sigma)
     return Rules(
         adaptive=ADAPTIVE[strategy],
         level=log((1.0 + d) / delta),
-        r=r,
-        eps=options.eps,
+        r=r / reward,
+        eps=options.eps / cost,
         n0=options.n0 or max(1.0, 4.0 * float(variances.max()) / r**2),
-        variances=variances,
-        cost_variance=cost_sigma**2,
-        limits=limits,
+        variances=variances / reward**2,
+        cost_variance=(cost_sigma / cost) ** 2,
+        limits=limits / cost,
+        units=np.append(reward, np.full(d, cost)),
     )
 
 

@@ -28,6 +28,7 @@ class Rules(NamedTuple):
     variances: np.ndarray  # (K,) of rewards
     cost_variance: float  # of every cost
     limits: np.ndarray  # (d,) b
+    units: np.ndarray  # (1 + d,) of a reward and of each cost, in which all of the above is
 
 
 class State(NamedTuple):

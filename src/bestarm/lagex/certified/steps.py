@@ -29,7 +29,14 @@ from bestarm.lagex.certified.state import (
     State,
     start,
 )
-from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, World, breaks, draw_counts
+from bestarm.lagex.exploration import (
+    BROKEN,
+    BROKEN_BY_SOLVER,
+    World,
+    breaks,
+    draw_counts,
+    in_units,
+)
 from bestarm.lagex.vertices import EMPTY, find_best, load
 
 #: Accuracy of the safe policy's value, in units of r.
@@ -138,9 +145,9 @@ def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
 @inlined
 def count_broken(world: World, s: State, pulls: float) -> None:
     """Count pulls whose safe policy, or whose allocation, violates a true limit."""
-    if s.counts[SAFE] and breaks(world.matrix, world.limits, s.policy, BROKEN):
+    if s.counts[SAFE] and breaks(world, s.policy, BROKEN):
         world.broken[0] += np.int64(pulls)
-    if breaks(world.matrix, world.limits, s.omega, BROKEN_BY_SOLVER):
+    if breaks(world, s.omega, BROKEN_BY_SOLVER):
         world.broken[1] += np.int64(pulls)
 
 
@@ -158,13 +165,13 @@ def pull_sums(world: World, s: State, arm: int, pulls: float, environment) -> np
     count_broken(world, s, pulls)
     if world.bernoulli:
         draw_counts(world, arm, pulls, environment)
-        return observed
+        return in_units(world, observed)
     spread = math.sqrt(pulls) * world.deviations[arm]
     observed[0] = pulls * world.means[arm] + spread * environment.standard_normal()
     spread = math.sqrt(pulls) * world.cost_sigma
     for i in range(d):
         observed[1 + i] = pulls * world.matrix[i, arm] + spread * environment.standard_normal()
-    return observed
+    return in_units(world, observed)
 
 
 STEPS = Strategy("lagex Certified", start, done, choose, observe, pull, lean=True)

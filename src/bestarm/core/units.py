@@ -1,0 +1,20 @@
+"""Units in which kernels compute, so that absolute tolerances mean the same in every problem.
+
+Whoever takes in a problem divides its rewards, its rows and its limits by such units, once. They
+are powers of two, by which division is exact: results in other units have the same digits.
+"""
+
+import math
+
+
+def unit_of(size: float) -> float:
+    """The largest power of two up to a size; 1 for 0.
+
+    Args:
+        size: of what is measured, finite and not negative.
+
+    Example:
+        >>> unit_of(0.7), unit_of(1.0), unit_of(6.0)
+        (0.5, 1.0, 4.0)
+    """
+    return math.ldexp(0.5, math.frexp(size)[1]) if size > 0.0 else 1.0
