@@ -39,11 +39,13 @@ def test_a_cbmai_run_that_rejects_nothing_rejects_no_part_of_the_support(answer,
     none."""
     runs = {"tau": [5] * 4, "answer": [answer] * 4, "first_rejected": first}
     runs |= {"reward": [0.5] * 4, "violation": [0.0] * 4}
+    runs |= {"weights": [[0.5, 0.5], [1.5, -0.5], [np.nan, np.nan], [1.0, 0.0]]}
     truth = {"answer": answer, "value": 1.0}
     found = summarised("cbmai", truth, runs, setting={"budget": 10})
     assert found["share_first_rejects_support"].value == share
     assert found["mean_budget_share"].value == 0.5
     assert found["mean_regret"].value == 0.5
+    assert found["share_breaks_limits"].value == (0.5 if any(answer) else 0.0)
 
 
 def test_the_excess_of_lagex_is_that_of_policies_that_exceed_a_limit():

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from bestarm.cbmai import SFSR, SFSRL, USLP
+from bestarm.cbmai import SFSR, SFSRL, USLP, SFSRPatient
 from bestarm.cbmai.problem import Noise, Problem
+from bestarm.core.inputs import InputError
 from cbmai.runs import normals, simulate
 
 OBJECTS = {"SFSR": SFSR, "SFSR-L": SFSRL, "USLP": USLP}
@@ -235,3 +236,58 @@ def test_bad_observations_change_nothing(told, said):
         s.tell(*told)
     assert s.pulls.sum() == 0
     assert len(s.history) == 1
+
+
+@pytest.mark.parametrize("kind", [SFSR, SFSRL, SFSRPatient, USLP])
+def test_a_tie_does_not_reject_the_arm_within_the_limit(kind):
+    """Both arms earn the same; one costs twice the limit."""
+    s = kind(["free", "dear"], 0.5, budget=20)
+    while not s.done:
+        arm = s.ask()
+        s.tell(arm, 1.0, {"free": 0.0, "dear": 1.0}[arm])
+    assert s.answer in (["free", "limit 1"], ["free", "dear"])
+    assert s.mixture["free"] >= 0.5
+    assert sum(s.mixture.values()) == pytest.approx(1.0)
+
+
+def test_as_written_a_tie_may_reject_the_arm_within_the_limit():
+    s = SFSR(["free", "dear"], 0.5, budget=20, reading="as-written")
+    while not s.done:
+        arm = s.ask()
+        s.tell(arm, 1.0, {"free": 0.0, "dear": 1.0}[arm])
+    assert s.mixture == {"dear": 1.0}
+    with pytest.raises(InputError, match="SFSR: reading: must be one of as-written, feasible-ties"):
+        SFSR(2, 0.5, 20, reading="printed")
+
+
+@every
+def test_limits_may_have_names(strategy):
+    """The run is the same; slacks and intervals have the names of the limits."""
+    limits = {"returns": 1.0, "calls": 1.0}
+    named = OBJECTS[strategy](list("abcde"), limits, BUDGET)
+    plain = OBJECTS[strategy](5, [1.0, 1.0], BUDGET)
+    while not plain.done:
+        arm = plain.ask()
+        assert named.ask() == "abcde"[arm]
+        plain.tell(arm, REWARDS[arm], COSTS[:, arm])
+        named.tell("abcde"[arm], REWARDS[arm], COSTS[:, arm])
+    names = [*"abcde", *limits]
+    assert named.answer == [names[column] for column in plain.answer]
+    assert {"reward", "returns", "calls"} == set(named.summary().quantity)
+    assert type(named).from_dict(named.to_dict()).answer == named.answer
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"a": 0.5}, "must not have the name of an arm, a"),
+        ({1: 0.5}, "names must be texts"),
+        ({"": 0.5}, "names must be texts, neither empty"),
+        ({"reward": 0.5}, "names must be texts, .*nor 'reward'"),
+        ({}, "must be finite numbers"),
+        ({"c": "x"}, "must be finite numbers"),
+    ],
+)
+def test_names_of_limits_are_checked(limits, said):
+    with pytest.raises(InputError, match=f"SFSR: bounds: {said}"):
+        SFSR(["a", "b"], limits, 60)

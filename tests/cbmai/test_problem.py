@@ -294,3 +294,24 @@ def test_bernoulli_observations_have_theorem_1_only():
     assert one.exponent_sfsr == other.exponent_sfsr > 0.0
     assert one.arm_gaps == other.arm_gaps
     assert Instance(**rates.model_dump()).model_dump() == rates.model_dump()
+
+
+@pytest.mark.parametrize("unit", [2.0**-40, 2.0**40, 1e-12, 1e12])
+@pytest.mark.parametrize("name", ["A2", "D3P", "D1I", "too-dear"])
+def test_the_truth_does_not_depend_on_units(name, unit):
+    instance = instances()[name]
+    here = truth(instance)
+    scaled = {
+        "rewards": [r * unit for r in instance.rewards],
+        "costs": [[c * unit for c in row] for row in instance.costs],
+        "bounds": [b * unit for b in instance.bounds],
+        "sigma_reward": instance.sigma_reward * unit,
+        "sigma_cost": instance.sigma_cost * unit,
+    }
+    there = truth(Instance(**(instance.model_dump() | scaled)))
+    assert there.answer == here.answer
+    assert there.unique == here.unique
+    units = [unit if column > len(instance.rewards) else 1.0 for column in here.answer]
+    np.testing.assert_allclose(np.array(there.weights) / units, here.weights, rtol=1e-9)
+    if here.value is not None:
+        assert there.exponent_sfsr == pytest.approx(here.exponent_sfsr, rel=1e-6)

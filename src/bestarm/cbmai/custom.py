@@ -104,5 +104,8 @@ def weights_of(source: Any, support: np.ndarray, n_arms: int) -> np.ndarray:
     return np.array([found.get(int(c), 0.0 if c < n_arms else math.nan) for c in support])
 
 
-UNKNOWN = {"first_rejected": ("share_first_rejects_support",)}
+UNKNOWN = {
+    "first_rejected": ("share_first_rejects_support",),
+    "weights": ("share_breaks_limits",),  # weights of slacks are not asked for
+}
 CUSTOM = Custom(offer, rounds, unknown=UNKNOWN)

@@ -1,53 +1,58 @@
 """SFSR, SFSR-L and USLP as ask/tell objects, on the steps of `steps.py`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bestarm.cbmai.problem import Problem
 from bestarm.cbmai.steps import FOUND, PHASE, ROUND, RUNNING, answer, end_round, pulls_needed
-from bestarm.cbmai.strategies import STRATEGIES, check_budget, rules_of
+from bestarm.cbmai.strategies import READINGS, STRATEGIES, check_budget, rules_of
 from bestarm.common.monitor import Line, Monitored, mean_interval
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names
+from bestarm.core.labels import Label, count_or_names, limits_of
 from bestarm.core.record import atomic
 
 
 class _Cbmai(Monitored, AskTell[Label]):
-    """Arms have names or are counted from 0; the slack of constraint l counts as arm K + l.
+    """Arms have names or are counted from 0. The slack of a limit has the limit's name, else it is
+    arm K + l, or "limit 1" and so on if arms have names.
 
     Args:
         n_arms: K, at least 2; or the arms' names.
-        bounds: (L,) bounds on a mixture's mean costs.
+        bounds: (L,) bounds on a mixture's mean costs; or a mapping of names to these.
         budget: N, the total number of pulls, greater than the number of unknown arms.
         known: arm -> (reward, costs) for arms with known means; `ask` never returns these.
         sigma, cost_sigma: standard deviations of a reward and of a cost, for the intervals of
             `summary`; the strategies do not use them.
+        reading: one of `bestarm.cbmai.strategies.READINGS`; the one of `bestarm run` by default.
 
     Raises:
         InputError: an argument is out of range, naming it.
     """
 
     _name = ""
+    _newer: ClassVar[dict[str, Any]] = {"reading": None}
 
     def __init__(
         self,
         n_arms: int | Sequence[str],
-        bounds: Sequence[float] | float,
+        bounds: Sequence[float] | Mapping[str, float] | float,
         budget: int,
         *,
         known: Mapping[Label, tuple[float, Sequence[float] | float]] | None = None,
         sigma: float = 1.0,
         cost_sigma: float = 1.0,
+        reading: str | None = None,
     ) -> None:
         name = type(self).__name__
         self._sigma = positive(sigma, f"{name}: sigma")
         self._cost_sigma = positive(cost_sigma, f"{name}: cost_sigma")
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
-        self._bounds = numbers(bounds, 1, f"{name}: bounds")
+        self._costs, self._bounds = limits_of(bounds, f"{name}: bounds")
+        self._slacks = self._slack_labels(isinstance(bounds, Mapping), f"{name}: bounds")
         given = self._known_means(known or {}, name)
         unknown = [arm for arm in range(len(self._arms)) if arm not in given]
         if not unknown:
@@ -61,7 +66,21 @@ class _Cbmai(Monitored, AskTell[Label]):
             means[:, place] = given[arm]
         problem = Problem(means[0], means[1:], self._bounds, len(unknown))
         self._budget = budget
-        super().__init__(STRATEGIES[self._name], rules_of(self._name, problem, budget))
+        readings = READINGS[self._name]
+        chosen = readings.default if reading is None else reading
+        rule = readings.chosen(chosen, f"{name}: reading")
+        rules = rules_of(self._name, problem, budget, rule.keep_basis)
+        super().__init__(STRATEGIES[self._name], rules)
+
+    def _slack_labels(self, named: bool, source: str) -> list[Label]:
+        """(L,) what slacks are called. Raises InputError if an arm has the name of a limit."""
+        if named:
+            if both := sorted(set(self._costs) & {str(arm) for arm in self._arms.labels}):
+                raise InputError(f"{source}: must not have the name of an arm, {both[0]}")
+            return list(self._costs)
+        if self._arms.named:
+            return [f"limit {l + 1}" for l in range(self._bounds.size)]
+        return [len(self._arms) + l for l in range(self._bounds.size)]
 
     def _known_means(self, known: Mapping[Label, Any], name: str) -> dict[int, np.ndarray]:
         """By arm the (1 + L,) reward and costs of `known`. Raises InputError."""
@@ -162,7 +181,7 @@ class _Cbmai(Monitored, AskTell[Label]):
     def _lines(self) -> list[Line]:
         """Intervals hold with probability 95%: with a fixed budget there is no delta."""
         totals, n_costs = self._totals(), self._bounds.size
-        quantities = ["reward", *(f"cost {l + 1}" for l in range(n_costs))]
+        quantities = ["reward", *self._costs]
         lines: list[Line] = []
         for i, quantity in enumerate(quantities):
             for index, column in enumerate(self._columns[: len(self._arms)]):
@@ -189,11 +208,9 @@ class _Cbmai(Monitored, AskTell[Label]):
         )
 
     def _column_label(self, column: int) -> Label:
-        """The label of an arm; a slack is "limit 1" and so on if arms have names, else K + l."""
-        if column < len(self._arms):
-            return self._arms[column]
-        number = column - len(self._arms) + 1
-        return f"limit {number}" if self._arms.named else column
+        """The label of an arm or a slack."""
+        n_arms = len(self._arms)
+        return self._arms[column] if column < n_arms else self._slacks[column - n_arms]
 
     def _label(self, index: int) -> Label:
         return self._arms[self._columns[index]]

@@ -13,6 +13,7 @@ from bestarm.core.labels import listed
 COLUMNS = {
     "error_rate": "error rate",
     "share_infeasible": "infeasible",
+    "share_breaks_limits": "breaks limits by its estimates",
     "mean_regret": "mean regret",
     "mean_violation": "mean violation",
     "mean_budget_share": "budget used",

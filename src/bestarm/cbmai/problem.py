@@ -13,13 +13,18 @@ from bestarm.common.paper import BaseInstance, Names, Problems
 from bestarm.common.rates import Law, check_rates
 from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
+from bestarm.core.compile import inlined
 from bestarm.core.inputs import Input, PositiveFloat, load
+from bestarm.core.units import unit_of
 
 #: Gaps are computed only if no arm is known, and up to this many constraints and bases; for more
 #: they take minutes.
 MOST_CONSTRAINTS, MOST_BASES = 2, 50_000
-#: Coordinates and reduced values nearer to 0 than this count as 0: Assumption 1 fails.
+#: Coordinates and reduced values nearer to 0 than this count as 0: Assumption 1 fails. Costs are in
+#: units of `cost_size`, rewards of the largest one.
 DEGENERATE = 1e-9
+#: Bounds much smaller than costs are no unit for these: rounding would exceed tolerances.
+LARGEST_RATIO = 1024.0
 
 
 class Problem(NamedTuple):
@@ -156,18 +161,31 @@ class Truth(Input):
 
 
 class Solution(NamedTuple):
-    """A solution of the true program; columns are counted from 0, slacks after the arms."""
+    """A solution of the true program; columns are counted from 0, slacks after the arms.
+
+    As in the strategies, the reduced value of a slack is per `cost_size` of its constraint.
+    """
 
     basis: np.ndarray  # (L + 1,) ascending
     weights: np.ndarray  # (L + 1,) of its columns
     intersection_values: np.ndarray  # (K + L,) Eq. (6); -inf for columns in no feasible basis
     reduced: np.ndarray  # (K + L,) mu - A^T lambda: how far below the frontier a column lies
+    unique: bool  # Assumption 1: no other optimal solution, and L + 1 coordinates > 0
 
-    @property
-    def unique(self) -> bool:
-        """Assumption 1: no other optimal solution, and L + 1 coordinates > 0."""
-        others = np.delete(self.reduced, self.basis)
-        return bool((self.weights > DEGENERATE).all() and (others < -DEGENERATE).all())
+
+@inlined
+def cost_size(bound: float, largest: float) -> float:
+    """What a cost is measured by: its bound, or a thousandth of the largest cost if that is more.
+
+    Args:
+        bound: on the mean cost of a mixture.
+        largest: |mean cost| of the arm where it is largest.
+
+    Returns:
+        A positive number.
+    """
+    size = max(abs(bound), largest / LARGEST_RATIO)
+    return size if size > 0.0 else 1.0
 
 
 def solve(problem: Problem) -> Solution | None:
@@ -176,7 +194,15 @@ def solve(problem: Problem) -> Solution | None:
     Raises ArithmeticError if the simplex method does not end within its step limit.
     """
     matrix, rhs, values = standard_form(problem)
-    n = values.size
+    n, n_arms = values.size, problem.rewards.size
+    largest = np.abs(problem.costs).max(axis=1)
+    pairs = zip(problem.bounds.tolist(), largest.tolist(), strict=True)
+    sizes = np.array([cost_size(*pair) for pair in pairs])
+    matrix[:-1, n_arms:] = np.diag(sizes)
+    units = np.array([*map(unit_of, sizes.tolist()), 1.0])
+    matrix, rhs = matrix / units[:, None], rhs / units
+    unit = unit_of(float(np.abs(values).max()))
+    values /= unit
     work = make_workspace(rhs.size, n)
     load_program(work, matrix, rhs, values)
     if score_bases(work, n) == -math.inf:
@@ -186,7 +212,10 @@ def solve(problem: Problem) -> Solution | None:
     if not reduced_values(work, n):
         raise ArithmeticError("the simplex method found no dual solution within its step limit")
     weights = np.linalg.solve(matrix[:, basis], rhs)
-    return Solution(basis, weights, intersection_values, work.scores)
+    others = np.delete(work.scores, basis)
+    unique = bool((weights > DEGENERATE).all() and (others < -DEGENERATE).all())
+    weights *= np.append(np.ones(n_arms), sizes)[basis]
+    return Solution(basis, weights, intersection_values * unit, work.scores * unit, unique)
 
 
 def solved(problem: Problem) -> Solution:

@@ -11,6 +11,7 @@ from bestarm.core.estimates import LEVEL, Estimate, Moments, mean, proportion, u
 #: The paper's own statistics, by the part of their name before any colon.
 MEANINGS = {
     "share_infeasible": "share of runs that answered that no mixture is feasible",
+    "share_breaks_limits": "share of runs whose mixture breaks a limit by its own estimates",
     "share_over_budget": "share of runs with more pulls than the budget",
     "mean_budget_share": "mean over runs of pulls over the budget",
     "share_first_rejects_support": "share of runs whose first rejection is of the optimal support",
@@ -57,12 +58,14 @@ def tally(cell: Cell, truth: dict, runs: dict[str, np.ndarray]) -> dict[str, Any
     """Counts and moments of some runs of a cell, which add up; arguments as for `summarise`."""
     budget = cell.setting["budget"]
     answered = np.isfinite(runs["reward"])
+    infeasible = (runs["answer"] == 0).all(axis=1)
     first = np.isin(runs["first_rejected"], truth["answer"]) & (runs["first_rejected"] > 0)
     value = math.nan if truth["value"] is None else truth["value"]
     return {
         "runs": runs["tau"].size,
         "right": int(correct(cell, truth, runs).sum()),
-        "infeasible": int((runs["answer"] == 0).all(axis=1).sum()),
+        "infeasible": int(infeasible.sum()),
+        "breaks_limits": int((~infeasible & ~(runs["weights"] >= 0.0).all(axis=1)).sum()),
         "over_budget": int((runs["tau"] > budget).sum()),
         "first_rejects_support": int(first.sum()),
         "budget_share": Moments.of(runs["tau"] / budget),
@@ -78,6 +81,7 @@ def estimates(tally: dict[str, Any], level: float = LEVEL) -> list[Estimate]:
         proportion("prob_correct", tally["right"], n, level),
         proportion("error_rate", n - tally["right"], n, level),
         proportion("share_infeasible", tally["infeasible"], n, level),
+        proportion("share_breaks_limits", tally["breaks_limits"], n, level),
         proportion("share_over_budget", tally["over_budget"], n, level),
         proportion("share_first_rejects_support", tally["first_rejects_support"], n, level),
         mean("mean_budget_share", "share", tally["budget_share"], level=level),

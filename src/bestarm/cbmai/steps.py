@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.cbmai.problem import Noise, Problem
+from bestarm.cbmai.problem import Noise, Problem, cost_size
 from bestarm.core.bases import (
+    TOLERANCE,
     Workspace,
     basic_solution,
     make_workspace,
@@ -20,6 +21,7 @@ from bestarm.core.bases import (
 )
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.status import Status
+from bestarm.core.units import unit_of
 
 RUNNING, FOUND, INFEASIBLE = 0, 1, 2
 STOPPED, FAILED = int(Status.STOPPED), int(Status.FAILED)
@@ -37,6 +39,7 @@ class Rules(NamedTuple):
     problem: Problem  # bounds, and the means of known arms; others are not read
     schedule: np.ndarray  # (rounds,) pulls of every remaining unknown arm by the end of each round
     score: int  # how a round ends
+    keep_basis: bool  # whether columns of the optimal basis are never rejected
 
 
 class State(NamedTuple):
@@ -48,6 +51,7 @@ class State(NamedTuple):
     remaining: np.ndarray  # (K + L,) whether a column is not rejected
     counters: np.ndarray  # (5,) from ROUND to UNSCORED
     columns: np.ndarray  # (K + L,) buffer: the columns of the loaded program
+    sizes: np.ndarray  # (L + 2,) buffer: of the rows of the loaded program
     work: Workspace  # the loaded program
 
 
@@ -79,6 +83,7 @@ def start(rules: Rules) -> State:
         remaining=np.ones(n_arms + n_costs, np.bool_),
         counters=np.array([0, RUNNING, -1, 0, 0]),
         columns=np.zeros(n_arms + n_costs, np.int64),
+        sizes=np.ones(n_costs + 2),
         work=make_workspace(n_costs + 1, n_arms + n_costs + 1),
     )
 
@@ -144,6 +149,10 @@ def load_estimates(state: State, problem: Problem) -> int:
 
         max r . p   s.t.   c p + s = cbar,  1 . p = 1,  p, s >= 0
 
+    Every row is divided by a power of two near its size, for costs `cost_size`, mostly the bound,
+    for rewards the largest; slacks are counted in that size. So it does not matter in which units
+    costs and rewards are.
+
     Columns within the first bound come first, so that infeasible bases are consecutive, which helps
     the processor's branch prediction in the enumeration.
 
@@ -153,12 +162,20 @@ def load_estimates(state: State, problem: Problem) -> int:
     n_costs, n_arms = problem.costs.shape
     rewards, costs, bounds = state.rewards, state.costs, problem.bounds
     columns, program, remaining = state.columns, state.work.tableaus[0], state.remaining
+    sizes = state.sizes
+    sizes[:] = 0.0
+    for a in range(n_arms):
+        if remaining[a]:
+            for l in range(n_costs):
+                sizes[l] = max(sizes[l], abs(costs[l, a]))
+            sizes[n_costs + 1] = max(sizes[n_costs + 1], abs(rewards[a]))
     m = 0
     for l in range(n_costs):
+        sizes[l] = cost_size(bounds[l], sizes[l])
         if remaining[n_arms + l]:
             columns[m] = n_arms + l
             program[: n_costs + 2, m] = 0.0
-            program[l, m] = 1.0
+            program[l, m] = sizes[l]
             m += 1
     for within in (True, False):
         for a in range(n_arms):
@@ -173,17 +190,27 @@ def load_estimates(state: State, problem: Problem) -> int:
         program[l, m] = bounds[l]
     program[n_costs, m] = 1.0
     program[n_costs + 1, m] = 0.0
+    for r in range(n_costs + 2):
+        unit = unit_of(sizes[r])
+        for c in range(m + 1):
+            program[r, c] /= unit
     return m
 
 
 @inlined
-def reject_lowest(rules: Rules, state: State, m: int) -> None:
-    """End a round: reject the lowest score (ties: the lowest index); stop after the last round."""
-    scores, columns = state.work.scores, state.columns
-    lowest = 0
-    for i in range(1, m):
-        tie = scores[i] == scores[lowest] and columns[i] < columns[lowest]
-        if scores[i] < scores[lowest] or tie:
+def reject_lowest(rules: Rules, state: State, m: int, keep_basis: bool) -> None:
+    """End a round: reject the lowest score (ties: the lowest index); stop after the last round.
+
+    The columns of `work.basis` all have the largest score, so only ties make `keep_basis` matter.
+    """
+    scores, columns, basis = state.work.scores, state.columns, state.work.basis
+    lowest = -1
+    for i in range(m):
+        kept = False
+        if keep_basis:
+            for j in basis:
+                kept |= i == j
+        if not kept and (lowest < 0 or (scores[i], columns[i]) < (scores[lowest], columns[lowest])):
             lowest = i
     state.remaining[columns[lowest]] = False
     if state.counters[ROUND] == 0:
@@ -197,9 +224,10 @@ def reject_lowest(rules: Rules, state: State, m: int) -> None:
 def score_by_relaxation(state: State, problem: Problem, m: int) -> None:
     """Score every arm of an infeasible program by how much larger bounds must be to use it.
 
-        scores[a] = -min { t : c p + s = cbar + t, 1 . p = 1, p, s, t >= 0, a in the basis }
+        scores[a] = -min { t : c p + s = cbar + t size, 1 . p = 1, p, s, t >= 0, a in the basis }
 
-    The relaxation t is one more column. Slacks get infinity: such a program tells nothing of them.
+    All bounds grow by the same share t of their `cost_size`; t is one more column. Slacks get
+    infinity: such a program tells nothing of them.
 
     Args:
         state: holds the program of m columns, which is overwritten.
@@ -207,10 +235,10 @@ def score_by_relaxation(state: State, problem: Problem, m: int) -> None:
         m: number of columns.
     """
     n_costs, n_arms = problem.costs.shape
-    program, scores = state.work.tableaus[0], state.work.scores
+    program, scores, sizes = state.work.tableaus[0], state.work.scores, state.sizes
     for r in range(n_costs + 1):
         program[r, m + 1] = program[r, m]
-        program[r, m] = -1.0 if r < n_costs else 0.0
+        program[r, m] = -sizes[r] / unit_of(sizes[r]) if r < n_costs else 0.0
     program[n_costs + 1, : m + 2] = 0.0
     program[n_costs + 1, m] = -1.0
     score_bases(state.work, m + 1)
@@ -230,7 +258,7 @@ def end_round(rules: Rules, state: State) -> None:
     if score_bases(state.work, m) == -np.inf:
         if rules.score == PATIENT and state.counters[ROUND] < rules.schedule.size - 1:
             score_by_relaxation(state, rules.problem, m)
-            reject_lowest(rules, state, m)
+            reject_lowest(rules, state, m, False)
         else:
             state.counters[PHASE] = INFEASIBLE
     elif rules.score == BASIS:
@@ -241,7 +269,7 @@ def end_round(rules: Rules, state: State) -> None:
     else:
         if rules.score == LAGRANGIAN:
             state.counters[UNSCORED] += not reduced_values(state.work, m)
-        reject_lowest(rules, state, m)
+        reject_lowest(rules, state, m, rules.keep_basis)
 
 
 class World(NamedTuple):
@@ -310,7 +338,8 @@ def answer(state: State, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """The support of a run that is over, and its weights x = A^-1 b (Remark 2), both (L + 1,).
 
     Columns are counted from 0 and ascend; -1 and nan where the answer is "infeasible", nan where
-    the support does not determine a mixture.
+    the support does not determine a mixture. A negative weight means that the estimates of the
+    support's arms break a limit, which only ties that reject a column of the optimal basis cause.
     """
     n_rows = problem.bounds.size + 1
     support = np.full(n_rows, -1)
@@ -320,8 +349,12 @@ def answer(state: State, problem: Problem) -> tuple[np.ndarray, np.ndarray]:
         solution = np.empty(n_rows)
         if not basic_solution(state.work, solution):
             solution[:] = np.nan
-        columns = state.columns[:n_rows]
+        columns, n_arms = state.columns[:n_rows], problem.rewards.size
         for i in range(n_rows):
+            if -TOLERANCE <= solution[i] < 0.0:  # rounding
+                solution[i] = 0.0
+            if columns[i] >= n_arms:
+                solution[i] *= state.sizes[columns[i] - n_arms]
             place = (columns < columns[i]).sum()
             support[place] = columns[i]
             weights[place] = solution[i]
@@ -365,17 +398,22 @@ def play_rounds(world: World, rules: Rules, state: State, normals: np.ndarray) -
 
 @jit
 def run(
-    truth: Problem, noise: Noise, schedule: np.ndarray, score: int, normals: np.ndarray
+    truth: Problem,
+    noise: Noise,
+    schedule: np.ndarray,
+    score: int,
+    keep_basis: bool,
+    normals: np.ndarray,
 ) -> Outcome:
     """One replication. Takes the fields of `Rules` one by one: passing a nested tuple is slow.
 
     Args:
         truth: the true means; the strategy does not read those of unknown arms.
         noise: standard deviations of a pull.
-        schedule, score: see `Rules`.
+        schedule, score, keep_basis: see `Rules`.
         normals: independent standard normals, as many as `most_normals` says.
     """
-    rules = Rules(truth, schedule, score)
+    rules = Rules(truth, schedule, score, keep_basis)
     state = start(rules)
     observed = np.empty(truth.bounds.size + 2)
     play_rounds(World(truth, noise, observed, False), rules, state, normals)
@@ -384,10 +422,14 @@ def run(
 
 @jit
 def run_of_counts(
-    truth: Problem, schedule: np.ndarray, score: int, environment: np.random.Generator
+    truth: Problem,
+    schedule: np.ndarray,
+    score: int,
+    keep_basis: bool,
+    environment: np.random.Generator,
 ) -> Outcome:
     """One replication with rewards and costs that are 0 or 1; arguments as for `run`."""
-    rules = Rules(truth, schedule, score)
+    rules = Rules(truth, schedule, score, keep_basis)
     state = start(rules)
     world = World(truth, Noise(0.5, 0.5), np.empty(truth.bounds.size + 2), True)
     while not done(rules, state):

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -61,8 +62,18 @@ PLANS = {
     "USLP": (uniform_schedule, BASIS),
     "SFSR-patient": (rejection_schedule, PATIENT),
 }
-#: The paper leaves nothing open that changes a run.
-READINGS = {strategy: Readings({"as-written": None}) for strategy in STRATEGIES}
+
+
+class Reading(NamedTuple):
+    """How ties are broken, which Algorithm 1 leaves open."""
+
+    keep_basis: bool  # whether columns of the optimal basis are never rejected
+
+
+WRITTEN = {"as-written": Reading(False)}  # ties go to the lowest index
+EVERY = Readings(WRITTEN | {"feasible-ties": Reading(True)}, default="feasible-ties")
+#: USLP rejects nothing.
+READINGS = dict.fromkeys(STRATEGIES, EVERY) | {"USLP": Readings(WRITTEN)}
 
 
 class Setting(Input):
@@ -80,10 +91,10 @@ def check_budget(budget: int, n_unknown: int, source: str) -> None:
         )
 
 
-def rules_of(strategy: str, problem: Problem, budget: int) -> Rules:
-    """The rules of a strategy."""
+def rules_of(strategy: str, problem: Problem, budget: int, keep_basis: bool) -> Rules:
+    """The rules of a strategy; the reading says `keep_basis`."""
     make_schedule, score = PLANS[strategy]
-    return Rules(problem, make_schedule(problem, budget), score)
+    return Rules(problem, make_schedule(problem, budget), score, keep_basis)
 
 
 def most_normals(problem: Problem, schedule: np.ndarray) -> int:
@@ -99,21 +110,22 @@ def steps(instance: Instance, cell: Cell) -> Steps:
     budget = Setting(**cell.setting).budget
     check_budget(budget, problem.n_unknown, instance.name)
     world = World(problem, noise, np.zeros(problem.bounds.size + 2), instance.bernoulli)
-    rules = rules_of(cell.strategy, problem, budget)
+    keep_basis = READINGS[cell.strategy][cell.reading].keep_basis
+    rules = rules_of(cell.strategy, problem, budget, keep_basis)
     return Steps(STRATEGIES[cell.strategy], rules, world, NO_CAP)
 
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    (problem, schedule, score), noise = steps(instance, cell).rules, instance.noise
+    (problem, schedule, score, keep), noise = steps(instance, cell).rules, instance.noise
     normals = np.empty(most_normals(problem, schedule))
 
     def replicate(streams: Streams) -> Outcome:
         streams.environment.standard_normal(out=normals)
-        return run(problem, noise, schedule, score, normals)
+        return run(problem, noise, schedule, score, keep, normals)
 
     def replicate_counts(streams: Streams) -> Outcome:
-        return run_of_counts(problem, schedule, score, streams.environment)
+        return run_of_counts(problem, schedule, score, keep, streams.environment)
 
     return replicate_counts if instance.bernoulli else replicate
 

@@ -21,6 +21,7 @@ from bestarm.common.tables import (
 )
 from bestarm.core.estimates import Estimate, exact, proportion, undefined
 from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.units import unit_of
 
 #: Least number of errors for a normal approximation in the logarithm, and its 97.5% quantile.
 FEWEST_ERRORS = 10
@@ -57,14 +58,19 @@ def gap_rows(truth: dict) -> list[Estimate]:
     ]
 
 
+def without_ties(summary: pd.DataFrame) -> pd.DataFrame:
+    """Without the shares of mixtures that break limits: 0, since Gaussian estimates do not tie."""
+    return summary[summary.statistic != "share_breaks_limits"]
+
+
 def errors(sources: Sources) -> pd.DataFrame:
     """All statistics of an experiment, with comparisons of error rates."""
-    return assemble(sources.summary, comparisons(sources.summary))
+    return assemble(without_ties(sources.summary), comparisons(sources.summary))
 
 
 def two_constraints(sources: Sources) -> pd.DataFrame:
     """The same, and error exponents beside their limits."""
-    return assemble(sources.summary, comparisons(sources.summary), rates(sources))
+    return assemble(without_ties(sources.summary), comparisons(sources.summary), rates(sources))
 
 
 def patient(sources: Sources) -> pd.DataFrame:
@@ -140,7 +146,7 @@ def decay(sources: Sources) -> pd.DataFrame:
             known = [exact("gaussian_tail", "share", math.exp(tail))]
             known += [exact("marginal_exponent", "per pull", fall)] if fall else []
             rows += cell_rows(point(instance, "USLP at most", budget), known)
-    return assemble(sources.summary, rates(sources), rows)
+    return assemble(without_ties(sources.summary), rates(sources), rows)
 
 
 def _error_exponent(row) -> Estimate:
@@ -287,7 +293,7 @@ def misled_run(sources: Sources) -> pd.DataFrame:
     instance = Instance(**sources.instances["H2"]["instance"])
     problem, noise = instance.problem, instance.noise
     n_arms = problem.rewards.size
-    rules = rules_of("SFSR-L", problem, MISLED_BUDGET)
+    rules = rules_of("SFSR-L", problem, MISLED_BUDGET, keep_basis=False)
     world = World(problem, noise, np.zeros(problem.bounds.size + 2))
     normals = np.empty(most_normals(problem, rules.schedule))
     key = stream_key(0, "cbmai", "fig4", "H2", f"budget={MISLED_BUDGET}")
@@ -300,7 +306,8 @@ def misled_run(sources: Sources) -> pd.DataFrame:
         no_worse = (state.rewards[0] >= problem.rewards[0]) & (state.costs[0] <= problem.costs[0])
         end_round(rules, state)
         scores = np.empty(state.remaining.size)
-        scores[state.columns] = state.work.scores[: state.columns.size]
+        unit = unit_of(state.sizes[-1])
+        scores[state.columns] = unit * state.work.scores[: state.columns.size]
         if no_worse[0] and state.counters[FIRST_REJECTED] == 0 and scores[n_arms] < 0.0:
             break
     truly = {"cost": problem.costs[0], "reward": problem.rewards, "score": solved(problem).reduced}

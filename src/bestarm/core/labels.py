@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from bestarm.core.arguments import integer
+import numpy as np
+
+from bestarm.core.arguments import integer, numbers
 from bestarm.core.inputs import InputError, short
 
 Label = int | str
@@ -80,3 +82,23 @@ def count_or_names(value: Any, what: str, least: int, source: str) -> Labels:
             f"got {short(value)}"
         )
     return Labels(what, map(str, names))
+
+
+def limits_of(value: Any, source: str) -> tuple[list[str], np.ndarray]:
+    """The names and values of an argument that is limits on mean costs, or a mapping to them.
+
+    Args:
+        value: numbers, whose names are "cost 1" and so on; or a mapping from names to numbers.
+        source: of the argument, for messages.
+
+    Raises:
+        InputError: the limits are no finite numbers, or a name is no text, empty or "reward".
+    """
+    if not isinstance(value, Mapping):
+        limits = numbers(value, 1, source)
+        return [f"cost {i + 1}" for i in range(limits.size)], limits
+    if not all(isinstance(name, str) and name not in ("", "reward") for name in value):
+        raise InputError(
+            f"{source}: names must be texts, neither empty nor 'reward', got {short(value)}"
+        )
+    return list(map(str, value)), numbers(list(value.values()), 1, source)

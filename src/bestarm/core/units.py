@@ -6,15 +6,21 @@ are powers of two, by which division is exact: results in other units have the s
 
 import math
 
+from bestarm.core.compile import inlined
 
+
+@inlined
 def unit_of(size: float) -> float:
-    """The largest power of two up to a size; 1 for 0.
+    """The largest power of two up to |size|; 1 for 0.
 
     Args:
-        size: of what is measured, finite and not negative.
+        size: of what is measured, finite.
 
     Example:
-        >>> unit_of(0.7), unit_of(1.0), unit_of(6.0)
-        (0.5, 1.0, 4.0)
+        >>> unit_of(0.7), unit_of(-1.0), unit_of(6.0), unit_of(0.0)
+        (0.5, 1.0, 4.0, 1.0)
     """
-    return math.ldexp(0.5, math.frexp(size)[1]) if size > 0.0 else 1.0
+    if size == 0.0:
+        return 1.0
+    _, exponent = math.frexp(size)
+    return math.ldexp(1.0, exponent - 1)

@@ -11,9 +11,9 @@ from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names
+from bestarm.core.labels import Label, count_or_names, limits_of
 from bestarm.core.record import atomic
-from bestarm.lagex.arguments import deviations_of, limits_of
+from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.confidence import radius
 from bestarm.lagex.exploration import stopping_threshold
 from bestarm.lagex.state import FAR_CUT, PULLED, TIME

@@ -10,9 +10,9 @@ from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import positive
 from bestarm.core.inputs import parse
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names
+from bestarm.core.labels import Label, count_or_names, limits_of
 from bestarm.core.record import atomic
-from bestarm.lagex.arguments import deviations_of, limits_of
+from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.certified.certificate import certificate
 from bestarm.lagex.certified.evidence import shortfall
 from bestarm.lagex.certified.runs import Options, rules_of
