@@ -586,3 +586,6 @@ def test_what_is_true_is_told_by_name(mine):
     (best,) = [line for line in lines if "best_arm" in line]
     assert "flat" in best
     assert "named program" not in "".join(lines)
+    mine.write_text(INSTANCE.replace("[0.7, -0.9]", "[0.9, 0.8]"))
+    (best,) = [line for line in bestarm("bound", mine).out.splitlines() if "best_arm" in line]
+    assert "several" in best

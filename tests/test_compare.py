@@ -494,6 +494,8 @@ def mine(tmp_path):
 
 
 def test_a_plugin_is_run_beside_the_strategies_that_are_named(mine):
+    """Not what it imports."""
+    (mine / "plugin.py").write_text(f"from bestarm.baics import TaSCS as Base\n\n{PLUGIN}")
     asked = ["run", "mine.yaml", "--reps", 4, "--plugin", "plugin.py", "--strategy", "Uniform"]
     result = bestarm(*asked, "--out", "runs.parquet", cwd=mine)
     assert result.code == 0, result.err

@@ -87,7 +87,8 @@ def strict(self, arm, reward):
 
 
 def late(self, arm, reward):
-    Turns.tell(self, arm, reward)
+    self.sums[arm] += reward
+    self.told = min(self.told + 1, 30)
 
 
 def counts_on(self, arm, reward):
@@ -114,7 +115,9 @@ BROKEN = [
 ]
 
 
-def test_a_good_class_has_no_failure():
+def test_a_good_class_has_no_failure(monkeypatch):
+    """Though it takes all the pulls that it may."""
+    monkeypatch.setitem(conformance.SETTING, "cap", 30)
     assert failures(Given("Good", Good), "linear") == {}
 
 

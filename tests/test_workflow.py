@@ -312,6 +312,8 @@ for each in workflow.rules:
     each.update_wildcard_constraints()
 asked = json.loads(Path("asked.json").read_text())
 answers = [[made(name) for name in asked[0]], [refusal(*words) for words in asked[1]]]
+tables = workflow.get_rule("arena_cells").output
+answers.append({str(table): table.is_flagged("update") for table in tables})
 Path("answers.json").write_text(json.dumps(answers))
 sys.exit(3)
 """
@@ -348,7 +350,7 @@ def answers(toys):
 
 
 class TestRefused:
-    """What is not built."""
+    """What is not built, or not deleted before it is."""
 
     def test_names_that_a_shell_would_act_on_are_no_targets(self, answers):
         made = dict(zip([*NAMES, *GOOD_NAMES], answers[0], strict=True))
@@ -357,6 +359,10 @@ class TestRefused:
     def test_replications_that_cannot_be(self, answers):
         for (*_, words), said in zip(SETTINGS, answers[1], strict=True):
             assert words in said
+
+    def test_tables_of_the_arena_are_there_for_the_command_that_updates_them(self, answers):
+        assert answers[2] == dict.fromkeys(answers[2], True)
+        assert len(answers[2]) == 5
 
     def test_a_mistake_is_one_line(self, toys):
         output = snakemake(toys, "-n", "figures/more/toy/fig1.csv", check=False)

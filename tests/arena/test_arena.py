@@ -245,11 +245,13 @@ GOOD = {
         ({"promise": "sure"}, r"mine\.yaml: promise: .*proven"),
         ({"strategy": "mine.py"}, r"mine\.yaml: strategy: must be FILE\.py:CLASS"),
         ({"name": "LinGapE"}, r"mine\.yaml: name: LinGapE is taken"),
+        ({"name": "Earlier"}, r"mine\.yaml: name: Earlier is taken"),
         ({"speed": 1}, r"mine\.yaml: speed: unknown field"),
         ({"licence": None}, r"mine\.yaml: licence: "),
     ],
 )
 def test_what_is_no_submission_is_said_in_a_line(tmp_path, change, said):
+    (tmp_path / "earlier.yaml").write_text(yaml.safe_dump(GOOD | {"name": "Earlier"}))
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(GOOD | change))
     with pytest.raises(InputError, match=said):
         submissions(tmp_path)

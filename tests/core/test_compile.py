@@ -51,11 +51,16 @@ def anybody(folder):
     folder.chmod(0o777)
 
 
+def the_group(folder):
+    folder.mkdir()
+    folder.chmod(0o770)
+
+
 def somewhere_else(folder):
     folder.symlink_to(folder.parent, target_is_directory=True)
 
 
-@pytest.mark.parametrize("taken", [nobody, anybody, somewhere_else, Path.touch])
+@pytest.mark.parametrize("taken", [nobody, anybody, the_group, somewhere_else, Path.touch])
 def test_nobody_else_writes_to_a_cache_in_the_temporary_folder(tmp_path, monkeypatch, taken):
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/cache")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

@@ -29,6 +29,15 @@ def test_moments_of_parts_add_up(cuts):
     assert added.high - added.low == pytest.approx(whole.high - whole.low, rel=1e-9)
 
 
+def test_a_ratio_of_independent_means_has_the_errors_of_both():
+    """Of 30% and 40%, hence of 50% in the logarithm."""
+    above = est.Estimate("a", "pulls", 10.0, 7.0, 13.0, 5)
+    below = est.Estimate("b", "pulls", 5.0, 3.0, 7.0, 9)
+    e = est.ratio_of_independent_means("ratio", above, below)
+    assert (e.value, e.n) == (2.0, 5)
+    assert (e.low, e.high) == pytest.approx((2.0 * math.exp(-0.5), 2.0 * math.exp(0.5)))
+
+
 def test_mean_of_one_run_has_no_interval():
     e = est.mean("mean_stopping_time", "pulls", np.array([7.0]))
     assert e.value == 7.0

@@ -11,7 +11,9 @@ NAME = (1, "baics", "example1", "example1", "delta=0.1")
 
 
 def firsts_of(streams):
-    return np.array([g.standard_normal(4) for g in (streams.environment, streams.coins)])
+    """Draws of both generators; the last takes half of a random word and leaves the other half."""
+    generators = streams.environment, streams.coins
+    return np.array([[*g.standard_normal(3), g.integers(2**31)] for g in generators])
 
 
 def draws(key, replication):

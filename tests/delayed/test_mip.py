@@ -49,6 +49,8 @@ def test_the_cheapest_path_is_taken():
     tree = joining_tree(price, np.array([0, SIDE - 1]))
     assert price[list(tree)].sum() == 0
     assert set(range(SIDE, 2 * SIDE)) <= tree.keys()
+    price[price == 0] = 40  # each parcel of the detour is cheaper, all together are not
+    assert joining_tree(price, np.array([0, SIDE - 1])).keys() == set(range(SIDE))
 
 
 @pytest.fixture(scope="module")

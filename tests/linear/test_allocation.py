@@ -384,8 +384,10 @@ class TestFileOfASequence:
         np.testing.assert_array_equal(make().prefix(5 * BLOCK), whole)
 
     def test_has_a_name_for_each_sequence(self, make):
+        gaps = [oracle_pairs(np.array([1.0, 0.5, 0.4, 0.3, low])) for low in (0.2, 0.1)]
         made = [make(), make(ARGMIN_MAX), make(directions=all_arms)]
-        assert len({sequence.file for sequence in made}) == 3
+        made += [make(directions=lambda n, pairs=pairs: pairs) for pairs in gaps]
+        assert len({sequence.file for sequence in made}) == 5
         assert make().file == made[0].file
 
 

@@ -347,6 +347,24 @@ def test_a_claim_agrees_if_every_part_does_and_differs_if_one_does(second, expec
     assert outcomes(one, found) == {"as-written": expected}
 
 
+def test_readings_are_corrected_for_over_all_parts_together():
+    """p for = 0.03 in one part, where the other reading agrees: enough there, not for the claim.
+
+    The other reading fails in the other part, so that of two readings tried one agrees by p = 0.03.
+    """
+    p03, p90 = (normal_mean(100 - stats.norm.isf(p), 1) for p in (0.03, 0.9))
+    found = pd.concat(
+        [
+            table_of(as_written=[p03], other=[normal_mean(90, 1)]),
+            table_of(instance="k", as_written=[normal_mean(90, 1)], other=[p90]),
+        ]
+    )
+    one = claim("at_most", than=100, over=PARTS)
+    result = judged(one, found)["c"].results[0]
+    assert result.outcomes == [AGREES, AGREES]
+    assert result.outcome == CANNOT_TELL
+
+
 def test_the_level_against_a_part_is_shared():
     """p against = 0.03 refutes a claim of one part and not one of two."""
     p03 = 100 + stats.norm.isf(0.03)

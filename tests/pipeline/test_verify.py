@@ -146,8 +146,10 @@ def test_independent_runs_agree_with_the_kept_table(checkout, capsys, lines):
 
 
 def test_independent_runs_are_other_runs(checkout, lines):
-    """Of the same cells, as many: no row is the same."""
+    """Of the same cells, as many: no row is the same. Tests of all tables share false alarms."""
     verification = Verification(checkout, [NAME], True, None, fewest=RUNS)
+    assert verification.tests > 1000
+    assert verification.alpha * verification.tests == pytest.approx(FALSE_ALARMS)
     assert verification.run()
     (futures,) = verification.futures.values()
     cells = [future.result() for future in futures]

@@ -1,6 +1,7 @@
 """Certificates without noise, against the slow reference, and the kept tables of them."""
 
 import hashlib
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import yaml
 from bestarm.common.files import data_folder
 from bestarm.core.anytime import mixture_threshold, shrunk_counts
 from bestarm.core.estimates import wilson
+from bestarm.core.status import Status
 from bestarm.lagex.certified import errors, reference, times
 from bestarm.lagex.certified.evidence import Evidence
 from bestarm.lagex.certified.offline import WITHOUT, Certificate, Parts, best_fixed, noiseless
@@ -102,6 +104,14 @@ def test_kept_errors_are_those_of_this_code():
     assert [found["arms"], found["constraints"]] == [kept.arms, kept.constraints]
     assert found["wrong"] <= kept.wrong
     assert found["median"] == pytest.approx(kept["median"], rel=0.3)
+
+
+def test_a_run_that_ends_without_a_policy_is_wrong(monkeypatch):
+    """It said that no policy is feasible, of a program with an interior."""
+    run = SimpleNamespace(status=Status.STOPPED, excess=np.nan, regret=np.nan, tau=9)
+    monkeypatch.setattr(errors, "prepare", lambda instance, cell: lambda streams: run)
+    found = errors.wrong("random 1", 0.1, 3)
+    assert [found["infeasible"], found["suboptimal"], found["wrong"]] == [3, 3, 3]
 
 
 @pytest.mark.parametrize("number", [1, 17, 30])
