@@ -200,7 +200,7 @@ def test_an_abandoned_pull_still_counts():
 def test_abandoned_increments_stay_in_the_mean():
     """Two steps of a first pull, ten a pull: 0.1 a step is a mean of 1, whatever the reading."""
     options = {"sigma": 9.0, "feedback": "incremental", "delay": 10}
-    for s in (Partial(2, **options), Mixture(2, **options)):
+    for s in (Partial(2, reading="as-written", **options), Mixture(2, **options)):
         (pull,) = s.ask().start
         s.partial(pull, 0.1)
         s.partial(pull, 0.1)
