@@ -35,11 +35,10 @@ def package(root, tmp_path):
         "    choose_ta_s,\n", "    choose_in_turn,\n    choose_ta_s,\n"
     )
     table.write_text(edited.replace("STRATEGIES = {\n", f"STRATEGIES = {{\n    {row}"))
-    named = "from bestarm.core.compile import cache_folder; print(cache_folder())"
-    kernels = python(folder, root, "-c", named).stdout.strip()
-    for part in ("bestarm.baics", "bestarm.core"):
-        if (cache_folder() / part).is_dir():
-            shutil.copytree(cache_folder() / part, f"{kernels}/{part}")
+    for paper in ("baics", None):
+        named = f"from bestarm.core.compile import cache_folder; print(cache_folder({paper!r}))"
+        kernels = python(folder, root, "-c", named).stdout.strip()
+        shutil.copytree(cache_folder(paper), kernels, dirs_exist_ok=True)
     return folder
 
 

@@ -11,7 +11,7 @@ from numba.core.caching import NullCache
 from three_steps import TOY, WORLD, Rules
 
 from bestarm.common.paper import Cell
-from bestarm.core.compile import PACKAGE
+from bestarm.core.compile import PACKAGE, cache_folder
 from bestarm.core.interactive import AskTell
 from bestarm.pipeline import registry
 
@@ -92,9 +92,12 @@ def test_compiled_loops_are_found_by_a_second_process(tmp_path):
 
 @pytest.mark.parametrize("paper", ["baics", "cbmai", "lagex"])
 def test_compiled_loops_of_papers_are_kept(paper):
-    """Of the papers that play by steps."""
+    """Of the papers that play by steps; with the other kernels of the paper, unless its steps are
+    shared."""
     simulation = registry.PAPERS[paper].simulation
     for strategy, readings in simulation.readings.items():
         cell = Cell(simulation.easy.name, strategy, {}, readings.default)
         steps = simulation.steps(simulation.easy, cell).strategy
         assert not isinstance(steps.resume._cache, NullCache), strategy
+        folder = cache_folder(paper if f".{paper}." in steps.choose.__module__ else None)
+        assert Path(steps.resume.stats.cache_path).is_relative_to(folder), strategy

@@ -343,7 +343,7 @@ class TestFileOfASequence:
     def make(self, monkeypatch, tmp_path):
         """A function that makes a sequence as a new process would, with its file in `tmp_path`."""
         monkeypatch.setattr(allocation, "LONG", BLOCK)
-        monkeypatch.setattr(allocation, "cache_folder", lambda: tmp_path)
+        monkeypatch.setattr(allocation, "cache_folder", lambda _: tmp_path)
         arms = drawn(5, 3, 5).arms
         return lambda rule=TWO_STEP, directions=all_pairs: StaticSequence(
             make_fit(arms, 0.0), directions(5), rule, np.arange(5)

@@ -22,7 +22,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
-from bestarm.core.compile import cache_folder
+from bestarm.core.compile import cache_folders
 from conftest import BUILT, CACHES
 from mutants.faults import PLACES, Fault, arguments_of, places, plant, read_faults
 
@@ -49,9 +49,8 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.root, self.cache = folder / "project", folder / "cache"
         shutil.copytree(ROOT, self.root, ignore=shutil.ignore_patterns(*BUILT, *CACHES))
-        self.kernels = self.cache / cache_folder().name
-        if cache_folder().is_dir():
-            shutil.copytree(cache_folder(), self.kernels)
+        for kernels in cache_folders():
+            shutil.copytree(kernels, self.cache / kernels.name)
 
     def test(self, arguments: list[str]) -> str:
         """The first test that fails, or SURVIVES."""
@@ -89,8 +88,9 @@ class Copy:
         finally:
             place.file.write_bytes(before[0])
             os.utime(place.file, ns=(before[1].st_atime_ns, before[1].st_mtime_ns))
+            known = {kernels.name for kernels in cache_folders()}
             for folder in self.cache.glob("kernels-*"):
-                if folder != self.kernels:
+                if folder.name not in known:
                     shutil.rmtree(folder)
         file = place.file.relative_to(self.root).as_posix()
         seconds = f"{time.monotonic() - began:.0f}"

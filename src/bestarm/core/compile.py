@@ -1,15 +1,18 @@
 """The one place where compile options and the compile cache are chosen.
 
 Numba keys a cached function by the file that defines it, so an edit to a callee or a
-constant in another file would silently run the old machine code. The cache folder is
-therefore named by a hash of every source that may hold a kernel: an edit to any of them
-starts an empty folder, while plots, tables and the command line can change without
-compiling again. Copies of the project with the same kernels share it.
+constant in another file would silently run the old machine code. A cache folder is
+therefore named by a hash of every source that its kernels may depend on: an edit to any of
+them starts an empty folder, while plots, tables and the command line can change without
+compiling again. Kernels of a paper depend on that paper and on what all papers share. Those
+outside of papers are compiled for the types of any paper, so they depend on all.
+Copies of the project with the same kernels share them.
 """
 
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -24,25 +27,35 @@ from numba.core.caching import UserProvidedCacheLocator
 PACKAGE = Path(__file__).parents[1]
 
 
-def kernel_sources() -> list[Path]:
-    """Every source file that may define or feed a compiled function, sorted.
+def kernel_sources(paper: str | None = None) -> list[Path]:
+    """Every source file that may define or feed a compiled function (of a paper), sorted.
 
     Those are `core/` and all that import from this module; a test asserts that these take nothing
     from other files that could end up in compiled code.
     """
     marker = b"from bestarm.core.compile import"
     sources = sorted(PACKAGE.rglob("*.py"))
-    return [s for s in sources if s.parent.name == "core" or marker in s.read_bytes()]
+    feeding = [s for s in sources if s.parent.name == "core" or marker in s.read_bytes()]
+    return [s for s in feeding if paper is None or paper_of(s) in (paper, None)]
+
+
+def paper_of(source: Path) -> str | None:
+    """The paper whose folder a file is in, if any."""
+    if not source.is_relative_to(PACKAGE):
+        return None
+    room = source.relative_to(PACKAGE).parts[0]
+    return room if (PACKAGE / room / "strategies.py").is_file() else None
 
 
 @cache
-def cache_folder() -> Path:
-    """The folder of compiled kernels: NUMBA_CACHE_DIR or the user's cache folder, then the hash.
+def cache_folder(paper: str | None = None) -> Path:
+    """The folder of compiled kernels (of a paper): NUMBA_CACHE_DIR or the user's cache folder,
+    then the hash.
 
     Falls back to the temporary folder if that folder is not writable.
     """
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in kernel_sources():
+    for source in kernel_sources(paper):
         digest.update(source.read_bytes())
     name = f"kernels-{digest.hexdigest()[:16]}"
     base = os.environ.get("NUMBA_CACHE_DIR") or platformdirs.user_cache_dir("bestarm")
@@ -53,6 +66,11 @@ def cache_folder() -> Path:
     except OSError:
         pass
     return _temporary_folder() / name
+
+
+def cache_folders() -> set[Path]:
+    """Those of all papers and the one of what they share."""
+    return {cache_folder(paper_of(source)) for source in kernel_sources()}
 
 
 def _temporary_folder() -> Path:
@@ -73,8 +91,14 @@ def _temporary_folder() -> Path:
 class Locator(UserProvidedCacheLocator):
     """Keys kernels by their module's path in the package, so that copies of the project share them.
 
-    The hash of their sources is already in the name of the cache folder.
+    The hash of the sources they depend on is already in the name of the cache folder.
     """
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        module = sys.modules.get(py_func.__module__)  # may not be the one whose lines these are
+        paper = paper_of(Path(getattr(module, "__file__", None) or py_file))
+        self._cache_path = str(cache_folder(paper) / self.get_suitable_cache_subpath(py_file))
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:

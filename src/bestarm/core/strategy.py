@@ -94,6 +94,7 @@ class Strategy:
         copy = _copy(_resume, f"{self.name} resume", used)
         if not all(map(is_jitted, used.values())):
             return copy
+        copy.__module__ = self.choose.__module__  # of the paper whose kernels it is kept among
         kept: dict[str, Any] = {"cache": self.cache}
         return numba.njit(**(BARE if self.lean else COUNTING) | kept)(copy)
 

@@ -301,7 +301,7 @@ class StaticSequence:
         # of bytes for up to 256 arms, as a cap of 10^7 pulls and more is common
         self._arms = initial.astype(np.min_scalar_type(len(fit.arms) - 1))
         fit.counts[initial] = 1.0
-        self.file = cache_folder() / f"sequence-{_digest(fit, directions, rule, initial)}"
+        self.file = cache_folder("linear") / f"sequence-{_digest(fit, directions, rule, initial)}"
 
     def prefix(self, n: int) -> np.ndarray:
         """At least the first n arms of the sequence."""

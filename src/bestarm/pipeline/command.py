@@ -87,7 +87,8 @@ def further(context) -> dict[str, str]:
 def _empty_compile_cache() -> None:
     from bestarm.core import compile as compiling
 
-    folder = compiling.cache_folder()
+    folder = compiling.cache_folder().parent
     print(f"{folder}: has a damaged file, so all is compiled again", file=sys.stderr)
-    for file in folder.rglob("*.nb[ic]"):
-        file.unlink(missing_ok=True)
+    for folder in compiling.cache_folders():
+        for file in folder.rglob("*.nb[ic]"):
+            file.unlink(missing_ok=True)
