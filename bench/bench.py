@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import platform
 import resource
+import shlex
 import shutil
 import statistics
 import subprocess
@@ -73,14 +74,16 @@ def row(
     unit: str,
     how: str,
     *,
-    pulls: float = 0,
-    peak: float = 0,
-    disk: float = 0,
-    processor: float = 0,
+    pulls: float | None = None,
+    peak: float | None = None,
+    disk: float | None = None,
+    processor: float | None = None,
 ) -> Row:
     """A line; `pulls` per second, `peak` memory and `disk` in MB and `processor` in seconds if they
     were measured."""
-    second, memory, space, spent = (f"{x:.3g}" if x else "" for x in (pulls, peak, disk, processor))
+    second, memory, space, spent = (
+        "" if x is None else f"{x:.3g}" for x in (pulls, peak, disk, processor)
+    )
     return Row(measure, f"{value:.3g}", unit, second, memory, how, machine(), space, spent)
 
 
@@ -189,6 +192,24 @@ def live(papers: list[str]) -> Iterator[Row]:
         yield row(*live_of.first_asks(name))
     for measured in (*live_of.large(), live_of.arrivals(), *live_of.files(), live_of.service()):
         yield row(*measured)
+
+
+def cold(papers: list[str]) -> Iterator[Row]:
+    """What a beginner waits for, compiling included: a run of each strategy, a first question."""
+    for name in papers:
+        options, kind = live_of.COLD[name]
+        for measure, command, how in (
+            (f"`bestarm run {options} --reps 1`", f"bestarm run {options} --reps 1", "to the end"),
+            (
+                f"`from bestarm.{name} import {kind}`, then `ask`",
+                shlex.join(live_of.first_ask(f"bestarm.{name}", kind)),
+                "until the first arm",
+            ),
+        ):
+            with tempfile.TemporaryDirectory() as cache:
+                environ = os.environ | {"NUMBA_CACHE_DIR": cache}
+                spent = watched(command, ROOT / "data/instances", environ)
+            yield row(f"cold: {measure}", spent.wall, "s", how, processor=spent.processor)
 
 
 def peers(papers: list[str]) -> Iterator[Row]:
@@ -658,6 +679,7 @@ def run(
 STAGES = {
     "kernels": kernels,
     "live": live,
+    "cold": cold,
     "peers": peers,
     "growth": growth,
     "memory": memory,

@@ -51,6 +51,17 @@ UPLIFT, SHARES, RUNS = [[1.0, 1.4], [2.2, -0.9], [0.4, 0.9]], [0.8, 0.2], 40
 CLIENTS, SECONDS = 8, 5.0
 
 
+#: What is run and asked first without compiled kernels, by paper: arguments of `bestarm run` in
+#: data/instances, and a class.
+COLD = {
+    "baics": ("example-abn.yaml --delta 0.05", "TaSCS"),
+    "linear": ("example-linear.yaml", "RAGE"),
+    "delayed": ("example-delayed.yaml", "Mixture"),
+    "cbmai": ("example-mix.yaml --budget 3000", "SFSR"),
+    "lagex": ("example-lagex.yaml", "LAGEX"),
+}
+
+
 class Measured(NamedTuple):
     """A row of bench.csv without its machine."""
 
@@ -71,10 +82,15 @@ def first_asks(paper: str) -> Measured:
 
 
 def _first_ask(module: str, name: str) -> float:
-    arguments = json.dumps(SMALL.get(name, SMALL[module.rpartition(".")[2]]))
-    command = [sys.executable, "-c", FIRST_ASK, module, name, arguments]
+    command = first_ask(module, name)
     runs = [subprocess.run(command, check=True, capture_output=True, text=True) for _ in range(2)]
     return min(float(run.stdout) for run in runs)
+
+
+def first_ask(module: str, name: str) -> list[str]:
+    """A command that imports a class, asks for an arm and prints the seconds from class to arm."""
+    arguments = json.dumps(SMALL.get(name, SMALL[module.rpartition(".")[2]]))
+    return [sys.executable, "-c", FIRST_ASK, module, name, arguments]
 
 
 def large() -> Iterator[Measured]:

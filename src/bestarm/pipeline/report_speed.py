@@ -31,7 +31,7 @@ REBUILD = {
 #: quarter of an hour.
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: How the names of measurements begin that have a table of their own.
-ELSEWHERE = ("command: ", "peer: ", "growth: ", "import: ", "tests: ")
+ELSEWHERE = ("command: ", "cold: ", "peer: ", "growth: ", "import: ", "tests: ")
 #: Columns of what a command costs.
 COSTS = ("time", "processor time", "memory", "disk")
 #: What is enough to run on one's own problem.
@@ -72,9 +72,11 @@ def duration(seconds: float) -> str:
 
 
 def size(megabytes: float) -> str:
-    """Megabytes, or from 1000 of them on gigabytes; nothing below one megabyte."""
-    if not megabytes >= 1.0:
+    """Megabytes, or from 1000 of them on gigabytes, if they were measured."""
+    if math.isnan(megabytes):
         return "–"
+    if megabytes < 1.0:
+        return "below 1 MB"
     return f"{megabytes:.0f} MB" if megabytes < 999.5 else f"{megabytes / 1000:.1f} GB"
 
 
@@ -137,6 +139,20 @@ def import_table(bench: pd.DataFrame) -> str:
             "import": rows.measure.str.removeprefix("import: "),
             "processor time": rows.value.map(lambda seconds: f"{1000 * seconds:.0f} ms"),
             "who": rows.how.str.split("; ").str[-1],
+        },
+    )
+
+
+def cold_table(bench: pd.DataFrame) -> str:
+    """How long the first things take that a user does, with no kernel compiled."""
+    return _own_table(
+        bench,
+        "cold: ",
+        lambda rows: {
+            "command": rows.measure.str.removeprefix("cold: "),
+            "time": rows.value.map(duration),
+            "processor time": rows.processor_s.map(busy_time),
+            "measured": rows.how,
         },
     )
 
