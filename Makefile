@@ -4,7 +4,8 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 READY := $(VENV)/.ready
 TARGET := figures/all
 CORES := $(shell getconf _NPROCESSORS_ONLN)
-PAPERS := $(patsubst src/bestarm/%/strategies.py,%,$(wildcard src/bestarm/*/strategies.py))
+# Those with the most code first, as their kernels take the longest.
+PAPERS := $(shell du -s $(dir $(wildcard src/bestarm/*/strategies.py)) | sort -rn | cut -f 3 -d /)
 
 .PHONY: setup figures test test-long mutants lint kernels quick test-build verify verify-hashes resume \
     notebooks site test-site test-slurm crate test-crate bench readme lock clean
@@ -32,7 +33,7 @@ notebooks: $(READY) ## Run every notebook into a page under site/notebooks.
 PYTEST := python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
 
 test: $(READY) ## Lint, check formatting and types, run the tests but the long ones.
-	$(MAKE) --jobs=$(CORES) lint kernels
+	$(MAKE) --jobs=$(CORES) kernels lint
 	$(RUN) $(PYTEST)
 
 test-long: $(READY) ## What takes long: tests marked so, the site in Chromium, Slurm, planted faults.

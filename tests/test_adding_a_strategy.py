@@ -82,6 +82,7 @@ def test_from_an_empty_folder_to_a_table_and_a_picture(root, tmp_path):
     assert here(*command).endswith("all holds\n")
 
 
+@pytest.mark.long
 def test_a_strategy_is_added_and_removed(package, root, tmp_path):
     suite = ("pytest", "-q", "-p", "no:cacheprovider", "tests/test_contract.py", "-k")
     contract = python(package, root, "-m", *suite, "In-turn")

@@ -188,6 +188,7 @@ def test_ask_and_tell_load_the_algorithms_dependencies_only(run, core):
     assert loaded(run("python", "-c", f"{LOADED}\nimport {papers}")) & core == ALGORITHMS
 
 
+@pytest.mark.long
 def test_every_core_dependency_is_needed_by_the_command_line(run, core, root, tmp_path):
     """`list`, `show`, `bound` and `run`, and what `verify` would start with."""
     example = "example-abn.yaml"
