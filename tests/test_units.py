@@ -225,7 +225,7 @@ def test_a_certificate_has_the_units_of_the_person():
     assert all(holds for _, holds in check.lines(data))
 
 
-def test_the_unit_is_the_unit_of_below():
+def test_the_unit_is_the_power_of_two_below():
     assert [unit_of(x) for x in (0.0, 0.3, 0.5, 1.0, 1.9, 2.0)] == [1.0, 0.25, 0.5, 1.0, 1.0, 2.0]
     assert unit_of(5e-324) == 5e-324
 
