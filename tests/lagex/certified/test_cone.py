@@ -75,6 +75,30 @@ def test_the_price_is_the_slope_of_the_value_in_eps(seed, sizes):
     assert value - below >= step / off * solver.price[0] - rounding
 
 
+@settings(max_examples=40)
+@given(st.integers(0, 2**31), SIZES, RADII, st.sampled_from([1e-12, 1e-6, 1e6, 1e12]))
+def test_the_unit_of_costs_does_not_matter(seed, sizes, size, unit):
+    seen = evidence(seed, *sizes, "smooth", size)
+    wanted = solved(seen, 0.0, 1e-6)
+    policy = solved(seen._replace(rows=unit * seen.rows, u=unit**2 * seen.u), 0.0, 1e-6)
+    assert (policy is None) == (wanted is None)
+    if wanted is not None:
+        assert seen.means @ policy == pytest.approx(seen.means @ wanted, abs=2e-6)
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**31), SIZES, RADII)
+def test_the_value_is_found_to_a_millionth_of_the_range_of_means(seed, sizes, size):
+    """If more is asked for, too: the policy's weights add up to 1 as they do otherwise."""
+    seen = evidence(seed, *sizes, "smooth", size)
+    wanted = solved(seen, 0.0, 2e-6 * float(np.ptp(seen.means)))
+    policy = solved(seen, 0.0, 1e-14)
+    assert (policy is None) == (wanted is None)
+    if wanted is not None:
+        assert policy.sum() == pytest.approx(1.0, abs=1e-8)
+        assert seen.means @ (policy - wanted) >= -1e-8 * np.ptp(seen.means)
+
+
 def test_without_a_safe_policy_there_is_about_the_safest():
     """Two arms, one of which is better in both rows by far: half of each would be worse."""
     seen = Evidence(np.zeros(2), np.array([[1.0, 3.0], [1.0, 3.0]]), np.ones(2), np.full(2, 1e-4))

@@ -5,14 +5,18 @@ import re
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
-from bestarm.lagex import Certified
+from bestarm.lagex import Certified, check
+from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.runs import Options, play, rules_of
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.strategies import world_of
 from lagex.certified.evidences import played, tell_blocks
+from lagex.polytopes import drawn
 
 INSTANCE = Instance(
     name="any",
@@ -62,6 +66,64 @@ def test_before_the_end_there_is_a_safe_policy_or_none():
             seen.append(s.answer)
     assert len(seen) > 10
     assert all(policy.sum() == 1.0 for policy in seen)
+
+
+@settings(max_examples=40)
+@example(seed=0, k=3, d=1, unit=1e4, offset=0.0)
+@given(
+    st.integers(0, 2**31),
+    st.integers(2, 6),
+    st.integers(1, 3),
+    st.integers(-12, 12).map(lambda e: 10.0**e),
+    st.sampled_from([0.0, 10.0, -1e5]),
+)
+def test_answers_are_safe_policies_at_any_scale_of_means(seed, k, d, unit, offset):
+    """Means from 1e-12 to 1e17 sigma: whenever the answer changes, it keeps the limits surely."""
+    known = drawn(seed, k, d, "smooth")
+    model = MODEL._replace(
+        means=unit * (known.means + offset),
+        variances=np.ones(k),
+        matrix=known.matrix,
+        limits=known.limits,
+        cost_sigma=0.1,
+    )
+    s, rng, last = Certified(k, known.limits, r=0.5, cost_sigma=0.1), np.random.default_rng(0), None
+    fixed = (known.limits, 0.1, s._rules.n0, np.ones(k), 0.1)
+    while not s.done and s.pulls.sum() < 3000:
+        tell_blocks(s, model, rng)
+        if (answer := s.answer) is None or np.array_equal(answer, last):
+            continue
+        assert answer.min() >= 0.0
+        assert answer.sum() == pytest.approx(1.0, abs=1e-15)
+        state, last = s._state, answer
+        seen = reference.evidence(s.pulls, state.reward_sums, state.cost_sums, *fixed)
+        assert (seen.rows @ answer + np.sqrt(answer**2 @ seen.u) <= 0.0).all()
+    if last is not None:
+        assert list(s.summary().status[:k]) == [f"{share:.0%} of the answer" for share in last]
+
+
+@pytest.mark.parametrize("unit", [1e-6, 1.0, 100.0])
+def test_certificates_hold_at_any_scale_of_means(unit):
+    s = played(made(r=0.5), MODEL._replace(means=unit * (MODEL.means + 100.0)))
+    assert all(holds for _, holds in check.lines(json.loads(s.certificate())))
+
+
+def test_means_far_from_zero_are_the_same_problem():
+    """Rewards of 2^30 more each: no pull and no answer is another."""
+    plain, far = made(), made()
+    rng, noise = np.random.default_rng(0), np.random.default_rng(0)
+    for _ in range(100):
+        tell_blocks(plain, MODEL, rng)
+        for arm, n in far.wanted.items():
+            reward = n * MODEL.means[arm] + np.sqrt(n * MODEL.variances[arm]) * (
+                noise.standard_normal()
+            )
+            costs = n * MODEL.matrix[:, arm] + np.sqrt(n) * MODEL.cost_sigma * (
+                noise.standard_normal(2)
+            )
+            far.tell(arm, reward + n * 2.0**30, costs, n)
+    np.testing.assert_array_equal(far.pulls, plain.pulls)
+    np.testing.assert_allclose(far.answer, plain.answer, atol=1e-6)
 
 
 def test_nothing_changes_once_something_is_certified():

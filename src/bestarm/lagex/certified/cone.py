@@ -10,7 +10,10 @@ y_i = eps - rows_i pi > |pi|_u,
 
 at whose minimum mu pi is within (K + 2 d) / weight of the best (Nesterov & Nemirovskii 1994), for
 growing weights. A start is found by the same method in one more variable z, which is added to every
-y_i and minimised. The solution is a proposal that `certified.py` tests: nothing is proved by it.
+y_i and minimised. The solution is a proposal that `steps.py` tests: nothing is proved by it.
+
+The Hessian holds squares of weight times means beside 1 / pi_a^2, so it cannot tell values apart
+that differ by less than about 1e-8 of the means' range: weights end before that (FINEST).
 """
 
 import math
@@ -20,7 +23,7 @@ import numpy as np
 
 from bestarm.core.compile import jit, lean
 from bestarm.core.linear_algebra import factorise, substitute
-from bestarm.lagex.certified.evidence import Evidence, excess, norm
+from bestarm.lagex.certified.evidence import Evidence, excess, norm, spread
 
 #: Factor between weights of the objective; most Newton steps, also from a warm start; halvings.
 GROWTH, MOST_STEPS, WARM_STEPS, HALVINGS = 12.0, 200, 30, 40
@@ -28,6 +31,10 @@ GROWTH, MOST_STEPS, WARM_STEPS, HALVINGS = 12.0, 200, 30, 40
 CENTRED = 0.1
 #: The search for a start gives up when z, relative to the coefficients, is known to this.
 CLOSE = 1e-12
+#: The accuracy of the value is at best this part of the range of the means.
+FINEST = 2.0**-20
+#: By how much the sum of a policy's weights may differ from 1; more is no rounding error.
+OFF = 2.0**-20
 #: Share of the least decrease of a step that it must attain.
 ARMIJO = 0.1
 
@@ -38,7 +45,7 @@ class ConeSolver(NamedTuple):
     x: np.ndarray  # (n,) pi, z
     centre: np.ndarray  # (n,) a point well inside, of the last solution; the warm start
     price: np.ndarray  # (1,) sum of the constraints' multipliers at the last solution, roughly
-    rows: np.ndarray  # (d, n) rows, then -1
+    rows: np.ndarray  # (d, n) rows, then minus the unit of z
     eps: np.ndarray  # (1,)
     costs: np.ndarray  # (n,) objective
     u: np.ndarray  # (n,) u, then 0
@@ -53,13 +60,11 @@ class ConeSolver(NamedTuple):
 def make_cone_solver(n_arms: int, n_constraints: int) -> ConeSolver:
     """Buffers; there is no warm start yet."""
     n = n_arms + 1
-    rows = np.zeros((n_constraints, n))
-    rows[:, n_arms] = -1.0
     return ConeSolver(
         x=np.zeros(n),
         centre=np.zeros(n),
         price=np.zeros(1),
-        rows=rows,
+        rows=np.zeros((n_constraints, n)),
         eps=np.zeros(1),
         costs=np.zeros(n),
         u=np.zeros(n),
@@ -82,8 +87,8 @@ def _slack(solver: ConeSolver, i: int, x: np.ndarray, n: int) -> float:
 
 @lean
 def _barrier(solver: ConeSolver, x: np.ndarray, n: int, weight: float) -> float:
-    """The barrier of the first n variables; infinite outside of the cones."""
-    k, value, square = x.size - 1, 0.0, 0.0
+    """The barrier of the first n variables; infinite outside of the cones or off the simplex."""
+    k, value, square, total = x.size - 1, 0.0, 0.0, 0.0
     for c in range(n):
         value -= weight * solver.costs[c] * x[c]
         square += solver.u[c] * x[c] * x[c]
@@ -91,6 +96,9 @@ def _barrier(solver: ConeSolver, x: np.ndarray, n: int, weight: float) -> float:
         if not x[a] > 0.0:
             return np.inf
         value -= math.log(x[a])
+        total += x[a]
+    if not abs(total - 1.0) < OFF:
+        return np.inf
     for i in range(solver.rows.shape[0]):
         y = _slack(solver, i, x, n)
         if not (y > 0.0 and y * y > square):
@@ -187,8 +195,14 @@ def _find_start(solver: ConeSolver, seen: Evidence) -> bool:
         scale = max(scale, math.sqrt(seen.u[a]))
         for i in range(seen.rows.shape[0]):
             scale = max(scale, abs(seen.rows[i, a]))
+    unit = math.ldexp(
+        1.0, math.frexp(scale)[1]
+    )  # of z, so that pivots do not depend on costs' unit
+    for i in range(seen.rows.shape[0]):
+        solver.rows[i, k] = -unit
+    scale /= unit
     solver.costs[k] = -1.0
-    x[k] = max(excess(seen.rows, x[:k]) + norm(seen.u, x[:k]) - solver.eps[0], 0.0) + scale
+    x[k] = max(excess(seen.rows, x[:k]) + norm(seen.u, x[:k]) - solver.eps[0], 0.0) / unit + scale
     weight, size = 1.0 / scale, k + 2.0 * seen.rows.shape[0]
     for _ in range(MOST_STEPS):
         if _is_safe(solver):
@@ -207,7 +221,8 @@ def best_safe_policy(seen: Evidence, eps: float, accuracy: float, solver: ConeSo
     Args:
         seen: means, rows and u, which must be positive.
         eps: added to every limit.
-        accuracy: of the value, absolute, to about a factor of two.
+        accuracy: of the value, absolute, to about a factor of two; at best FINEST of the range of
+            the means.
         solver: the solution, strictly inside, is left in `x`, and its multipliers in `price`.
 
     Returns:
@@ -215,6 +230,7 @@ def best_safe_policy(seen: Evidence, eps: float, accuracy: float, solver: ConeSo
     """
     d, k = seen.rows.shape
     solver.eps[0] = eps
+    accuracy = max(accuracy, FINEST * spread(seen.means))
     for a in range(k):
         solver.u[a] = seen.u[a]
         solver.costs[a] = seen.means[a]

@@ -16,7 +16,7 @@ class Evidence(NamedTuple):
     and the same with u for every row, where |c|_w^2 = sum_a w_a c_a^2.
     """
 
-    means: np.ndarray  # (K,) of rewards
+    means: np.ndarray  # (K,) of rewards, up to a constant, which no policy depends on
     rows: np.ndarray  # (d, K) A - b 1^T: policies are feasible if rows pi <= 0
     h: np.ndarray  # (K,) 2 beta sigma_a^2 / N'_a
     u: np.ndarray  # (K,) 2 beta cost_sigma^2 / N'_a
@@ -56,6 +56,15 @@ def set_radii(
         square = 2.0 * beta / shrunk_counts(pulls[a], n0)
         out.h[a] = square * variances[a]
         out.u[a] = square * cost_variance
+
+
+@lean
+def spread(values: np.ndarray) -> float:
+    """Their range: the largest less the least."""
+    least, largest = values[0], values[0]
+    for value in values:
+        least, largest = min(least, value), max(largest, value)
+    return largest - least
 
 
 @lean

@@ -14,7 +14,7 @@ from bestarm.core.compile import inlined, lean
 from bestarm.core.strategy import Strategy
 from bestarm.lagex.certified.allocation import demand, demand_safety, find_worst, plan_block
 from bestarm.lagex.certified.cone import best_safe_policy
-from bestarm.lagex.certified.evidence import excess, norm, set_radii
+from bestarm.lagex.certified.evidence import excess, norm, set_radii, spread
 from bestarm.lagex.certified.pieces import MOST_PIECES, largest_shortfall
 from bestarm.lagex.certified.state import (
     INFEASIBLE,
@@ -41,10 +41,24 @@ from bestarm.lagex.vertices import EMPTY, find_best, load
 
 #: Accuracy of the safe policy's value, in units of r.
 ACCURACY = 1e-3
-#: Tests must hold with r this much smaller and radii this much larger, which is far above rounding.
+#: Tests must hold with r this much smaller and radii this much larger, which is above the rounding
+#: of vertices; that of estimates is added.
 MARGIN = 1e-6
+#: Bound on the relative rounding error of a floating-point operation.
+ROUNDING = 2.0**-52
+#: Rewards' means are less a multiple of this many times their range, so that it is most often 0.
+APART = 64.0
 #: Weights of a policy are multiples of this, so that they add up to 1 exactly.
 GRID = 2.0**-30
+
+
+@lean
+def centre(means: np.ndarray) -> None:
+    """Subtract a number near the means if they are far from 0 for their range, without rounding."""
+    unit = math.ldexp(APART, math.frexp(spread(means))[1])
+    offset = unit * np.rint(means[0] / unit)
+    for a in range(means.size):
+        means[a] -= offset
 
 
 @lean
@@ -54,7 +68,17 @@ def estimate(rules: Rules, s: State) -> None:
         s.seen.means[a] = s.reward_sums[a] / s.pulls[a]
         for i in range(rules.limits.size):
             s.seen.rows[i, a] = s.cost_sums[i, a] / s.pulls[a] - rules.limits[i]
+    centre(s.seen.means)
     set_radii(s.pulls, rules.level, rules.n0, rules.variances, rules.cost_variance, s.seen)
+
+
+@lean
+def rounding_error(sums: np.ndarray, pulls: np.ndarray, limit: float) -> float:
+    """A bound on that of sum_a (sums_a / pulls_a - limit) pi_a, for every policy pi."""
+    largest = 0.0
+    for a in range(pulls.size):
+        largest = max(largest, abs(sums[a]) / pulls[a])
+    return (pulls.size + 4) * ROUNDING * (largest + abs(limit))
 
 
 @lean
@@ -70,7 +94,11 @@ def find_safe(rules: Rules, s: State) -> bool:
         if x[a] > x[largest]:
             largest = a
     policy[largest] += rest
-    if excess(s.seen.rows, policy) + (1.0 + MARGIN) * norm(s.seen.u, policy) > rules.eps:
+    error = 0.0
+    for i in range(rules.limits.size):
+        error = max(error, rounding_error(s.cost_sums[i], s.pulls, rules.limits[i]))
+    radius = (1.0 + MARGIN) * norm(s.seen.u, policy) + error
+    if excess(s.seen.rows, policy) + radius > rules.eps:
         return False
     for a in range(policy.size):
         s.policy[a] = policy[a]
@@ -83,7 +111,8 @@ def check(rules: Rules, s: State) -> None:
     """Set the verdict, and the demands."""
     estimate(rules, s)
     if find_safe(rules, s):
-        r = (1.0 - MARGIN) * rules.r
+        error = 2.0 * rounding_error(s.reward_sums, s.pulls, 0.0)
+        r = (1.0 - MARGIN) * rules.r - error
         if find_worst(s) <= r:
             bound = largest_shortfall(s.seen, s.policy, r, s.pieces)
             if bound < np.inf:
