@@ -1,6 +1,8 @@
 """Check a certificate of Certified in exact arithmetic (docs/guarantees.md).
 
-Arrays hold fractions. Logarithms and roots are rounded up, so that more policies may be feasible.
+A file is parsed JSON without repeated keys. `misfit` says whether it has the fields of a
+certificate and no others, `claim` states in words what it certifies, and `lines` tests that. Arrays
+hold fractions. Logarithms and roots are rounded up, so that more policies may be feasible.
 """
 
 import hashlib
@@ -10,16 +12,89 @@ from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, comb, isqrt, sqrt
+from sys import float_info
+from typing import Any
 
 import numpy as np
 
+#: Numbers, by name: one, or lists by arm (k) and limit (d).
 SCALARS = ("delta", "r", "eps", "n0", "cost_sigma")
-ARRAYS = ("sigma", "limits", "pulls", "reward_sums", "cost_sums")
+ARRAYS = {"sigma": "k", "limits": "d", "pulls": "k", "reward_sums": "k", "cost_sums": "dk"}
+#: All fields; then those that files of version 1, which had no names, lack.
+FIELDS = {"paper", "strategy", "policy", "margins", "splits", "sha256", *SCALARS, *ARRAYS}
+NAMES = {"version", "arms", "costs"}
 DIGITS, GRID = Context(prec=50, rounding=ROUND_CEILING), 2**80
-#: Stated margins may differ by this much; most sets of columns.
-CLOSE, MOST_SETS = 1e-9, 50_000
+#: Relative rounding error of stated margins; most sets of columns, and pieces.
+CLOSE, MOST_SETS, MOST_PIECES = 1e-9, 50_000, 200
 #: Numbers as fractions.
 exact = np.vectorize(Fraction, otypes=[object])
+
+
+def numbers(value: Any, *shape: int) -> bool:
+    """Whether a value is a finite number, or lists of these of this shape."""
+    if not shape:
+        return type(value) in (int, float) and abs(value) <= float_info.max
+    fits = type(value) is list and len(value) == shape[0]
+    return fits and all(numbers(entry, *shape[1:]) for entry in value)
+
+
+def names(value: Any, size: int) -> bool:
+    """Whether a value is a list of distinct texts."""
+    fits = type(value) is list and all(type(name) is str for name in value)
+    return fits and len(value) == len(set(value)) == size
+
+
+def is_split(value: Any, k: int) -> bool:
+    """Whether a value is a pair of different corners, and the share of the first."""
+    if not numbers(value, 3) or not type(value[0]) is type(value[1]) is int:
+        return False
+    return 0 <= min(value[:2]) < max(value[:2]) < k and 0 <= value[2] <= 1
+
+
+def misfit(data: dict) -> str:
+    """The fields that are missing or unknown, or one of another form than it must be; or ""."""
+    expected = FIELDS | NAMES if NAMES & set(data) else FIELDS
+    if wrong := sorted(set(data) ^ expected):
+        return f"missing or unknown: {', '.join(map(repr, wrong))}"
+    pulls, limits, policy, splits = (data[name] for name in ("pulls", "limits", "policy", "splits"))
+    k, d = (len(value) if type(value) is list else 0 for value in (pulls, limits))
+    forms = {
+        "pulls": k > 1 and numbers(pulls, k) and all(type(n) is int for n in pulls),
+        "limits": d > 0 and numbers(limits, d),
+        "paper": data["paper"] == "lagex",
+        "strategy": data["strategy"] == "Certified",
+        "policy": policy is None or numbers(policy, k),
+        "margins": numbers(data["margins"], 0 if policy is None else d + 1),
+        "splits": type(splits) is list and all(s is None or is_split(s, k) for s in splits),
+        "sha256": type(data["sha256"]) is str,
+    }
+    for name, shape in (dict.fromkeys(SCALARS, "") | ARRAYS).items():
+        forms.setdefault(name, numbers(data[name], *({"k": k, "d": d}[size] for size in shape)))
+    if expected > FIELDS:
+        forms["version"] = type(data["version"]) is int and data["version"] == 2
+        forms |= {"arms": names(data["arms"], k), "costs": names(data["costs"], d)}
+    return next((f"form of {name}" for name, fits in forms.items() if not fits), "")
+
+
+def claim(data: dict) -> str:
+    """What a file certifies if all lines hold, in one line; its fields must be of the right form.
+
+    Names are quoted and their line ends escaped, so that no name can look like another line.
+    """
+    arms = data.get("arms", [f"arm {a}" for a in range(len(data["pulls"]))])
+    costs = data.get("costs", [f"cost {i + 1}" for i in range(len(data["limits"]))])
+    kept = [f"{name!r} at most {b!r}" for name, b in zip(costs, data["limits"], strict=True)]
+    shares, sigma, pulls = (
+        ", ".join(f"{x!r} of {arm!r}" for x, arm in zip(data[name] or [], arms, strict=False))
+        for name in ("policy", "sigma", "pulls")
+    )
+    delta, r, eps, n0, cost_sigma = (data[name] for name in SCALARS)
+    policy = f"the policy {shares} keeps mean costs of {', '.join(kept)} within eps = {eps!r}, and "
+    policy += f"its mean reward is within r = {r!r} of the best policy's that keeps these limits"
+    if data["policy"] is None:
+        policy = f"no policy keeps mean costs of {', '.join(kept)}"
+    told = f"sigma {sigma}; cost_sigma = {cost_sigma!r}; n0 = {n0!r}; pulls {pulls}"
+    return f"{policy}; with probability at least 1 - delta, delta = {delta!r}; {told}"
 
 
 def ln_up(x: Fraction) -> Fraction:
@@ -47,17 +122,22 @@ def solved(system: np.ndarray) -> np.ndarray | None:
     return system[:, n] * Fraction(1, last)
 
 
-def pieces(splits: Iterator, corners: np.ndarray) -> Iterator[np.ndarray]:
-    """The pieces of the simplex. A split is a pair of corners, and the share of the first."""
-    split = next(splits)
-    if split is None:
-        yield corners
-    else:
-        i, j, share = split[0], split[1], min(max(Fraction(split[2]), 0), 1)
-        for k in (j, i):
+def pieces(splits: list, k: int) -> list[np.ndarray] | None:
+    """The pieces of the simplex, split depth first; None unless splits end as all are split."""
+    waiting, parts = [exact(np.eye(k))], []
+    for split in splits:
+        if not waiting:
+            return None
+        corners = waiting.pop()
+        if split is None:
+            parts.append(corners)
+            continue
+        i, j, share = split[0], split[1], Fraction(split[2])
+        for replaced in (i, j):
             part = corners.copy()
-            part[k] = share * corners[i] + (1 - share) * corners[j]
-            yield from pieces(splits, part)
+            part[replaced] = share * corners[i] + (1 - share) * corners[j]
+            waiting.append(part)
+    return None if waiting else parts
 
 
 def vertices(corners: np.ndarray, rows: np.ndarray, u: np.ndarray) -> Iterator[np.ndarray]:
@@ -75,32 +155,40 @@ def vertices(corners: np.ndarray, rows: np.ndarray, u: np.ndarray) -> Iterator[n
 
 
 def lines(data: dict) -> Iterator[tuple[str, bool]]:
-    """What is checked and whether it holds, in order; an error for data of another kind."""
+    """What is checked and whether it holds, in order, until it cannot go on."""
+    if wrong := misfit(data):
+        yield f"fields: {wrong}", False
+        return
+    yield "fields", True
     delta, r, eps, n0, cost_sigma = (exact(data[name])[()] for name in SCALARS)
     sigma, limits, pulls, rewards, costs = (exact(data[name]) for name in ARRAYS)
     k, d = len(pulls), len(limits)
-    yield "size", comb(k + d, d + 1) <= MOST_SETS
-    yield "shapes", sigma.shape == rewards.shape == (k,) and costs.shape == (d, k)
-    least = min(*pulls, *sigma, cost_sigma, r, n0, delta, 1 - delta)
-    yield "ranges", least > 0 <= eps and all(n.denominator == 1 for n in pulls)
+    yield "size", comb(k + d, d + 1) <= MOST_SETS and len(data["splits"]) <= MOST_PIECES
+    yield "ranges", min(*pulls, *sigma, cost_sigma, r, n0, delta, 1 - delta) > 0 <= eps
+    parts = pieces(data["splits"], k)
+    if parts is None:
+        yield "pieces", False
+        return
+    yield "pieces", True
     beta = ln_up((1 + d) / delta) + sum(ln_up(1 + n / n0) for n in pulls) / 2
     square = 2 * beta * (pulls + n0) / pulls**2
     h, u = square * sigma**2, square * cost_sigma**2
     means, rows = rewards / pulls, costs / pulls - limits[:, None]
-    parts, tests = pieces(iter(data["splits"]), exact(np.eye(k))), []
     others = [pi for part in parts for pi in vertices(part, rows, u)]
+    tests, sizes = [], [*(eps + abs(limits) + abs(costs / pulls).max(1)), r + 2 * abs(means).max()]
     if data["policy"] is None:
         yield "no feasible policy", not others
     else:
         policy = exact(data["policy"])
-        yield "weights", len(policy) == k and min(policy) >= 0 and sum(policy) == 1
+        yield "weights", min(policy) >= 0 and sum(policy) == 1
         tests = [(left, u @ policy**2) for left in eps - rows @ policy]
         for i, test in enumerate(tests, 1):
             yield f"limit {i}", is_above(*test)
-        bounds = [(r - means @ step, h @ step**2) for step in others - policy]
-        yield "no better policy", all(is_above(*bound) for bound in bounds)
+        bounds = [(r - means @ step, h @ step**2) for step in (pi - policy for pi in others)]
+        yield "no better policy", bool(bounds) and all(is_above(*bound) for bound in bounds)
         tests.append(min(bounds, key=lambda bound: float(bound[0]) - sqrt(bound[1])))
-    pairs = zip(data["margins"], tests, strict=True)
-    yield "margins", all(abs(m - float(x) + sqrt(y)) <= CLOSE * (1 + abs(m)) for m, (x, y) in pairs)
+    stated = zip(data["margins"], tests, sizes[: len(tests)], strict=True)
+    errors = [(abs(m - float(x) + sqrt(y)), abs(m) + sqrt(y) + float(z)) for m, (x, y), z in stated]
+    yield "margins", all(error <= CLOSE * size for error, size in errors)
     rest = json.dumps({name: data[name] for name in data if name != "sha256"}, sort_keys=True)
     yield "sha256", data["sha256"] == hashlib.sha256(rest.encode()).hexdigest()

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,26 @@ from bestarm.lagex.certified.pieces import WHOLE, Pieces, largest_shortfall
 from bestarm.lagex.certified.state import POLICY, VERDICT, Rules, State
 
 
-def certificate(state: State, rules: Rules, delta: float) -> str:
+def certificate(
+    state: State,
+    rules: Rules,
+    delta: float,
+    arms: Sequence[str] = (),
+    costs: Sequence[str] = (),
+) -> str:
     """The answer of a run that has stopped, with all that its proof needs.
 
-    Fields: `policy`, its shares, or null if no policy is feasible; `margins`, by how much each
-    limit and then the tolerance r are kept; `splits`, the pieces of the simplex (`pieces.py`), each
-    a pair of corners and a share, or null if it is not split; the sums of what was observed, by
-    arm; and the parameters that were fixed beforehand. `sha256` is that of all other fields.
+    Fields: `version` of these fields; `arms` and `costs`, the names; `policy`, its shares, or null
+    if no policy is feasible; `margins`, by how much each limit and then the tolerance r are kept;
+    `splits`, the pieces of the simplex (`pieces.py`), each a pair of corners and a share, or null
+    if it is not split; the sums of what was observed, by arm; and the parameters that were fixed
+    beforehand. `sha256` is that of all other fields.
 
     Args:
         state: of the run; its pieces are computed again.
         rules: of the run.
         delta: maximum probability of a wrong answer.
+        arms: (K,) names. costs: (d,) names; both are counted if left out.
     """
     found, seen = state.counts[VERDICT] == POLICY, state.seen
     bound = largest_shortfall(seen, state.policy, rules.r if found else -np.inf, state.pieces)
@@ -32,6 +41,9 @@ def certificate(state: State, rules: Rules, delta: float) -> str:
     data: dict[str, Any] = {
         "paper": "lagex",
         "strategy": "Certified",
+        "version": 2,
+        "arms": list(arms) or [f"arm {a}" for a in range(state.policy.size)],
+        "costs": list(costs) or [f"cost {i + 1}" for i in range(rules.limits.size)],
         "policy": state.policy.tolist() if found else None,
         "margins": [*(cost * slack for slack in slacks), reward * (rules.r - bound)]
         if found

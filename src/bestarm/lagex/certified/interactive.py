@@ -134,7 +134,8 @@ class Certified(Monitored, AskTell[Label]):
         """
         if not self._done:
             raise RuntimeError("nothing is certified yet")
-        return certificate(self._state, self._rules, self._delta)
+        arms = [str(name) for name in self._arms.labels] if self._arms.named else []
+        return certificate(self._state, self._rules, self._delta, arms, self._costs)
 
     def _lines(self) -> list[Line]:
         k, totals, answer, rules = len(self._arms), self._totals(), self.answer, self._rules

@@ -1,0 +1,182 @@
+"""Forged certificates: whatever passes the check is true of the data that the file states."""
+
+import hashlib
+import json
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from bestarm.core.inputs import InputError
+from bestarm.lagex import Certified, check
+from bestarm.lagex.certified import reference
+from bestarm.pipeline.certificates import NO_CERTIFICATE, read
+
+#: Written as texts by json, and replaced by what JSON's grammar allows and no number is.
+HUGE = ["<1e999>", "<-1e999>", "<1E+400>"]
+VALUES: list[Any] = [
+    *(None, True, False, "", "1", "Certified", [], {}, [0], [0, 1], [0, 1, 2], [[0, 1, 2]]),
+    *(0, 1, 2, -1, 3, 0.0, -0.0, 0.5, 1.0, 1.5, 1e-9, 1e308, -1e308, 5e-324, 1e-300, 1e20),
+    *(2**63, 10**308, 10**400, float("nan"), float("inf"), float("-inf"), *HUGE),
+    *([0, 1, 0.5], [1, 0, 0.25], [2, 1, 1], [0, 2, 1.0], [[0, 1, 2], [1, 2, 0], 0.5]),
+]
+FACTORS = [0.0, 0.5, 0.9, 0.999999, 1.000001, 1.1, 2.0, 10.0, -1.0]
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every list or object of parsed JSON with each of its indices or keys."""
+    if not isinstance(value, list | dict):
+        return []
+    keys = range(len(value)) if isinstance(value, list) else list(value)
+    return [(value, key) for key in keys] + [one for key in keys for one in places(value[key])]
+
+
+def mutate(data: dict, rng: random.Random) -> None:
+    """Change the structure or a value of a certificate, somewhere."""
+    # a field, or a place in one: each field is as likely, however long it is
+    field: Any = rng.choice(list(data) or [None])
+    inside = places(data[field]) if field in data else []
+    place, key = rng.choice(inside) if inside and rng.random() < 0.8 else (data, field)
+    old: Any = place.get(key) if isinstance(place, dict) else place[key]
+    kind = rng.randrange(8)
+    if kind == 0 and type(old) in (int, float):
+        place[key] = type(old)(old * rng.choice(FACTORS))
+    elif kind == 1:
+        place[key] = [old] * rng.randrange(3)
+    elif kind == 2:
+        del place[key]
+    elif kind == 3 and isinstance(place, list):
+        place.insert(key, json.loads(json.dumps(rng.choice([old, *VALUES]))))
+    elif kind == 4 and isinstance(place, list):
+        rng.shuffle(place)
+    elif kind == 5 and isinstance(place, dict):
+        place[rng.choice(["more", "version", "arms", "Policy", ""])] = rng.choice(VALUES)
+    elif kind == 6 and type(old) is float:
+        place[key] = int(old) if abs(old) < 1e300 else str(old)
+    else:
+        place[key] = json.loads(json.dumps(rng.choice(VALUES)))
+
+
+def forged(data: dict, rng: random.Random) -> str:
+    """A file with some changes and the hash that fits them, perhaps with a key twice."""
+    data = json.loads(json.dumps(data))
+    for _ in range(rng.choice([1, 1, 1, 2, 3])):
+        mutate(data, rng)
+    text = json.dumps({name: data[name] for name in data if name != "sha256"}, sort_keys=True)
+    if "sha256" in data:
+        data["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+    text = json.dumps(data)
+    if data and rng.random() < 0.1:
+        key = rng.choice(list(data))
+        text = f"{text[:-1]}, {json.dumps(key)}: {json.dumps(rng.choice([data[key], *VALUES]))}}}"
+    for huge in HUGE:
+        text = text.replace(f'"{huge}"', huge[1:-1])
+    return text
+
+
+def passes(data: dict) -> bool:
+    """Whether all lines hold but that of the margins, which a forger could make fit."""
+    try:
+        for said, holds in check.lines(data):
+            if not holds and said != "margins":
+                return False
+    except NO_CERTIFICATE:
+        return False
+    return True
+
+
+def counterexample(data: dict) -> str:
+    """What is wrong with the claim of a certificate, by brute force in floating point; or ""."""
+    names = ("pulls", "reward_sums", "cost_sums", "limits", "delta", "n0", "sigma", "cost_sigma")
+    stated: Any = [np.array(data[name], dtype=float) for name in names]
+    seen = reference.evidence(*stated)
+    k, rows = seen.means.size, seen.rows
+    points: Any = reference.grid(k, 24)
+    policy = None if data["policy"] is None else np.array(data["policy"], dtype=float)
+    if policy is not None:
+        if min(policy) < 0.0 or abs(policy.sum() - 1.0) > 1e-12:
+            return "no policy"
+        radius = np.sqrt(policy**2 @ seen.u)
+        if (rows @ policy + radius > data["eps"] + 1e-9 * (1.0 + radius + abs(rows).max())).any():
+            return "a limit"
+    # the best policies if costs are those, of all that may be true, which favour some policy most
+    for point in points[:: max(1, len(points) // 12)]:
+        radius = np.sqrt(point**2 @ seen.u)
+        slope = np.zeros(k)
+        if policy is not None and (apart := np.sqrt((point - policy) ** 2 @ seen.h)) > 0.0:
+            slope = seen.h * (point - policy) / apart
+        favourable = rows - seen.u * point / max(radius, 1e-300)
+        scale = abs(favourable).max(1, keepdims=True)
+        found: Any = linprog(
+            -(seen.means + slope) / max(1e-300, abs(seen.means + slope).max()),
+            A_ub=favourable / scale,
+            b_ub=np.full(len(rows), -1e-6),
+            A_eq=np.ones((1, k)),
+            b_eq=[1.0],
+        )
+        if found.success:
+            points = np.vstack([points, found.x])
+    inside = points[(points @ rows.T < (1.0 - 1e-6) * np.sqrt(points**2 @ seen.u)[:, None]).all(1)]
+    if policy is None:
+        return "a feasible policy" if len(inside) else ""
+    worst = max(reference.shortfalls(seen, policy, inside), default=0.0)
+    return (
+        "a better policy" if worst > data["r"] * (1.0 + 1e-6) + 1e-9 * abs(seen.means).max() else ""
+    )
+
+
+def run(k: int, means: list, matrix: list, limits: list, **options) -> dict:
+    """The certificate of a run without noise."""
+    s: Any = Certified(k, limits, **options)
+    while not s.done:
+        for a, n in s.wanted.items():
+            s.tell(a, n * means[a], [n * row[a] for row in matrix], pulls=n)
+    return json.loads(s.certificate())
+
+
+@pytest.fixture(scope="module")
+def certificates() -> list[dict]:
+    """With a single piece and with several, with one and two limits, and without a policy."""
+    one = ([3.0, 0.0, 1.5], [[1.0, 0.0, 0.5]])
+    two = ([1.0, 0.2, 0.5], [[1.0, 0.0, 0.0], [0.0, 0.5, 1.0]])
+    made = [
+        run(3, *one, [0.6], r=2.0),
+        run(3, *one, [0.6], r=0.4),
+        run(3, *two, [0.4, 0.6], r=0.5),
+        run(3, *one, [-0.5], r=1.0),
+        run(3, *two, [0.2, 0.2], r=0.5),
+    ]
+    assert max(len(data["splits"]) for data in made) > 3
+    return [*made, {name: made[0][name] for name in check.FIELDS}]
+
+
+def test_brute_force_sees_what_is_wrong(certificates):
+    for data in certificates:
+        assert counterexample(data) == ""
+    good, none = certificates[1], certificates[3]
+    assert counterexample(good | {"policy": [1.0, 0.0, 0.0]}) == "a limit"
+    assert counterexample(good | {"policy": [0.0, 1.0, 0.0]}) == "a better policy"
+    assert counterexample(good | {"r": 0.1}) == "a better policy"
+    assert counterexample(good | {"policy": None}) == "a feasible policy"
+    assert counterexample(none | {"limits": [0.5]}) == "a feasible policy"
+
+
+@pytest.mark.parametrize(
+    ("seed", "mutants"), [(0, 400), pytest.param(1, 30_000, marks=pytest.mark.long)]
+)
+def test_what_passes_is_true(certificates, tmp_path, seed, mutants):
+    """And most that is changed does not pass, with no error but those that say what is wrong."""
+    rng, path, accepted = random.Random(seed), tmp_path / "certificate.json", 0
+    for _ in range(mutants):
+        path.write_text(forged(rng.choice(certificates), rng))
+        try:
+            data = read(path)
+        except InputError:
+            continue
+        if passes(data):
+            accepted += 1
+            assert check.claim(data).isprintable()
+            assert counterexample(data) == "", path.read_text()
+    assert mutants / 100 < accepted < mutants / 2
