@@ -15,7 +15,7 @@ from bestarm.core.streams import streams_of
 from bestarm.lagex import exploration, full_adagrad
 from bestarm.lagex.exploration import choose, done
 from bestarm.lagex.failures import counted
-from bestarm.lagex.interactive import LAGEX, CTnS, Uniform
+from bestarm.lagex.interactive import LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.problem import Instance, Model, imdb, setup1
 from bestarm.lagex.state import (
     FAR_CUT,
@@ -204,3 +204,16 @@ def test_more_arms_and_constraints_than_bits_are_refused_by_name():
         Instance(name="large", means=[0.0] * 64, constraints=[row])
     with pytest.raises(InputError, match="limits: together: must be a whole number from 3"):
         LAGEX(63, [1.0, 1.0])
+
+
+def test_costs_far_above_their_deviation_leave_no_answer_but_a_policy():
+    """Rounding of estimated rows a million times as large once made weights add up to 1.23."""
+    rng = np.random.default_rng(133)
+    s = LATS(3, [0.6e6], delta=0.1, r=0.5)
+    for _ in range(10):
+        arm = s.ask()
+        noise = rng.standard_normal(2)
+        s.tell(
+            arm, [9.0, 0.0, 4.5][arm] + noise[0], [1e6 * ([1.0, 0.0, 0.5][arm] + 0.3 * noise[1])]
+        )
+        assert s.answer.sum() == pytest.approx(1.0, abs=1e-9)

@@ -23,6 +23,8 @@ from bestarm.core.units import unit_of
 
 #: Entries of tableaus (which are near 1) up to this size count as zero.
 TOLERANCE = 1e-11
+#: How far the weights of a policy may be from adding up to 1.
+WHOLE = 1e-9
 #: Simplex steps per round before all bases are enumerated.
 MOST_STEPS = 50
 #: Most bases whose edges are followed: the best vertex's and those of vertices within r of it.
@@ -226,7 +228,18 @@ def find_best_cold(polytope: Polytope) -> int:
     if score_bases(work, values.size) == -np.inf:
         return EMPTY
     basis[:] = work.basis
-    return FOUND if repair(columns, values, rhs, basis, tableau, reduced) else LOST
+    found = repair(columns, values, rhs, basis, tableau, reduced)
+    return FOUND if found and is_policy(basis, tableau, values.size) else LOST
+
+
+@inlined
+def is_policy(basis: np.ndarray, tableau: np.ndarray, n: int) -> bool:
+    """Whether the weights of a feasible basis add up to 1, as those of an accurate tableau do."""
+    k, total = n - basis.size + 1, 0.0
+    for r in range(basis.size):
+        if basis[r] < k:
+            total += max(tableau[r, n], 0.0)
+    return abs(total - 1.0) <= WHOLE
 
 
 @inlined
@@ -237,11 +250,15 @@ def find_best(polytope: Polytope) -> int:
 
     Returns:
         FOUND; EMPTY if there is no feasible policy; LOST if there is one, but the simplex steps
-        from the best of all bases failed.
+        from the best of all bases failed, or rounding is too large, as where estimated costs are
+        a million times their standard deviation.
     """
     columns, values, rhs, basis, tableau, reduced, policy, _ = polytope
     found = FOUND
-    if not repair(columns, values, rhs, basis, tableau, reduced):
+    if not (
+        repair(columns, values, rhs, basis, tableau, reduced)
+        and is_policy(basis, tableau, values.size)
+    ):
         found = find_best_cold(polytope)
     if found != FOUND:
         basis[0] = -1
