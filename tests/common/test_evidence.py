@@ -115,9 +115,47 @@ def test_what_can_support_nothing_says_why():
 
 
 def test_logarithms_take_an_interval_that_reaches_zero():
+    """It excludes what lies above it, and nothing below."""
     wide = pd.Series({"value": 1.0, "low": -0.5, "high": 2.5, "status": "", "unit": ""})
-    assert evidence.log_side(wide).above == pytest.approx(1.5 / stats.norm.ppf(0.975))
+    found = evidence.log_side(wide)
+    assert found.above == pytest.approx(math.log(2.5) / stats.norm.ppf(0.975))
+    assert evidence.same(found, Side(math.log(2.6)), math.inf).against < 0.05
+    assert evidence.same(found, Side(-100.0), math.inf).against == 1.0
     assert evidence.log_side(wide.replace({1.0: 0.0})) is None
+
+
+@given(*[st.floats(0.01, 100.0)] * 4)
+def test_a_number_differs_if_and_only_if_it_lies_outside_of_the_interval(a, b, c, other):
+    """On a logarithmic scale too, however lopsided the interval is."""
+    low, value, high = sorted([a, b, c])
+    row = pd.Series({"value": value, "low": low, "high": high, "status": "", "unit": ""})
+    edge = min(abs(math.log(other / end)) for end in (low, high))
+    if edge > 1e-6:
+        found = evidence.same(evidence.log_side(row), Side(math.log(other)), math.inf)
+        assert (found.against < 0.05) == (not low <= other <= high)
+
+
+def test_both_halves_of_an_interval_go_over_to_a_published_number():
+    ours = pd.Series({"value": 10.0, "low": 5.0, "high": 12.0, "status": "", "unit": "", "n": 100})
+    raw, log = evidence.published_sides(20.0, 25, 0.0, ours)
+    z = stats.norm.ppf(0.975)
+    assert raw[1:] == pytest.approx((2 * 2 * 5 / z, 2 * 2 * 2 / z))
+    assert log[1:] == pytest.approx((2 * math.log(2.0) / z, 2 * math.log(1.2) / z))
+
+
+def test_an_interval_without_an_end_shows_nothing_on_that_side():
+    row = pd.Series({"value": 10.0, "low": 5.0, "high": math.inf, "status": "", "unit": "", "n": 7})
+    for ours in (evidence.log_side(row), evidence.raw_side(row)):
+        assert evidence.same(ours, Side(1e6), 0.2).against == 1.0
+        assert evidence.larger(ours, Side(1e6)).against == 0.5
+    raw, _ = evidence.published_sides(0.0, 30, 0.0, row)
+    assert raw == Side(0.0)
+
+
+def test_an_interval_cut_off_at_0_is_as_uncertain_below_as_above():
+    tau = np.array([1.0] * 9 + [1000.0])
+    cut = evidence.raw_side(row(mean("mean_stopping_time", "pulls", tau, least=0.0)))
+    assert cut == pytest.approx(evidence.raw_side(row(mean("mean_stopping_time", "pulls", tau))))
 
 
 @pytest.mark.parametrize("difference", [0.0, 0.05, 0.12, 0.4])

@@ -1,4 +1,4 @@
-"""Intervals: hand-worked values, defining equations, and coverage by simulation."""
+"""Intervals: hand-worked values, defining equations, and exact coverage."""
 
 import math
 
@@ -78,17 +78,80 @@ def test_least_runs_have_both_ends_of_an_interval(p, level):
         assert (few >= 1 and many < n) == (n >= least)
 
 
+def covered(found: est.Estimate, below: int) -> bool:
+    """Whether an interval over the runs 1, 2, ..., n holds a value with so many runs below it.
+
+    One without an interval claims nothing.
+    """
+    return math.isnan(found.low) or found.low <= below + 0.5 <= found.high
+
+
+@pytest.mark.parametrize("p", [0.05, 0.25, 0.5, 0.75, 0.95])
+@pytest.mark.parametrize("level", [0.9, 0.95])
+def test_quantile_intervals_cover(p, level):
+    """Exactly: of n runs binomial(n, p) lie below the quantile."""
+    for n in range(1, 61):
+        found = est.quantile("median_stopping_time", "pulls", np.arange(1.0, n + 1), p, level)
+        chances = stats.binom.pmf(np.arange(n + 1), n, p)
+        holds = [covered(found, below) for below in range(n + 1)]
+        assert chances @ holds >= level - 1e-12
+        assert math.isnan(found.low) == math.isnan(found.high) == (n < est.least_runs(p, level))
+
+
 @pytest.mark.parametrize("p", [0.25, 0.5, 0.75])
-def test_quantile_interval_covers(p):
-    """Order-statistic intervals cover at least 95%, up to a 1e-6 false alarm."""
-    rng = np.random.default_rng(5)
-    truth = stats.expon.ppf(p)
-    rows = [
-        est.quantile("median_stopping_time", "pulls", rng.exponential(size=41), p)
-        for _ in range(4000)
-    ]
-    covered = sum(e.low <= truth <= e.high for e in rows)
-    assert covered >= stats.binom.ppf(1e-6, 4000, 0.95)
+def test_quantile_intervals_of_capped_runs_cover(p):
+    """Exactly: binomial(n, stops) runs stop before the cap, of which some lie below the quantile.
+
+    With a cap below the quantile every finite upper end is wrong.
+    """
+    stops = np.array([0.1, 0.3, 0.49, 0.51, 0.6, 0.9, 0.999])
+    for n in range(1, 61):
+        missed = np.zeros(stops.size)
+        for stopped in range(n + 1):
+            tau = np.minimum(np.arange(1.0, n + 1), stopped + 1)
+            capped = (np.arange(n) >= stopped) * Status.CAPPED
+            found = est.censored_quantile("median_stopping_time", "pulls", tau, p, capped)
+            wrong = [b for b in range(stopped + 1) if not covered(found, b)]
+            below = np.array(wrong, int)[:, None]
+            share = stats.binom.pmf(below, stopped, np.minimum(p / stops, 1.0)).sum(axis=0)
+            missed += stats.binom.pmf(stopped, n, stops) * share
+        assert missed.max() <= 0.05 + 1e-12
+
+
+@pytest.mark.parametrize("status", [Status.CAPPED, Status.FAILED])
+def test_an_interval_that_ends_among_censored_runs_has_no_upper_end(status):
+    tau = np.array([3, 4, 5, 6, 7, 8, 1 if status == Status.FAILED else 9])
+    rows = by_name(est.stopping_times(tau, np.array([0, 0, 0, 0, 0, 0, 1]) * status))
+    found = rows["median_stopping_time"]
+    assert (found.value, found.high, found.status) == (6.0, math.inf, "")
+
+
+def test_a_capped_run_may_rank_higher_than_its_value():
+    """What grows until a run ends, such as violations, is more than the 1 of the capped run."""
+    counts = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9])
+    found = est.censored_quantile(
+        "violations:median", "rounds", counts, 0.5, np.array([1] + [0] * 8) * Status.CAPPED
+    )
+    assert (found.low, found.value, found.high) == (2.0, 5.0, 9.0)
+
+
+@pytest.mark.parametrize(("n", "p"), [(3, 0.25), (7, 0.25), (100, 0.95)])
+def test_a_quantile_never_rests_on_a_censored_run(n, p):
+    """It lies between two runs: both have to have stopped."""
+    for stopped in range(n + 1):
+        tau = np.minimum(np.arange(1.0, n + 1), stopped + 1)
+        capped = (np.arange(n) >= stopped) * Status.CAPPED
+        found = est.censored_quantile("median_stopping_time", "pulls", tau, p, capped)
+        assert (found.status == "undefined") == (stopped <= math.ceil(p * (n - 1)))
+
+
+def test_no_interval_of_a_time_is_negative():
+    tau = np.array([10.0, 10.0, 6000.0])
+    assert est.mean("mean_stopping_time", "pulls", tau).low < 0.0
+    rows = est.stopping_times(tau, np.zeros(3))
+    assert all(one.low >= 0.0 or math.isnan(one.low) for one in rows)
+    ratio = est.ratio_of_means("time_ratio", tau, np.array([10.0, 20.0, 10.0]))
+    assert (ratio.low, ratio.high > ratio.value) == (0.0, True)
 
 
 def by_name(rows):

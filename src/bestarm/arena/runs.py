@@ -129,7 +129,7 @@ def ratios_of(found: dict[str, np.ndarray], bound: float) -> dict[str, float | N
 
     Runs that were cut off count as ended there; a quantile among them is not known.
     """
-    ratios = mean("ratio", "", found["tau"] / bound)
+    ratios = mean("ratio", "", found["tau"] / bound, least=0.0)
     known = np.where(found["stopped"], found["tau"] / bound, np.inf)
     high = {p: float(np.quantile(known, p / 100, method="higher")) for p in (90, 99)}
     return {

@@ -35,8 +35,8 @@ class Evidence(NamedTuple):
     """P-values for and against a statement, and the difference behind them.
 
     `facing` and `away` are standard errors of the difference, from the halves of the two intervals
-    that face each other and from the other halves; `ours` is the part of `facing` from our runs.
-    `margin` is nan and `tolerance` 0 if there is none.
+    that face each other and from the other halves; `ours` and `ours_away` are the parts of them
+    from our runs. `margin` is nan and `tolerance` 0 if there is none.
     """
 
     support: float
@@ -46,6 +46,7 @@ class Evidence(NamedTuple):
     facing: float = math.nan
     away: float = math.nan
     ours: float = math.nan
+    ours_away: float = math.nan
     margin: float = math.nan
     tolerance: float = 0.0
     never: bool = False  # a statement that no run does something
@@ -95,24 +96,31 @@ def count_of(row: Any) -> int | None:
 
 
 def raw_side(row: Any) -> Side:
-    """A row without transformation; standard errors from its 95% interval (Wilson's for shares)."""
+    """A row without transformation; standard errors from its 95% interval (Wilson's for shares).
+
+    Below, an interval that ends at 0 may be cut off there: its error is that above, if larger.
+    """
     if is_computed(row):
         return Side(row.value)
     low, high = row.low, row.high
     if (count := count_of(row)) is not None:
         low, high = wilson(count / row.n, int(row.n))
-    return Side(row.value, max(row.value - low, 0.0) / Z95, max(high - row.value, 0.0) / Z95)
+    below, above = (max(half, 0.0) / Z95 for half in (row.value - low, high - row.value))
+    return Side(row.value, max(below, above) if low == 0.0 else below, above)
 
 
 def log_side(row: Any) -> Side | None:
-    """The logarithm of a row; None if it is not positive."""
+    """The logarithm of a row; None if it is not positive.
+
+    Either half of its interval gives the standard error on its side: so another number differs at
+    5% if and only if it lies outside. An interval that reaches 0 excludes no smaller number.
+    """
     if row.value <= 0.0:
         return None
-    if is_computed(row) or row.low == row.high:
+    if is_computed(row):
         return Side(math.log(row.value))
-    wide = (row.high - row.low) / row.value if row.low <= 0.0 else math.log(row.high / row.low)
-    error = wide / (2.0 * Z95)
-    return Side(math.log(row.value), error, error)
+    below = math.inf if row.low <= 0.0 else math.log(row.value / row.low)
+    return Side(math.log(row.value), below / Z95, math.log(row.high / row.value) / Z95)
 
 
 def published_sides(value: float, n: float, own: float, ours: Any) -> tuple[Side, Side]:
@@ -136,22 +144,21 @@ def published_sides(value: float, n: float, own: float, ours: Any) -> tuple[Side
     else:
         mine = raw_side(ours)
         scale = math.sqrt(ours.n / n) * (value / ours.value if ours.value else 1.0)
-        raw = Side(
-            value, max(mine.below * scale, own * value), max(mine.above * scale, own * value)
-        )
+        halves = (half * scale if scale else 0.0 for half in (mine.below, mine.above))
+        raw = Side(value, *(max(half, own * value) for half in halves))
     log = log_side(ours) or Side(0.0)
-    error = max(log.above * math.sqrt(ours.n / n), own)
-    return raw, Side(log_value, error, error)
+    halves = (max(half * math.sqrt(ours.n / n), own) for half in (log.below, log.above))
+    return raw, Side(log_value, *halves)
 
 
-def _apart(ours: Side, other: Side) -> tuple[float, float, float, float]:
-    """other - ours, its errors `facing` and `away`, and our part of `facing`; see `Evidence`."""
+def _apart(ours: Side, other: Side) -> tuple[float, float, float, float, float]:
+    """other - ours, its errors `facing` and `away`, and our parts of these; see `Evidence`."""
     difference = other.value - ours.value
     if difference >= 0.0:
         near, far = (ours.above, other.below), (ours.below, other.above)
     else:
         near, far = (ours.below, other.above), (ours.above, other.below)
-    return difference, math.hypot(*near), math.hypot(*far), near[0]
+    return difference, math.hypot(*near), math.hypot(*far), near[0], far[0]
 
 
 def same(ours: Side, other: Side, margin: float, tolerance: float = 0.0) -> Evidence:
@@ -163,13 +170,13 @@ def same(ours: Side, other: Side, margin: float, tolerance: float = 0.0) -> Evid
         margin: the largest difference that counts as the same.
         tolerance: by how much `other` may be off apart from sampling, such as by rounding.
     """
-    difference, facing, away, mine = _apart(ours, other)
+    difference, facing, away, mine, mine_away = _apart(ours, other)
     room = margin - tolerance - abs(difference)
     beyond = abs(difference) - tolerance
     against = 1.0 if beyond <= 0.0 else 2.0 * tail(beyond, facing)
     support = tail(room, away) if room > 0.0 else max(0.5, tail(room, away))
     return Evidence(
-        support, min(1.0, against), "", difference, facing, away, mine, margin, tolerance
+        support, min(1.0, against), "", difference, facing, away, mine, mine_away, margin, tolerance
     )
 
 
@@ -182,13 +189,13 @@ def about(ours: Side, other: Side, margin: float) -> Evidence:
 
 def larger(ours: Side, other: Side, sign: float = 1.0) -> Evidence:
     """For: ours is at least the other (at most, if sign is -1). Against: the opposite."""
-    difference, facing, away, mine = _apart(ours, other)
+    difference, facing, away, mine, mine_away = _apart(ours, other)
     if math.isnan(difference):  # both are infinite
         difference = 0.0
     over = -sign * difference
     support = tail(over, facing)
     against = tail(-over, facing) if over < 0.0 or facing > 0.0 else 1.0
-    return Evidence(support, against, "", difference, facing, away, mine)
+    return Evidence(support, against, "", difference, facing, away, mine, mine_away)
 
 
 def share_against(count: int, n: int, limit: float, sign: float) -> Evidence:
@@ -231,15 +238,18 @@ def runs_to_settle(found: Evidence, n: int, tests: int) -> float:
     Returns:
         The number of runs; infinite if no number suffices, because of the other side's error.
     """
-    goals = []  # the largest standard errors that would decide
+    needed = special.ndtri(1.0 - 0.05 / tests)
     if math.isnan(found.margin):
-        goals.append(abs(found.difference) / special.ndtri(1.0 - 0.05 / tests))
-    else:
-        goals.append((abs(found.difference) - found.tolerance) / Z95)
-        room = found.margin - found.tolerance - abs(found.difference)
-        goals.append(room / special.ndtri(1.0 - 0.05 / tests))
-    theirs = found.facing**2 - found.ours**2
-    spare = max(max(goals), 0.0) ** 2 - theirs
-    if not spare > 0.0 or math.isnan(found.ours):
-        return math.inf
-    return math.ceil(n * found.ours**2 / spare)
+        return _runs_for(abs(found.difference) / needed, n, found.facing, found.ours)
+    beyond = abs(found.difference) - found.tolerance
+    room = found.margin - found.tolerance - abs(found.difference)
+    return min(
+        _runs_for(beyond / Z95, n, found.facing, found.ours),
+        _runs_for(room / needed, n, found.away, found.ours_away),
+    )
+
+
+def _runs_for(goal: float, n: int, error: float, ours: float) -> float:
+    """How many runs lower an error to a goal, if the part `ours` of it is from n runs."""
+    spare = max(goal, 0.0) ** 2 - (error**2 - ours**2)
+    return math.ceil(n * ours**2 / spare) if spare > 0.0 else math.inf

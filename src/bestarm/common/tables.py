@@ -47,7 +47,7 @@ MEANINGS = {
     "unit": "of the value",
     "value": "the number, to six digits",
     "low": "lower end of its 95% interval; of a computed number, the number",
-    "high": "upper end",
+    "high": "upper end; infinite if it lies among capped runs",
     "n": "runs behind it; 0 if it is computed",
     "status": "`exact`: computed; `published`; `restricted`: a mean over capped runs too, which "
     "would be larger without the cap; `undefined`; `one-sided`: the interval is a bound",

@@ -1,7 +1,7 @@
 """Estimates with intervals."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -105,8 +105,16 @@ def mean(
     sample: np.ndarray | Moments,
     status: str = "",
     level: float = LEVEL,
+    least: float = -math.inf,
 ) -> Estimate:
     """A mean with its t interval (none for a single run), of a sample or of its moments.
+
+    Args:
+        statistic, unit: of the estimate.
+        sample: (n,) one value per run, or its moments.
+        status: of the estimate.
+        level: of the interval.
+        least: the smallest possible value, such as 0 for a time; the interval ends there.
 
     Example:
         >>> found = mean("mean_stopping_time", "pulls", np.array([8.0, 10.0, 12.0]))
@@ -118,7 +126,8 @@ def mean(
         return Estimate(statistic, unit, of.mean, math.nan, math.nan, of.n, status)
     deviation = math.sqrt(of.squares / (of.n - 1))
     half = float(special.stdtrit(of.n - 1, (1 + level) / 2)) * deviation / math.sqrt(of.n)
-    return Estimate(statistic, unit, of.mean, of.mean - half, of.mean + half, of.n, status)
+    low = max(of.mean - half, least)
+    return Estimate(statistic, unit, of.mean, low, of.mean + half, of.n, status)
 
 
 def proportion(statistic: str, successes: int, n: int, level: float = LEVEL) -> Estimate:
@@ -185,7 +194,9 @@ def quantile(
     """A quantile with its order-statistic interval, which is valid for any distribution.
 
     The number of runs below the quantile is binomial(n, p); the interval ends are the order
-    statistics at the quantiles (1 -+ level) / 2 of that, or the extremes of the sample.
+    statistics at the quantiles (1 -+ level) / 2 of that. There is no interval with fewer runs than
+    `least_runs`. Censored runs are infinite: so is an end among them, and the quantile is
+    `undefined` if it rests on one.
 
     Example:
         >>> found = quantile("median_stopping_time", "pulls", np.arange(100.0), 0.5)
@@ -194,9 +205,14 @@ def quantile(
     """
     ordered = np.sort(np.asarray(sample, dtype=float))
     n = ordered.size
+    last = ordered[math.ceil(p * (n - 1))]  # the largest run that the value rests on
+    if math.isinf(last):
+        return undefined(statistic, unit, n)
+    value = float(np.quantile(np.minimum(ordered, last), p))
+    if n < least_runs(p, level):
+        return Estimate(statistic, unit, value, math.nan, math.nan, n)
     few, many = (binomial_quantile((1 + side * level) / 2, n, p) for side in (-1, 1))
-    low, high = ordered[max(few - 1, 0)], ordered[min(many, n - 1)]
-    return Estimate(statistic, unit, float(np.quantile(ordered, p)), float(low), float(high), n)
+    return Estimate(statistic, unit, value, float(ordered[few - 1]), float(ordered[many]), n)
 
 
 def censored_quantile(
@@ -209,8 +225,9 @@ def censored_quantile(
 ) -> Estimate:
     """A quantile of a quantity that grows until a run ends, such as its stopping time.
 
-    Capped and failed runs are censored: the quantile is `undefined` if it may lie among them. A
-    failed run, which ends early, counts as the largest value.
+    Capped and failed runs are censored: their values are lower bounds. The quantile is `undefined`
+    if it may lie among them, and the upper end of its interval is infinite if that may. A failed
+    run, which ends early, counts as the largest value.
 
     Args:
         statistic, unit: of the estimate.
@@ -224,10 +241,12 @@ def censored_quantile(
         >>> censored_quantile("median_stopping_time", "pulls", tau, 0.5, status).status
         'undefined'
     """
-    if (status != Status.STOPPED).sum() >= (1 - p) * sample.size:
-        return undefined(statistic, unit, sample.size)
     grown = np.where(status == Status.FAILED, sample.max(), sample)
-    return quantile(statistic, unit, grown, p, level)
+    largest = np.where(status == Status.STOPPED, sample, np.inf)
+    most = quantile(statistic, unit, largest, p, level)
+    if most.status == "undefined":
+        return most
+    return replace(quantile(statistic, unit, grown, p, level), high=most.high)
 
 
 def stopping_times(
@@ -237,7 +256,7 @@ def stopping_times(
 
     A run that did not stop by its rule, capped or failed, is censored: its tau is a lower bound.
     The mean of min(tau, cap) is then `restricted`, and a quantile is `undefined` if it lies among
-    such runs. The share of failed runs is omitted if it is zero.
+    such runs. No interval is negative. The share of failed runs is omitted if it is zero.
 
     Example:
         >>> tau, status = np.array([5.0, 6.0, 7.0, 9.0]), np.array([0, 0, 0, 1])
@@ -247,7 +266,7 @@ def stopping_times(
     n = tau.size
     capped, failed = (int((status == s).sum()) for s in (Status.CAPPED, Status.FAILED))
     restricted = "restricted" if capped + failed else ""
-    rows = [mean("mean_stopping_time", unit, tau, restricted, level)]
+    rows = [mean("mean_stopping_time", unit, tau, restricted, level, least=0.0)]
     for name, p in (
         ("median_stopping_time", 0.5),
         ("quartile_25", 0.25),
@@ -265,9 +284,10 @@ def ratio_of_means(
     status: str = "",
     level: float = LEVEL,
 ) -> Estimate:
-    """mean(above) / mean(below) of paired samples, with its t interval by the delta method.
+    """mean(above) / mean(below) of paired positive samples, with its t interval (delta method).
 
-    The error of the ratio R is that of the mean of (above - R below) / mean(below).
+    The error of the ratio R is that of the mean of (above - R below) / mean(below). The interval
+    is not negative.
 
     Example:
         >>> ratio_of_means("ratio", np.array([2.0, 4.0]), np.array([1.0, 2.0])).value
@@ -275,9 +295,8 @@ def ratio_of_means(
     """
     value = float(above.mean() / below.mean())
     spread = mean(statistic, "", (above - value * below) / below.mean(), level=level)
-    return Estimate(
-        statistic, "", value, value + spread.low, value + spread.high, above.size, status
-    )
+    low = max(value + spread.low, 0.0)
+    return Estimate(statistic, "", value, low, value + spread.high, above.size, status)
 
 
 def ratio_of_independent_means(statistic: str, above: Any, below: Any) -> Estimate:

@@ -61,8 +61,8 @@ def summarise(
     found = [
         *stopping_times(tau, runs["status"], "steps", level),
         *correctness(correct(cell, truth, runs), level),
-        mean("pulls_finished", "pulls", runs["finished"].sum(axis=1), level=level),
-        mean("pulls_cancelled", "pulls", runs["cancelled"].sum(axis=1), level=level),
+        mean("pulls_finished", "pulls", runs["finished"].sum(axis=1), level=level, least=0.0),
+        mean("pulls_cancelled", "pulls", runs["cancelled"].sum(axis=1), level=level, least=0.0),
         proportion("share_missed", int(runs["missed"].sum()), tau.size, level),
     ]
     if cell.strategy == "Full":
@@ -72,7 +72,7 @@ def summarise(
     return [
         *found,
         ratio_of_means("time_ratio", tau, alone, status, level),
-        mean("mean_time_ratio", "", tau / alone, status, level),
+        mean("mean_time_ratio", "", tau / alone, status, level, least=0.0),
         proportion("share_slower", int((tau > alone).sum()), tau.size, level),
     ]
 

@@ -1,26 +1,14 @@
 """The figures and tables of the LAGEX paper."""
 
-import math
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-
 import pandas as pd
 
 from bestarm.common.paper import Cell, Sources, Target
-from bestarm.common.tables import QUANTILES, cell_rows
-from bestarm.core.estimates import Estimate, exact, least_runs
+from bestarm.common.tables import cell_rows
+from bestarm.core.estimates import exact
 from bestarm.lagex import kept, shapes, tables
 from bestarm.lagex.cells import OTHERS, SETUP_1
 from bestarm.lagex.certified import tables as certified
 from bestarm.lagex.statistics import summarise
-
-
-def resolved(estimates: Iterable[Estimate]) -> Iterator[Estimate]:
-    """Estimates without intervals of quantiles of too few runs, which would be too short."""
-    for one in estimates:
-        order = QUANTILES.get(one.statistic.split(":")[-1])
-        short = order is not None and one.n < least_runs(order)
-        yield replace(one, low=math.nan, high=math.nan) if short else one
 
 
 def programs(sources: Sources) -> pd.DataFrame:
@@ -29,7 +17,7 @@ def programs(sources: Sources) -> pd.DataFrame:
     for name, program, runs in kept.runs(sources.instances):
         cell = Cell(name, program, OTHERS if name == "imdb" else SETUP_1, "program")
         found = summarise(cell, sources.instances[name]["truth"], runs)
-        rows += cell_rows(cell, resolved(found))
+        rows += cell_rows(cell, found)
     for name, program, shares in kept.rounds():
         cell = Cell(name, program, {}, "program")
         rows += cell_rows(cell, [exact(which, "share", share) for which, share in shares.items()])

@@ -235,8 +235,9 @@ def near(ratio: pd.Series, published_runs: float) -> bool:
     ours = log_side(ratio)
     if ratio.status == "restricted" or ours is None:
         return False
-    theirs = ours.above * np.sqrt(ratio.n / published_runs)
-    return same(ours, Side(0.0, theirs, theirs), np.inf).against >= 0.05
+    scale = np.sqrt(ratio.n / published_runs)
+    theirs = Side(0.0, scale * ours.below, scale * ours.above)
+    return same(ours, theirs, np.inf).against >= 0.05
 
 
 def random_arms(table: pd.DataFrame) -> Figure:

@@ -45,7 +45,7 @@ def summarise(
         *stopping_times(runs["tau"], runs["status"], level=level),
         *correctness(correct(cell, truth, runs), level),
         *(
-            mean(f"mean_pulls:x{arm}", "pulls", pulls, level=level)
+            mean(f"mean_pulls:x{arm}", "pulls", pulls, level=level, least=0.0)
             for arm, pulls in enumerate(by_arm, 1)
         ),
     ]

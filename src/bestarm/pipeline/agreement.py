@@ -80,7 +80,9 @@ def agree(row, alpha: float) -> bool | None:
         return None
     p = QUANTILES.get(row.statistic.split(":")[-1])
     if p is not None:
-        kept, fresh = _kept_quantile(row, alpha), _fresh_quantile(row, p, alpha)
+        if np.isnan([row.low, row.low_fresh]).any():  # too few runs for an interval
+            return None
+        kept, fresh = _kept_quantile(row, alpha), (row.low_fresh, row.high_fresh)
     elif _is_share(row):
         kept, fresh = (_clopper_pearson(v, n, alpha / 2.0) for v, n in _samples(row))
     elif _is_mean(row):
@@ -106,10 +108,12 @@ def _is_share(row) -> bool:
 
 
 def _is_mean(row) -> bool:
-    """Whether the kept interval is symmetric, as a t interval is."""
+    """Whether the kept interval is symmetric, as a t interval is that is not cut off at 0."""
     ends = [row.low, row.high, row.low_fresh, row.high_fresh]
-    middle = (row.low + row.high) / 2.0
-    return bool(np.isfinite(ends).all() and abs(middle - row.value) <= PRINTED * abs(row.value))
+    mirrored = 2.0 * row.value - row.high
+    slack = 2.0 * PRINTED * max(abs(row.value), abs(row.high))
+    even = abs(row.low - mirrored) <= slack or (row.low == 0.0 > mirrored)
+    return bool(np.isfinite(ends).all() and even)
 
 
 def _clopper_pearson(share: float, n: int, alpha: float) -> tuple[float, float]:
@@ -126,22 +130,14 @@ def _kept_quantile(row, alpha: float) -> tuple[float, float]:
     return low, row.value + stretch * (row.high - row.value)
 
 
-def _fresh_quantile(row, p: float, alpha: float) -> tuple[float, float]:
-    """The order-statistic interval; an end is infinite where so few runs give none."""
-    level = fresh_level(alpha)
-    least, most = (stats.binom.ppf((1.0 + s * level) / 2.0, row.n_fresh, p) for s in (-1.0, 1.0))
-    low = row.low_fresh if least >= 1 else -math.inf
-    return low, row.high_fresh if most < row.n_fresh else math.inf
-
-
 def _means(row, alpha: float) -> list[tuple[float, float]]:
-    kept = _deviation(row.high - row.low, int(row.n), 0.95)
-    fresh = _deviation(row.high_fresh - row.low_fresh, int(row.n_fresh), fresh_level(alpha))
+    kept = _deviation(row.high - row.value, int(row.n), 0.95)
+    fresh = _deviation(row.high_fresh - row.value_fresh, int(row.n_fresh), fresh_level(alpha))
     rare = math.log(4.0 / alpha)
     halves = [max(kept, fresh) * (math.sqrt(2.0 * rare / n) + rare / n) for _, n in _samples(row)]
     return [(v - h, v + h) for (v, _), h in zip(_samples(row), halves, strict=True)]
 
 
-def _deviation(width: float, n: int, level: float) -> float:
-    """The standard deviation of n runs whose mean has a t interval of this width."""
-    return width / 2.0 * math.sqrt(n) / float(stats.t.ppf((1.0 + level) / 2.0, n - 1))
+def _deviation(half: float, n: int, level: float) -> float:
+    """The standard deviation of n runs whose mean has a t interval of this half-width."""
+    return half * math.sqrt(n) / float(stats.t.ppf((1.0 + level) / 2.0, n - 1))

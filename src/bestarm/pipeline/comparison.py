@@ -147,7 +147,10 @@ def _with_row(claim: Claim, part: Part, ours: Number, other: Number, margins: fl
         sign = 1.0 if claim.test == "at_least" else -1.0
         found = _strict(evidence.larger(ours.raw, other.raw, sign), ours.row)
     found = _uncapped(claim, found, ours.row, other.row)
-    found = found._replace(ours=found.facing if ours.is_ours else 0.0)
+    if ours.is_ours:
+        found = found._replace(ours=found.facing, ours_away=found.away)
+    else:
+        found = found._replace(ours=0.0, ours_away=0.0)
     ratio, alone = _ratios(ours.log, other.log)
     return Comparison(
         part, ours.row, found, other.row, other.row.value, ratio=ratio, ratio_ours=alone
@@ -201,7 +204,7 @@ def _ratios(above: Side | None, below: Side | None) -> tuple[tuple, tuple]:
     if above is None or below is None or not math.isfinite(above.value - below.value):
         return NOTHING, NOTHING[1:]
     middle = above.value - below.value
-    half = Z95 * math.hypot(above.above, below.above)
-    alone = Z95 * below.above
-    both = (math.exp(middle), math.exp(middle - half), math.exp(middle + half))
-    return both, (math.exp(middle - alone), math.exp(middle + alone))
+    down, up = math.hypot(above.below, below.above), math.hypot(above.above, below.below)
+    both = [math.exp(middle + Z95 * error) for error in (0.0, -down, up)]
+    alone = [math.exp(middle + Z95 * error) for error in (-below.above, below.below)]
+    return tuple(both), tuple(alone)

@@ -169,13 +169,20 @@ MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7, "color"
 
 
 def _draw(axes: Any, place: int, one: dict[str, Any], look: Look) -> None:
-    """An estimate with its interval on a line of its own; in words if it has no value."""
+    """An estimate with its interval on a line of its own; in words if it has no value.
+
+    An arrow stands for an infinite upper end.
+    """
     value = one["value"]
     if math.isnan(value):
         where = axes.get_yaxis_transform()
         axes.text(0.5, place, one["status"] or "none", transform=where, **MIDDLE)
         return
-    reach = [[max(0.0, value - one["low"])], [max(0.0, one["high"] - value)]]
+    low, high = one["low"], one["high"]
+    if math.isinf(high):
+        high = 2.0 * value - low
+        axes.plot([high], [place], ">", color=look.colour, ms=4)
+    reach = [[max(0.0, value - low)], [max(0.0, high - value)]]
     axes.errorbar([value], [place], xerr=reach, fmt=look.marker, color=look.colour, ms=4)
 
 
@@ -289,8 +296,9 @@ def _csv(found: Found) -> str:
 
 
 def _json(found: Found) -> str:
-    """Null where a number is not defined: JSON has no nan."""
-    rows = found.statistics.astype(object).where(lambda t: t.notna(), None)
+    """Null where a number is not defined, or infinite: JSON has neither."""
+    rows = found.statistics.replace(math.inf, math.nan).astype(object)
+    rows = rows.where(rows.notna(), None)
     cell = found.results[0][0]
     whole = {"instance": cell.instance, "paper": found.plan.paper, "seed": found.plan.seed}
     whole |= {"runs": found.reps, "setting": dict(cell.setting)}

@@ -66,7 +66,7 @@ def median(rows: pd.DataFrame) -> Median | None:
         capped=float(capped.value.iloc[0]),
         value=float(ours.value),
         low=float(ours.low),
-        high=np.inf if ours.high >= ours.cap else float(ours.high),
+        high=float(ours.high),
         published=published,
         written=float(written.value),
         covered=bool(written.low <= published <= written.high),
