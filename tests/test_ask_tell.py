@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bestarm import baics, cbmai, delayed, lagex, linear
-from bestarm.core.inputs import InputError
+from bestarm.core.inputs import LARGEST, InputError
 
 MATRIX = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 1.0]])
 LIMITS = [0.5, 0.6]
@@ -142,6 +142,81 @@ def test_numbers_that_are_not_finite_change_nothing(kind, reward):
 
 
 @every
+@pytest.mark.parametrize("reward", [1e308, -1e16, 10**400])
+def test_observations_that_would_overflow_change_nothing(kind, reward):
+    """Two rewards of 1e308 are finite, and their sum is not."""
+    s = made(kind)
+    told = () if kind in BAICS | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    with pytest.raises(ValueError, match=r"reward must be of size at most|finite number"):
+        s.tell(s.ask(), reward, *told)
+    if told:
+        with pytest.raises(ValueError, match="costs must be of size at most"):
+            s.tell(s.ask(), 1.0, np.multiply(1e16, told[0]))
+    assert s.told == 0
+
+
+@every
+def test_the_largest_observations_do_not_overflow(kind):
+    """Estimates stay numbers, and the object can still be asked."""
+    s = made(kind)
+    told = () if kind in BAICS | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    for i in range(40):
+        if s.done:
+            break
+        s.tell(s.ask(), LARGEST * (-1) ** i, *np.multiply(LARGEST, told))
+    assert np.isfinite(s.summary().estimate).all() or kind in LINEAR
+
+
+@pytest.mark.parametrize("kind", [cbmai.SFSR, lagex.Certified])
+def test_sums_over_several_pulls_may_be_larger(kind):
+    s = made(kind)
+    costs = 1.0 if kind in CBMAI else [1.0, 1.0]
+    s.tell(0, 4e15, costs, pulls=5)
+    with pytest.raises(ValueError, match=r"reward must be of size at most 1e\+15 per pull"):
+        s.tell(0, 6e15, costs, pulls=5)
+    with pytest.raises(ValueError, match=r"pulls must be a positive integer, at most 1e\+15"):
+        s.tell(0, 1.0, costs, pulls=10**16)
+
+
+@pytest.mark.parametrize("n", [0, 10**7, 10**400])
+def test_too_many_trials_at_a_time_are_refused(n):
+    s = made(baics.TaSCS)
+    with pytest.raises(ValueError, match="n must be a positive integer, at most 1,000,000"):
+        s.ask(n)
+    assert not s.outstanding
+
+
+@pytest.mark.parametrize("kind", [baics.TaSCS, baics.FWS, baics.TwoStage])
+def test_a_constrained_subpopulation_of_weight_0_is_decided(kind):
+    """It has no part in the quality, and is tried nevertheless."""
+    s = kind(2, {"market": 1.0, "guard rail": 0.0}, sigma=0.5)
+    rng, means = np.random.default_rng(5), {"market": [0.3, 1.0], "guard rail": [1.0, -1.0]}
+    while not s.done:
+        arm, group = s.ask()
+        s.tell((arm, group), means[group][arm] + 0.5 * rng.standard_normal())
+    assert s.answer == 0
+
+
+@pytest.mark.parametrize("kind", [baics.Uniform, baics.TaS])
+def test_an_unconstrained_subpopulation_of_weight_0_is_ignored(kind):
+    s = kind(2, [1.0, 0.0], constrained=1, sigma=0.5)
+    rng = np.random.default_rng(6)
+    while not s.done:
+        arm, group = s.ask()
+        s.tell((arm, group), [1.0, 0.2][arm] + 0.5 * rng.standard_normal())
+    assert s.answer == 0
+
+
+@pytest.mark.parametrize("kind", [kind for kind in LINEAR if kind is not linear.XYOracle])
+def test_an_arm_without_features_is_worth_0(kind):
+    s = kind(**LINEAR[kind] | {"arms": [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]}, sigma=0.1)
+    while not s.done:
+        arm = s.ask()
+        s.tell(arm, [0.0, -1.0, -0.5][arm])
+    assert s.answer == 0
+
+
+@every
 def test_an_arm_there_is_not_changes_nothing(kind):
     s = made(kind)
     told = (1.0, 1.0) if kind in CBMAI else (1.0,)
@@ -156,7 +231,7 @@ READ = [kind for kind in LAGEX if kind is not lagex.Certified]
 LAG, CGE, ORACLE, FULL = lagex.LAGEX, lagex.CGE, linear.XYOracle, linear.FullyAdaptive
 PARTIAL = {"n_arms": 3, "sigma": 1.0, "sigma_p": 1.0}
 #: Kind, what is wrong, and how the message begins after "KIND: ".
-COUNT = "must be a whole number of at least 2 or as many distinct names"
+COUNT = "must be a whole number from 2 to 1000000 or as many distinct names"
 BAD = [
     (baics.TaSCS, {"weights": [0.5, -1]}, "weights: must be nonnegative"),
     (baics.TaSCS, {"delta": 1.0}, "delta: must be less than 1"),
@@ -166,6 +241,30 @@ BAD = [
     (baics.TaSCS, {"reading": "mine"}, "reading: must be one of as-written"),
     (baics.TaSCS, {"stepp": 2}, "stepp: unknown field"),
     (baics.TaSCS, {"step": -1}, "step: "),
+    (baics.TaSCS, {"n_arms": 10**300}, f"n_arms: {COUNT}, got 1000"),
+    (baics.TaSCS, {"weights": [1e308, 1e308]}, "weights: must be 0 or of size 1e-15 to 1e+15"),
+    (baics.TaSCS, {"weights": [10**400, 1]}, "weights: must be finite numbers"),
+    (baics.TaSCS, {"minimum": 1e150}, "minimum: must be 0 or of size"),
+    (baics.TaSCS, {"sigma": 1e-300}, "sigma: must be 0 or of size 1e-15 to 1e+15"),
+    (baics.TaSCS, {"sigma": 10**400}, "sigma: must be 0 or of size 1e-15 to 1e+15"),
+    (baics.TaSCS, {"step": 1e300}, "step: must be 0 or of size 1e-15 to 1e+15"),
+    *(
+        (kind, {"weights": [1.0, 0.0]}, "weights: must be positive on constrained subpopulations")
+        for kind in (baics.Uniform, baics.TaS)
+    ),
+    (cbmai.SFSR, {"budget": 10**300}, "budget: must be a whole number from 1 to 10000000000000"),
+    (cbmai.SFSR, {"bounds": 1e150}, "bounds: must be 0 or of size"),
+    (cbmai.SFSR, {"known": {2: (1e150, 1.0)}}, "known: must be a reward and 1 costs per arm"),
+    (LAG, {"limits": [1e150]}, "limits: must be 0 or of size"),
+    (LAG, {"sigma": [1e150, 1.0, 1.0]}, "sigma: must be 0 or of size"),
+    (LAG, {"r": 1e300}, "r: must be 0 or of size 1e-15 to 1e+15"),
+    (CGE, {"matrix": [[1e150, 1.0, 0.0]], "limits": [1.0]}, "matrix: must be 0 or of size"),
+    (lagex.Certified, {"eps": 1e300}, "eps: must be 0 or of size 1e-15 to 1e+15"),
+    (lagex.Certified, {"n0": 1e300}, "n0: must be 0 or of size 1e-15 to 1e+15"),
+    (lagex.Certified, {"r": 1e-300}, "r: must be 0 or of size 1e-15 to 1e+15"),
+    *((kind, {"arms": [[1e150, 0.0], [0.0, 1.0]]}, "arms: must be 0 or of") for kind in LINEAR),
+    (ORACLE, {"theta": [1e150, 1.0]}, "theta: must be 0 or of size"),
+    (linear.LinGapE, {"norm": 1e150}, "norm: must be 0 or of size"),
     (baics.TaSCS, {"inner_steps": 2}, "inner_steps: is set by the reading"),
     (baics.TaSCS, {"step": 0.5}, "step: is set by the reading"),
     (cbmai.SFSR, {"n_arms": 1}, f"n_arms: {COUNT}, got 1"),
@@ -231,6 +330,14 @@ BAD = [
     (delayed.Partial, PARTIAL | {"sigma_p": None}, "sigma_p"),
     (delayed.Partial, PARTIAL | {"feedback": "noisy"}, "feedback"),
     (delayed.Partial, PARTIAL | {"feedback": "incremental"}, "delay"),
+    (
+        delayed.Partial,
+        PARTIAL | {"sigma": 1e150},
+        "sigma: must be 0 or of size 1e-15 to 1e+15",
+    ),
+    (delayed.Partial, PARTIAL | {"sigma_p": 1e150}, "sigma_p: must be 0 or of size"),
+    (delayed.Partial, PARTIAL | {"sigma_p": 1e-300}, "sigma_p: must be 0 or of size"),
+    (delayed.Partial, PARTIAL | {"feedback": "incremental", "delay": 10**300}, "delay: must be"),
     (delayed.Partial, PARTIAL | {"delta": 1.0}, "delta"),
     (delayed.Partial, PARTIAL | {"batch": 0}, "batch"),
     (delayed.Partial, PARTIAL | {"reading": "honest"}, "reading"),

@@ -167,6 +167,7 @@ def test_names_of_instances_are_their_keys():
             {"constraints": [ROW | {"at_least": 0.1}]},
             "constraints.1: must have either at_most or at_least",
         ),
+        ({"constraints": [ROW | {"name": "c"}] * 2}, "constraints: names must be distinct, got"),
         (
             {"constraints": [ROW, {"coefficients": [1.0, 0.0], "at_most": 0.5}]},
             "constraints: 2.coefficients: must have 3 entries to fit means, got 2",

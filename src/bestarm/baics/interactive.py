@@ -40,7 +40,8 @@ class _Baics(Monitored, AskTell[Pair]):
     Args:
         n_arms: K, at least 2; or the arms' names.
         weights: (L,) weights of the subpopulations in an arm's quality; their proportions count.
-            With names: a mapping from name to weight.
+            With names: a mapping from name to weight. `Uniform` and `TaS`, which draw
+            subpopulations by weight, need positive ones for constrained subpopulations.
         delta: maximum probability of a wrong answer, e.g. 0.05. Guaranteed under the readings whose
             name has `proven`, of which one is the default (docs/guarantees.md), for rewards with
             noise that is sub-Gaussian with this sigma. Not under the paper's `as-written`: with
@@ -62,6 +63,7 @@ class _Baics(Monitored, AskTell[Pair]):
     """
 
     _name = "Uniform"
+    _draws_groups = False  # by weight: one of weight 0 is never tried, so never decided
     _newer: ClassVar[dict[str, Any]] = {"minimum": 0.0, "rewards": "gaussian"}
 
     def __init__(
@@ -108,6 +110,12 @@ class _Baics(Monitored, AskTell[Pair]):
             self._check_sigma(sigma, rule)
             self._sigma = np.full(self._sigma.shape, BERNOULLI_SIGMA)
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
+        if self._draws_groups and not q[:n_constrained].all():
+            never = self._groups[int(np.argmin(q[:n_constrained]))]
+            raise InputError(
+                f"{name}: weights: must be positive on constrained subpopulations, which {name} "
+                f"draws by weight, got 0 for {never}"
+            )
         floor = self._floor if rewards == "bernoulli" else NO_FLOOR
         problem = problem_of(q, n_constrained, self._sigma, floor)
         chosen = parse(Options, options, name)
@@ -349,6 +357,7 @@ class TaS(_Baics):
     """
 
     _name = "T-a-S"
+    _draws_groups = True
 
 
 class Uniform(_Baics):
@@ -363,6 +372,8 @@ class Uniform(_Baics):
         >>> s.answer, int(s.pulls.sum()) == s.told
         (0, True)
     """
+
+    _draws_groups = True
 
 
 class FWS(_Baics):

@@ -42,9 +42,9 @@ def _noise(instance: Instance) -> str:
     return "sigma below" if isinstance(instance.sigma, list) else f"sigma = {instance.sigma:g}"
 
 
-def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
-    """The arms that runs answered with, or "none"."""
-    return [["none", *instance.arm_names][answer] for answer in runs["answer"]]
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str | None]:
+    """The arms that runs answered with, or None."""
+    return [[None, *instance.arm_names][answer] for answer in runs["answer"]]
 
 
 def several(instance: Instance, truth: dict) -> bool:

@@ -24,7 +24,7 @@ from bestarm.baics.steps import (
 )
 from bestarm.baics.two_stage import choose_two_stage, done_two_stage
 from bestarm.common.paper import Cell, Readings, Simulation
-from bestarm.core.inputs import Input, InputError, PositiveFloat, Probability, Pulls
+from bestarm.core.inputs import Input, InputError, Probability, Pulls, Scale
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams, streams_of
@@ -102,7 +102,7 @@ READINGS = {
 class Options(Input):
     """How T-a-SCS moves its allocation; the defaults are Section 5.1's."""
 
-    step: PositiveFloat = Field(default=1.0, description="of a supergradient step")
+    step: Scale = Field(default=1.0, description="of a supergradient step")
     inner_steps: int = Field(default=1, ge=0, description="steps per pull; 0 maximises exactly")
     tie_coins: bool = Field(default=True, description="a coin chooses among equal alternatives")
 

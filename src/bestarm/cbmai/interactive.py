@@ -9,8 +9,8 @@ from bestarm.cbmai.problem import Problem
 from bestarm.cbmai.steps import FOUND, PHASE, ROUND, RUNNING, answer, end_round, pulls_needed
 from bestarm.cbmai.strategies import READINGS, STRATEGIES, check_budget, rules_of
 from bestarm.common.monitor import Line, Monitored, mean_interval
-from bestarm.core.arguments import numbers, positive, whole
-from bestarm.core.inputs import InputError
+from bestarm.core.arguments import numbers, positive, several_pulls, whole
+from bestarm.core.inputs import MOST_PULLS, SIZES, InputError
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names, limits_of
 from bestarm.core.record import atomic
@@ -57,7 +57,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         unknown = [arm for arm in range(len(self._arms)) if arm not in given]
         if not unknown:
             raise InputError(f"{name}: known: must leave an arm unknown")
-        check_budget(whole(budget, 1, None, f"{name}: budget"), len(unknown), name)
+        check_budget(whole(budget, 1, MOST_PULLS, f"{name}: budget"), len(unknown), name)
         #: Columns as the kernels order them: unknown arms, known arms, slacks.
         slacks = range(len(self._arms), len(self._arms) + self._bounds.size)
         self._columns = [*unknown, *given, *slacks]
@@ -97,8 +97,8 @@ class _Cbmai(Monitored, AskTell[Label]):
                 means[arm] = np.empty(0)
             if means[arm].size != self._bounds.size + 1:
                 raise InputError(
-                    f"{name}: known: must be a finite reward and {self._bounds.size} costs "
-                    f"per arm, got {given} for arm {label}"
+                    f"{name}: known: must be a reward and {self._bounds.size} costs per arm, "
+                    f"each {SIZES}, got {given} for arm {label}"
                 )
         return means
 
@@ -253,8 +253,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         _, *costs, pulls = observed
         if len(costs) != self._bounds.size:
             raise ValueError(f"costs must be {self._bounds.size} numbers, got {costs}")
-        if not (pulls >= 1 and int(pulls) == pulls):
-            raise ValueError(f"pulls must be a positive integer, got {pulls}")
+        several_pulls(pulls)
         if pulls > self._left and not self._done:
             raise ValueError(
                 f"pulls must be at most {self._left}, the rest of the budget, got {pulls:.0f}"

@@ -50,12 +50,12 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     return {f"{instance.name}: arms ({noise}{marks})": arms, "constraints": rows}
 
 
-def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str | None]:
     """The supports that runs answered with: arms, and limits that are not used up."""
     slacks = [f"some of {name} left" for name in instance.constraint_names]
     names = [*instance.arm_names, *slacks]
     return [
-        listed(names[column - 1] for column in columns) if columns.any() else "none"
+        listed(names[column - 1] for column in columns) if columns.any() else None
         for columns in runs["answer"]
     ]
 

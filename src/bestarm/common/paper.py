@@ -23,7 +23,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from bestarm.common.renamed import refusal
 from bestarm.core.inputs import Input, InputError, short
@@ -43,8 +43,18 @@ Reading = TypeVar("Reading")
 Value = TypeVar("Value")
 #: One for all arms, or one each.
 Of = Value | Annotated[list[Value], Field(min_length=1)]
-#: Of arms or other parts of an instance.
-Names = Annotated[list[str] | None, Field(description="names, for people")]
+
+
+def _told_apart(names: list[str] | None) -> list[str] | None:
+    if names and (len(set(names)) < len(names) or not all(names)):
+        raise ValueError(f"must be distinct and not empty, got {short(names)}")
+    return names
+
+
+#: Of arms or other parts of an instance; distinct, so that an answer tells which it is.
+Names = Annotated[
+    list[str] | None, AfterValidator(_told_apart), Field(description="names, for people")
+]
 
 
 @dataclass(frozen=True)
@@ -324,7 +334,8 @@ class Own:
     ]  # truth, setting -> known bounds
     describe: Callable[[Any, dict[str, Any]], dict[str, pd.DataFrame]]  # instance, truth -> tables
     correct: Callable[[Cell, dict[str, Any], dict[str, np.ndarray]], np.ndarray]  # by run
-    answers: Callable[[Any, dict[str, np.ndarray]], list[str]]  # instance, runs -> in words
+    # instance, runs -> answers in words; None for none, since an arm may be called "none"
+    answers: Callable[[Any, dict[str, np.ndarray]], Sequence[str | None]]
     several: Callable[[Any, dict[str, Any]], bool] = _never  # instance, truth -> several are best
     bound_options: Sequence[str] = ()  # what of the setting the bounds depend on
 

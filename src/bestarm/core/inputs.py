@@ -64,10 +64,27 @@ OneOrEach: TypeAlias = Annotated[
 Probability = Annotated[float, pydantic.Field(gt=0.0, lt=1.0)]
 PositiveInt = Annotated[int, pydantic.Field(gt=0)]
 PositiveFloat = Annotated[float, pydantic.Field(gt=0.0)]
+#: Sizes of numbers other than 0: fourth powers of their ratios are still far from overflowing.
+SMALLEST, LARGEST = 1e-15, 1e15
+SIZES = f"0 or of size {SMALLEST:g} to {LARGEST:g}"
+
+
+def _of_size(value: float) -> float:
+    if value and not SMALLEST <= abs(value) <= LARGEST:
+        raise ValueError(f"must be {SIZES}, got {short(value)}")
+    return value
+
+
+#: A number of such a size, a positive one, and one that may be 0.
+Sized = Annotated[float, pydantic.AfterValidator(_of_size)]
+Scale = Annotated[float, pydantic.Field(gt=0.0), pydantic.AfterValidator(_of_size)]
+Tolerance = Annotated[float, pydantic.Field(ge=0.0), pydantic.AfterValidator(_of_size)]
 #: Pulls or time steps of a run; twice the largest still fits a 64-bit integer.
-Pulls = Annotated[int, pydantic.Field(gt=0, le=10**15)]
-#: Pulls that run at a time.
-Batch = Annotated[int, pydantic.Field(gt=0, le=10**6)]
+MOST_PULLS = 10**15
+Pulls = Annotated[int, pydantic.Field(gt=0, le=MOST_PULLS)]
+#: Pulls that run at a time, and arms that are counted.
+MOST_AT_A_TIME = MOST_ARMS = 10**6
+Batch = Annotated[int, pydantic.Field(gt=0, le=MOST_AT_A_TIME)]
 
 
 class _StrictLoader(yaml.SafeLoader):

@@ -6,7 +6,8 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 
-from bestarm.core.arguments import finite, integer
+from bestarm.core.arguments import finite, integer, observed
+from bestarm.core.inputs import MOST_AT_A_TIME, short
 from bestarm.core.plain import plain, restored, state_from_json, state_to_json
 from bestarm.core.record import Event, Recorded, atomic
 
@@ -133,8 +134,9 @@ class AskTell(Recorded, Generic[Arm]):
 
     def _trials(self, n: int, *given: Any) -> list[Trial[Arm]]:
         """At most n new trials; `given` is passed on to `_choose`."""
-        if (integer(n) or 0) < 1:
-            raise ValueError(f"n must be a positive integer, got {n!r}")
+        if not 1 <= (integer(n) or 0) <= MOST_AT_A_TIME:
+            allowed = f"a positive integer, at most {MOST_AT_A_TIME:,}"
+            raise ValueError(f"n must be {allowed}, got {short(n)}")
         if self._done:
             raise RuntimeError("the strategy has stopped; its answer is in .answer")
         made: list[Trial[Arm]] = []
@@ -175,17 +177,19 @@ class AskTell(Recorded, Generic[Arm]):
             for array, before in zip(data, kept, strict=True):
                 array[...] = before
 
-    def _tell(self, arm: Any, *observed: float) -> None:
+    def _tell(self, arm: Any, *told: float) -> None:
         """Take in an observation of a trial, or of an arm: then of its oldest outstanding trial.
 
         Raises:
             ValueError: for an unknown arm or trial, one told before, or a number that is not
-                finite; nothing has changed then.
+                finite or too large; nothing has changed then.
         """
         id, index = self._meant(arm)
-        values = tuple(map(finite, observed))
+        values = tuple(map(finite, told))
         observation = self._observation(index, *values)
         pulls = self._pulls_of(values)
+        for place, value in enumerate(values):
+            observed(value, "costs" if place else "reward", pulls)
         if isinstance(arm, Trial) and pulls != 1:
             raise ValueError(f"a trial is one pull, got {pulls}")
         ids = [id] if isinstance(arm, Trial) else self._oldest(index, pulls)

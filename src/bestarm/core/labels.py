@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.core.arguments import integer, numbers
-from bestarm.core.inputs import InputError, short
+from bestarm.core.inputs import MOST_ARMS, InputError, short
 
 Label = int | str
 
@@ -68,7 +68,7 @@ def count_or_names(value: Any, what: str, least: int, source: str) -> Labels:
         InputError: it is neither, has repeated names or fewer than `least` of them.
     """
     count = integer(value)
-    if count is not None and count >= least:
+    if count is not None and least <= count <= MOST_ARMS:
         return Labels(what, range(count))
     names = list(value) if isinstance(value, Sequence | Mapping) else []
     if (
@@ -78,8 +78,8 @@ def count_or_names(value: Any, what: str, least: int, source: str) -> Labels:
         or len(set(names)) < len(names)
     ):
         raise InputError(
-            f"{source}: must be a whole number of at least {least} or as many distinct names, "
-            f"got {short(value)}"
+            f"{source}: must be a whole number from {least} to {MOST_ARMS} or as many distinct "
+            f"names, got {short(value)}"
         )
     return Labels(what, map(str, names))
 

@@ -1,14 +1,21 @@
 """Racing with delayed feedback as ask/tell objects, event by event."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Annotated, Any, NamedTuple, TypeGuard
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from bestarm.common.monitor import Line, Monitored, more_trials
-from bestarm.core.arguments import finite, integer
-from bestarm.core.inputs import Input, PositiveFloat, PositiveInt, parse
+from bestarm.core.arguments import integer, observed
+from bestarm.core.inputs import (
+    MOST_PULLS,
+    Input,
+    PositiveInt,
+    Scale,
+    Sized,
+    parse,
+)
 from bestarm.core.interactive import Trial
 from bestarm.core.labels import Label, count_or_names
 from bestarm.core.plain import state_from_json, state_to_json
@@ -54,10 +61,10 @@ class Arguments(Setting):
 
     n_arms: PositiveInt
     top: PositiveInt
-    sigma: PositiveFloat
-    sigma_p: float | None
+    sigma: Scale
+    sigma_p: Sized | None
     feedback: str
-    delay: int | None
+    delay: Annotated[int, Field(le=MOST_PULLS)] | None
 
     @model_validator(mode="after")
     def _complete(self):
@@ -156,7 +163,7 @@ class Partial(Monitored, Recorded):
             ValueError: there is no such pull or it has ended, the number is not finite, or no
                 partial feedback is expected.
         """
-        id, told = _id(pull), finite(value)
+        id, told = _id(pull), observed(value, "value")
         s = self._slot(id)
         if self._rules.feedback == FULL:
             raise ValueError("no partial feedback is expected: report the reward with `final`")
@@ -176,7 +183,7 @@ class Partial(Monitored, Recorded):
             ValueError: there is no such pull or it has ended, the number is not finite, or
                 increments are missing.
         """
-        id, told = _id(pull), finite(reward)
+        id, told = _id(pull), observed(reward, "reward")
         s = self._slot(id)
         if (
             s is not None
@@ -410,7 +417,7 @@ class Partial(Monitored, Recorded):
 class MixtureArguments(Input):
     """The further arguments of `Mixture`."""
 
-    n0: PositiveFloat
+    n0: Scale
 
 
 class Mixture(Partial):

@@ -41,11 +41,11 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     return {f"{instance.name}: {instance.feedback} feedback, delays in time steps ({noise})": frame}
 
 
-def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
-    """The top k that runs answered with, or "none"."""
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str | None]:
+    """The top k that runs answered with, or None."""
     names = instance.arm_names
     return [
-        listed(names[arm - 1] for arm in arms) if arms.all() else "none" for arms in runs["answer"]
+        listed(names[arm - 1] for arm in arms) if arms.all() else None for arms in runs["answer"]
     ]
 
 

@@ -49,12 +49,12 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     return {f"{instance.name}: arms ({noise}{tie})": arms, "constraints": limits}
 
 
-def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
-    """The policies that runs recommend: arms with their shares; "none" if none looked feasible."""
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str | None]:
+    """The policies that runs recommend: arms with their shares; None if none looked feasible."""
 
-    def words(policy: np.ndarray) -> str:
+    def words(policy: np.ndarray) -> str | None:
         shares = zip(instance.arm_names, policy, strict=True)
-        return listed(f"{share:.3g} {name}" for name, share in shares if share > 0.0) or "none"
+        return listed(f"{share:.3g} {name}" for name, share in shares if share > 0.0) or None
 
     return [words(policy) for policy in runs["policy"]]
 

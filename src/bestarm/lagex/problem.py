@@ -14,7 +14,7 @@ from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Of, Problems
 from bestarm.common.rates import Law, check_rates
 from bestarm.core.anytime import BERNOULLI_SIGMA
-from bestarm.core.inputs import Input, PositiveFloat, load
+from bestarm.core.inputs import Input, PositiveFloat, load, short
 from bestarm.core.units import unit_of
 from bestarm.lagex.bounds import (
     TIE,
@@ -109,7 +109,9 @@ class Instance(BaseInstance):
     @field_validator("constraints")
     @classmethod
     def _fit(cls, value: list[Constraint], info: ValidationInfo):
-        means = info.data.get("means")
+        means, names = info.data.get("means"), [one.name for one in value if one.name]
+        if len(set(names)) < len(names):
+            raise ValueError(f"names must be distinct, got {short(names)}")
         for number, constraint in enumerate(value, 1):
             got = len(constraint.coefficients)
             if means and got != len(means):

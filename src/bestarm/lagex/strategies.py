@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from bestarm.common.paper import Cell, Readings, Simulation
-from bestarm.core.inputs import Input, Probability, Pulls
+from bestarm.core.inputs import Input, Probability, Pulls, Tolerance
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps
 from bestarm.core.streams import Streams, streams_of
@@ -108,7 +108,7 @@ class Setting(Input):
     """The setting of a run, the same for every strategy."""
 
     delta: Probability = Field(0.1, description="maximum probability of a wrong answer, e.g. 0.05")
-    r: float = Field(default=0.01, ge=0.0, description="by how much the answer may fall short")
+    r: Tolerance = Field(default=0.01, description="by how much the answer may fall short")
     cap: Pulls | None = Field(default=100_000, description="most pulls of a run")
 
 

@@ -34,9 +34,9 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     }
 
 
-def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str]:
-    """The arms that runs answered with, or "none"."""
-    return [["none", *instance.arm_names][answer] for answer in runs["answer"]]
+def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str | None]:
+    """The arms that runs answered with, or None."""
+    return [[None, *instance.arm_names][answer] for answer in runs["answer"]]
 
 
 OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, bound_options=["delta"])

@@ -9,15 +9,14 @@ from typing import Any, NamedTuple
 from bestarm.common.custom import READING, Given
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.renamed import refusal
-from bestarm.core.inputs import Input, InputError, load_yaml, parse
+from bestarm.core.arguments import sized
+from bestarm.core.inputs import SIZES, Input, InputError, load_yaml, parse
 from bestarm.pipeline import plugins, registry
 from bestarm.pipeline.own_results import Files, Found
 from bestarm.pipeline.own_runs import simulate
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.show import few, output, print_instance
 
-#: Sizes of numbers other than 0: fourth powers of their ratios are still far from overflowing.
-SMALLEST, LARGEST = 1e-12, 1e12
 #: Control characters, which would steer the terminal that a name is printed to.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -42,9 +41,8 @@ def read_instance(path: Path):
     for field, value in _leaves(instance.model_dump(), ""):
         if isinstance(value, str) and CONTROLS.search(value):
             raise InputError(f"{path}: {field}: must not hold control characters, got {value!r}")
-        if isinstance(value, int | float) and value and not SMALLEST <= abs(value) <= LARGEST:
-            allowed = f"0 or of size {SMALLEST:g} to {LARGEST:g}"
-            raise InputError(f"{path}: {field}: must be {allowed}")
+        if isinstance(value, int | float) and not sized(value):
+            raise InputError(f"{path}: {field}: must be {SIZES}")
     return data["paper"], instance
 
 

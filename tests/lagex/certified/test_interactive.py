@@ -210,8 +210,8 @@ def test_without_a_feasible_policy_there_is_no_answer():
         ((3, 1.0, [1.0, 1.0]), "arm must be 0 to 2, got 3"),
         ((0, 1.0, [1.0]), "costs must be 2 numbers, got 1"),
         ((0, 1.0, [1.0, np.nan]), "finite"),
-        ((0, 1.0, [1.0, 1.0], 0), "pulls must be a positive integer, got 0"),
-        ((0, 1.0, [1.0, 1.0], 1.5), "pulls must be a positive integer, got 1.5"),
+        ((0, 1.0, [1.0, 1.0], 0), r"pulls must be a positive integer, at most 1e\+15, got 0"),
+        ((0, 1.0, [1.0, 1.0], 1.5), r"pulls must be a positive integer, at most 1e\+15, got 1.5"),
     ],
 )
 def test_bad_observations_change_nothing(told, said):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
-from bestarm.core.arguments import positive
+from bestarm.core.arguments import positive, several_pulls
 from bestarm.core.inputs import parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names, limits_of
@@ -190,6 +190,5 @@ class Certified(Monitored, AskTell[Label]):
         expected = self._rules.limits.size
         if len(costs) != expected:
             raise ValueError(f"costs must be {expected} numbers, got {len(costs)}")
-        if not (pulls >= 1 and int(pulls) == pulls):
-            raise ValueError(f"pulls must be a positive integer, got {pulls}")
+        several_pulls(pulls)
         return np.append(np.array(observed[:-1]) / self._rules.units, pulls)

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bestarm.core.compile import jit
-from bestarm.core.inputs import Input, InputError, PositiveFloat
+from bestarm.core.inputs import Input, InputError, Scale, Tolerance
 from bestarm.core.units import unit_of
 from bestarm.lagex.certified.state import TIME, UNCLOSED, UNSAFE, VERDICT, Rules, State
 from bestarm.lagex.certified.steps import STEPS, done, estimate, observe, pull_sums
@@ -23,8 +23,8 @@ MOST_SETS = 50_000
 class Options(Input):
     """Options of Certified."""
 
-    eps: float = Field(default=0.0, ge=0.0, description="tolerance of mean costs")
-    n0: PositiveFloat | None = Field(default=None, description="prior weight in pulls; else by r")
+    eps: Tolerance = Field(default=0.0, description="tolerance of mean costs")
+    n0: Scale | None = Field(default=None, description="prior weight in pulls; else by r")
 
 
 def rules_of(
