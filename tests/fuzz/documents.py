@@ -49,7 +49,7 @@ EXTREMES = [
 ]
 #: Mostly such as get past validation, near and far from those of the examples.
 NUMBERS = st.sampled_from(
-    [0, 1, 2, -1, 0.0, -2.5, *(10.0**e for e in range(-12, 13)), 10**6, 10**12, 1e-13, 1e13]
+    [0, 1, 2, -1, 0.0, -2.5, *(10.0**e for e in range(-15, 16)), 10**6, 10**15, 1e-16, 1e16]
 ) | st.floats(-10.0, 10.0)
 SCALARS = st.sampled_from(EXTREMES) | NUMBERS | st.floats() | st.integers() | st.text(max_size=8)
 VALUES = st.recursive(
