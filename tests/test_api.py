@@ -26,6 +26,7 @@ TOOLS = {"__init__", "arguments", "bases", "compile", "files", "labels", "linear
     "noise",
     "normals",
     "plain",
+    "units",
 }
 CORE = sorted({path.stem for path in (PACKAGE / "core").glob("*.py")} - TOOLS)
 LAYERS = [*registry.PAPERS, "core.pure_exploration"]

@@ -52,7 +52,7 @@ def test_the_excess_of_lagex_is_that_of_policies_that_exceed_a_limit():
     runs = {"tau": [9] * 4, "status": [STOPPED] * 4, "excess": [-0.9, 0.0, 0.2, 0.4]}
     runs |= {"regret": [0.0] * 4, "empty": [0] * 4}
     runs |= {"policy_violations": [0, 3, 6, 9], "allocation_violations": [0] * 4}
-    found = summarised("lagex", {}, runs, setting={"r": 0.01})
+    found = summarised("lagex", {"units": [1.0, 1.0]}, runs, setting={"r": 0.01})
     assert found["mean_excess"].value == pytest.approx(0.3)
     assert found["prob_feasible"].value == 0.5
     assert found["prob_far_over"].value == 0.5

@@ -138,8 +138,8 @@ def test_published_times_have_our_spread_at_the_papers_count():
     found = with_errors(stated, ours).iloc[0]
     assert (found.low, found.high) == pytest.approx((160.0, 240.0), rel=1e-6)
     found = with_errors(stated, ours, log=True).iloc[0]
-    assert found.high / 200.0 == pytest.approx(110.0 / 90.0, rel=1e-6)
-    assert found.high * found.low == pytest.approx(200.0**2)
+    assert found.high / 200.0 == pytest.approx((110.0 / 100.0) ** 2, rel=1e-6)
+    assert found.low / 200.0 == pytest.approx((90.0 / 100.0) ** 2, rel=1e-6)
 
 
 def test_one_warning_of_one_library_is_not_shown():
