@@ -147,10 +147,11 @@ def main() -> None:
 
 
 def killer_of(result: Result | None) -> str:
-    """The test that killed a fault last time, if it is still there."""
-    file, _, name = (result.killed_by if result else "").partition("::")
-    here = name and (ROOT / file).is_file() and name.split("[")[0].split("::")[-1]
-    return result.killed_by if result and here and here in (ROOT / file).read_text() else ""
+    """The test that killed a fault last time, with all its parameters, if it is still there."""
+    test = (result.killed_by if result else "").partition("[")[0]
+    file, _, name = test.partition("::")
+    here = name and (ROOT / file).is_file()
+    return test if here and name.split("::")[-1] in (ROOT / file).read_text() else ""
 
 
 def read(file: Path) -> dict[str, Result]:
