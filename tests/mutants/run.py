@@ -149,9 +149,9 @@ def main() -> None:
 def killer_of(result: Result | None) -> str:
     """The test that killed a fault last time, with all its parameters, if it is still there."""
     test = (result.killed_by if result else "").partition("[")[0]
-    file, _, name = test.partition("::")
-    here = name and (ROOT / file).is_file()
-    return test if here and name.split("::")[-1] in (ROOT / file).read_text() else ""
+    file, *names = test.split("::")
+    here = names and (ROOT / file).is_file()
+    return test if here and all(name in (ROOT / file).read_text() for name in names) else ""
 
 
 def read(file: Path) -> dict[str, Result]:

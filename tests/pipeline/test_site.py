@@ -218,6 +218,14 @@ def test_table_leaves_out_columns_that_say_nothing_and_is_json():
     assert plain(3.0) == 3
 
 
+def test_values_that_come_again_later_stay_where_they_are():
+    table = pd.DataFrame({"strategy": list("xxxyyyxxx"), "statistic": list("abcabcabc")})
+    text = script("p/t", table.assign(value=1.0), None)
+    data = json.loads(text.removeprefix('bestarm.receive("p/t", ').removesuffix(");\n"))
+    assert data["columns"]["strategy"] == {"names": ["x", "y"], "runs": [0, 3, 1, 3, 0, 3]}
+    assert data["columns"]["statistic"] == {"names": ["a", "b", "c"], "at": [0, 1, 2] * 3}
+
+
 def points(x_name, xs, strategy, value=0.5, reading="as-written", **more):
     names = {"instance": "A", "setting": "", "statistic": "error_rate", **more}
     return [
