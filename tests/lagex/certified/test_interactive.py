@@ -78,7 +78,7 @@ def test_before_the_end_there_is_a_safe_policy_or_none():
     st.sampled_from([0.0, 10.0, -1e5]),
 )
 def test_answers_are_safe_policies_at_any_scale_of_means(seed, k, d, unit, offset):
-    """Means from 1e-12 to 1e14 sigma: whenever the answer changes, it keeps the limits surely."""
+    """Means from 1e-12 to 1e14 sigma: each new answer keeps the limits by its bounds."""
     known = drawn(seed, k, d, "smooth")
     model = MODEL._replace(
         means=unit * (known.means + offset),

@@ -23,6 +23,7 @@ import numpy as np
 
 from bestarm.core.compile import jit, lean
 from bestarm.core.linear_algebra import factorise, substitute
+from bestarm.core.units import unit_of
 from bestarm.lagex.certified.evidence import Evidence, excess, norm, spread
 
 #: Factor between weights of the objective; most Newton steps, also from a warm start; halvings.
@@ -195,9 +196,7 @@ def _find_start(solver: ConeSolver, seen: Evidence) -> bool:
         scale = max(scale, math.sqrt(seen.u[a]))
         for i in range(seen.rows.shape[0]):
             scale = max(scale, abs(seen.rows[i, a]))
-    unit = math.ldexp(
-        1.0, math.frexp(scale)[1]
-    )  # of z, so that pivots do not depend on costs' unit
+    unit = 2.0 * unit_of(scale)  # of z, so that pivots do not depend on costs' unit
     for i in range(seen.rows.shape[0]):
         solver.rows[i, k] = -unit
     scale /= unit
