@@ -336,9 +336,9 @@ def commands(names: list[str]) -> Iterator[Row]:
         for command in names:
             if command in COLD:
                 shutil.rmtree(cache, ignore_errors=True)
+            warm = "compiled kernels" if cache.exists() else "none compiled"
             before = disk_used(parent)
             spent = watched(command, folder, clean)
-            warm = "compiled kernels" if cache.exists() and command not in COLD else "none compiled"
             yield row(
                 f"command: {command}",
                 spent.wall,
@@ -381,13 +381,19 @@ class Spent(NamedTuple):
 def watched(command: str, folder: Path, environ: dict[str, str]) -> Spent:
     """Run a command, alone on this machine.
 
-    Ends with an error if the command fails, or if other processes use more than OTHERS of a core:
-    in the three seconds before, or on average beside it.
+    It begins once other processes have used at most OTHERS of a core for three seconds. Ends with
+    an error if they do not within a minute, or use more on average beside the command, or if the
+    command fails.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    others, start = others_busy(), time.perf_counter()
-    time.sleep(3.0)
-    refuse_company(command, others_busy() - others, time.perf_counter() - start)
+    for patience in range(20, 0, -1):
+        others, start = others_busy(), time.perf_counter()
+        time.sleep(3.0)
+        others, wall = others_busy() - others, time.perf_counter() - start
+        if others <= OTHERS * wall:
+            break
+        if patience == 1:
+            refuse_company(command, others, wall)
     others, ours, start, peak = others_busy(), ours_busy(), time.perf_counter(), 0
     with subprocess.Popen(["sh", "-c", command], cwd=folder, env=environ) as process:
         tree = psutil.Process(process.pid)

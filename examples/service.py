@@ -13,6 +13,10 @@ service that is killed goes on where it was. A request to /trials may carry an `
 header: repeated with the same key it gets the same trials. A result may be sent again; another
 result for the same trial is refused.
 
+What the strategy promises holds if no result is late, or missing, because of its value
+(docs/live.md). If good ones come first, set `window` and `default` among the arguments; with
+`clock: true` the window is in seconds.
+
 It listens on 127.0.0.1 and has no login: put it behind something that has.
 """
 
@@ -21,13 +25,14 @@ import json
 import math
 import sqlite3
 import sys
+import time
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import uvicorn
 from fastapi import FastAPI, Header, HTTPException
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bestarm.core.inputs import Input, InputError, load
 from bestarm.core.interactive import AskTell, Trial
@@ -39,6 +44,13 @@ class Experiment(Input):
     paper: Literal["baics", "linear", "cbmai", "lagex"]
     strategy: str  # the name of its class, such as TaSCS
     arguments: dict[str, Any]
+    clock: bool = False  # whether the argument `window` is in seconds, else in trials
+
+    @model_validator(mode="after")
+    def _has_a_window(self):
+        if self.clock and self.arguments.get("window") is None:
+            raise ValueError("clock: needs the argument window")
+        return self
 
 
 class Body(BaseModel):
@@ -103,38 +115,48 @@ class Service:
         self.strategy: AskTell[Any] = kind(**self.experiment.arguments)
         self.given: dict[str, list[Trial[Any]]] = {}  # by key
         self.results: dict[int, Any] = {}
+        self.clock = 0.0  # the latest time of an entry
         entries = iter(self.log)
         first = next(entries, None)
         if first is None:
             self.log.append("experiment", None, self.experiment.model_dump())
-        elif first[2] != self.experiment.model_dump():
+        elif Experiment(**first[2]) != self.experiment:
             raise InputError("the log is of another experiment: name another one with --log")
         for kind, key, body in entries:
             self.apply(kind, key, body)
 
     def apply(self, kind: str, key: str | None, body: Any) -> Any:
         """One entry of the log, old or new."""
+        at = {"at": body.pop("at")} if "at" in body else {}
+        self.clock = max(self.clock, *at.values(), 0.0)
+        if kind == "wait":
+            self.strategy.wait(**at)
+            return None
         if kind == "ask":
             wanted = Wanted(**body)
             if wanted.segment is not None:
-                trials = [self.strategy.ask(segment=wanted.segment)]  # pyright: ignore
+                trials = [self.strategy.ask(segment=wanted.segment, **at)]  # pyright: ignore
             else:
-                trials = self.strategy.ask(wanted.n)
+                trials = self.strategy.ask(wanted.n, **at)
             if key is not None:
                 self.given[key] = trials
             return trials
         id = body["id"]
         if kind == "abandon":
-            self.strategy.abandon(id)
+            self.strategy.abandon(id, **at)
         else:
-            self.strategy.tell(self.strategy.trial(id), *Result(**body["result"]).told)  # pyright: ignore
+            told = Result(**body["result"]).told
+            self.strategy.tell(self.strategy.trial(id), *told, **at)  # pyright: ignore
         self.results[id] = body.get("result")
         return None
 
     def do(self, kind: str, key: str | None, body: Any) -> Any:
         """A new entry: applied, written, answered."""
+        if self.experiment.clock:
+            self.clock = max(self.clock, time.time())  # clocks are set back now and then
+            body = body | {"at": self.clock}
         try:
-            found = self.apply(kind, key, body)
+            found = self.apply(kind, key, dict(body))
         except (ValueError, TypeError) as error:
             raise HTTPException(422, str(error)) from None
         except RuntimeError as error:
@@ -179,6 +201,8 @@ def make_app(service: Service) -> FastAPI:
     @app.get("/summary")
     async def summary() -> dict[str, Any]:
         s: Any = service.strategy
+        if service.experiment.clock and not s.done:
+            service.do("wait", None, {})
         return {
             "done": s.done,
             "answer": plain(s.answer if s.done or service.experiment.paper != "cbmai" else None),

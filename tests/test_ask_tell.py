@@ -51,12 +51,12 @@ def made(kind, **other):
     return kind(**OBJECTS[kind] | other)
 
 
-def tell(s, told, rng, arm=None):
+def tell(s, told, rng, arm=None, kind=None):
     """What a pull of an arm gives: the first is best wherever that can be.
 
     `told` is what `tell` gets, the arm in some form or a trial of it.
     """
-    kind, arm = type(s), told if arm is None else arm
+    kind, arm = kind or type(s), told if arm is None else arm
     if kind in BAICS:
         s.tell(told, 1.0 - 0.8 * arm[0] + 0.3 * rng.standard_normal())
     elif kind in CBMAI:

@@ -49,10 +49,11 @@ def test_with_sigma_unknown_an_arm_that_was_never_tried_keeps_a_run_open(kind):
 
 
 def test_a_batch_that_is_wanted_can_be_told():
-    """Also after pulls that were not asked for: never more than is left of the budget."""
+    """Also after pulls that were not asked for, which do not count: never more than the budget."""
     s, rng = SFSR(n_arms=4, bounds=0.5, budget=60), np.random.default_rng(0)
-    s.tell(0, 20.0, 5.0, pulls=25)
-    told = 25
+    with pytest.raises(ValueError, match="as the round wants, got 25"):
+        s.tell(0, 20.0, 5.0, pulls=25)
+    told = 0
     while not s.done:
         batch = s.wanted
         assert 0 < sum(batch.values()) <= 60 - told

@@ -62,16 +62,14 @@ def test_every_strategy_and_reading_exists():
             assert entry.reading in registry.PAPERS[entry.paper].simulation.readings[entry.strategy]
 
 
-def test_rules_called_proven_are_so_in_the_claims_or_by_their_authors(root):
+def test_rules_called_proven_are_so_in_the_claims(root):
     claimed = {
         paper: guarantees(read_ledger(root / f"data/claims/{paper}.yaml"), {})
         for paper in {entry.paper for entry in cells()}
     }
     for entry in cells():
-        if entry.rule == PROVEN and entry.reading not in (GENERIC, "as-written"):
-            assert claimed[entry.paper][entry.strategy, entry.reading] == "proven"
-    others = {e.strategy for e in cells() if e.rule == PROVEN and e.reading == "as-written"}
-    assert others == {"RAGE", "LinGapE"}
+        if entry.rule == PROVEN and entry.reading != GENERIC:
+            assert claimed[entry.paper][entry.strategy, entry.reading].startswith("proven")
 
 
 def test_a_family_is_the_same_problem_for_all_papers():

@@ -151,13 +151,24 @@ def test_pulls_not_asked_for_count_and_leave_the_question_open():
 
 
 @every
-def test_more_pulls_than_wanted_shorten_later_rounds(strategy):
-    s, _, _ = made(strategy)
-    s.tell(0, 30 * REWARDS[0], 30 * COSTS[0, 0], pulls=30)
-    while not s.done:
-        (arm, n), *_ = s.wanted.items()
-        s.tell(arm, n * REWARDS[arm], n * COSTS[0, arm], pulls=n)
-    assert s.pulls.sum() <= BUDGET
+def test_more_pulls_than_the_round_wants_are_kept_out(strategy):
+    """They change no estimate and use up no budget."""
+    runs = []
+    for too_many in (False, True):
+        s, _, _ = made(strategy)
+        while not s.done:
+            (arm, n), *_ = s.wanted.items()
+            if too_many:
+                with pytest.raises(ValueError, match=f"pulls must be at most {n}, "):
+                    s.tell(arm, 1e6, 1e6, pulls=n + 1)
+                for other in range(len(s.pulls)):
+                    if other not in s.wanted:
+                        s.tell(other, 1e6, 1e6)
+            s.tell(arm, n * REWARDS[arm], n * COSTS[0, arm], pulls=n)
+        runs.append((s.answer, s.pulls.tolist(), s.rewards.tolist()))
+        assert (s.kept_out > 0) == too_many
+    assert runs[0] == runs[1]
+    assert sum(runs[0][1]) <= BUDGET
 
 
 @every

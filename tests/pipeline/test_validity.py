@@ -1,5 +1,8 @@
 """Readings that break their promise are found, and hardly any other, at a stated rate."""
 
+import re
+from importlib import import_module
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +11,10 @@ from scipy import stats
 from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import exact, proportion
-from bestarm.pipeline.claims import Ledger
+from bestarm.pipeline import plugins, registry
+from bestarm.pipeline.claims import Ledger, read_ledger
 from bestarm.pipeline.validity import (
+    BY_AUTHORS,
     LEVEL,
     NOT_REFUTED,
     PROVEN,
@@ -122,6 +127,49 @@ def test_a_guarantee_is_proven_or_refuted_with_the_clearest_number(tables, expec
     bounds = BOUNDS if "too soon" in expected else []
     found = guarantees(Ledger(claims=[claim()], proven=proven, lower_bounds=bounds), tables)
     assert found == {("s", "as-written"): expected, ("other", "as-written"): PROVEN}
+
+
+def test_a_guarantee_says_whose_proof_it_is_and_when_it_holds():
+    proven = [
+        {"strategies": ["s"], "readings": ["a"], "where": "docs", "by": "authors"},
+        {"strategies": ["s"], "readings": ["b"], "where": "docs", "condition": "not on Sundays"},
+    ]
+    found = guarantees(Ledger(claims=[claim()], proven=proven), {})
+    assert found == {("s", "a"): BY_AUTHORS, ("s", "b"): f"{PROVEN} (not on Sundays)"}
+
+
+def words_by_class(root):
+    """What the ledgers say of every ask/tell class at its default reading; empty for nothing."""
+    known = {}
+    for paper in registry.PAPERS:
+        module, found = (
+            import_module(f"bestarm.{paper}"),
+            read_ledger(root / f"data/claims/{paper}.yaml"),
+        )
+        words, readings = guarantees(found, {}), registry.PAPERS[paper].simulation.readings
+        for name in module.__all__:
+            strategy = plugins.name_of_ours(getattr(module, name), paper)
+            if strategy in readings:
+                said = words.get((strategy, readings[strategy].default), "").partition(" (")[0]
+                known[f"lagex.{name}" if (paper, name) == ("lagex", "Uniform") else name] = said
+    return known
+
+
+@pytest.mark.parametrize(
+    ("page", "least"), [("README.md", 4), ("docs/usage.md", 2), ("docs/live.md", 1)]
+)
+def test_pages_say_of_promises_what_the_ledgers_do(root, page, least):
+    """In rows of tables that name classes."""
+    known, checked = words_by_class(root), 0
+    for line in (root / page).read_text(encoding="utf-8").splitlines():
+        names = [name for name in re.findall(r"`([\w.]+)`", line) if name in known]
+        said = re.search("(nothing proved|not proven|none:)|prove[dn]( by their authors)?", line)
+        if line.startswith("|") and names and said:
+            checked += 1
+            for name in names:
+                assert bool(known[name]) != bool(said[1]), line
+                assert (known[name] == BY_AUTHORS) == bool(said[2]), line
+    assert checked >= least
 
 
 def test_a_strategy_without_proof_or_refutation_has_no_guarantee():

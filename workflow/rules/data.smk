@@ -30,6 +30,20 @@ rule assumptions:
         "python -m bestarm.pipeline.assumptions --out {output.table} --threads {threads} 2> {log}"
 
 
+rule drift:
+    output:
+        table="data/drift/errors.csv",
+        provenance="data/drift/provenance.yaml",
+    log:
+        "results/logs/data/drift.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(2000),
+        runtime=each_attempt(120),
+    shell:
+        "python -m bestarm.pipeline.drift --out {output.table} --threads {threads} 2> {log}"
+
+
 rule arena_cells:
     output:
         # The command reads the old tables, to keep rows that are up to date; so they are not deleted.

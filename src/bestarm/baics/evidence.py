@@ -45,6 +45,7 @@ class Evidence(NamedTuple):
     below: np.ndarray  # (K,) -sum c X of an arm, with c on what looks below 0
     variance: np.ndarray  # (K,) sum c^2
     scatter: np.ndarray  # (K, L) sum (X - mean)^2, of UNKNOWN: else (0, L)
+    rounding: np.ndarray  # (1,) what rewards are rounded to, of UNKNOWN; 0 if they are not
     buffers: Buffers
 
 
@@ -58,6 +59,7 @@ def make_evidence(n_arms: int, n_groups: int, stopping: int) -> Evidence:
         below=np.zeros(n_directed),
         variance=np.zeros(n_directed),
         scatter=np.zeros((n_arms if stopping == UNKNOWN else 0, n_groups)),
+        rounding=np.zeros(1),
         buffers=Buffers(np.zeros(pairs), np.zeros(pairs), np.zeros((2, n_groups))),
     )
 
@@ -244,7 +246,8 @@ def half_width(log_inverse: float, evidence: Evidence, pulls: np.ndarray, k: int
     count = pulls[k, l]
     if count == 0.0:
         return np.inf
-    return t_radius(log_inverse, math.sqrt(evidence.scatter[k, l] / count), count, MEAN_WEIGHT)
+    spread = math.sqrt(evidence.scatter[k, l] / count)
+    return t_radius(log_inverse, spread, count, MEAN_WEIGHT, evidence.rounding[0])
 
 
 @lean

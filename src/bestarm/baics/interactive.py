@@ -1,14 +1,16 @@
 """The strategies as ask/tell objects, on the same steps as simulations (`strategies.py`)."""
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, cast, get_args, overload
 
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, problem_of
-from bestarm.baics.evidence import GLR, UNKNOWN, half_width, log_unknown
+from bestarm.baics.evidence import GLR, MIXTURE, UNKNOWN, half_width, log_mixture, log_unknown
 from bestarm.baics.problem import floor_of
+from bestarm.baics.rounds import InRounds
 from bestarm.baics.steps import INITIAL_DRAWS, log_evidence, needed_evidence
 from bestarm.baics.strategies import (
     READINGS,
@@ -56,6 +58,15 @@ class _Baics(Monitored, AskTell[Pair]):
             1/2, and minima are tested by the law of such rewards, which is sharper.
         reading: of the paper, see `READINGS`; by default the one of `bestarm run`.
         seed: of the strategy's own randomness; or a numpy Generator.
+        window, default: a result counts in the order of asking, and as `default` if it is not told
+            within `window` later trials, or within that time if calls have `at`.
+        missing: "worst", for rewards from 0 to 1: a trial that is outstanding or was abandoned
+            counts as 0 in every lower bound and as 1 in every upper one, so that it may be late or
+            abandoned because of its value. It selects a reading `proven-mixture`.
+        resolution: of sigma="unknown": what rewards are rounded to, in their unit. Gaussian rewards
+            never repeat, so without it the first that does keeps the strategy from stopping.
+        rounds: of `Uniform`: every (arm, subpopulation) once per round, in random order, with a
+            rule whose answer is right for means averaged over the rounds so far: means may change.
         options: of T-a-SCS, see `Options`.
 
     Raises:
@@ -64,7 +75,13 @@ class _Baics(Monitored, AskTell[Pair]):
 
     _name = "Uniform"
     _draws_groups = False  # by weight: one of weight 0 is never tried, so never decided
-    _newer: ClassVar[dict[str, Any]] = {"minimum": 0.0, "rewards": "gaussian"}
+    _newer: ClassVar[dict[str, Any]] = AskTell._newer | {
+        "minimum": 0.0,
+        "rewards": "gaussian",
+        "missing": "left out",
+        "resolution": None,
+        "rounds": False,
+    }
 
     def __init__(
         self,
@@ -78,6 +95,11 @@ class _Baics(Monitored, AskTell[Pair]):
         rewards: Law = "gaussian",
         reading: str | None = None,
         seed: int | np.random.Generator = 0,
+        window: float | None = None,
+        default: float | None = None,
+        missing: Literal["left out", "worst"] = "left out",
+        resolution: float | None = None,
+        rounds: bool = False,
         **options: Any,
     ) -> None:
         name = type(self).__name__
@@ -99,6 +121,13 @@ class _Baics(Monitored, AskTell[Pair]):
                 f"constrained subpopulation, got {least.size}"
             )
         self._floor = floor_of(least if least.size > 1 else float(least[0]), n_constrained, q.size)
+        if missing not in ("left out", "worst"):
+            raise InputError(f"{name}: missing: must be left out or worst, got {short(missing)}")
+        self._worst = missing == "worst"
+        if self._worst and (rewards != "bernoulli" or window is not None or rounds):
+            raise InputError(
+                f"{name}: missing: worst needs bernoulli rewards, no window, no rounds"
+            )
         rule = self._rule(sigma, reading)
         used = 1.0 if rule.stopping == UNKNOWN else sigma
         self._sigma = _sigmas(used, (len(self._arms), q.size), f"{name}: sigma")
@@ -120,12 +149,36 @@ class _Baics(Monitored, AskTell[Pair]):
         problem = problem_of(q, n_constrained, self._sigma, floor)
         chosen = parse(Options, options, name)
         rules = rules_of(len(self._arms), problem, setting.delta, rule, chosen, name)
-        super().__init__(STRATEGIES[self._name], rules, np.random.default_rng(seed))
+        if rule.stopping == UNKNOWN and window is not None:
+            raise InputError(f"{name}: window: needs a sigma, as a default is not Gaussian")
+        self._lost = np.zeros(self._sigma.shape)  # abandoned trials, if they count
+        self._never_repeats = rule.stopping == UNKNOWN and resolution is None
+        self._seen: dict[int, dict[float, None]] = {}  # rewards by pair, if none may repeat
+        self._repeated: int | None = None  # the pair of the first that did
+        strategy: Any = STRATEGIES[self._name]
+        if rounds:
+            if self._name != "Uniform" or reading is not None or rule.stopping == UNKNOWN:
+                raise InputError(f"{name}: rounds: only Uniform has them, with sigma, no reading")
+            strategy = InRounds(q, self._sigma, bounded=rewards == "bernoulli")
+            self._fixed_design = self._plans_ahead = True
+        self._in_rounds = rounds
+        coins = np.random.default_rng(seed)
+        super().__init__(strategy, rules, coins, window=window, default=default)
+        if resolution is not None:
+            if rule.stopping != UNKNOWN:
+                raise InputError(f"{name}: resolution: needs sigma unknown")
+            self._state.evidence.rounding[0] = positive(resolution, f"{name}: resolution")
 
     def _rule(self, sigma: Any, reading: Any) -> Reading:
         """The reading. Raises InputError if there is none, or it needs a sigma that is unknown."""
         name, readings = type(self).__name__, READINGS[self._name]
         wanted = readings.default if reading is None else reading
+        if self._worst:
+            fitting = [key for key, rule in readings.items() if rule.stopping == MIXTURE]
+            if reading is None and fitting:
+                wanted = fitting[-1]
+            if wanted not in fitting:
+                raise InputError(f"{name}: missing: cannot be worst under reading {short(wanted)}")
         if isinstance(sigma, str) and sigma == "unknown":
             fitting = [key for key, rule in readings.items() if rule.stopping == UNKNOWN]
             if reading is None and fitting:
@@ -146,29 +199,37 @@ class _Baics(Monitored, AskTell[Pair]):
     def ask(self) -> Pair: ...
 
     @overload
-    def ask(self, n: int) -> list[Trial[Pair]]: ...
+    def ask(self, n: int, *, at: float | None = None) -> list[Trial[Pair]]: ...
 
     @overload
-    def ask(self, *, segment: Label) -> Trial[Pair]: ...
+    def ask(self, *, segment: Label, at: float | None = None) -> Trial[Pair]: ...
 
     @atomic
     def ask(
-        self, n: int | None = None, *, segment: Label | None = None
+        self, n: int | None = None, *, segment: Label | None = None, at: float | None = None
     ) -> Pair | list[Trial[Pair]] | Trial[Pair]:
         """The (arm, subpopulation) to pull next, the same until it is told; or n new trials.
 
         With `segment`, a new trial for somebody who comes in this subpopulation: the strategy
         chooses the arm only.
 
+        Args:
+            n: how many. With a window it or a segment must be given.
+            segment: the subpopulation of who is there; not with `rounds`.
+            at: the time now, if the window is one of time.
+
         Raises:
             RuntimeError: once `done`.
-            ValueError: n is not a positive integer, or there is no such subpopulation.
+            ValueError: n is not a positive integer, there is no such subpopulation, or `at` is
+                missing or before an earlier one.
         """
         if segment is None:
-            return super().ask() if n is None else super().ask(n)
+            return super().ask(at=at) if n is None else super().ask(n, at=at)  # pyright: ignore
         if n is not None:
             raise ValueError(f"n must be left out with segment, got {n}")
-        return self._trials(1, self._groups[self._groups.index(segment)])[0]
+        if self._in_rounds:
+            raise ValueError("segment must be left out: rounds choose it, in random order")
+        return self._trials(1, self._groups[self._groups.index(segment)], at=at)[0]
 
     def _choose(self, segment: Label | None = None) -> int:
         chosen = super()._choose()
@@ -197,6 +258,8 @@ class _Baics(Monitored, AskTell[Pair]):
     def means(self) -> np.ndarray:
         """(K, L) empirical means, 0 where there is no pull yet."""
         told = self._state.pulls > 0
+        if self._in_rounds and not self._state.rounds[0]:
+            return np.zeros_like(self._state.means)
         return np.where(told, self._state.means * self._sigma + self._floor, 0.0)
 
     @property
@@ -207,6 +270,10 @@ class _Baics(Monitored, AskTell[Pair]):
     def _evidence(self) -> list[float]:
         """The statistic against every kind of alternative to the answer, see `alternative_cost`."""
         state, rules = self._state, self._rules
+        if self._in_rounds:
+            return self._strategy.evidence(rules, state)
+        if self._worst:
+            return self._worst_evidence()
         problem, best, shift = rules.problem, int(state.answer[0]), state.shift
         kinds = range(problem.constrained + rules.n_arms)
         if rules.stopping == UNKNOWN:
@@ -223,47 +290,142 @@ class _Baics(Monitored, AskTell[Pair]):
             return proved
         return [min(0.5 * cost, log) for cost, log in zip(costs, proved, strict=True)]
 
+    def _worst_evidence(self) -> list[float]:
+        """`log_mixture` with missing rewards as 0 for the answer and as 1 for all other arms.
+
+        The minimum over the instances of a kind decreases in the means of the arm that may be
+        feasible and better, and increases in those of the answer, so no other values in [0, 1] of
+        what is missing give less.
+        """
+        state, problem, best = self._state, self._rules.problem, int(self._state.answer[0])
+        missing = self._missing()
+        pulls = state.pulls + missing
+        zero, one = ((reward - self._floor) / self._sigma for reward in (0.0, 1.0))
+        means = (state.sums + missing * one) / pulls
+        if best != NO_ARM:
+            means[best] = ((state.sums + missing * zero) / pulls)[best]
+        found = [
+            float(log_mixture(i, pulls, means, problem, best, state.evidence.buffers))
+            for i in range(problem.constrained + self._rules.n_arms)
+        ]
+        if best != NO_ARM:  # `log_mixture` takes it that the answer looks feasible
+            below = means[best, : problem.constrained] < 0.0
+            found[: problem.constrained] = np.where(below, -np.inf, found[: problem.constrained])
+        return [float(x) for x in found]
+
+    def _missing(self) -> np.ndarray:
+        """(K, L) trials that were abandoned or are outstanding, if they count at their worst."""
+        if not self._worst or self._done:
+            return self._lost
+        missing = self._lost.copy()
+        np.add.at(missing.reshape(-1), [*self._outstanding.values()], 1.0)
+        return missing
+
+    def _lose(self, id: int, index: int) -> None:
+        super()._lose(id, index)
+        if self._worst and not self._done:
+            self._lost.flat[index] += 1.0
+            if self._stops():
+                self._lost, self._done = self._missing(), True
+
+    def _stops(self) -> bool:
+        """The stopping rule with missing rewards at their worst."""
+        return bool(self._state.pulls.all()) and min(self._evidence()) > self.threshold
+
+    def _update(self, index: int, observation: Any) -> bool:
+        done = super()._update(index, observation)
+        repeated = self._never_repeats and self._repeats(index, float(observation))
+        done = self._stops() if self._missing().any() else done and not repeated
+        if done:
+            self._lost = self._missing()
+        return done
+
+    def _repeats(self, index: int, reward: float) -> bool:
+        """Whether some reward of a pair came twice by now, which Gaussian ones never do."""
+        seen = self._seen.setdefault(index, {})
+        if reward in seen and self._repeated is None:
+            self._repeated = index
+            warnings.warn(f"{type(self).__name__}: {self._said_of_repeats()}", stacklevel=7)
+        seen[reward] = None
+        return self._repeated is not None
+
+    def _said_of_repeats(self) -> str:
+        arm, group = self._label(cast(int, self._repeated))
+        return (
+            f"Two results of {arm}, {group} are equal. Gaussian ones never are, so with sigma "
+            "unknown it will not stop: give resolution=, what results are rounded to, or a sigma."
+        )
+
+    def _state_to_json(self) -> Any:
+        seen = [[index, *values] for index, values in self._seen.items()]
+        of_pairs = {"lost": self._lost.tolist(), "seen": seen, "repeated": self._repeated}
+        return super()._state_to_json() | of_pairs
+
+    def _restore(self, state: Any) -> None:
+        super()._restore(state)
+        self._lost, self._repeated = np.array(state["lost"]), state["repeated"]
+        self._seen = {index: dict.fromkeys(values) for index, *values in state["seen"]}
+
     @property
     def threshold(self) -> float:
         """beta(t, delta) = ln((1 + ln t) / delta), or the evidence needed, ln(K / delta)."""
+        if self._in_rounds:
+            return float(self._strategy.needed(self._rules))
         if self._rules.stopping != GLR:
             return float(needed_evidence(self._rules))
         return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
 
     @atomic
-    def tell(self, arm: Trial[Pair] | Pair, reward: float) -> None:
-        """Record the reward of a trial, or of an (arm, subpopulation).
+    def tell(self, arm: Trial[Pair] | Pair, reward: float, *, at: float | None = None) -> None:
+        """Record the reward of a trial, or of an (arm, subpopulation); with a window, of a trial.
+
+        Without a window it must not be late, or missing, because of its value (docs/live.md).
 
         Raises:
             ValueError: for an unknown (arm, subpopulation) or trial, or a reward that is no finite
-                number, or not from 0 to 1 if rewards are bernoulli.
+                number, or not from 0 to 1 if rewards are bernoulli; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward)
+        self._tell(arm, reward, at=at)
 
     def _lines(self) -> list[Line]:
         lines: list[Line] = []
-        totals, n_pairs = self._totals(), self._state.pulls.size
+        n_pairs = self._state.pulls.size
+        missing = self._missing().ravel()
         for index in range(n_pairs):
             arm, group = self._label(index)
-            pulls, sums = totals.get(index, (0, np.zeros(1)))
+            pulls, sums = self._totals.get(index, (0, np.zeros(1)))
             share = self._rules.delta / n_pairs
             sigma, floor = float(self._sigma.flat[index]), self._floor[index % len(self._groups)]
-            mean, low, high = mean_interval(float(sums[0]), pulls, sigma, share)
+            total = float(sums[0])
+            mean, low, high = mean_interval(total, pulls, sigma, share)
             if pulls and self._rules.stopping == UNKNOWN:
                 k, l = divmod(index, len(self._groups))
                 level, state = math.log(1.0 / share), self._state
                 half = float(half_width(level, state.evidence, state.pulls, k, l))
-                low, high = mean - half, mean + half
-            elif pulls and self._rules.problem.floor.size:
-                total = float(sums[0])
-                level, prior = math.log(1.0 / share), (BETA_PRIOR, BETA_PRIOR)
-                low, high = beta_interval(level, total, pulls - total, *prior)
+                low, high = (
+                    (mean - half, mean + half) if self._repeated is None else (-math.inf, math.inf)
+                )
+            elif self._rules.problem.floor.size and not self._in_rounds:
+                low, high = self._rates(total, pulls, float(missing[index]), share)
             status = "gains" if low >= floor else "loses" if high < floor else "open"
-            lines.append(Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status))
+            left_out = self._kept_out.get(index, 0)
+            line = Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status, left_out)
+            lines.append(line)
         return lines
+
+    def _rates(self, total: float, pulls: int, lost: float, share: float) -> tuple[float, float]:
+        """The interval of a mean of rewards from 0 to 1; what was lost is 0 below and 1 above."""
+        if pulls + lost == 0:
+            return -math.inf, math.inf
+        level, prior = math.log(1.0 / share), (BETA_PRIOR, BETA_PRIOR)
+        low, _ = beta_interval(level, total, pulls + lost - total, *prior)
+        _, high = beta_interval(level, total + lost, pulls - total, *prior)
+        return low, high
 
     def _open_question(self) -> str:
         state, problem = self._state, self._rules.problem
+        if self._repeated is not None:
+            return self._said_of_repeats()
         if not state.pulls.all():
             return "Some arms have not been tried in every subpopulation yet."
         best, i = int(state.answer[0]), int(np.argmin(self._evidence()))
@@ -276,7 +438,8 @@ class _Baics(Monitored, AskTell[Pair]):
             what = f"{self._arms[best]} is the best so far, but {other} may be feasible and better"
         more = more_trials(float(state.pulls.sum()), self.statistic, self.threshold)
         return (
-            f"{what[0].upper()}{what[1:]}: the evidence against it is {self.statistic:.2f}, "
+            f"{what[0].upper()}{what[1:]}: the evidence against it is "
+            f"{max(self.statistic, 0.0):.2f}, "
             f"{self.threshold:.2f} is needed; {more}."
         )
 
@@ -291,9 +454,17 @@ class _Baics(Monitored, AskTell[Pair]):
         return self._arms.index(pair[0]) * len(self._groups) + self._groups.index(pair[1])
 
     def _data(self) -> list[np.ndarray]:
+        if self._in_rounds:
+            return [self._state.told]
         return [self._state.clock, self._state.pulls]
 
+    def _may_ask(self) -> bool:
+        return not (self._in_rounds and self._state.told.all())
+
     def _expect(self, index: int) -> None:
+        if self._in_rounds:
+            self._state.told[index] = True
+            return
         self._state.clock[0] += 1
         self._state.pulls.flat[index] += 1.0
 

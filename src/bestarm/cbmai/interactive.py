@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bestarm.cbmai.problem import Problem
-from bestarm.cbmai.steps import FOUND, PHASE, ROUND, RUNNING, answer, end_round, pulls_needed
+from bestarm.cbmai.steps import FOUND, PHASE, ROUND, answer, pulls_needed
 from bestarm.cbmai.strategies import READINGS, STRATEGIES, check_budget, rules_of
 from bestarm.common.monitor import Line, Monitored, mean_interval
 from bestarm.core.arguments import numbers, positive, several_pulls, whole
@@ -28,13 +28,17 @@ class _Cbmai(Monitored, AskTell[Label]):
         sigma, cost_sigma: standard deviations of a reward and of a cost, for the intervals of
             `summary`; the strategies do not use them.
         reading: one of `bestarm.cbmai.strategies.READINGS`; the one of `bestarm run` by default.
+        window, default: a result counts in the order of asking, and as `default`, a reward and
+            costs, if it is not told within `window` later trials, or within that time if calls
+            have `at`.
 
     Raises:
         InputError: an argument is out of range, naming it.
     """
 
     _name = ""
-    _newer: ClassVar[dict[str, Any]] = {"reading": None}
+    _plans_ahead = True
+    _newer: ClassVar[dict[str, Any]] = AskTell._newer | {"reading": None}
 
     def __init__(
         self,
@@ -46,6 +50,8 @@ class _Cbmai(Monitored, AskTell[Label]):
         sigma: float = 1.0,
         cost_sigma: float = 1.0,
         reading: str | None = None,
+        window: float | None = None,
+        default: tuple[float, Sequence[float] | float] | None = None,
     ) -> None:
         name = type(self).__name__
         self._sigma = positive(sigma, f"{name}: sigma")
@@ -70,7 +76,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         chosen = readings.default if reading is None else reading
         rule = readings.chosen(chosen, f"{name}: reading")
         rules = rules_of(self._name, problem, budget, rule.keep_basis)
-        super().__init__(STRATEGIES[self._name], rules)
+        super().__init__(STRATEGIES[self._name], rules, window=window, default=default)
 
     def _slack_labels(self, named: bool, source: str) -> list[Label]:
         """(L,) what slacks are called. Raises InputError if an arm has the name of a limit."""
@@ -109,15 +115,20 @@ class _Cbmai(Monitored, AskTell[Label]):
         reward: float,
         costs: Sequence[float] | float,
         pulls: int = 1,
+        *,
+        at: float | None = None,
     ) -> None:
         """Record the reward and costs of a pull, or their sums over several pulls of an arm.
+
+        Of an arm that the round does not want (`wanted`) they are kept out.
+        Without a window none may be late, or missing, because of its value (docs/live.md).
 
         Raises:
             ValueError: for an arm that does not exist or is known, numbers that are not finite, the
                 wrong number of costs, or a number of pulls that is not a positive integer or
-                exceeds what is left of the budget.
+                exceeds what the round wants of the arm; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.atleast_1d(costs), pulls)
+        self._tell(arm, reward, *np.atleast_1d(costs), pulls, at=at)
 
     @property
     @atomic
@@ -180,7 +191,7 @@ class _Cbmai(Monitored, AskTell[Label]):
 
     def _lines(self) -> list[Line]:
         """Intervals hold with probability 95%: with a fixed budget there is no delta."""
-        totals, n_costs = self._totals(), self._bounds.size
+        totals, n_costs = self._totals, self._bounds.size
         quantities = ["reward", *self._costs]
         lines: list[Line] = []
         for i, quantity in enumerate(quantities):
@@ -195,7 +206,8 @@ class _Cbmai(Monitored, AskTell[Label]):
                 share = 0.05 / (len(quantities) * self._rules.problem.n_unknown)
                 found = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = "remains" if self._state.remaining[index] else "rejected"
-                lines.append(Line(name, quantity, pulls, *found, status))
+                kept_out = self._kept_out.get(index, 0)
+                lines.append(Line(name, quantity, pulls, *found, status, kept_out))
         return lines
 
     def _open_question(self) -> str:
@@ -233,12 +245,20 @@ class _Cbmai(Monitored, AskTell[Label]):
         """What is left of the budget."""
         return self._budget - int(self._state.pulls.sum())
 
-    def _update(self, index: int, observation: Any) -> bool:
-        """Pulls beyond those wanted may use up the budget early: then all rounds end."""
-        done = super()._update(index, observation)
-        while self._state.counters[PHASE] == RUNNING and not self._left:
-            end_round(self._rules, self._state)
-        return done or bool(self._state.counters[PHASE] != RUNNING)
+    def _wanted(self, index: int, ids: list[int], pulls: int) -> bool:
+        """Whether the round wants pulls of an arm, beside those that are outstanding.
+
+        Raises:
+            ValueError: it wants some, but not so many.
+        """
+        others = [*self._outstanding.values()].count(index) - len(ids)
+        needed = int(pulls_needed(self._rules, self._state, index)) - others
+        if 0 < needed < pulls:
+            raise ValueError(f"pulls must be at most {needed}, as the round wants, got {pulls}")
+        return needed > 0
+
+    def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
+        return *super()._values_of(reward, *costs), 1.0
 
     def _may_ask(self) -> bool:
         return self._left > 0 and any(

@@ -26,6 +26,7 @@ class Line(NamedTuple):
     low: float
     high: float
     status: str  # what is settled
+    kept_out: int = 0  # results that do not count, since they were not asked for
 
 
 class Monitored(Recorded):
@@ -45,8 +46,10 @@ class Monitored(Recorded):
     def summary(self) -> pd.DataFrame:
         """A row per estimate: arm, quantity, pulls, estimate, time-uniform interval, status.
 
-        All intervals hold together, at all times, with probability 1 - delta, if the noise is
-        sub-Gaussian with the sigma that was given: they may be looked at whenever one likes.
+        All intervals hold together, at all times, so they may be looked at whenever one likes:
+        with probability 1 - delta, of CBMAI 95%, for noise that is sub-Gaussian with the sigma that
+        was given. Those of `Partial` are the race's own, and promise what its reading does.
+        `kept_out` counts results that were not asked for, where these do not count.
         """
         import pandas as pd
 

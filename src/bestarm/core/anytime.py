@@ -245,14 +245,22 @@ def t_log(total: float, squares: float, count: float, n0: float) -> float:
 
 
 @jit
-def t_radius(log_inverse: float, spread: float, count: float, n0: float) -> float:
+def t_radius(
+    log_inverse: float, spread: float, count: float, n0: float, rounding: float = 0.0
+) -> float:
     """Half-width of the means m with `t_log` <= log_inverse, about the empirical mean.
+
+    If rewards are rounded, it covers every m that some rewards within half the rounding of the
+    told ones do not exclude: S moves by at most N h / 2 and sqrt(Q) by sqrt(N) h / 2, so m at a
+    distance D is excluded if (D - h / 2) / (sqrt(spread^2 + D^2) + h / 2) > c, where c is the value
+    of D / sqrt(spread^2 + D^2) at which m is excluded without rounding.
 
     Args:
         log_inverse: ln(1/delta).
         spread: sqrt(1/N sum (X_i - mean)^2).
         count: N.
         n0: as in `t_log`.
+        rounding: h, in the unit of the rewards; 0 if they are not rounded.
 
     Returns:
         Infinite as long as no mean is excluded.
@@ -260,10 +268,20 @@ def t_radius(log_inverse: float, spread: float, count: float, n0: float) -> floa
     Example:
         >>> round(t_radius(math.log(20), 1.0, 50.0, 1.0), 3)
         0.474
+        >>> round(t_radius(math.log(20), 0.0, 50.0, 1.0, 0.1), 3)  # all rewards were equal
+        0.125
     """
     left = n0 / (count + n0)
     kept = math.exp((math.log(left) - 2.0 * log_inverse) / count)
-    return spread * math.sqrt((1.0 - kept) / (kept - left)) if kept > left else math.inf
+    if not kept > left:
+        return math.inf
+    if rounding == 0.0:
+        return spread * math.sqrt((1.0 - kept) / (kept - left))
+    square = (1.0 - kept) / (1.0 - left)  # c^2
+    c = math.sqrt(square)
+    shift = 0.5 * rounding * (1.0 + c)
+    root = math.sqrt(shift * shift + (1.0 - square) * spread * spread)
+    return (shift + c * root) / (1.0 - square)
 
 
 def kaufmann_koolen_threshold(log_inverse: float, counts: np.ndarray) -> float:

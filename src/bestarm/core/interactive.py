@@ -1,15 +1,16 @@
 """Strategies for a real experiment: ask which arm to pull, tell its reward."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from typing import Any, Generic, NamedTuple, TypeVar, cast, overload
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 
-from bestarm.core.arguments import finite, integer, observed
-from bestarm.core.inputs import MOST_AT_A_TIME, short
+from bestarm.core.arguments import finite, integer, observed, positive
+from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
 from bestarm.core.plain import plain, restored, state_from_json, state_to_json
 from bestarm.core.record import Event, Recorded, atomic
+from bestarm.core.window import Window
 
 Arm = TypeVar("Arm")
 
@@ -36,6 +37,9 @@ class AskTell(Recorded, Generic[Arm]):
     The stopping rule is evaluated after every observation. Once it holds, `done` stays true and
     the answer rests on the observations until then; later ones are kept in the history only.
 
+    With a window results count in the order of asking, and a trial without one in time counts as
+    `default`: then results may be late, or never come, because of their value (docs/live.md).
+
     A paper's class builds the rules from its arguments and defines a `tell` of its own, which
     passes what it is told to `_tell`. `_label`, `_index` and `_observation` translate between its
     arms and observations and those of the steps; `_data` and `_expect` say what outstanding trials
@@ -45,6 +49,9 @@ class AskTell(Recorded, Generic[Arm]):
         strategy: a `Strategy`, or an object with steps of the same names.
         rules: the strategy's rules, see `core/strategy.py`.
         coins: a generator, for a randomised strategy.
+        window: trials asked for later, or the time on the caller's clock (`at`), within which a
+            result counts; without one, results count when they are told.
+        default: what counts for a trial that has no result then, as `tell` takes it.
 
     Example:
         >>> from bestarm.baics import Uniform
@@ -58,13 +65,33 @@ class AskTell(Recorded, Generic[Arm]):
         True
     """
 
-    def __init__(self, strategy: Any, rules: Any, coins: np.random.Generator | None = None) -> None:
+    _newer: ClassVar[dict[str, Any]] = {"window": None, "default": None}
+    #: Whether the promise is for a design that is fixed beforehand: results that were not asked
+    #: for are then kept out of it.
+    _fixed_design = False
+    #: Whether it asks for no further trials until results of a round or phase are there.
+    _plans_ahead = False
+
+    def __init__(
+        self,
+        strategy: Any,
+        rules: Any,
+        coins: np.random.Generator | None = None,
+        *,
+        window: float | None = None,
+        default: Any = None,
+    ) -> None:
         self._strategy, self._rules, self._coins = strategy, rules, coins
         self._state = strategy.start(rules)
         self._asked = 0  # trials so far
         self._outstanding: dict[int, int] = {}  # indices of arms by trial, oldest first
         self._told = self._late = 0
+        self._kept_out: dict[int, int] = {}  # results that were not asked for, by index
+        #: By index what was told and counts: the number of pulls and the sums.
+        self._totals: dict[int, tuple[int, np.ndarray]] = {}
         self._done = False  # no rule holds before the first observation
+        self._window = self._window_of(window, default)
+        self._clock: float | None = None  # the latest `at`
 
     @property
     def done(self) -> bool:
@@ -83,8 +110,13 @@ class AskTell(Recorded, Generic[Arm]):
 
     @property
     def late(self) -> int:
-        """Observations told after `done`, which the answer does not rest on."""
+        """Observations told too late to count: after `done`, or after their window."""
         return self._late
+
+    @property
+    def kept_out(self) -> int:
+        """Results that do not count because they were not asked for (docs/live.md)."""
+        return sum(self._kept_out.values())
 
     @property
     @atomic
@@ -96,20 +128,26 @@ class AskTell(Recorded, Generic[Arm]):
     def ask(self) -> Arm: ...
 
     @overload
-    def ask(self, n: int) -> list[Trial[Arm]]: ...
+    def ask(self, n: int, *, at: float | None = None) -> list[Trial[Arm]]: ...
 
     @atomic
-    def ask(self, n: int | None = None) -> Arm | list[Trial[Arm]]:
+    def ask(self, n: int | None = None, *, at: float | None = None) -> Arm | list[Trial[Arm]]:
         """The arm of the oldest outstanding trial, or of a new one; or n new trials.
 
         There are fewer than n if the strategy has to hear of others first.
 
+        Args:
+            n: how many. With a window it must be given, and be at most the window in trials.
+            at: the time now, if the window is one of time.
+
         Raises:
             RuntimeError: once `done`.
-            ValueError: n is not a positive integer.
+            ValueError: n is not a positive integer, or `at` is missing or before an earlier one.
         """
         if n is not None:
-            return self._trials(n)
+            return self._trials(n, at=at)
+        if self._window is not None or at is not None:
+            raise ValueError("n must be given with a window: results are told by their trials")
         if self._done or not self._outstanding:
             self._trials(1)
         return self._label(next(iter(self._outstanding.values())))
@@ -117,35 +155,135 @@ class AskTell(Recorded, Generic[Arm]):
     @atomic
     def trial(self, id: int) -> Trial[Arm]:
         """An outstanding trial by its id, for `tell`. Raises ValueError if there is none."""
-        self._check_outstanding(id)
-        return Trial(int(id), self._label(self._outstanding[int(id)]))
+        return Trial(int(id), self._label(self._arm_of(id)))
 
     @atomic
-    def abandon(self, trial: Trial[Arm] | int) -> None:
-        """Give up a trial that will never be told.
+    def abandon(self, trial: Trial[Arm] | int, *, at: float | None = None) -> None:
+        """Give up a trial that will never be told; with a window it counts as `default`.
+
+        Without one a trial must not be abandoned because of its value (docs/live.md).
 
         Raises:
-            ValueError: there is no such trial, or it was told or abandoned before.
+            ValueError: there is no such trial, or it was told or abandoned before; or of `at`, as
+                for `ask`.
         """
         id = trial.id if isinstance(trial, Trial) else trial
-        self._check_outstanding(id)
-        del self._outstanding[int(id)]
+        index = self._arm_of(id)
+        self._set_clock(at)
+        self._outstanding.pop(int(id), None)
         self.history.append(Event("abandon", int(id), None, ()))
+        self._lose(int(id), index)
+        self._count_due()
 
-    def _trials(self, n: int, *given: Any) -> list[Trial[Arm]]:
+    @atomic
+    def wait(self, at: float) -> None:
+        """Tell the time, for a window of time: trials whose window has passed count now.
+
+        Raises:
+            ValueError: `at` is before an earlier time, or there is no window of time.
+        """
+        self._set_clock(finite(at), "wait")
+        self._count_due()
+
+    def _lose(self, id: int, index: int) -> None:
+        """A trial of an arm was given up."""
+        if self._window is not None and self._window.missed.pop(id, None) is None:
+            self._window.give_up(id)
+
+    def _window_of(self, length: Any, default: Any) -> Window | None:
+        """The window. Raises InputError naming what is wrong."""
+        name = type(self).__name__
+        if (length is None) != (default is None):
+            missing = "window" if length is None else "default"
+            raise InputError(f"{name}: {missing}: must be given, as window and default go together")
+        if length is None:
+            return None
+        try:
+            several = isinstance(default, Sequence | np.ndarray)
+            values = self._values_of(*default) if several else self._values_of(default)
+            self._observation(0, *(observed(value, "default") for value in values))
+        except (TypeError, ValueError) as error:
+            said = f"must be what tell takes after the trial, got {short(default)}: {error}"
+            raise InputError(f"{name}: default: {said}") from None
+        return Window(positive(length, f"{name}: window"), values)
+
+    def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
+        """What `_tell` gets for a pull that gave this."""
+        return tuple(float(x) for x in (reward, *np.ravel(costs)))
+
+    def _set_clock(self, at: float | None, kind: str = "clock") -> None:
+        """Take note of the time.
+
+        Raises:
+            ValueError: the time is missing, or goes backwards, or nothing asks for it.
+        """
+        if at is None:
+            if self._clock is not None:
+                raise ValueError("at must be given, since earlier calls had it")
+            if self._window is not None and (self._plans_ahead or self._window.length < 1.0):
+                why = "is below one trial" if self._window.length < 1.0 else "counts no trials here"
+                raise ValueError(f"at must be given: the window {why}, so it has to be one of time")
+            return
+        time = finite(at)
+        if self._window is None or (self._asked and self._clock is None):
+            raise ValueError("at must be left out: trials have no times, or there is no window")
+        if self._clock is not None and time < self._clock:
+            raise ValueError(f"at must be {self._clock:g} or later, got {time:g}")
+        if time != self._clock or kind == "wait":
+            self._clock = time
+            self.history.append(Event(kind, None, None, (time,)))
+
+    @property
+    def _now(self) -> float:
+        """The time, or the number of trials that were asked for."""
+        return float(self._asked) if self._clock is None else self._clock
+
+    def _count_due(self) -> None:
+        """Count the trials whose turn it is."""
+        if self._window is not None and not self._done:
+            for id, index, values in self._window.due(self._now):
+                self._outstanding.pop(id, None)
+                self._count(index, values)
+                if self._done:
+                    self._late += self._window.told()
+                    return
+
+    def _count(self, index: int, values: tuple[float, ...]) -> None:
+        """Observe what a pull gave, and evaluate the stopping rule."""
+        pulls, sums = self._totals.get(index, (0, 0.0))
+        self._totals[index] = pulls + self._pulls_of(values), sums + np.array(values)
+        self._done = self._update(index, self._observation(index, *values))
+
+    def _trials(self, n: int, *given: Any, at: float | None = None) -> list[Trial[Arm]]:
         """At most n new trials; `given` is passed on to `_choose`."""
-        if not 1 <= (integer(n) or 0) <= MOST_AT_A_TIME:
-            allowed = f"a positive integer, at most {MOST_AT_A_TIME:,}"
-            raise ValueError(f"n must be {allowed}, got {short(n)}")
+        most = MOST_AT_A_TIME
+        if self._window is not None and at is None:
+            most = min(most, max(1, int(self._window.length)))  # else the first ones never count
+        if not 1 <= (integer(n) or 0) <= most:
+            raise ValueError(f"n must be a positive integer, at most {most:,}, got {short(n)}")
         if self._done:
             raise RuntimeError("the strategy has stopped; its answer is in .answer")
-        made: list[Trial[Arm]] = []
+        if at is not None and self._plans_ahead:
+            with self._expecting(more=False):
+                waits = not self._may_ask()
+            if waits:  # what is due may end a phase
+                self.wait(at)
+                if self._done:
+                    return []
+        self._set_clock(at)
+        if self._window is not None and n > 1:  # each new trial may be the turn of an older one
+            made: list[Trial[Arm]] = self._trials(1, *given, at=at)
+            while len(made) < n and not self._done and (more := self._trials(1, *given, at=at)):
+                made += more
+            return made
+        made = []
         with self._expecting(n > 1):
             while len(made) < n and self._may_ask():
                 index = self._choose(*given)
                 made.append(self._new_trial(index, *given))
                 if len(made) < n:
                     self._expect(index)
+        self._count_due()
         return made
 
     def _choose(self) -> int:
@@ -156,6 +294,9 @@ class AskTell(Recorded, Generic[Arm]):
         """Record a trial of an arm; `given` is what the choice depended on."""
         trial: Trial[Arm] = Trial(self._asked, self._label(index))
         self._outstanding[trial.id] = index
+        if self._window is not None:
+            since = float(trial.id) if self._clock is None else self._clock
+            self._window.add(trial.id, index, since)
         self._asked += 1
         self.history.append(Event("ask", trial.id, trial.arm, given))
         return trial
@@ -167,9 +308,12 @@ class AskTell(Recorded, Generic[Arm]):
         Args:
             more: whether there will be others.
         """
-        data = self._data() if self._outstanding or more else []
+        expected = [*self._outstanding.values()]
+        if self._window is not None:
+            expected = [trial.arm for trial in self._window.waiting.values()]
+        data = self._data() if expected or more else []
         kept = [array.copy() for array in data]
-        for index in self._outstanding.values():
+        for index in expected:
             self._expect(index)
         try:
             yield
@@ -177,7 +321,7 @@ class AskTell(Recorded, Generic[Arm]):
             for array, before in zip(data, kept, strict=True):
                 array[...] = before
 
-    def _tell(self, arm: Any, *told: float) -> None:
+    def _tell(self, arm: Any, *told: float, at: float | None = None) -> None:
         """Take in an observation of a trial, or of an arm: then of its oldest outstanding trial.
 
         Raises:
@@ -186,22 +330,36 @@ class AskTell(Recorded, Generic[Arm]):
         """
         id, index = self._meant(arm)
         values = tuple(map(finite, told))
-        observation = self._observation(index, *values)
+        self._observation(index, *values)
         pulls = self._pulls_of(values)
         for place, value in enumerate(values):
             observed(value, "costs" if place else "reward", pulls)
         if isinstance(arm, Trial) and pulls != 1:
             raise ValueError(f"a trial is one pull, got {pulls}")
+        if self._window is not None and id < 0:
+            raise ValueError(f"arm must be a trial with a window, as ask(n) gives them, got {arm}")
         ids = [id] if isinstance(arm, Trial) else self._oldest(index, pulls)
+        wanted = self._done or self._wanted(index, ids, pulls)
+        self._set_clock(at)
         for one in ids:
-            del self._outstanding[one]
+            self._outstanding.pop(one, None)
         only = ids[0] if ids and pulls == 1 else None
         self.history.append(Event("tell", only, self._label(index), values))
         self._told += 1
-        if self._done:
+        in_time = self._window is None or self._window.settle(id, values, self._now)
+        if self._done or not in_time:
             self._late += 1
-            return
-        self._done = self._update(index, observation)
+        elif self._window is not None:
+            pass  # it counts when it is its turn
+        elif wanted:
+            self._count(index, values)
+        else:
+            self._kept_out[index] = self._kept_out.get(index, 0) + pulls
+        self._count_due()
+
+    def _wanted(self, index: int, ids: list[int], pulls: int) -> bool:
+        """Whether pulls of an arm, of these trials, count."""
+        return bool(ids) or not self._fixed_design
 
     def _update(self, index: int, observation: Any) -> bool:
         """Observe, and evaluate the stopping rule."""
@@ -213,23 +371,30 @@ class AskTell(Recorded, Generic[Arm]):
         if not isinstance(arm, Trial):
             return -1, self._index(arm)
         trial = cast(Trial[Any], arm)
-        self._check_outstanding(trial.id)
-        if self._index(trial.arm) != self._outstanding[trial.id]:
-            there = self._label(self._outstanding[trial.id])
+        index = self._arm_of(trial.id)
+        if self._index(trial.arm) != index:
+            there = self._label(index)
             raise ValueError(f"trial {trial.id} is of arm {there}, got {trial.arm}")
-        return trial.id, self._outstanding[trial.id]
+        return int(trial.id), index
 
     def _oldest(self, index: int, most: int) -> list[int]:
         """The oldest outstanding trials of an arm, at most so many."""
         return [id for id, asked in self._outstanding.items() if asked == index][:most]
 
-    def _check_outstanding(self, id: Any) -> None:
-        """Raise ValueError unless a trial is outstanding."""
+    def _arm_of(self, id: Any) -> int:
+        """The index of the arm of an outstanding trial, also of one whose window has passed.
+
+        Raises:
+            ValueError: there is none.
+        """
         found = integer(id)
         if found is None or not 0 <= found < self._asked:
             raise ValueError(f"trial must be one that was asked for, got {id!r}")
-        if id not in self._outstanding:
-            raise ValueError(f"trial {id} was told or abandoned before")
+        missed = {} if self._window is None else self._window.missed
+        for known in (self._outstanding, missed):
+            if found in known:
+                return known[found]
+        raise ValueError(f"trial {id} was told or abandoned before")
 
     def _old_event(self, entry: Any) -> Event:
         """An entry of a history before there were trials: arm, observed, whether asked for."""
@@ -239,17 +404,22 @@ class AskTell(Recorded, Generic[Arm]):
         return Event("tell", None, arm, tuple(observed))
 
     def _apply(self, event: Event) -> None:
-        if event.kind == "ask":
-            (trial,) = self._trials(1, *event.values)
-            if self._index(event.arm) != self._outstanding[trial.id]:
+        at = self._clock
+        if event.kind == "wait":
+            self.wait(*event.values)
+        elif event.kind == "clock":
+            self._set_clock(*event.values)
+        elif event.kind == "ask":
+            (trial,) = self._trials(1, *event.values, at=at)
+            if self._index(event.arm) != self._index(trial.arm):
                 raise ValueError(
                     f"the history pulls {event.arm} where this strategy asks {trial.arm}"
                 )
         elif event.kind == "abandon":
-            self.abandon(event.trial)  # pyright: ignore[reportArgumentType]
+            self.abandon(event.trial, at=at)  # pyright: ignore[reportArgumentType]
         else:
             told = event.arm if event.trial is None else self.trial(event.trial)
-            self._tell(told, *event.values)
+            self._tell(told, *event.values, at=at)
 
     def _state_to_json(self) -> Any:
         return {
@@ -259,7 +429,11 @@ class AskTell(Recorded, Generic[Arm]):
             "outstanding": [[id, index] for id, index in self._outstanding.items()],
             "told": self._told,
             "late": self._late,
+            "kept_out": [[index, n] for index, n in self._kept_out.items()],
+            "totals": [[index, n, sums.tolist()] for index, (n, sums) in self._totals.items()],
             "done": self._done,
+            "clock": self._clock,
+            "window": None if self._window is None else self._window.to_json(),
         }
 
     def _restore(self, state: Any) -> None:
@@ -269,16 +443,11 @@ class AskTell(Recorded, Generic[Arm]):
         self._asked, self._told = state["asked"], state["told"]
         self._late, self._done = state["late"], state["done"]
         self._outstanding = dict(state["outstanding"])
-
-    def _totals(self) -> dict[int, tuple[int, np.ndarray]]:
-        """By arm, of what was told before the end: the number of pulls and the sums."""
-        found: dict[int, tuple[int, np.ndarray]] = {}
-        told = [event for event in self.history if event.kind == "tell"]
-        for event in told[: len(told) - self._late]:
-            index, n = self._index(event.arm), self._pulls_of(event.values)
-            pulls, sums = found.get(index, (0, 0.0))
-            found[index] = pulls + n, sums + np.array(event.values)
-        return found
+        self._kept_out = dict(state["kept_out"])
+        self._totals = {index: (n, np.array(sums)) for index, n, sums in state["totals"]}
+        self._clock = state["clock"]
+        if self._window is not None:
+            self._window.restore(state["window"])
 
     def _label(self, index: int) -> Any:
         """The user's label of the arm with this index in the steps."""

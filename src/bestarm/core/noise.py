@@ -14,9 +14,11 @@ from bestarm.core.normals import STAND_INS
 class Disturbed(NamedTuple):
     """A stand-in for a Generator in simulations, whose standard normals are something else.
 
-        scale T + swing sin(2 pi n / period)
+        scale T + swing sin(2 pi n / period) + week w(n) + trend r(n)
 
-    for the n-th of them, T normal or t with 3 degrees of freedom over its standard deviation.
+    for the n-th of them, T normal or t with 3 degrees of freedom over its standard deviation; w is
+    0.4 for the first five sevenths of a period and -1 for the others, so 0 on average; r rises from
+    -1/2 to 1/2 during the first `period` of them and then stays.
 
     Example:
         >>> twice = Disturbed(np.random.default_rng(0), np.zeros(1), scale=2.0)
@@ -30,6 +32,8 @@ class Disturbed(NamedTuple):
     heavy: bool = False
     swing: float = 0.0
     period: float = 1000.0
+    week: float = 0.0
+    trend: float = 0.0
 
     @property
     def bit_generator(self) -> "Disturbed":
@@ -61,8 +65,26 @@ def disturbed_normal(noise: Disturbed) -> float:
         value = noise.generator.standard_t(3.0) / math.sqrt(3.0)
     else:
         value = noise.generator.standard_normal()
-    shift = noise.swing * math.sin(2.0 * math.pi * noise.drawn[0] / noise.period)
-    return noise.scale * value + shift
+    return noise.scale * value + shift(noise, noise.drawn[0])
+
+
+@jit
+def shift(noise: Disturbed, n: float) -> float:
+    """The part of the n-th number that is not random."""
+    periods = n / noise.period
+    value = noise.swing * math.sin(2.0 * math.pi * periods)
+    if noise.week != 0.0:
+        value += noise.week * (0.4 if 7.0 * (periods % 1.0) < 5.0 else -1.0)
+    return value + noise.trend * (min(periods, 1.0) - 0.5)
+
+
+@jit
+def shifts(noise: Disturbed, count: int) -> np.ndarray:
+    """(count,) the same of the next numbers."""
+    values = np.empty(count)
+    for i in range(count):
+        values[i] = shift(noise, noise.drawn[0] + 1.0 + i)
+    return values
 
 
 STAND_INS[Disturbed] = disturbed_normal

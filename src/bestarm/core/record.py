@@ -19,6 +19,8 @@ from bestarm.core.plain import plain, restored
 
 #: The format of saved files, raised with every change that older code cannot read.
 FORMAT = 1
+#: That of their states, raised with every change: a file with another is replayed.
+STATE = 2
 
 
 class Event(NamedTuple):
@@ -29,7 +31,7 @@ class Event(NamedTuple):
         2
     """
 
-    kind: str  # "new", "ask", "tell" or "abandon"; of delayed feedback also "partial" and "final"
+    kind: str  # "new", "ask", "tell", "abandon"; with times "clock", "wait"; or "partial", "final"
     trial: int | None  # the id of a trial; None for an arm that was told but not asked for
     arm: Any  # its label
     values: tuple[Any, ...]  # what was told; for "new" the strategy and its `fingerprint`
@@ -144,6 +146,7 @@ class Recorded:
             "fingerprint": self.fingerprint,
             "arguments": self._arguments,
             "state": self._state_to_json(),
+            "state_format": STATE,
             "history": [list(event) for event in self.history],
         }
 
@@ -192,7 +195,7 @@ class Recorded:
                 raise InputError(f"{source}: {name}: saved with {there}, wanted {value}")
         try:
             self = cls(**{name: restored(value) for name, value in arguments.items()})
-            if data["version"] == __version__:
+            if data["version"] == __version__ and data.get("state_format") == STATE:
                 self._restore(data["state"])
                 self.history = [*map(Event.of, data["history"])]
             else:

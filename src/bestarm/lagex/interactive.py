@@ -29,7 +29,7 @@ class _Lagex(Monitored, AskTell[Label]):
     """
 
     _name = ""
-    _newer: ClassVar[dict[str, Any]] = {"cost_sigma": 1.0}
+    _newer: ClassVar[dict[str, Any]] = AskTell._newer | {"cost_sigma": 1.0}
 
     def __init__(
         self,
@@ -42,6 +42,8 @@ class _Lagex(Monitored, AskTell[Label]):
         sigma: Sequence[float] | float,
         reading: str,
         cost_sigma: float = 1.0,
+        window: float | None = None,
+        default: Any = None,
     ) -> None:
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
@@ -64,7 +66,7 @@ class _Lagex(Monitored, AskTell[Label]):
             )
         spread = positive(cost_sigma, f"{name}: cost_sigma")
         rules = rules_of(self._name, rule, setting, variances, at_most, matrix, spread)
-        super().__init__(STRATEGIES[self._name], rules)
+        super().__init__(STRATEGIES[self._name], rules, window=window, default=default)
 
     @property
     def answer(self) -> np.ndarray:
@@ -87,7 +89,7 @@ class _Lagex(Monitored, AskTell[Label]):
         return {name: int(self._state.counts[place]) for name, place in FAILURES.items()}
 
     def _lines(self) -> list[Line]:
-        k, totals, shares = len(self._arms), self._totals(), self.answer
+        k, totals, shares = len(self._arms), self._totals, self.answer
         quantities = ["reward"] if self._rules.known else ["reward", *self._costs]
         share = self._rules.delta / (k * len(quantities))
         lines: list[Line] = []
@@ -131,7 +133,7 @@ class _Lagex(Monitored, AskTell[Label]):
                 f"{type(self).__name__} would stop, but the policies have more than "
                 f"{ALL_BASES} bases, too many to compare the answer with",
                 RuntimeWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return done
 
@@ -173,6 +175,8 @@ class _Unknown(_Lagex):
         sigma: standard deviation of rewards, one or (K,).
         reading: see docs/readings.md.
         cost_sigma: standard deviation of every cost.
+        window, default: results count in the order of asking, and as `default`, a reward and costs,
+            if not told within `window` later trials, or within that time if calls have `at`.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -188,23 +192,32 @@ class _Unknown(_Lagex):
         sigma: Sequence[float] | float = 1.0,
         reading: str = "as-written",
         cost_sigma: float = 1.0,
+        window: float | None = None,
+        default: tuple[float, Sequence[float] | float] | None = None,
     ) -> None:
         super().__init__(
-            n_arms, limits, None,
-            delta=delta, r=r, sigma=sigma, reading=reading, cost_sigma=cost_sigma,
+            n_arms, limits, None, delta=delta, r=r, sigma=sigma, reading=reading,
+            cost_sigma=cost_sigma, window=window, default=default,
         )  # fmt: skip
 
     @atomic
     def tell(
-        self, arm: Trial[Label] | Label, reward: float, costs: Sequence[float] | float
+        self,
+        arm: Trial[Label] | Label,
+        reward: float,
+        costs: Sequence[float] | float,
+        *,
+        at: float | None = None,
     ) -> None:
-        """Record a pull's reward and its d costs.
+        """Record a pull's reward and its d costs; with a window, of a trial.
+
+        Without a window it must not be late, or missing, because of its value (docs/live.md).
 
         Raises:
             ValueError: for an unknown arm or trial, numbers that are not finite, or a wrong number
-                of costs.
+                of costs; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.atleast_1d(costs))
+        self._tell(arm, reward, *np.atleast_1d(costs), at=at)
 
 
 class _Known(_Lagex):
@@ -214,6 +227,8 @@ class _Known(_Lagex):
         matrix: (d, K) mean costs of the arms.
         limits, delta, r, sigma, reading: as for the other strategies.
         arms: their names, if they have any.
+        window, default: results count in the order of asking, and as `default`, a reward,
+            if not told within `window` later trials, or within that time if calls have `at`.
 
     Raises:
         InputError: an argument is out of range, naming it; or no policy satisfies the limits.
@@ -229,6 +244,8 @@ class _Known(_Lagex):
         sigma: Sequence[float] | float = 1.0,
         reading: str = "as-written",
         arms: Sequence[str] | None = None,
+        window: float | None = None,
+        default: float | None = None,
     ) -> None:
         name = type(self).__name__
         costs = numbers(matrix, 2, f"{name}: matrix")
@@ -236,16 +253,25 @@ class _Known(_Lagex):
         labels = count_or_names(k if arms is None else arms, "arm", 2, f"{name}: arms")
         whole(len(labels), k, k, f"{name}: arms: number of names")
         given = list(arms) if arms is not None else k
-        super().__init__(given, limits, costs, delta=delta, r=r, sigma=sigma, reading=reading)
+        super().__init__(
+            given, limits, costs, delta=delta, r=r, sigma=sigma, reading=reading,
+            window=window, default=default,
+        )  # fmt: skip
+
+    def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
+        return *super()._values_of(reward, *costs), *np.zeros(self._rules.limits.size).tolist()
 
     @atomic
-    def tell(self, arm: Trial[Label] | Label, reward: float) -> None:
-        """Record a pull's reward.
+    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
+        """Record a pull's reward; with a window, of a trial.
+
+        Without a window it must not be late, or missing, because of its value (docs/live.md).
 
         Raises:
-            ValueError: for an unknown arm or trial, or a reward that is no finite number.
+            ValueError: for an unknown arm or trial, or a reward that is no finite number; or of
+                `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.zeros(self._rules.limits.size))
+        self._tell(arm, reward, *np.zeros(self._rules.limits.size), at=at)
 
 
 _EXAMPLE = """

@@ -37,7 +37,7 @@ def best_arm(name: str) -> Instance:
     return Instance(name=name, arms=np.eye(len(means)).tolist(), theta=means, sigma=sigma)
 
 
-MODERN = {"RAGE": "as-written", "LinGapE": "as-written"}  # proved by their authors
+MODERN = {"RAGE": "as-written", "LinGapE": "as-written"}  # proven by their authors
 ARENA = Arena(
     {
         BEST_ARM: Family(tuple(map(best_arm, BEST_ARM_INSTANCES)), MODERN, {}, generic=False),

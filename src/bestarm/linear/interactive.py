@@ -62,6 +62,8 @@ class _Linear(Monitored, AskTell[Label]):
         delta: maximum probability of a wrong answer, e.g. 0.05.
         sigma: standard deviation of a reward, in the rewards' unit.
         reading: of the paper, see `strategies.READINGS`; by default the honest one.
+        window, default: a result counts in the order of asking, and as `default` if it is not told
+            within `window` later trials, or within that time if calls have `at`.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -80,6 +82,8 @@ class _Linear(Monitored, AskTell[Label]):
         delta: float = 0.05,
         sigma: float = 1.0,
         reading: str | None = None,
+        window: float | None = None,
+        default: float | None = None,
     ) -> None:
         name = type(self).__name__
         table = features(arms, name)
@@ -96,16 +100,20 @@ class _Linear(Monitored, AskTell[Label]):
         means = np.zeros(len(table)) if self._means is None else self._means
         problem = Problem(table @ span_of(table), means / sigma, self._norm / sigma)
         rules = rules_of(self._name, problem, rule, setting.delta)
-        super().__init__(STRATEGIES[self._name], rules)
+        super().__init__(STRATEGIES[self._name], rules, window=window, default=default)
 
     @atomic
-    def tell(self, arm: Trial[Label] | Label, reward: float) -> None:
-        """Record the reward of a trial, or of one pull of an arm.
+    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
+        """Record the reward of a trial, or of one pull of an arm; with a window, of a trial.
+
+        Without a window it must not be late, or missing, because of its value. G, XY, XY-Oracle,
+        XY-Adaptive and RAGE count only what they asked for (docs/live.md).
 
         Raises:
-            ValueError: for an unknown arm or trial, or a reward that is no finite number.
+            ValueError: for an unknown arm or trial, or a reward that is no finite number; or of
+                `at`, as for `ask`.
         """
-        self._tell(arm, reward)
+        self._tell(arm, reward, at=at)
 
     @property
     def answer(self) -> Label:
@@ -123,16 +131,28 @@ class _Linear(Monitored, AskTell[Label]):
         return self._sigma * self._state.fit.values
 
     def _lines(self) -> list[Line]:
-        """Estimates from all rewards, with the ellipsoid of docs/guarantees.md."""
+        """Estimates from all rewards that count, with the ellipsoid of docs/guarantees.md."""
         features: np.ndarray = self._rules.arms
         counts, sums = np.zeros(len(features)), np.zeros(len(features))
-        for a, (pulls, total) in self._totals().items():
+        for a, (pulls, total) in self._totals.items():
             counts[a], sums[a] = pulls, total[0]
         values, halves = ellipsoid_intervals(features, counts, sums, self._delta)
         halves = halves * self._sigma
+        known = np.isfinite(halves)
+        low = np.where(known, values - halves, -np.inf)
+        high = np.where(known, values + halves, np.inf)
         return [
-            Line(str(self._arms[a]), "reward", int(counts[a]), v, v - h, v + h, self._status(a))
-            for a, (v, h) in enumerate(zip(values.tolist(), halves.tolist(), strict=True))
+            Line(
+                str(self._arms[a]),
+                "reward",
+                int(counts[a]),
+                float(values[a]),
+                float(low[a]),
+                float(high[a]),
+                self._status(a),
+                self._kept_out.get(a, 0),
+            )
+            for a in range(len(features))
         ]
 
     def _status(self, arm: int) -> str:
@@ -176,6 +196,12 @@ class _Linear(Monitored, AskTell[Label]):
         return reward / self._sigma
 
 
+class _Static(_Linear):
+    """A strategy along a sequence of arms that is fixed beforehand."""
+
+    _fixed_design = True
+
+
 class _Eliminating(_Linear):
     """A strategy that eliminates arms."""
 
@@ -189,7 +215,9 @@ class _Eliminating(_Linear):
 
 
 class _Phased(_Eliminating):
-    """A strategy that eliminates arms at the end of phases."""
+    """A strategy that eliminates arms at the end of phases, each with a design fixed before it."""
+
+    _fixed_design = _plans_ahead = True
 
     def _open_question(self) -> str:
         missing = np.maximum(self._state.plan.counts - self._state.fit.counts, 0.0)
@@ -211,14 +239,14 @@ _EXAMPLE = """
     """
 
 
-class G(_Linear):
+class G(_Static):
     __doc__ = f"""G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12).
 
     {_Linear.__doc__}{_EXAMPLE.format(name="G")}"""
     _name = "G"
 
 
-class XY(_Linear):
+class XY(_Static):
     __doc__ = f"""XY-allocation: minimises the largest uncertainty of a difference, Eq. (14).
 
     {_Linear.__doc__}{_EXAMPLE.format(name="XY")}    >>> [round(float(v), 2) for v in s.values]
@@ -227,13 +255,13 @@ class XY(_Linear):
     _name = "XY"
 
 
-class XYOracle(_Linear):
+class XYOracle(_Static):
     """XY-Oracle, Eqs. (4) and (5): a strategy that is given theta, for simulations.
 
     Args:
         arms: (K, d) feature vectors, or a mapping from name to vector.
         theta: (d,) the true parameter, which makes one arm the best.
-        delta, sigma, reading: as for the other strategies.
+        delta, sigma, reading, window, default: as for the other strategies.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -258,6 +286,8 @@ class XYOracle(_Linear):
         delta: float = 0.05,
         sigma: float = 1.0,
         reading: str | None = None,
+        window: float | None = None,
+        default: float | None = None,
     ) -> None:
         table = features(arms, "XYOracle")
         parameter = numbers(theta, 1, "XYOracle: theta")
@@ -267,7 +297,9 @@ class XYOracle(_Linear):
         ascending = np.sort(self._means)
         if len(ascending) > 1 and not ascending[-1] > ascending[-2]:
             raise InputError("XYOracle: theta: must make one arm the best, here several are")
-        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)
+        super().__init__(
+            arms, delta=delta, sigma=sigma, reading=reading, window=window, default=default
+        )
 
 
 class XYAdaptive(_Phased):
@@ -295,7 +327,7 @@ class FullyAdaptive(_Eliminating):
         arms: (K, d) feature vectors, or a mapping from name to vector.
         norm: bound on the norm of theta, in the rewards' unit; the readings with Proposition 2's
             width need it.
-        delta, sigma, reading: as for the other strategies.
+        delta, sigma, reading, window, default: as for the other strategies.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -320,10 +352,14 @@ class FullyAdaptive(_Eliminating):
         delta: float = 0.05,
         sigma: float = 1.0,
         reading: str | None = None,
+        window: float | None = None,
+        default: float | None = None,
     ) -> None:
         if norm is not None:
             self._norm = positive(norm, "FullyAdaptive: norm")
-        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)
+        super().__init__(
+            arms, delta=delta, sigma=sigma, reading=reading, window=window, default=default
+        )
         if self._rules.ridge > 0.0 and norm is None:
             raise InputError("FullyAdaptive: norm: must be given for Proposition 2's width")
 
@@ -334,7 +370,7 @@ class LinGapE(_Linear):
     Args:
         arms: (K, d) feature vectors, or a mapping from name to vector.
         norm: bound on the norm of theta, in the rewards' unit.
-        delta, sigma, reading: as for the other strategies.
+        delta, sigma, reading, window, default: as for the other strategies.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -359,6 +395,10 @@ class LinGapE(_Linear):
         delta: float = 0.05,
         sigma: float = 1.0,
         reading: str | None = None,
+        window: float | None = None,
+        default: float | None = None,
     ) -> None:
         self._norm = positive(norm, "LinGapE: norm")
-        super().__init__(arms, delta=delta, sigma=sigma, reading=reading)
+        super().__init__(
+            arms, delta=delta, sigma=sigma, reading=reading, window=window, default=default
+        )

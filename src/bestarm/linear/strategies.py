@@ -106,11 +106,14 @@ def static_width(reading: Reading, n_arms: int, delta: float) -> Width:
 
 
 def adaptive_width(reading: Reading, problem: Problem, delta: float) -> Width:
-    """The width of Fully-Adaptive: Proposition 2 with eta = RIDGE, or sqrt(d) `static_width`."""
+    """The width of Fully-Adaptive: Proposition 2 with eta = RIDGE, or sqrt(d) `static_width`.
+
+    With d = 1 the latter has sqrt(2), which the proof of docs/readings.md needs.
+    """
     n_arms, d = problem.arms.shape
     if not reading.proposition_2:
         width = static_width(reading, n_arms, delta)
-        return width._replace(scale=d * width.scale)
+        return width._replace(scale=max(d, 2) * width.scale)
     longest = float((problem.arms**2).sum(axis=1).max())
     return Width(
         scale=float(d),

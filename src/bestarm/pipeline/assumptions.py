@@ -102,17 +102,31 @@ def classes(paper: str) -> dict[str, Any]:
 
 
 def row(
-    case: Case, instance: Any, strategy: str, replicate: Callable[[Any], Any], noise: str, runs: int
+    case: Case,
+    instance: Any,
+    strategy: str,
+    replicate: Callable[[Any], Any],
+    noise: str,
+    runs: int,
+    disturbance: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Counts over runs on streams that depend on the case and the noise alone."""
+    """Counts over runs on streams that depend on the case and the noise alone.
+
+    Args:
+        case, instance, strategy, runs: what is played, and how often.
+        replicate: plays it on streams.
+        noise: the name of what is not as assumed.
+        disturbance: of `Disturbed`; that of the noise's name in NOISE if left out.
+    """
     paper = registry.PAPERS[case.paper]
     setting = paper.simulation.setting(**case.setting).model_dump()
     key = stream_key(SEED, case.paper, "assumptions", case.instance, noise)
+    disturbance = NOISE.get(noise) if disturbance is None else disturbance
 
     def play(streams: Streams) -> Any:
         environment: Any = streams.environment
-        if noise in NOISE:
-            environment = Disturbed(environment, np.zeros(1), **NOISE[noise])
+        if disturbance is not None:
+            environment = Disturbed(environment, np.zeros(1), **disturbance)
         return replicate(SimpleNamespace(environment=environment, coins=streams.coins))
 
     outcomes = [play(streams) for streams in replication_streams(key, range(runs))]
@@ -134,8 +148,10 @@ def row(
     }
 
 
-def disturbed(case: Case, strategy: str, noise: str, runs: int) -> dict[str, Any]:
-    """A row: runs with noise that is not what the strategy is told."""
+def disturbed(
+    case: Case, strategy: str, noise: str, runs: int, disturbance: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """A row: runs with noise that is not what the strategy is told; arguments as for `row`."""
     paper = registry.PAPERS[case.paper]
     instance = paper.problems.instances()[case.instance]
     reading = paper.simulation.readings[strategy].default
@@ -147,7 +163,7 @@ def disturbed(case: Case, strategy: str, noise: str, runs: int) -> dict[str, Any
         replicate = paper.custom.prepare(instance, paper.simulation.setting(**case.setting), given)
     else:
         replicate = paper.simulation.prepare(instance, cell)
-    return row(case, instance, strategy, replicate, noise, runs)
+    return row(case, instance, strategy, replicate, noise, runs, disturbance)
 
 
 def by_step(paper: str, instance: Any, cell: Cell) -> Callable[[Any], Any]:

@@ -138,6 +138,8 @@ class Proof(Input):
     strategies: list[str]
     readings: list[str]
     where: str  # the page and section that has it
+    by: Literal["us", "authors"] = "us"  # whose proof it is
+    condition: str = ""  # of the runs, if it is not for all
 
 
 class Ledger(Input):

@@ -104,6 +104,20 @@ def assumption_table(root: Path) -> str:
     return markdown(pd.DataFrame(rows))
 
 
+def drift_table(root: Path) -> str:
+    """Wrong answers by how means change, and pulls if they do not, from the kept table."""
+    kept, rows = pd.read_csv(root / "data/drift/errors.csv"), []
+    for case, runs in groups(kept, "paper", "instance", "strategy"):
+        by = {row.noise: row for row in lines(runs)}
+        changes = ("as assumed", "weekdays", "trend", "novelty")
+        wrong = {name: _wrong(by[name]) if name in by else "–" for name in changes}
+        still = by["as assumed"]
+        first = dict(zip(("paper", "instance", "strategy"), case, strict=True))
+        counts = {"runs": f"{still.runs:,}", "median pulls": number(still.median)}
+        rows.append({**first, **counts, **wrong})
+    return markdown(pd.DataFrame(rows))
+
+
 def rates_table(root: Path) -> str:
     """Errors and cost on Bernoulli rewards by what is told of sigma, from the kept table."""
     kept = pd.read_csv(root / "data/assumptions/errors.csv")

@@ -80,9 +80,9 @@ def _guarantees(paper: Paper) -> Table:
     for strategy, readings in paper.simulation.readings.items():
         by: dict[str, list[str]] = {}
         for name in readings:
-            kind, _, number = found.get((strategy, name), NOT_PROVEN).partition(" (")
+            kind, _, remark = found.get((strategy, name), NOT_PROVEN).partition(" (")
             marked = name + "*" * (name == readings.default)
-            by.setdefault(kind, []).append(f"{marked} ({number}" if number else marked)
+            by.setdefault(kind, []).append(f"{marked} ({remark}" if remark else marked)
         for kind, names in by.items():
             grid.add_row(strategy, kind, few(names))
     return grid

@@ -20,6 +20,8 @@ from bestarm.pipeline.claims import Ledger, RowOf, matching
 LEVEL = 0.01
 
 PROVEN, NOT_REFUTED, REFUTED = "proven", "not refuted", "refuted"
+#: What lists say of a promise whose proof is not here.
+BY_AUTHORS = "proven by its authors"
 #: What lists say of a strategy whose promise is neither proven nor refuted.
 NOT_PROVEN = "not proven"
 
@@ -57,9 +59,10 @@ def validities(ledger: Ledger, tables: Mapping[str, pd.DataFrame]) -> dict[tuple
 def guarantees(ledger: Ledger, tables: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], str]:
     """What is known of the promises of (strategy, reading), if anything: proven, or refuted.
 
-    A refutation says the number of the cell that is clearest.
+    In brackets stands the condition of a proof that is not for all runs, and of a refutation the
+    number of the cell that is clearest.
     """
-    found = dict.fromkeys(_proven(ledger), PROVEN)
+    found = _proven(ledger)
     for key, some in _doubts(ledger, tables).items():
         if _refuted(some):
             worst = min(some, key=lambda doubt: doubt.p_value)
@@ -80,9 +83,11 @@ def _doubts(
     return found
 
 
-def _proven(ledger: Ledger) -> set[tuple[str, str]]:
+def _proven(ledger: Ledger) -> dict[tuple[str, str], str]:
+    """What is said of every promise that has a proof."""
     return {
-        (strategy, reading)
+        (strategy, reading): (PROVEN if proof.by == "us" else BY_AUTHORS)
+        + (f" ({proof.condition})" if proof.condition else "")
         for proof in ledger.proven
         for strategy in proof.strategies
         for reading in proof.readings

@@ -42,6 +42,8 @@ class Certified(Monitored, AskTell[Label]):
         sigma: upper bound on the standard deviation of rewards (sub-Gaussian), one or (K,).
         cost_sigma: the same of every cost.
         n0: weight of the prior in pulls, fixed before the first pull; by default from r.
+        window, default: results count in the order of asking, and as `default`, a reward and costs,
+            if not told within `window` later trials, or within that time if calls have `at`.
 
     Raises:
         InputError: an argument is out of range, naming it.
@@ -59,6 +61,8 @@ class Certified(Monitored, AskTell[Label]):
         '{\\n "paper": "lagex",'
     """
 
+    _plans_ahead = True  # until the next test of the stopping rule
+
     def __init__(
         self,
         n_arms: int | Sequence[str],
@@ -70,6 +74,8 @@ class Certified(Monitored, AskTell[Label]):
         sigma: Sequence[float] | float = 1.0,
         cost_sigma: float = 1.0,
         n0: float | None = None,
+        window: float | None = None,
+        default: tuple[float, Sequence[float] | float] | None = None,
     ) -> None:
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
@@ -80,7 +86,7 @@ class Certified(Monitored, AskTell[Label]):
         options = parse(Options, {"eps": eps, "n0": n0}, name)
         self._delta = setting.delta
         rules = rules_of("Certified", setting.delta, setting.r, options, variances, scale, at_most)
-        super().__init__(STEPS, rules)
+        super().__init__(STEPS, rules, window=window, default=default)
 
     @atomic
     def tell(
@@ -89,14 +95,20 @@ class Certified(Monitored, AskTell[Label]):
         reward: float,
         costs: Sequence[float] | float,
         pulls: int = 1,
+        *,
+        at: float | None = None,
     ) -> None:
         """Record the reward and the d costs of a pull, or their sums over several pulls of an arm.
 
+        With a window, of a trial. Without one no pull may be late, or missing, because of its
+        value (docs/live.md).
+
         Raises:
             ValueError: for an unknown arm or trial, numbers that are not finite, a wrong number of
-                costs, or a number of pulls that is not a positive integer.
+                costs, or a number of pulls that is not a positive integer; or of `at`, as for
+                `ask`.
         """
-        self._tell(arm, reward, *np.atleast_1d(costs), pulls)
+        self._tell(arm, reward, *np.atleast_1d(costs), pulls, at=at)
 
     @property
     @atomic
@@ -138,7 +150,7 @@ class Certified(Monitored, AskTell[Label]):
         return certificate(self._state, self._rules, self._delta, arms, self._costs)
 
     def _lines(self) -> list[Line]:
-        k, totals, answer, rules = len(self._arms), self._totals(), self.answer, self._rules
+        k, totals, answer, rules = len(self._arms), self._totals, self.answer, self._rules
         quantities = ["reward", *self._costs]
         share, lines = self._delta / (k * len(quantities)), []
         for i, quantity in enumerate(quantities):
@@ -184,6 +196,9 @@ class Certified(Monitored, AskTell[Label]):
 
     def _pulls_of(self, values: tuple[float, ...]) -> int:
         return int(values[-1])
+
+    def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
+        return *super()._values_of(reward, *costs), 1.0
 
     def _observation(self, index: int, *observed: float) -> np.ndarray:
         _, *costs, pulls = observed
