@@ -118,6 +118,38 @@ def test_list_says_what_is_proven_and_what_is_refuted_by_how_much(root):
     assert int(share) == round(100 * kept.value.max())
 
 
+def test_claims_have_their_readings_and_the_command_that_checks_them(root):
+    out = bestarm("claims", "linear/readings", cwd=root).out
+    assert all(len(line) <= 80 for line in out.splitlines())
+    assert "linear fig5-budget-g: " in out
+    assert "Figure 5: G needs 140,075 pulls on average at d = 5." in out
+    assert "more: --id fig5-budget-g shows all" in out
+    assert "check: bestarm verify linear/readings" in out
+    one = bestarm("claims", "--id", "fig5-budget-g", cwd=root).out
+    kept = pd.read_csv(root / "figures/claims.csv").query("id == 'fig5-budget-g'")
+    assert sum(f"    {reading} " in one for reading in kept.reading) == len(kept)
+
+
+def test_claims_by_verdict_are_those_of_the_table(root):
+    out = bestarm("claims", "baics", "--verdict", "agrees as", cwd=root).out
+    kept = pd.read_csv(root / "figures/claims.csv").drop_duplicates(["paper", "id"])
+    kept = kept.query("paper == 'baics' and verdict == 'agrees as written'")
+    assert out.count(": agrees as written\n") == len(kept) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nobody",), "paper must be one of baics"),
+        (("baics/none",), "target must be one of "),
+        (("--verdict", "fine"), "must begin as one of: agrees as written"),
+        (("baics", "--id", "none"), "baics --id none: there is no such claim"),
+    ],
+)
+def test_claims_that_are_not_there(root, arguments, said):
+    refused(bestarm("claims", *arguments, cwd=root), said)
+
+
 def test_show_an_instance():
     out = bestarm("show", "baics/example1").out
     assert "0.26194" in out  # the optimal share of subpopulation 1 of arm 1

@@ -379,8 +379,12 @@ class TestRefused:
         assert not (toys / "results").exists()
 
 
+@pytest.mark.long
 class TestSite:
-    """Of a project with a toy that was never built, and with few files for pages of code."""
+    """Of a project with a toy that was never built, and with few files for pages of code.
+
+    `make test-build`, which is part of `.ci/run`, builds the whole site and looks at every page.
+    """
 
     SITE = "site/index.html"
     API = "Interface\n=========\n\n.. autofunction:: bestarm.toy.steps.lead_of\n"

@@ -106,6 +106,22 @@ def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGE
 
 
 @command()
+def claims(
+    name: Annotated[
+        str | None, typer.Argument(help="PAPER or PAPER/TARGET; all if left out.")
+    ] = None,
+    id: Annotated[str | None, typer.Option(help="Only this claim, with all its readings.")] = None,
+    verdict: Annotated[
+        str | None, typer.Option(help='Only claims whose verdict begins so, such as "differs".')
+    ] = None,
+):
+    """Print what the papers claim, what came out by reading, and how to check it."""
+    from bestarm.pipeline.show_claims import show_claims
+
+    show_claims(name, id, verdict)
+
+
+@command()
 def schema(
     name: Annotated[str | None, typer.Argument(help="Which; their names if left out.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder to write all of them to.")] = None,

@@ -1,0 +1,123 @@
+"""Printing claims: what a paper says, what came out by reading, and the command that checks it."""
+
+import math
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from bestarm.common.files import data_folder
+from bestarm.common.tables import groups, lines
+from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry
+from bestarm.pipeline.claims import Claim, read_ledger
+from bestarm.pipeline.prose import number
+from bestarm.pipeline.verdicts import VERDICTS
+
+#: Columns of a terminal that claims fit in, and readings shown of one claim among several.
+WIDTH, FEW = 80, 6
+
+
+def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
+    """Print the claims that are asked for.
+
+    Args:
+        name: PAPER or PAPER/TARGET, or None for all.
+        id: of one claim, as in data/claims.
+        verdict: how the verdict begins, such as "differs".
+
+    Raises:
+        InputError: there is no such paper, target, claim or verdict, or no table of verdicts.
+    """
+    paper, _, target = (name or "").partition("/")
+    if paper and paper not in registry.PAPERS:
+        raise InputError(f"{name}: paper must be one of {', '.join(registry.PAPERS)}")
+    if target and target not in registry.PAPERS[paper].targets:
+        raise InputError(
+            f"{name}: target must be one of {', '.join(registry.PAPERS[paper].targets)}"
+        )
+    if verdict and not any(known.startswith(verdict) for known in VERDICTS):
+        raise InputError(f"--verdict {verdict}: must begin as one of: {'; '.join(VERDICTS)}")
+    path = data_folder().parent / "figures/claims.csv"
+    if not path.is_file():
+        raise InputError(f"{path}: is not here; claims are shown in a checkout, or after a build")
+    table = pd.read_csv(path, keep_default_na=False, na_values={"ours": [""], "ratio": [""]})
+    shown = 0
+    for (of, claim_id), rows in groups(table, "paper", "id"):
+        claim = claims_of(of)[claim_id]
+        if (
+            (paper and of != paper)
+            or (target and target not in targets_of(claim))
+            or (id and claim_id != id)
+            or (verdict and not rows.verdict.iloc[0].startswith(verdict))
+        ):
+            continue
+        print("\n".join(described(of, claim, rows, all_readings=bool(id))), end="\n\n")
+        shown += 1
+    if not shown:
+        asked = [f"--id {id}"] * bool(id) + [f"--verdict {verdict}"] * bool(verdict)
+        raise InputError(f"{' '.join([name or 'all papers', *asked])}: there is no such claim")
+
+
+_KNOWN: dict[str, dict[str, Claim]] = {}
+
+
+def claims_of(paper: str) -> dict[str, Claim]:
+    """A paper's claims by id."""
+    if paper not in _KNOWN:
+        ledger = read_ledger(data_folder() / f"claims/{paper}.yaml")
+        _KNOWN[paper] = {claim.id: claim for claim in ledger.claims}
+    return _KNOWN[paper]
+
+
+def targets_of(claim: Claim) -> list[str]:
+    """The tables that a claim is tested on."""
+    rows = [claim.row, *claim.over]
+    return list(dict.fromkeys(row.target for row in rows if row is not None and row.target))
+
+
+def described(paper: str, claim: Claim, rows: pd.DataFrame, all_readings: bool) -> Iterator[str]:
+    """A claim in lines of at most WIDTH columns."""
+    first = next(iter(lines(rows)))
+    under = f" ({first.under})" if first.under else ""
+    yield from wrapped(f"{paper} {claim.id}: {first.verdict}{under}", "")
+    source = ", read off a plot" if first.precision == "plot" else ""
+    yield from wrapped(f"{claim.where}{source}: {first.statement}", "  ")
+    kept = [row for row in lines(rows) if row.reading]
+    # The nearest first; the paper's own text, which comes first, stays there.
+    if not all_readings and len(kept) > FEW:
+        near = sorted(kept[1:], key=lambda row: abs(math.log(row.ratio)) if row.ratio > 0 else 99.0)
+        kept, left = [kept[0], *near[: FEW - 1]], len(kept) - FEW
+    else:
+        left = 0
+    width = max((len(label(row)) for row in kept), default=0)
+    for row in kept:
+        yield from wrapped(f"{label(row):{width}}  {ours(row)}: {row.part_outcome}", "    ")
+    if left:
+        yield from wrapped(f"and {left} more: --id {claim.id} shows all", "    ")
+    if first.note:
+        yield from wrapped(f"note: {first.note}", "  ")
+    for target in targets_of(claim):
+        yield from wrapped(f"check: bestarm verify {paper}/{target}", "  ")
+
+
+def label(row: Any) -> str:
+    """The reading, and the part of a claim that has several."""
+    return f"{row.reading}, {row.part}" if row.part else str(row.reading)
+
+
+def ours(row: Any) -> str:
+    """Our number with its interval."""
+    if math.isnan(row.ours):
+        return "no number"
+    if row.low == "" or row.high == "":
+        return number(row.ours)
+    return f"{number(row.ours)} ({number(float(row.low))} to {number(float(row.high))})"
+
+
+def wrapped(text: str, indent: str) -> list[str]:
+    """A text in lines, further ones indented by two more columns."""
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False
+    )
