@@ -8,15 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import pandas as pd
 
+from bestarm.baics.novelty import boost_after, with_novelty
 from bestarm.baics.rounds import InRounds
 from bestarm.baics.strategies import Outcome
 from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.common.paper import Cell
-from bestarm.core.compile import COUNTING
 from bestarm.core.files import write_text
 from bestarm.core.noise import shifts
 from bestarm.core.status import Status
@@ -45,23 +44,11 @@ CHANGES: dict[str, dict[str, float]] = {
     "weekdays": {"week": 0.5, "period": 700.0},
     "trend": {"trend": 1.0, "period": 5000.0},
 }
-#: Of BAICS: the last arm begins so many sigma better, with this half-life in pulls.
-NOVELTY, BOOST, HALF_LIFE = "novelty", 1.0, 500.0
+#: Of BAICS, see baics/novelty.py.
+NOVELTY = "novelty"
 ROUNDS = "Uniform, in rounds"
-
-
-def with_novelty(pull: Callable[..., Any], n_arms: int, n_groups: int) -> Callable[..., Any]:
-    """The `pull` of BAICS, with an arm whose rewards are better at first."""
-    kept: dict[str, Any] = {"cache": False}
-
-    @numba.njit(**COUNTING | kept)
-    def novel(world: Any, state: Any, pair: int, environment: Any) -> float:
-        reward = pull(world, state, pair, environment)
-        if pair // n_groups == n_arms - 1:
-            reward += BOOST * 0.5 ** (state.clock[0] / HALF_LIFE)
-        return reward
-
-    return novel
+#: Most pulls where a strategy has no cap of its own: if means change it may never stop.
+CAP = 100_000
 
 
 def of_novelty(case: Case, strategy: str, runs: int) -> dict[str, Any]:
@@ -132,7 +119,7 @@ def in_rounds(case: Case, change: str, runs: int) -> dict[str, Any]:
     def pull(world: Any, state: Any, pair: int, environment: Any) -> float:
         reward = world.means.flat[pair] + environment.standard_normal()
         if change == NOVELTY and pair // n_groups == n_arms - 1:
-            reward += BOOST * 0.5 ** (state.clock[0] / HALF_LIFE)
+            reward += boost_after(float(state.clock[0]))
         return reward
 
     steps = Strategy("rounds", rounds.start, rounds.done, rounds.choose, rounds.observe, pull)
@@ -158,6 +145,8 @@ def jobs() -> list[Job]:
     """One for each row."""
     made: list[tuple[Callable[..., Any], tuple]] = []
     for case in CASES:
+        if "cap" in case.setting:
+            case = case._replace(setting=case.setting | {"cap": case.setting["cap"] or CAP})
         for strategy in classes(case.paper):
             if strategy in case.left_out:
                 continue

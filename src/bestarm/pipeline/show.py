@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from bestarm.common.files import data_folder
@@ -76,7 +76,8 @@ def _guarantees(paper: Paper) -> Table:
     paths = {name: folder.parent / f"figures/{paper.name}/{name}.csv" for name in paper.targets}
     tables = {name: read_table(path) for name, path in paths.items() if path.is_file()}
     found = guarantees(read_ledger(folder / f"claims/{paper.name}.yaml"), tables)
-    grid = Table("strategy", "guarantee", "readings (* the default of `bestarm run`)")
+    last = Column("readings (* the default of `bestarm run`)", overflow="fold")
+    grid = Table("strategy", "guarantee", last)
     for strategy, readings in paper.simulation.readings.items():
         by: dict[str, list[str]] = {}
         for name in readings:
