@@ -48,8 +48,8 @@ def test_low_results_that_are_abandoned_choose_the_answer():
 
 
 def test_they_do_not_if_they_count_as_the_worst():
-    """Neither if they are abandoned at once, nor if they stay outstanding for long."""
-    for patience in (0, 50):
+    """Neither if they are abandoned at once, nor if they stay outstanding for good."""
+    for patience in (0, 600):
         found = [abandon_low(seed, 600, patience, missing="worst") for seed in range(4)]
         assert not any(s.done and s.answer == 1 for s in found)
 
