@@ -33,10 +33,11 @@ CLIENTS, TRIALS = 8, 25
 class Server:
     """The service in a process of its own, restarted at will."""
 
-    def __init__(self, root, folder):
+    def __init__(self, root, folder, clock=False, **more):
         self.command = [sys.executable, str(root / "examples/service.py")]
         self.experiment, self.log = folder / "experiment.yaml", folder / "trials.sqlite"
-        content = {"paper": "baics", "strategy": "TaSCS", "arguments": ARGUMENTS}
+        content = {"paper": "baics", "strategy": "TaSCS", "arguments": ARGUMENTS | more}
+        content |= {"clock": True} if clock else {}
         self.experiment.write_text(yaml.safe_dump(content))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -134,6 +135,34 @@ def test_it_says_what_is_wrong(shared):
     seen = server.get("/summary")
     assert (seen["told"], seen["outstanding"], seen["done"]) == (1, 2, False)
     assert len(seen["estimates"]) == 6
+
+
+def test_a_window_in_seconds_passes_while_nobody_asks(root, tmp_path):
+    """Also over a restart: the log has the times."""
+    server = Server(root, tmp_path, clock=True, window=0.3, default=0.0)
+    try:
+        server.post("/trials", {"n": 2})
+        server.post("/trials/1/result", {"reward": 5.0})
+        server.kill()
+        server.start()
+        time.sleep(0.4)
+        seen = server.get("/summary")
+        assert sorted(row["estimate"] for row in seen["estimates"] if row["pulls"]) == [0.0, 5.0]
+        assert server.post("/trials/0/result", {"reward": 9.0}) == {"done": False}  # too late
+        assert server.get("/summary")["told"] == 2
+    finally:
+        server.kill()
+    assert [kind for kind, _, _ in server.events()] == ["ask", "tell", "wait", "tell", "wait"]
+
+
+def test_a_clock_needs_a_window(root, tmp_path):
+    file = tmp_path / "experiment.yaml"
+    content = {"paper": "baics", "strategy": "TaSCS", "arguments": ARGUMENTS, "clock": True}
+    file.write_text(yaml.safe_dump(content))
+    command = [sys.executable, str(root / "examples/service.py"), str(file)]
+    refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "clock: needs the argument window" in refused.stderr
 
 
 def test_a_second_service_on_the_same_log_is_refused(shared):
