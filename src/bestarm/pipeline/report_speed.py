@@ -23,8 +23,8 @@ FIRST = {
 REBUILD = {
     "make quick": "everything at a twentieth of the replications, under `figures/quick`",
     "make figures": "everything at paper scale",
-    "make site": "the site, `site/index.html`, from the committed figures",
     "make notebooks": "a walk through each paper, as pages under `site/notebooks`",
+    "make site": "the site, `site/index.html`, from the committed figures; notebooks included",
     "make test": "linters, types and tests, from an empty cache of compiled kernels",
 }
 #: Microseconds beyond which simulating is tedious: a million pulls, or a thousand runs, take a
