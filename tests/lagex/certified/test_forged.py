@@ -41,7 +41,7 @@ def mutate(data: dict, rng: random.Random) -> None:
     place, key = rng.choice(inside) if inside and rng.random() < 0.8 else (data, field)
     old: Any = place.get(key) if isinstance(place, dict) else place[key]
     kind = rng.randrange(8)
-    if kind == 0 and type(old) in (int, float):
+    if kind == 0 and type(old) in (int, float) and abs(old) < 1e300:
         place[key] = type(old)(old * rng.choice(FACTORS))
     elif kind == 1:
         place[key] = [old] * rng.randrange(3)
