@@ -386,14 +386,14 @@ def watched(command: str, folder: Path, environ: dict[str, str]) -> Spent:
     command fails.
     """
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    for patience in range(20, 0, -1):
+    busy = wall = 0.0
+    for _ in range(20):
         others, start = others_busy(), time.perf_counter()
         time.sleep(3.0)
-        others, wall = others_busy() - others, time.perf_counter() - start
-        if others <= OTHERS * wall:
+        busy, wall = others_busy() - others, time.perf_counter() - start
+        if busy <= OTHERS * wall:
             break
-        if patience == 1:
-            refuse_company(command, others, wall)
+    refuse_company(command, busy, wall)
     others, ours, start, peak = others_busy(), ours_busy(), time.perf_counter(), 0
     with subprocess.Popen(["sh", "-c", command], cwd=folder, env=environ) as process:
         tree = psutil.Process(process.pid)

@@ -366,7 +366,7 @@ def test_t_intervals_of_rounded_rewards_cover_those_before_rounding(told, level,
 
 
 def in_rounds(seed, rounds, drift, means=(0.0, 0.0), delta=0.1):
-    """Whether two arms are told apart, or one is called infeasible or feasible: all are at 0."""
+    """`Uniform` in rounds on two arms, whose means all change by `drift`."""
     s = Uniform(2, [1.0], constrained=0, delta=delta, rounds=True, seed=seed)
     rng = np.random.default_rng(seed)
     for t in range(2 * rounds):

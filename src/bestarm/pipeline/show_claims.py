@@ -3,6 +3,7 @@
 import math
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -43,15 +44,13 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
     if not path.is_file():
         raise InputError(f"{path}: is not here; claims are shown in a checkout, or after a build")
     table = pd.read_csv(path, keep_default_na=False, na_values={"ours": [""], "ratio": [""]})
+    for column, wanted in {"paper": paper, "id": id}.items():
+        table = table[table[column] == wanted] if wanted else table
+    table = table[table.verdict.str.startswith(verdict or "")]
     shown = 0
     for (of, claim_id), rows in groups(table, "paper", "id"):
         claim = claims_of(of)[claim_id]
-        if (
-            (paper and of != paper)
-            or (target and target not in targets_of(claim))
-            or (id and claim_id != id)
-            or (verdict and not rows.verdict.iloc[0].startswith(verdict))
-        ):
+        if target and target not in targets_of(claim):
             continue
         print("\n".join(described(of, claim, rows, all_readings=bool(id))), end="\n\n")
         shown += 1
@@ -60,15 +59,11 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
         raise InputError(f"{' '.join([name or 'all papers', *asked])}: there is no such claim")
 
 
-_KNOWN: dict[str, dict[str, Claim]] = {}
-
-
+@cache
 def claims_of(paper: str) -> dict[str, Claim]:
     """A paper's claims by id."""
-    if paper not in _KNOWN:
-        ledger = read_ledger(data_folder() / f"claims/{paper}.yaml")
-        _KNOWN[paper] = {claim.id: claim for claim in ledger.claims}
-    return _KNOWN[paper]
+    ledger = read_ledger(data_folder() / f"claims/{paper}.yaml")
+    return {claim.id: claim for claim in ledger.claims}
 
 
 def targets_of(claim: Claim) -> list[str]:
