@@ -173,18 +173,16 @@ class _Baics(Monitored, AskTell[Pair]):
         """The reading. Raises InputError if there is none, or it needs a sigma that is unknown."""
         name, readings = type(self).__name__, READINGS[self._name]
         wanted = readings.default if reading is None else reading
-        if self._worst:
-            fitting = [key for key, rule in readings.items() if rule.stopping == MIXTURE]
-            if reading is None and fitting:
+        unknown = isinstance(sigma, str) and sigma == "unknown"
+        for asked, stopping, otherwise in (
+            (self._worst, MIXTURE, "missing: cannot be worst"),
+            (unknown, UNKNOWN, "sigma: must be known"),
+        ):
+            fitting = [key for key, rule in readings.items() if rule.stopping == stopping]
+            if asked and reading is None and fitting:
                 wanted = fitting[-1]
-            if wanted not in fitting:
-                raise InputError(f"{name}: missing: cannot be worst under reading {short(wanted)}")
-        if isinstance(sigma, str) and sigma == "unknown":
-            fitting = [key for key, rule in readings.items() if rule.stopping == UNKNOWN]
-            if reading is None and fitting:
-                wanted = fitting[0]
-            if wanted not in fitting:
-                raise InputError(f"{name}: sigma: must be known under reading {short(wanted)}")
+            if asked and wanted not in fitting:
+                raise InputError(f"{name}: {otherwise} under reading {short(wanted)}")
         return readings.chosen(wanted, f"{name}: reading")
 
     def _check_sigma(self, sigma: Any, rule: Reading) -> None:
@@ -257,9 +255,7 @@ class _Baics(Monitored, AskTell[Pair]):
     @property
     def means(self) -> np.ndarray:
         """(K, L) empirical means, 0 where there is no pull yet."""
-        told = self._state.pulls > 0
-        if self._in_rounds and not self._state.rounds[0]:
-            return np.zeros_like(self._state.means)
+        told = (self._state.rounds if self._in_rounds else self._state.pulls) > 0
         return np.where(told, self._state.means * self._sigma + self._floor, 0.0)
 
     @property

@@ -243,16 +243,16 @@ class AskTell(Recorded, Generic[Arm]):
         if self._window is not None and not self._done:
             for id, index, values in self._window.due(self._now):
                 self._outstanding.pop(id, None)
-                self._count(index, values)
+                self._count(index, values, self._observation(index, *values))
                 if self._done:
                     self._late += self._window.told()
                     return
 
-    def _count(self, index: int, values: tuple[float, ...]) -> None:
+    def _count(self, index: int, values: tuple[float, ...], observation: Any) -> None:
         """Observe what a pull gave, and evaluate the stopping rule."""
         pulls, sums = self._totals.get(index, (0, 0.0))
         self._totals[index] = pulls + self._pulls_of(values), sums + np.array(values)
-        self._done = self._update(index, self._observation(index, *values))
+        self._done = self._update(index, observation)
 
     def _trials(self, n: int, *given: Any, at: float | None = None) -> list[Trial[Arm]]:
         """At most n new trials; `given` is passed on to `_choose`."""
@@ -295,8 +295,7 @@ class AskTell(Recorded, Generic[Arm]):
         trial: Trial[Arm] = Trial(self._asked, self._label(index))
         self._outstanding[trial.id] = index
         if self._window is not None:
-            since = float(trial.id) if self._clock is None else self._clock
-            self._window.add(trial.id, index, since)
+            self._window.add(trial.id, index, self._now)
         self._asked += 1
         self.history.append(Event("ask", trial.id, trial.arm, given))
         return trial
@@ -330,7 +329,7 @@ class AskTell(Recorded, Generic[Arm]):
         """
         id, index = self._meant(arm)
         values = tuple(map(finite, told))
-        self._observation(index, *values)
+        observation = self._observation(index, *values)
         pulls = self._pulls_of(values)
         for place, value in enumerate(values):
             observed(value, "costs" if place else "reward", pulls)
@@ -339,7 +338,8 @@ class AskTell(Recorded, Generic[Arm]):
         if self._window is not None and id < 0:
             raise ValueError(f"arm must be a trial with a window, as ask(n) gives them, got {arm}")
         ids = [id] if isinstance(arm, Trial) else self._oldest(index, pulls)
-        wanted = self._done or self._wanted(index, ids, pulls)
+        waits = self._window is not None  # until it is its turn
+        wanted = self._done or waits or self._wanted(index, ids, pulls)
         self._set_clock(at)
         for one in ids:
             self._outstanding.pop(one, None)
@@ -349,12 +349,10 @@ class AskTell(Recorded, Generic[Arm]):
         in_time = self._window is None or self._window.settle(id, values, self._now)
         if self._done or not in_time:
             self._late += 1
-        elif self._window is not None:
-            pass  # it counts when it is its turn
-        elif wanted:
-            self._count(index, values)
-        else:
+        elif not wanted:
             self._kept_out[index] = self._kept_out.get(index, 0) + pulls
+        elif self._window is None:
+            self._count(index, values, observation)
         self._count_due()
 
     def _wanted(self, index: int, ids: list[int], pulls: int) -> bool:
