@@ -177,7 +177,12 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    strategy, rules, world, cap = steps(instance, cell)
+    return replication_of(steps(instance, cell))
+
+
+def replication_of(parts: Steps) -> Callable[[Streams], Outcome]:
+    """The same of any steps whose state has a clock, an answer and pulls as this paper's have."""
+    strategy, rules, world, cap = parts
     play = strategy.play
 
     def replicate(streams: Streams) -> Outcome:

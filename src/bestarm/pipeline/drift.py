@@ -6,6 +6,7 @@ python -m bestarm.pipeline.drift --out data/drift/errors.csv
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,15 @@ import pandas as pd
 
 from bestarm.baics.novelty import boost_after, with_novelty
 from bestarm.baics.rounds import InRounds
-from bestarm.baics.strategies import Outcome
+from bestarm.baics.strategies import replication_of
 from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.common.paper import Cell
 from bestarm.core.files import write_text
-from bestarm.core.noise import shifts
-from bestarm.core.status import Status
-from bestarm.core.strategy import NO_CAP, Strategy
+from bestarm.core.noise import Disturbed, shifts
+from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams
-from bestarm.linear.least_squares import make_fit, refit
-from bestarm.linear.strategies import outcome
+from bestarm.linear.phased import Phases, Plan
+from bestarm.linear.strategies import prepare_phased
 from bestarm.pipeline import registry
 from bestarm.pipeline.assumptions import (
     BY_PULL,
@@ -61,47 +61,51 @@ def of_novelty(case: Case, strategy: str, runs: int) -> dict[str, Any]:
     pull = with_novelty(steps.pull, *world.means.shape)
     steps = replace(steps, name=f"{steps.name} novelty", pull=pull, cache=False)
 
-    def replicate(streams: Streams) -> Outcome:
-        state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
-        return outcome_of(state, stopped)
-
+    replicate = replication_of(Steps(steps, rules, world, cap))
     return row(case, instance, strategy, replicate, NOVELTY, runs, {})
 
 
-def in_phases(case: Case, strategy: str, change: str, runs: int) -> dict[str, Any]:
-    """A row: XY-Adaptive or RAGE, which pull in phases.
+class ChangingPhases:
+    """Phases, and in place of a generator the noise of an arm's sum while means change.
 
     A phase pulls the arm that lacks most pulls (`Phased.choose`), so the order of its pulls, and
-    how much means have changed by each, is known before; the noise of an arm's sum is one draw.
+    how much means have changed by each, is known before; the rest of an arm's sum is one draw.
     """
+
+    def __init__(self, phases: Phases, noise: Disturbed) -> None:
+        self._phases, self._noise, self.start = phases, noise, phases.start
+        self.survivors = phases.survivors
+
+    def plan(self, phase: int, active: np.ndarray, reached: float, most: int) -> Plan:
+        plan = self._phases.plan(phase, active, reached, most)
+        self._counts = plan.counts.astype(int)
+        return plan
+
+    def standard_normal(self, n_arms: int) -> np.ndarray:
+        """(n_arms,) the sums of the phase, less means, over the roots of their numbers of pulls."""
+        arms = np.repeat(np.arange(n_arms), self._counts)
+        left = np.concatenate([np.arange(n, 0, -1) for n in self._counts])
+        arms = arms[np.lexsort((arms, -left))]
+        changes = np.bincount(arms, shifts(self._noise, arms.size), n_arms)
+        self._noise.drawn[0] += arms.size
+        roots = np.sqrt(np.maximum(self._counts, 1))
+        return self._noise.generator.standard_normal(n_arms) + changes / roots
+
+
+def in_phases(case: Case, strategy: str, change: str, runs: int) -> dict[str, Any]:
+    """A row: XY-Adaptive or RAGE, which pull in phases."""
     paper = registry.PAPERS[case.paper]
-    instance: Any = paper.problems.instances()[case.instance]
+    instance = paper.problems.instances()[case.instance]
     reading = paper.simulation.readings[strategy].default
     assert paper.simulation.steps is not None
     steps = paper.simulation.steps(instance, Cell(case.instance, strategy, case.setting, reading))
-    phases, means, cap = steps.rules.phases, steps.world.means, steps.cap
 
     def replicate(streams: Streams) -> Any:
         noise: Any = streams.environment
-        active, pulls = np.ones(means.size, np.bool_), np.zeros(means.size)
-        fit, reached, phase, complete = make_fit(steps.rules.arms, 0.0), phases.start, 0, True
-        while active.sum() > 1 and complete:
-            phase += 1
-            plan = phases.plan(phase, active, reached, cap - int(pulls.sum()))
-            pulls, reached, complete = pulls + plan.counts, plan.reached, plan.complete
-            if complete:
-                counts = plan.counts.astype(int)
-                arms = np.repeat(np.arange(means.size), counts)
-                left = np.concatenate([np.arange(n, 0, -1) for n in counts])
-                arms = arms[np.lexsort((arms, -left))]
-                change_sums = np.bincount(arms, shifts(noise, arms.size), means.size)
-                noise.drawn[0] += arms.size
-                fit.counts[:] = plan.counts
-                normals = noise.generator.standard_normal(means.size)
-                fit.sums[:] = counts * means + change_sums + np.sqrt(counts) * normals
-                refit(fit)
-                active = phases.survivors(fit, phase, active, int(pulls.sum()))
-        return outcome(fit, pulls, complete, active)
+        changing: Any = ChangingPhases(steps.rules.phases, noise)
+        rules = steps.rules._replace(phases=changing)
+        play: Any = prepare_phased(rules, steps.world, steps.cap)
+        return play(SimpleNamespace(environment=changing))
 
     return row(case, instance, strategy, replicate, change, runs, CHANGES[change])
 
@@ -124,21 +128,8 @@ def in_rounds(case: Case, change: str, runs: int) -> dict[str, Any]:
 
     steps = Strategy("rounds", rounds.start, rounds.done, rounds.choose, rounds.observe, pull)
 
-    def replicate(streams: Streams) -> Outcome:
-        state = rounds.start(rules)
-        stopped = steps.resume(
-            world, rules, state, cap or NO_CAP, streams.environment, streams.coins
-        )
-        return outcome_of(state, stopped)
-
+    replicate = replication_of(Steps(steps, rules, world, cap or NO_CAP))
     return row(case, instance, ROUNDS, replicate, change, runs, CHANGES.get(change, {}))
-
-
-def outcome_of(state: Any, stopped: bool) -> Outcome:
-    """The outcome of a run of BAICS."""
-    status = Status.STOPPED if stopped else Status.CAPPED
-    answer, pulls = int(state.answer[0]) + 1, state.pulls.ravel().astype(np.int64)
-    return Outcome(int(state.clock[0]), answer, int(status), pulls)
 
 
 def jobs() -> list[Job]:

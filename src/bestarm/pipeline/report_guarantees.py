@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -91,30 +92,34 @@ HEADINGS = {
 def assumption_table(root: Path) -> str:
     """Wrong answers of every strategy by what does not hold, from the kept table."""
     kept = pd.read_csv(root / "data/assumptions/errors.csv")
-    rows = []
-    for case, some in groups(
-        kept[kept.noise.isin(list(HEADINGS))], "paper", "instance", "strategy"
-    ):
-        wrong = {row.noise: row for row in lines(some)}
-        shown = {head: _wrong(wrong[name]) for name, head in HEADINGS.items()}
-        first = dict(zip(("paper", "instance", "strategy"), case, strict=True))
-        runs, promised = wrong["as assumed"].runs, wrong["as assumed"].delta
-        told = {"δ": "–" if np.isnan(promised) else f"{promised:g}", "runs": f"{runs:,}"}
-        rows.append({**first, **told, **shown})
-    return markdown(pd.DataFrame(rows))
+
+    def about(row: Any) -> dict[str, str]:
+        return {"δ": "–" if np.isnan(row.delta) else f"{row.delta:g}", "runs": f"{row.runs:,}"}
+
+    return _by_noise(kept[kept.noise.isin(list(HEADINGS))], HEADINGS, about)
 
 
 def drift_table(root: Path) -> str:
     """Wrong answers by how means change, and pulls if they do not, from the kept table."""
-    kept, rows = pd.read_csv(root / "data/drift/errors.csv"), []
+    kept = pd.read_csv(root / "data/drift/errors.csv")
+    changes = ("as assumed", "weekdays", "trend", "novelty")
+
+    def about(row: Any) -> dict[str, str]:
+        return {"runs": f"{row.runs:,}", "median pulls": number(row.median)}
+
+    return _by_noise(kept, dict(zip(changes, changes, strict=True)), about)
+
+
+def _by_noise(
+    kept: pd.DataFrame, headings: dict[str, str], about: Callable[[Any], dict[str, str]]
+) -> str:
+    """A line per strategy: `about` its runs as assumed, and wrong answers by noise."""
+    rows = []
     for case, runs in groups(kept, "paper", "instance", "strategy"):
         by = {row.noise: row for row in lines(runs)}
-        changes = ("as assumed", "weekdays", "trend", "novelty")
-        wrong = {name: _wrong(by[name]) if name in by else "–" for name in changes}
-        still = by["as assumed"]
         first = dict(zip(("paper", "instance", "strategy"), case, strict=True))
-        counts = {"runs": f"{still.runs:,}", "median pulls": number(still.median)}
-        rows.append({**first, **counts, **wrong})
+        wrong = {head: _wrong(by[name]) if name in by else "–" for name, head in headings.items()}
+        rows.append({**first, **about(by["as assumed"]), **wrong})
     return markdown(pd.DataFrame(rows))
 
 
