@@ -121,7 +121,8 @@ def test_list_says_what_is_proven_and_what_is_refuted_by_how_much(root):
 def test_claims_have_their_readings_and_the_command_that_checks_them(root):
     out = bestarm("claims", "linear/readings", cwd=root).out
     assert all(len(line) <= 80 for line in out.splitlines())
-    assert "linear fig5-budget-g: " in out
+    assert "linear fig5-budget-g: compatible (1*logK+two-step)" in out
+    assert "more than 3,000,000: differs" in out
     assert "Figure 5: G needs 140,075 pulls on average at d = 5." in out
     assert "more: --id fig5-budget-g shows all" in out
     assert "check: bestarm verify linear/readings" in out
@@ -131,10 +132,10 @@ def test_claims_have_their_readings_and_the_command_that_checks_them(root):
 
 
 def test_claims_by_verdict_are_those_of_the_table(root):
-    out = bestarm("claims", "baics", "--verdict", "agrees as", cwd=root).out
+    out = bestarm("claims", "baics", "--verdict", "confirmed by the", cwd=root).out
     kept = pd.read_csv(root / "figures/claims.csv").drop_duplicates(["paper", "id"])
-    kept = kept.query("paper == 'baics' and verdict == 'agrees as written'")
-    assert out.count(": agrees as written\n") == len(kept) > 0
+    kept = kept.query("paper == 'baics' and verdict == 'confirmed by the text'")
+    assert out.count(": confirmed by the text\n") == len(kept) > 0
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_claims_by_verdict_are_those_of_the_table(root):
     [
         (("nobody",), "paper must be one of baics"),
         (("baics/none",), "target must be one of "),
-        (("--verdict", "fine"), "must begin as one of: agrees as written"),
+        (("--verdict", "fine"), "must begin as one of: confirmed by the text"),
         (("baics", "--id", "none"), "baics --id none: there is no such claim"),
     ],
 )
@@ -370,7 +371,7 @@ def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):
     refused(bestarm(*shard, "none", 0, bad, *rest), "none: baics has none of that name")
     refused(bestarm(*shard, "example1", 0, bad, *rest), bad, "is not a file of baics's instances")
     refused(bestarm(*shard, "example1", 0, tmp_path / "no", *rest), "no: No such file")
-    files = ("--figures", "x", "--headline", "y", "--scorecard", "z", *out)
+    files = ("--figures", "x", "--headline", "y", "--scorecard", "z", "--results", "r", *out)
     refused(bestarm("workflow", "claims", bad, *files), "one of baics")
     assert list(tmp_path.iterdir()) == [bad]
 

@@ -15,6 +15,7 @@ from bestarm.pipeline import prose
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.registry import PAPERS
 from bestarm.pipeline.shard import simulate_cell
+from bestarm.pipeline.verdicts import BY_TEXT
 
 
 def simulate(instance: Any, cells: Iterable[Cell], runs: int) -> pd.DataFrame:
@@ -84,7 +85,8 @@ def kept_verdicts(paper: str, *beginnings: str) -> Markdown:
         raise ValueError(f"no claim of {paper} in {path} begins with {', '.join(unknown)}")
     claims = claims[claims.id.str.startswith(beginnings)]
     link = f"[{{}}](../site/{paper}.html#claim-{{}})".format
-    under = [f" (`{reading}`)" if reading else "" for reading in claims.under]
+    by_text = claims.verdict.eq(BY_TEXT) | claims.under.eq("")
+    under = claims.under.map(" (`{}`)".format).where(~by_text, "")
     shown = {
         "claim": list(map(link, claims.statement.str.replace("|", r"\|"), claims.id)),
         "printed": [prose.printed(number) or "–" for number in claims.published],

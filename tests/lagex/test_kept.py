@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import yaml
 
+from bestarm.common import arithmetic
 from bestarm.common.generate import Job
+from bestarm.core.inputs import InputError
 from bestarm.lagex import kept, program, program_runs
 from bestarm.lagex.problem import EASIER, instances, setup1
 from bestarm.pipeline.plan import describe_instances
@@ -69,7 +71,7 @@ def test_longest_runs_come_first_and_counts_fill_the_same_time():
 
 
 def test_more_runs_extend_a_table(monkeypatch, tmp_path):
-    """What is there from the same code is kept, and only what is missing is run.
+    """What is there of the same law is kept, and only what is missing is run.
 
     A run is replaced by its number of pulls.
     """
@@ -79,9 +81,9 @@ def test_more_runs_extend_a_table(monkeypatch, tmp_path):
 
     def job(*run):
         asked.append(run[:3])
-        name, work, arguments, code = whole_job(*run)
+        name, work, arguments, law = whole_job(*run)
         assert (work, arguments) == (program.simulate, program_runs.arguments_of(*run[:3]))
-        return Job(name, dict, ([("tau", 10 + run[2])],), code)
+        return Job(name, dict, ([("tau", 10 + run[2])],), law)
 
     whole_job = program_runs.job
     monkeypatch.setattr(program_runs, "job", job)
@@ -93,9 +95,16 @@ def test_more_runs_extend_a_table(monkeypatch, tmp_path):
     monkeypatch.setattr(program_runs, "wanted", lambda: quick)
     program_runs.make(out, 1)
     assert asked == quick
-    code = yaml.safe_load(out.with_name("provenance.yaml").read_text())["code"]
-    assert program_runs.kept(out, code).tau.tolist() == [10, 11]
-    assert program_runs.kept(out, "another").empty
+    law = yaml.safe_load(out.with_name("provenance.yaml").read_text())["law"]
+    assert program_runs.kept(out, law).tau.tolist() == [10, 11]
+    assert program_runs.kept(out, law + 1).empty
+
+
+def test_runs_are_made_in_the_arithmetic_of_the_kept_ones_only(monkeypatch):
+    """Another one gives other runs: one of CGE-WLag ends after 1,099 rounds instead of 189."""
+    monkeypatch.setattr(arithmetic, "AT_START", {"OMP_NUM_THREADS": "2"})
+    with pytest.raises(InputError, match="OMP_NUM_THREADS must be 1"):
+        program.simulate("Uniform", setup1(EASIER).name, 0.01, 10, 1, 0)
 
 
 def test_shares_of_recorded_rounds():

@@ -9,7 +9,7 @@ from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import Estimate
 from bestarm.pipeline.claims import Ledger, Tables
-from bestarm.pipeline.verdicts import judge
+from bestarm.pipeline.verdicts import BY_READING, judge
 
 SETTING = {"delta": 0.1}
 TIME = "mean_stopping_time"
@@ -58,9 +58,10 @@ def judged(claims, tables, published=None, margins=1.0, **ledger):
 
 
 def verdict(one, tables, published=None, **ledger):
-    """The verdict on one claim, and the reading it rests on."""
+    """The verdict on one claim; of one that a named reading confirms, the reading too."""
     result = judged(one, tables, published, **ledger)["c"]
-    return (result.verdict, result.under) if result.under else result.verdict
+    named = result.verdict == BY_READING
+    return (result.verdict, result.under) if named else result.verdict
 
 
 def outcomes(one, tables, published=None, **ledger):

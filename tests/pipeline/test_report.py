@@ -1,5 +1,6 @@
 """The computed parts of pages, and that what the findings say of the ledger is so."""
 
+import math
 import re
 
 import pandas as pd
@@ -10,6 +11,9 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.findings import PLACE, as_markdown, bars, filled, read_findings
 from bestarm.pipeline.report import INLINE, PAGES, fill, read_ledger
 from bestarm.pipeline.report_speed import (
+    FIRST,
+    INSTALL,
+    REBUILD,
     command_table,
     growth_table,
     import_table,
@@ -22,22 +26,34 @@ from bestarm.pipeline.report_speed import (
 from bestarm.pipeline.report_verdicts import (
     MOST_READINGS,
     differs_table,
-    headline_text,
+    headline_sentence,
+    kind_table,
+    result_table,
     settle_table,
     verdict_table,
 )
-from bestarm.pipeline.scoreboard import headline
+from bestarm.pipeline.scoreboard import (
+    COARSE,
+    DIFFERS_ALL,
+    FROM_READING,
+    NOT_FIXED,
+    STANDINGS,
+    headline,
+    results,
+)
 from bestarm.pipeline.verdicts import (
-    AS_WRITTEN,
-    CANNOT_TELL,
+    ALL_DIFFER,
+    BY_READING,
+    BY_TEXT,
+    COMPATIBLE,
     NOT_TESTABLE,
-    OTHER_READING,
     VERDICTS,
 )
 
 
-def ledger(readings: int, agreeing: int) -> pd.DataFrame:
-    """One number that its first reading does not give, and reading `agreeing` does."""
+def ledger(readings: int, confirmed: int) -> pd.DataFrame:
+    """One number that its first reading does not give, and reading `confirmed` does."""
+    nothing = {"low": None, "high": None, "value": None, "n": 0}
     return pd.DataFrame(
         [
             {
@@ -48,35 +64,74 @@ def ledger(readings: int, agreeing: int) -> pd.DataFrame:
                 "published": "147620",
                 "reading": f"r{k}",
                 "ours": k,
+                "at_least": False,
                 "low": k - 1,
                 "high": k + 1,
                 "n": 100,
-                "outcome": "agrees" if k == agreeing else "differs",
+                "known_to": 0.1,
+                "close": None,
+                "outcome": "confirmed" if k == confirmed else "differs",
                 "reason": None,
-                "verdict": OTHER_READING,
-                "under": f"r{agreeing}",
+                "verdict": BY_READING,
+                "basis": "text",
+                "under": f"r{confirmed}",
+                "program": "not released",
+                **{f"program_{name}": value for name, value in nothing.items()},
             }
             for k in range(readings)
         ]
     )
 
 
-def test_few_readings_are_all_shown():
-    text = differs_table(ledger(MOST_READINGS, 2), "p")
-    assert all(f"r{k} " in text for k in range(MOST_READINGS))
+def test_of_a_number_the_first_reading_and_the_nearest_are_shown():
+    text = differs_table(ledger(90, 57), "p")
+    assert "`r0` 0 [-1, 1]: differs | `r57` 57 [56, 58]: confirmed" in text
+    assert "`r1`" not in text
     assert "147620" in text
 
 
-def test_of_many_readings_the_first_and_the_agreeing_are_shown():
-    text = differs_table(ledger(90, 57), "p")
-    assert "r0 0 [-1, 1] differs" in text
-    assert "r57 57 [56, 58] agrees" in text
-    assert "r1 " not in text
-    assert f"{OTHER_READING}: `r57`" in text
+def test_readings_that_are_compatible_too_are_named_and_counted():
+    many = ledger(20, 3).assign(outcome="compatible")
+    text = differs_table(many, "p")
+    assert "`r3` 3 [2, 4]: compatible, known to ± 10%" in text
+    assert f"`r1`, `r2`, `r4`, `r5`, `r6`, `r7`, {18 - MOST_READINGS} more" in text
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"program": "not released"}, "| not released |"),
+        ({"program": "too few runs"}, "| not run |"),
+        ({"program": "too few runs", "program_n": 3.0}, "| too few runs (3 runs) |"),
+        (
+            {"program": "compatible", "program_n": 60.0, "program_value": 15.0,
+             "program_low": 12.0, "program_high": 20.0},
+            "| 15 [12, 20], 60 runs: compatible |",
+        ),
+        (
+            {"program": "too few runs", "program_n": 7.0, "program_value": 15.0,
+             "program_low": 5.0, "program_high": 40.0},
+            "| 15 [5, 40], 7 runs: too few runs, its ends a factor 8 apart |",
+        ),
+        (
+            {"program": "too few runs", "program_n": 7.0,
+             "program_low": 5.0, "program_high": math.inf},
+            "| beyond the cap [5, ∞], 7 runs: too few runs |",
+        ),
+    ],
+)  # fmt: skip
+def test_the_programs_value_is_always_shown(fields, said):
+    nan = dict.fromkeys(("program_low", "program_high", "program_value"), math.nan)
+    assert said in differs_table(ledger(2, 1).assign(**nan | {"program_n": 0.0} | fields), "p")
+
+
+def test_a_mean_over_capped_runs_is_never_a_bare_cap():
+    capped = ledger(2, 1).assign(at_least=True, ours=3e6, low=3e6, high=3e6)
+    assert "`r0` more than 3,000,000: differs" in differs_table(capped, "p")
 
 
 def test_what_would_settle_a_claim_names_the_runs():
-    open_ = ledger(2, 5).assign(verdict=CANNOT_TELL, reason=["ours", "published"])
+    open_ = ledger(2, 5).assign(verdict=COMPATIBLE, reason=["ours", "published"])
     text = settle_table(open_.assign(runs_needed=[2500.0, None]), "p")
     assert "2,500 runs of ours instead of 100; the paper's own sample" in text
     assert settle_table(ledger(2, 1), "p") == "Nothing is open."
@@ -92,24 +147,38 @@ def totals(**counts) -> pd.DataFrame:
     return headline({1.0: pd.DataFrame(rows)})
 
 
-def test_the_headline_speaks_of_numbers_first_and_counts_them_all():
+def results_of(**counts) -> pd.DataFrame:
+    """Results of two numbers each, so many in each standing."""
+    rows = [
+        {"paper": "lagex", "standing": standing, "numbers": 2, "known_to": 0.1 * (k + 1)}
+        for standing, count in counts.items()
+        for k in range(count)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_the_headline_counts_all_results_in_its_order():
+    counts = dict(zip(STANDINGS, (0, 2, 2, 4, 5, 6, 7), strict=True))
+    said = headline_sentence(results_of(**counts))
+    assert said.startswith("Of 19 published results that can be tested, none replicates from")
+    assert "2 from a named reading" in said
+    assert "4 lie inside the interval of the authors' released program" in said
+    assert "The other 11 differ" in said
+    table = result_table(results_of(**counts)).splitlines()
+    assert [line.split("|")[1].strip() for line in table[2:]] == list(STANDINGS)
+    assert "2 (± 10 to 20%)" in table[4]
+    assert table[-1].endswith("| 7 | 7 | 14 |")
+
+
+def test_claims_of_each_kind_are_counted_by_verdict():
     counts = dict(zip(VERDICTS, (1, 2, 0, 4, 5, 6), strict=True))
-    text = " ".join(headline_text(totals(**counts), real_like()).split())
-    assert text.startswith(
-        "**Of 12 published numbers that can be tested 1 agrees as written, 2 under another "
-        "reading, none only under a reading that breaks its own promise, 4 differ under every "
-        "reading we tried, and 5 cannot be told. 6 more cannot be tested.** | claims | "
-    )
+    text = kind_table(totals(**counts))
     assert "| published numbers | 1 | 2 | 0 | 4 | 5 | 6 |" in text
     assert "| orderings and trends | 0 | 0 | 0 | 0 | 0 | 0 |" in text
 
 
-def real_like() -> pd.DataFrame:
-    return ledger(2, 1)
-
-
 def test_the_table_of_verdicts_has_a_line_per_paper_and_kind():
-    counts = {AS_WRITTEN: 3, NOT_TESTABLE: 1}
+    counts = {BY_TEXT: 3, NOT_TESTABLE: 1}
     *_, line = verdict_table(totals(**counts)).splitlines()
     assert line == "| p | number | 4 | 3 | 0 | 0 | 0 | 0 | 1 |"
 
@@ -195,11 +264,14 @@ def test_no_published_number_is_typed(root):
 
 
 def test_the_first_paragraph_of_the_readme_holds(real):
-    """Most orderings agree under some reading, most published numbers under none."""
+    """Most orderings are confirmed; of results some are, some are open, others are not fixed."""
     verdicts = real.drop_duplicates(["paper", "id"])
-    verdicts = verdicts[verdicts.verdict != NOT_TESTABLE]
-    agree = verdicts.verdict.isin([AS_WRITTEN, OTHER_READING]).groupby(verdicts.kind).mean()
-    assert agree["ordering"] > 0.5 > agree["number"]
+    verdicts = verdicts[verdicts.verdict.ne(NOT_TESTABLE) & verdicts.kind.eq("ordering")]
+    assert verdicts.verdict.isin([BY_TEXT, BY_READING]).mean() > 0.5
+    standings = results(real).standing.value_counts()
+    assert standings[FROM_READING] > 1
+    assert standings[COARSE] > 1
+    assert standings[NOT_FIXED] > standings[DIFFERS_ALL]
 
 
 def test_measured_commands_have_their_costs_and_others_a_dash():
@@ -216,27 +288,37 @@ def test_measured_commands_have_their_costs_and_others_a_dash():
     assert table[-1] == "Machine: M."
 
 
+@pytest.mark.parametrize("command", [*FIRST, *REBUILD, *INSTALL])
+def test_every_command_of_the_readme_has_been_measured(root, command):
+    """Time, processor time, memory and disk: README's tables have no dash."""
+    bench = pd.read_csv(root / "bench/bench.csv").set_index("measure")
+    (row,) = command_table(bench.reset_index(), {command: "it"}).splitlines()[2:3]
+    assert f"`{command}`" in row
+    assert "–" not in row.replace(command, "")
+
+
 def test_the_finding_on_baics_holds(real):
     """T-a-S fits one reading and not the other; the one that fits T-a-SCS breaks the bound."""
     tas = real[real.id == "table1-tas-time"].set_index("reading").outcome
-    assert tas.to_dict() == {"as-written": "differs", "no-half": "agrees"}
-    tascs = real[(real.id == "table1-tascs-time") & (real.outcome == "agrees")]
+    assert tas.to_dict() == {"as-written": "differs", "no-half": "confirmed"}
+    tascs = real[(real.id == "table1-tascs-time") & (real.outcome == "confirmed")]
     assert tascs.reading.tolist() == ["maximiser+no-half"]
     pac = real[real.id == "theorem-4.1-pac-mean"].set_index("reading").loc["maximiser+no-half"]
     assert pac.high < pac.than
 
 
 def test_the_finding_on_linear_bandits_holds(real):
-    """No budget surely agrees; near ones use three widths, refuted for three strategies."""
+    """No budget is confirmed; compatible ones use two widths, and XY-Oracle's fits none."""
     budgets = real[(real.paper == "linear") & real.id.str.startswith("fig5-budget-")]
-    assert "agrees" not in set(budgets.outcome)
-    near = budgets[(budgets.outcome == "cannot tell") & (budgets.reason != "capped")]
+    assert "confirmed" not in set(budgets.outcome)
+    near = budgets[(budgets.outcome == "compatible") & (budgets.reason != "capped")]
     widths = near.reading.str.partition("+")[0].groupby(near.id).agg(set)
-    assert len(set.union(*widths)) == 3
-    for strategy in ("g", "xy-oracle", "xy-adaptive"):
-        assert (near[near.id == f"fig5-budget-{strategy}"].validity == "refuted").all()
+    assert len(set.union(*widths)) == 2
+    assert "fig5-budget-xy-oracle" not in set(near.id)
     printed = budgets[budgets.reading == "2sqrt2*logn+argmin-max"].set_index("id")
-    assert printed.ours["fig5-budget-xy"] == 3_000_000
+    assert printed.low["fig5-budget-xy"] == 3_000_000
+    assert printed.at_least["fig5-budget-xy"]
+    assert (printed.outcome == "differs").all()
 
 
 def test_the_finding_on_lagex_holds(real):
@@ -244,7 +326,7 @@ def test_the_finding_on_lagex_holds(real):
     short = real[real.id == "fig5-possible"]
     assert short.part.iloc[0] == "LAGEX"
     assert short.ours.iloc[0] < short.than.iloc[0]
-    assert (short.verdict == "differs under every reading").all()
+    assert (short.verdict == ALL_DIFFER).all()
     first = real[(real.id == "fig7-lagex-first") & (real.reading == "as-written")]
     assert first.set_index("part").part_outcome["LATS"] == "differs"
     feasible = real[real.id.isin(["lemma2-feasible-lagex", "lemma2-feasible-lats"])]

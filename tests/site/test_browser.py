@@ -288,14 +288,17 @@ def test_a_canvas_follows_the_theme(open_page, site):
     assert dark[1] > 600
 
 
-def test_home_begins_with_what_differs_and_finds_claims(open_page):
+def test_home_shows_all_claims_below_their_legend_and_finds_some(open_page):
     page = open_page("index.html")
     shown = page.locator("#claims tbody tr:visible")
     total = page.locator("#claims tbody tr").count()
+    expect(shown).to_have_count(total)
+    legend, table = page.locator("#verdicts").bounding_box(), page.locator("#claims").bounding_box()
+    assert legend["y"] < table["y"]
+    page.locator("select[name=verdict]").select_option("differs")
     some = shown.count()
     assert 0 < some < total
-    count = page.locator(".filters output")
-    expect(count).to_have_text(f"{some} of {total} claims")
+    expect(page.locator(".filters output")).to_have_text(f"{some} of {total} claims")
     page.locator("select[name=verdict]").select_option("")
     expect(shown).to_have_count(total)
     page.locator("select[name=paper]").select_option("cbmai")

@@ -118,7 +118,8 @@ def pictures(figures, paper):
 
 def across_papers(figures):
     """What is made of all papers together: the ledger, its totals, and their pictures."""
-    yield from (f"{figures}/{name}.csv" for name in ("claims", "headline", "scorecard", "captions"))
+    tables = ("claims", "headline", "results", "scorecard", "captions")
+    yield from (f"{figures}/{name}.csv" for name in tables)
     yield from (f"{figures}/forest.{ending}" for ending in ("svg", "png", "pdf"))
     for paper in registry.PAPERS:
         yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf"))

@@ -44,6 +44,20 @@ rule drift:
         "python -m bestarm.pipeline.drift --out {output.table} --threads {threads} 2> {log}"
 
 
+rule verdict_rates:
+    output:
+        table="data/verdict-rates/rates.csv",
+        provenance="data/verdict-rates/provenance.yaml",
+    log:
+        "results/logs/data/verdict-rates.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.pipeline.verdict_rates --out {output.table} --threads {threads} 2> {log}"
+
+
 rule arena_cells:
     output:
         # The command reads the old tables, to keep rows that are up to date; so they are not deleted.

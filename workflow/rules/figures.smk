@@ -90,6 +90,11 @@ rule claims:
         headline=report(
             "{figures}/headline.csv", category=ACROSS, labels={"figure": "totals", "as": "table"}
         ),
+        results=report(
+            "{figures}/results.csv",
+            category=ACROSS,
+            labels={"figure": "independent results", "as": "table"},
+        ),
         scorecard=report(
             "{figures}/scorecard.csv",
             category=ACROSS,
@@ -105,7 +110,8 @@ rule claims:
         code=code_hash("bestarm.pipeline.scoreboard"),
     shell:
         "python -m bestarm workflow claims {input.ledgers} --figures {wildcards.figures}"
-        " --out {output.claims} --headline {output.headline} --scorecard {output.scorecard} 2> {log}"
+        " --out {output.claims} --headline {output.headline} --results {output.results}"
+        " --scorecard {output.scorecard} 2> {log}"
 
 
 rule forest:

@@ -15,12 +15,16 @@ from contextlib import contextmanager
 import numpy as np
 
 from bestarm.common.environment import environment
+from bestarm.core.inputs import InputError
 
 #: OpenBLAS's kernels for processors with AVX2.
 KERNELS = "Haswell"
 #: CPU features that numpy must not use: names or prefixes of names.
 BEYOND_AVX2 = ("X86_V4", "AVX512")
 NUMPY_SWITCH = "NPY_DISABLE_CPU_FEATURES"
+THREADS = "OMP_NUM_THREADS"
+#: What this process was started with; numpy reads it once.
+AT_START = {name: os.environ.get(name) for name in (THREADS, "OPENBLAS_CORETYPE", NUMPY_SWITCH)}
 
 
 def same_kernels() -> dict[str, str]:
@@ -36,5 +40,15 @@ def same_kernels() -> dict[str, str]:
 @contextmanager
 def same_bits() -> Iterator[None]:
     """Within the block, new processes compute with one thread and this arithmetic."""
-    with environment(OMP_NUM_THREADS="1", **same_kernels()):
+    with environment(**{THREADS: "1"}, **same_kernels()):
         yield
+
+
+def require_same_bits() -> None:
+    """Raise InputError unless this process was started with one thread and this arithmetic."""
+    for name, wanted in {THREADS: "1", **same_kernels()}.items():
+        if AT_START.get(name) != wanted:
+            raise InputError(
+                f"{name} must be {wanted} when the process starts, got {AT_START.get(name)}: "
+                "another arithmetic gives other runs"
+            )

@@ -222,6 +222,39 @@ def printed(ours: float, published: float, half_unit: float) -> Evidence:
     )
 
 
+def half_width(found: Evidence) -> float:
+    """Half the width of the 95% interval of a difference, rounding included, on its scale."""
+    return Z95 * (found.facing + found.away) / 2.0 + found.tolerance
+
+
+def is_close(found: Evidence) -> bool:
+    """Whether the whole 95% interval of a difference lies within the margin."""
+    return abs(found.difference) + found.tolerance + Z95 * found.away <= found.margin
+
+
+def power(found: Evidence, tests: int, level: float) -> float:
+    """P(both sides are confirmed to be the same) if they are the same, from their errors.
+
+    The difference is then normal around 0. It has to be so small that the equivalence test at 5%
+    divided by `tests` passes (Bonferroni, which Holm's method never falls below), and that the test
+    of difference at `level` does not reject.
+
+    Args:
+        found: what `same` says.
+        tests: over how many readings equivalence is corrected.
+        level: of the two-sided test of difference.
+    """
+    error = (found.facing + found.away) / 2.0
+    if not math.isfinite(error):
+        return 0.0
+    equivalent = found.margin - found.tolerance - special.ndtri(1.0 - 0.05 / tests) * error
+    not_different = found.tolerance + special.ndtri(1.0 - level / 2.0) * error
+    most = min(equivalent, not_different)
+    if most < 0.0:
+        return 0.0
+    return 1.0 if error == 0.0 else float(2.0 * special.ndtr(most / error) - 1.0)
+
+
 def resolution(found: Evidence) -> float:
     """The smallest difference detected with 80% power at level 5%, on the comparison's scale."""
     return (Z95 + Z_POWER) * found.facing + found.tolerance

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestarm.common.arithmetic import require_same_bits
 from bestarm.core.status import Status
 from bestarm.core.streams import stream_key, streams_of
 from bestarm.lagex.confidence import released_threshold
@@ -316,7 +317,12 @@ def run(
 def simulate(
     name: str, instance: str, delta: float, cap: int, seed: int, replication: int
 ) -> dict[str, Any]:
-    """A replication on an instance of the paper, as plain values."""
+    """A replication on an instance of the paper, as plain values.
+
+    Raises:
+        InputError: this process computes in another arithmetic than that of the kept runs.
+    """
+    require_same_bits()
     key = stream_key(seed, "lagex", "programs", instance, name)
     rng = streams_of(key, replication).environment
     found = run(name, instances()[instance].model, delta, cap, rng)

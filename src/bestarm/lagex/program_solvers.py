@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import sqrtm
-from scipy.optimize import linprog
 
 from bestarm.core.compile import jit
+from bestarm.lagex.highs import least
 from bestarm.lagex.slsqp import TOLERANCE, Minimum, Region, minimum, total
 
 #: Added to denominators.
@@ -83,10 +83,10 @@ def simplex_rows(k: int, *blocks: tuple[np.ndarray, np.ndarray]) -> tuple[np.nda
 def best_policy(means: np.ndarray, *constraints: tuple[np.ndarray, np.ndarray]) -> Vertex:
     """max mu^T pi  s.t. pi in simplex, A pi <= b, by dual simplex. Raises Failed if it is empty."""
     rows, limits = simplex_rows(means.size, *constraints)
-    found = linprog(-means, A_ub=rows, b_ub=limits, method="highs-ds")
-    if not found.success:
+    vertex = least(-means, rows, limits)
+    if vertex is None:
         raise Failed("no policy keeps the estimated constraints")
-    return Vertex(found.x, rows, limits, found.slack)  # pyright: ignore[reportArgumentType]
+    return Vertex(vertex.x, rows, limits, vertex.slacks)
 
 
 def neighbours_of(vertex: Vertex) -> np.ndarray:

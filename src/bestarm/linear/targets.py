@@ -4,6 +4,7 @@ from bestarm.common.paper import Target
 from bestarm.linear import tables
 
 READINGS = ("readings-static", "readings-phased", "readings-rebuilt", "readings-adaptive")
+READINGS += ("readings-more-runs",)
 CONES = {
     "shape": "`arm`, `theta`, `border` of two cones (a direction), or `confidence set` (a corner)",
     "name": "of the arm, the two arms whose cones meet, or the corner",

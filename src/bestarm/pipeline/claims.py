@@ -71,6 +71,7 @@ class Claim(Input):
     where: str
     kind: Literal["number", "ordering", "guarantee", "identity"]
     statement: str  # {published} stands for the published number
+    quote: str = ""  # the paper's words, where it has some; "…" stands for what is left out
     test: Literal["equals", "exact", "at_least", "at_most", "about", "never", "none"]
     row: RowOf | None = None
     published: RowOf | None = None  # where equals and exact find it; else as row
@@ -80,6 +81,8 @@ class Claim(Input):
     margin: PositiveFloat | None = None  # a factor above 1, or a difference of shares
     scale: Literal["factor", "difference"] | None = None
     group: str = ""  # numbers of one published row
+    result: str = ""  # what one experiment gives for one strategy; its group, if left out
+    same_number_as: str = ""  # another claim on the same published number, which counts for both
     substitute: bool = False  # ours is on another simulator or data
     as_written: bool = True  # whether the first reading is the paper's own text
     readings: Annotated[list[str | ReadingOf], Field(min_length=1)] | str = Field(
@@ -125,6 +128,17 @@ class Claim(Input):
             return self.scale == "difference"
         return self.row is not None and str(self.row.statistic).startswith(("prob_", "share_"))
 
+    @property
+    def independent_result(self) -> str:
+        """The result that it is a number of: one strategy in one environment."""
+        return self.result or self.group or self.id
+
+    def is_about(self, instances: list[str]) -> bool:
+        """Whether a row that it is tested on has an instance that begins with one of these."""
+        rows = [self.row, *self.over, *([self.than] if isinstance(self.than, RowOf) else [])]
+        names = [str(row.instance) for row in rows if row is not None and row.instance]
+        return any(name.startswith(tuple(instances)) for name in names)
+
     def margin_times(self, factor: float) -> float:
         """The margin, or a multiple of it, on the scale of the comparison."""
         if self.is_difference:
@@ -142,10 +156,30 @@ class Proof(Input):
     condition: str = ""  # of the runs, if it is not for all
 
 
+class Recovered(Input):
+    """What a paper does not print of its experiments, so that its text alone fixes no result."""
+
+    instances: list[str]  # how their names begin
+    kinds: list[Literal["number", "ordering", "guarantee", "identity"]]  # of the claims concerned
+    what: str  # is not printed
+    source: str  # from where it was recovered
+
+
+class ReleasedProgram(Input):
+    """The authors' program: which instances it has, and the rows of the runs made of it."""
+
+    instances: list[str]  # how the names of those that it was run on, or could be, begin
+    strategies: list[str]
+    row: RowOf | None = None  # None if there are no runs
+
+
 class Ledger(Input):
     """data/claims/PAPER.yaml."""
 
     claims: list[Claim]
+    sentence: str = ""  # what came out, for the headline
+    recovered: list[Recovered] = Field(default=[])
+    program: ReleasedProgram | None = None
     proven: list[Proof] = Field(default=[])
     lower_bounds: list[RowOf] = Field(
         default=[]
@@ -159,6 +193,8 @@ class Ledger(Input):
             raise ValueError(f"repeated id {repeated[0]}")
         groups: dict[str, Claim] = {}
         for claim in self.claims:
+            if claim.same_number_as and claim.same_number_as not in ids:
+                raise ValueError(f"{claim.id}: no claim is called {claim.same_number_as}")
             if isinstance(claim.readings, str) and claim.readings not in self.reading_sets:
                 raise ValueError(f"{claim.id}: no reading set is named {claim.readings}")
             first = groups.setdefault(claim.group, claim) if claim.group else claim
@@ -171,6 +207,14 @@ class Ledger(Input):
         named = claim.readings
         listed = self.reading_sets[named] if isinstance(named, str) else named
         return [one if isinstance(one, ReadingOf) else ReadingOf(name=one) for one in listed]
+
+    def recovered_for(self, claim: Claim) -> list[Recovered]:
+        """What the text leaves open of a claim's experiment."""
+        return [
+            part
+            for part in self.recovered
+            if claim.kind in part.kinds and claim.is_about(part.instances)
+        ]
 
     def names_of(self, claim: Claim) -> list[str]:
         return [reading.name for reading in self.readings_of(claim)]
@@ -186,6 +230,12 @@ class Published(NamedTuple):
     precision: str  # print, or plot
     cap: float  # at which the paper's runs stop; nan if they do not
     own_error: float  # standard error of its logarithm by the paper's own repetition; nan if none
+
+    @property
+    def rounding(self) -> float:
+        """By how much its logarithm may be off, by its rounding or its plot."""
+        part = self.half_unit / self.value if self.value else 1.0
+        return -math.log1p(-part) if part < 1.0 else math.inf
 
 
 def read_published(path: Path | str) -> pd.DataFrame:
@@ -222,6 +272,14 @@ class Tables:
         """
         return self._once(f"{reading} {row!r}", lambda: self._find(row, reading))
 
+    def find_if_there(self, row: RowOf) -> Any:
+        """The one row meant, which names its reading; None if there is none.
+
+        Raises InputError when there are several.
+        """
+        rows = self._rows(row, "")
+        return self.find(row, "") if rows else None
+
     def published(self, row: RowOf) -> Published:
         """The published number of a row. Raises InputError when there is none, or several."""
         return self._once(repr(row), lambda: self._find_published(row))
@@ -232,21 +290,25 @@ class Tables:
         return self._found[name]
 
     def _find(self, row: RowOf, reading: str) -> Any:
+        rows = self._rows(row, reading)
+        if len(rows) != 1:
+            wanted = _wanted(row, reading)
+            raise InputError(
+                f"claims: {len(rows)} rows of {row.target} match {wanted}, 1 is wanted"
+            )
+        return rows[0]
+
+    def _rows(self, row: RowOf, reading: str) -> list[Any]:
+        """All rows that are meant."""
         if row.target is None or row.target not in self.tables:
             raise InputError(f"claims name target {row.target}, which has no table")
-        wanted = row.model_dump(exclude={"target"}, exclude_none=True)
-        wanted.setdefault("reading", reading)
+        wanted = _wanted(row, reading)
         near = self._once(f"rows {row.target}", lambda: self._by_statistic(row.target))
-        found = [
+        return [
             line
             for line in near[wanted.get("statistic")]
             if all(_is_near(getattr(line, k), v, k) for k, v in wanted.items())
         ]
-        if len(found) != 1:
-            raise InputError(
-                f"claims: {len(found)} rows of {row.target} match {wanted}, 1 is wanted"
-            )
-        return found[0]
 
     def _by_statistic(self, target: str | None) -> dict[str | None, list]:
         """The rows of a table by their statistic; all of them under None."""
@@ -263,6 +325,13 @@ class Tables:
         if len(found) != 1:
             raise InputError(f"claims: {len(found)} published numbers match {wanted}, 1 is wanted")
         return Published(**{name: found.iloc[0][name] for name in Published._fields})
+
+
+def _wanted(row: RowOf, reading: str) -> dict[str, Any]:
+    """The columns of a row that is meant, with their values."""
+    wanted = row.model_dump(exclude={"target"}, exclude_none=True)
+    wanted.setdefault("reading", reading)
+    return wanted
 
 
 def _is_near(value: Any, wanted: Any, column: str) -> bool:

@@ -131,6 +131,7 @@ def claims(
     figures: Annotated[Path, typer.Option()],
     out: Out,
     headline: Annotated[Path, typer.Option(help="File to write: claims by kind and verdict.")],
+    results: Annotated[Path, typer.Option(help="File to write: independent results.")],
     scorecard: Annotated[Path, typer.Option(help="File to write: claims by reading.")],
 ) -> None:
     """Judge the claims of every paper (data/claims/PAPER.yaml) on the tables under a folder."""
@@ -156,6 +157,7 @@ def claims(
             parts[margins].append(found)
     judged = {margins: pd.concat(found) for margins, found in parts.items()}
     scoreboard.write(scoreboard.headline(judged), headline)
+    scoreboard.write(scoreboard.results(judged[1.0]), results)
     scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)
     write_ledger(judged[1.0], out)
 

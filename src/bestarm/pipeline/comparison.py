@@ -107,7 +107,7 @@ def _with_published(
         limit = tables.find(row.but(claim.bound), reading.name).value
         short = limit - published.value - published.half_unit
         below_bound = evidence.tail(short, theirs.raw.above) < 0.05
-    ratio, alone = _ratios(theirs.log, evidence.log_side(ours))
+    ratio, alone = _ratios(theirs.log, evidence.log_side(ours), published.rounding)
     return Comparison(
         part, ours, found, published=published, ratio=ratio, ratio_ours=alone,
         below_bound=below_bound,
@@ -121,8 +121,7 @@ def _number(claim: Claim, ours: Any, published: Published, margins: float) -> Ev
         mine, other, off = evidence.raw_side(ours), theirs.raw, published.half_unit
     else:
         mine, other = evidence.log_side(ours), theirs.log
-        part = published.half_unit / published.value if published.value else 1.0
-        off = -math.log1p(-part) if part < 1.0 else math.inf
+        off = published.rounding
     if mine is None or other is None or math.isinf(other.value):  # one of them is 0
         raw = evidence.same(evidence.raw_side(ours), theirs.raw, 0.0, published.half_unit)
         return raw._replace(support=1.0, margin=margin)
@@ -199,12 +198,17 @@ def _with_limit(claim: Claim, ours: Number, limit: float, margins: float) -> Evi
     return found._replace(**kept, reason=CAPPED)
 
 
-def _ratios(above: Side | None, below: Side | None) -> tuple[tuple, tuple]:
-    """above / below with its interval, and that interval with the error of `below` alone."""
+def _ratios(
+    above: Side | None, below: Side | None, rounding: float = 0.0
+) -> tuple[tuple[float, float, float], tuple[float, float]]:
+    """above / below with its interval, and that interval with the error of `below` alone.
+
+    Rounding of `above` widens the first interval.
+    """
     if above is None or below is None or not math.isfinite(above.value - below.value):
         return NOTHING, NOTHING[1:]
     middle = above.value - below.value
     down, up = math.hypot(above.below, below.above), math.hypot(above.above, below.below)
-    both = [math.exp(middle + Z95 * error) for error in (0.0, -down, up)]
-    alone = [math.exp(middle + Z95 * error) for error in (-below.above, below.below)]
-    return tuple(both), tuple(alone)
+    low, high = middle - Z95 * down - rounding, middle + Z95 * up + rounding
+    alone = math.exp(middle - Z95 * below.above), math.exp(middle + Z95 * below.below)
+    return (math.exp(middle), math.exp(low), math.exp(high)), alone

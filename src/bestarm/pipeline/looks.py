@@ -1,15 +1,15 @@
-"""How the six verdicts look, in pictures and on pages: told apart without colour."""
+"""How the six verdicts look, in pictures and on pages: each has a shape and a sign of its own."""
 
 from typing import Literal, NamedTuple
 
 from bestarm.common.looks import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from bestarm.pipeline.verdicts import (
     ALL_DIFFER,
-    AS_WRITTEN,
-    BROKEN_PROMISE,
-    CANNOT_TELL,
+    BY_READING,
+    BY_TEXT,
+    COMPATIBLE,
+    INCONCLUSIVE,
     NOT_TESTABLE,
-    OTHER_READING,
 )
 
 
@@ -26,20 +26,35 @@ class VerdictLook(NamedTuple):
 
 
 LOOKS = {
-    AS_WRITTEN: VerdictLook(
-        "written", "as written", "✓", GREEN, "o", "full", "The paper's own text gives it."
+    BY_TEXT: VerdictLook(
+        "written", "by the text", "✓", GREEN, "o", "full", "The paper's own text gives it."
     ),
-    OTHER_READING: VerdictLook(
-        "reading", "other reading", "◐", BLUE, "o", "left", "Another reading, which is named, does."
+    BY_READING: VerdictLook(
+        "reading",
+        "by a reading",
+        "◐",
+        BLUE,
+        "o",
+        "left",
+        "A reading gives it, which is named: of the text, or of what the text leaves open.",
     ),
-    BROKEN_PROMISE: VerdictLook(
-        "broken",
-        "broken promise",
-        "△",
+    COMPATIBLE: VerdictLook(
+        "compatible",
+        "compatible",
+        "○",
+        PURPLE,
+        "D",
+        "none",
+        "A number: the data exclude a reading no more than they confirm it.",
+    ),
+    INCONCLUSIVE: VerdictLook(
+        "unknown",
+        "inconclusive",
+        "?",
         ORANGE,
         "^",
         "none",
-        "Only a reading does that errs more often than it promises, or stops too soon to be right.",
+        "No number: runs show neither that it holds nor that it does not.",
     ),
     ALL_DIFFER: VerdictLook(
         "differs",
@@ -48,16 +63,7 @@ LOOKS = {
         VERMILION,
         "X",
         "full",
-        "It differs under every reading we tried.",
-    ),
-    CANNOT_TELL: VerdictLook(
-        "unknown",
-        "cannot tell",
-        "?",
-        PURPLE,
-        "D",
-        "none",
-        "Our runs, or the paper's, are too few to say; the ledger says whose.",
+        "The data exclude every reading that we tried.",
     ),
     NOT_TESTABLE: VerdictLook(
         "untestable",

@@ -15,13 +15,14 @@ from bestarm.common.looks import BLUE, ORANGE, VERMILION
 from bestarm.common.style import WIDE, caption, new_figure
 from bestarm.pipeline.claims import FACTOR, KINDS
 from bestarm.pipeline.looks import LOOKS
+from bestarm.pipeline.verdicts import INCONCLUSIVE, TEXT
 
 #: The forest's axis; ratios beyond it end in arrows.
 NARROWEST, WIDEST = 0.1, 10.0
 #: Height of a line of the forest and of a scorecard, in inches.
 FOREST_LINE, SCORE_LINE = 0.128, 0.16
 #: Columns of scorecard.csv that are counts.
-COUNTS = ["agrees", "refuted", "differs", "cannot_tell", "claims"]
+COUNTS = ["confirmed", "errs", "differs", "open", "claims"]
 #: A scorecard shows at most this many readings: those that most claims are credited to.
 MOST_READINGS = 40
 
@@ -47,20 +48,21 @@ def forest(ledger: pd.DataFrame) -> Figure:
     found = every.verdict.value_counts()
     left_out = len(every) - len(numbers.drop_duplicates(["paper", "id"]))
     missing = f" {left_out} have no ratio and are not drawn." if left_out else ""
+    looks = {verdict: look for verdict, look in LOOKS.items() if verdict != INCONCLUSIVE}
     marks = [
         Line2D([], [], color=look.colour, marker=look.marker, fillstyle=look.fill, ms=5, ls="")
-        for look in LOOKS.values()
+        for look in looks.values()
     ]
-    labels = [f"{look.label}: {found.get(verdict, 0)}" for verdict, look in LOOKS.items()]
+    labels = [f"{look.label}: {found.get(verdict, 0)}" for verdict, look in looks.items()]
     marks += [Line2D([], [], color="#999999", marker="|", ms=5, ls=""), Patch(color="#e8f1e4")]
     labels += ["other readings", f"within {FACTOR - 1:.0%}"]
     figure.legend(marks, labels, loc="outside upper left", ncols=4, fontsize=7.5)
     caption(
         figure,
-        "Published value over ours, under the reading that the verdict rests on (written on the "
-        "right), else under the paper's own text. Thick bars: 95% interval by our runs alone; "
-        "thin: with the paper's own sampling error. Shares are compared by their difference."
-        + missing,
+        "Published value over ours. The mark is the reading that the verdict rests on, named on "
+        "the right: one that is confirmed, else a compatible one, else the nearest; the paper's "
+        "own text goes first. Thick bars: 95% interval of our runs; thin bars: with the paper's "
+        "sampling error and rounding. Shares are tested by their difference." + missing,
     )
     return figure
 
@@ -108,6 +110,7 @@ def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
     first = readings.iloc[0]
     under = first.under if isinstance(first.under, str) else ""
     shown = readings[readings.reading == under].iloc[0] if under else first
+    is_text = shown.reading == first.reading and first.basis == TEXT
     others = readings.ratio[readings.reading != shown.reading].clip(NARROWEST, WIDEST)
     axes.plot(others, np.full(len(others), place), "|", color="#aaaaaa", ms=4, mew=0.6)
     look = LOOKS[first.verdict]
@@ -140,15 +143,15 @@ def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
             mew=0.8,
             zorder=4,
         )
-    if under:
+    if under and not is_text:
         axes.text(1.01, place, under, transform=axes.get_yaxis_transform(), fontsize=5, va="center")
 
 
-#: Columns of a scorecard by how a claim stands, with what tells them apart beside their colour.
+#: Columns of a scorecard by how a claim stands: a label, a colour and a hatch.
 SHADES = {
-    "agrees": ("agrees", BLUE, ""),
-    "refuted": ("agrees, but breaks its promise", ORANGE, "///"),
-    "cannot_tell": ("cannot tell", "#d9d0e3", ""),
+    "confirmed": ("confirmed", BLUE, ""),
+    "errs": ("confirmed, but errs more often than delta", ORANGE, "///"),
+    "open": ("compatible or inconclusive", "#d9d0e3", ""),
     "differs": ("differs", VERMILION, "xxx"),
 }
 
@@ -174,14 +177,15 @@ def scorecard(table: pd.DataFrame, paper: str) -> Figure:
     for axes in panels[1:]:
         axes.tick_params(axis="y", length=0)
     panels[0].set_ylim(len(names) - 0.4, -0.6)
-    entries = [Patch(fc=c, hatch=h, ec="white", label=text) for text, c, h in SHADES.values()]
+    drawn = {name: shade for name, shade in SHADES.items() if rows[name].any()}
+    entries = [Patch(fc=c, hatch=h, ec="white", label=text) for text, c, h in drawn.values()]
     figure.legend(handles=entries, loc="outside upper left", ncols=len(entries), fontsize=8)
     left_out = rows.reading.nunique() - len(names)
     more = f" {left_out} readings that support fewer numbers are in scorecard.csv."
     caption(
         figure,
-        "Claims tested under each reading. Numbers of one published row are credited to a reading "
-        "only if it gives all of them." + (more if left_out else ""),
+        "Claims tested under each reading. A number is confirmed under a reading only if all "
+        "numbers of its published row are." + (more if left_out else ""),
     )
     return figure
 
@@ -192,7 +196,7 @@ def _most_telling(rows: pd.DataFrame) -> list[str]:
     if len(names) <= MOST_READINGS:
         return names
     numbers = rows[rows.kind == "number"].set_index("reading")
-    merit = numbers.agrees + 1e-3 * numbers.cannot_tell
+    merit = numbers.confirmed + 1e-3 * numbers.open
     other = [name for name in names if name not in merit.index]
     best = merit.sort_values(ascending=False, kind="stable").index[: MOST_READINGS - len(other)]
     return [name for name in names if name in {*best, *other}]
@@ -201,9 +205,9 @@ def _most_telling(rows: pd.DataFrame) -> list[str]:
 def _stacked(axes: Axes, rows: pd.DataFrame) -> None:
     left = np.zeros(len(rows))
     widths = {
-        "agrees": rows.agrees - rows.refuted,
-        "refuted": rows.refuted,
-        "cannot_tell": rows.cannot_tell,
+        "confirmed": rows.confirmed - rows.errs,
+        "errs": rows.errs,
+        "open": rows.open,
         "differs": rows.differs,
     }
     for name, width in widths.items():

@@ -59,6 +59,8 @@ from bestarm.pipeline.report_verdicts import (
     differs_table,
     headline_text,
     margin_table,
+    rate_table,
+    recovered_text,
     settle_table,
     verdict_table,
 )
@@ -79,7 +81,7 @@ PAGES = {
         *("mixture priors", "mixture coverage", "mixture scales"),
         *("patient", "certified parts", "certified errors"),
     ),
-    "docs/analysis-plan.md": ("margins",),
+    "docs/analysis-plan.md": ("verdict rates", "margins"),
     "docs/mutants.md": ("mutants",),
     "docs/speed.md": (
         "times",
@@ -95,7 +97,7 @@ PAGES = {
     "docs/readings.md": ("programs", "programs medians"),
     "docs/applied-studies.md": (),
     **{
-        f"docs/authors/{paper}.md": (f"differs {paper}", f"settle {paper}")
+        f"docs/authors/{paper}.md": (f"recovered {paper}", f"differs {paper}", f"settle {paper}")
         for paper in registry.PAPERS
     },
 }
@@ -110,9 +112,10 @@ def computed_parts(root: Path) -> dict[str, str]:
     headline = pd.read_csv(root / "figures/headline.csv")
     bench = pd.read_csv(root / "bench/bench.csv")
     return {
-        "headline": headline_text(headline, ledger),
+        "headline": headline_text(root, ledger),
         "forest": forest(root),
         "verdicts": verdict_table(headline),
+        "verdict rates": rate_table(root),
         "margins": margin_table(headline),
         "findings": as_markdown(read_findings(root), ledger),
         "arena summary": arena_text(root),
@@ -154,6 +157,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "peers": peer_table(bench),
         "speed": speed_table(bench),
         "tables": dictionary(root),
+        **{f"recovered {paper}": recovered_text(root, paper) for paper in registry.PAPERS},
         **{f"differs {paper}": differs_table(ledger, paper) for paper in registry.PAPERS},
         **{f"settle {paper}": settle_table(ledger, paper) for paper in registry.PAPERS},
     }
@@ -168,7 +172,7 @@ def forest(root: Path) -> str:
 
 def read_ledger(path: Path) -> pd.DataFrame:
     """figures/claims.csv, published numbers as printed."""
-    return pd.read_csv(path, dtype={"published": str, "reading": str})
+    return pd.read_csv(path, dtype={"published": str, "reading": str, "program": str})
 
 
 def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame) -> str:

@@ -152,7 +152,7 @@ def program_summary(root: Path) -> str:
     ]
     missing = [title for title in TITLES.values() if title not in found]
     said += [f"none was run on {listed(missing)}"] if missing else []
-    text = f"LAGEX's released programs differ from the paper: {'; '.join(said)}."
+    text = f"LAGEX's authors released programs. We ran them: {'; '.join(said)}."
     return wrapped(f"{text} Check: `bestarm show lagex/programs`.")
 
 
@@ -160,11 +160,11 @@ def agreement(found: Sequence[Median]) -> str:
     """For how many strategies the published median is in the program's interval."""
     known = [one for one in found if one.known]
     if not known:
-        return "too few to tell"
+        return "too few runs for an interval"
     return (
-        "the published median lies in the program's 95% interval for "
-        f"{sum(one.agrees for one in known)} of {len(known)} strategies, and in that of the "
-        f"strategy as written for {sum(one.covered for one in found)} of {len(found)}"
+        "the program's 95% interval holds the published median for "
+        f"{sum(one.agrees for one in known)} of {len(known)} strategies (our runs of the algorithm "
+        f"as written: {sum(one.covered for one in found)} of {len(found)})"
     )
 
 

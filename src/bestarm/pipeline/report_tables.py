@@ -16,6 +16,7 @@ from bestarm.pipeline.prose import markdown
 OVERALL = {
     "claims.csv": verdicts.MEANINGS,
     "headline.csv": scoreboard.HEADLINE_MEANINGS,
+    "results.csv": scoreboard.RESULTS_MEANINGS,
     "scorecard.csv": scoreboard.SCORECARD_MEANINGS,
 }
 

@@ -1,36 +1,56 @@
 """The verdicts as sentences and tables, for README.md and docs/."""
 
+import math
 import textwrap
+from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
 
 from bestarm.common.tables import groups, lines
+from bestarm.pipeline import registry
+from bestarm.pipeline.claims import read_ledger
 from bestarm.pipeline.prose import markdown, number, wrapped
-from bestarm.pipeline.scoreboard import MARGINS, expected_false_alarms
+from bestarm.pipeline.released import NOT_RELEASED, TOO_FEW
+from bestarm.pipeline.scoreboard import (
+    COARSE,
+    FROM_PROGRAM,
+    FROM_READING,
+    FROM_TEXT,
+    MARGINS,
+    STANDINGS,
+    expected_false_alarms,
+)
 from bestarm.pipeline.verdicts import (
-    AGREES,
     ALL_DIFFER,
-    AS_WRITTEN,
-    BROKEN_PROMISE,
-    CANNOT_TELL,
-    DIFFERS,
+    BY_READING,
+    BY_TEXT,
+    COMPATIBLE,
+    CONFIRMED,
+    INCONCLUSIVE,
     NOT_TESTABLE,
-    OTHER_READING,
     OURS,
+    RECOVERED,
+    SUBSTITUTE,
+    TEXT,
     VERDICTS,
-    WITHIN_MARGIN,
 )
 
-#: Tables show this many readings of a claim; the ledger has all.
+#: Tables name this many compatible readings of a number; claims.csv has all.
 MOST_READINGS = 6
-
-#: Verdicts in a sentence.
-SAID = {
-    AS_WRITTEN: "agree{s} as written",
-    OTHER_READING: "under another reading",
-    BROKEN_PROMISE: "only under a reading that breaks its own promise",
-    ALL_DIFFER: "differ{s} under every reading we tried",
-    CANNOT_TELL: "cannot be told",
+#: Papers in a table's head.
+SHORT = {
+    "baics": "BAICS",
+    "linear": "linear",
+    "delayed": "delayed",
+    "cbmai": "CBMAI",
+    "lagex": "LAGEX",
+}
+#: What the first reading of a claim is, in words, where it is not the paper's text alone.
+BASES = {
+    TEXT: "",
+    RECOVERED: "text with recovered environment",
+    SUBSTITUTE: "text on our substitute",
 }
 KINDS_SAID = {
     "number": "published numbers",
@@ -40,40 +60,110 @@ KINDS_SAID = {
 }
 
 
-def headline_text(headline: pd.DataFrame, ledger: pd.DataFrame) -> str:
-    """The verdicts on published numbers as a sentence, those on all kinds of claims as a table."""
-    of_plan = headline[headline.margins == 1.0]
+def headline_text(root: Path, verdicts: pd.DataFrame) -> str:
+    """How the published results stand, by paper, and the verdicts on all kinds of claims.
+
+    Args:
+        root: of the project.
+        verdicts: claims.csv.
+    """
+    results = pd.read_csv(root / "figures/results.csv")
+    totals = pd.read_csv(root / "figures/headline.csv")
+    return "\n\n".join(
+        [
+            wrapped(f"**{headline_sentence(results)}**"),
+            result_table(results),
+            *(f"- {sentence}" for sentence in paper_sentences(root)),
+            wrapped(
+                "A result is what one experiment gives for one strategy in one environment; it "
+                "stands in the first row that holds for all its published numbers. “Replicates” "
+                "means that equivalence within 20% (shares: 0.05) is shown."
+            ),
+            kind_table(totals),
+            wrapped(_note(verdicts)),
+        ]
+    )
+
+
+def headline_sentence(results: pd.DataFrame) -> str:
+    """The results in a sentence."""
+    counts = results.standing.value_counts()
+    tested = len(results) - counts.get(NOT_TESTABLE, 0)
+    parts = [
+        f"{counts.get(FROM_TEXT, 0) or 'none'} replicates from the paper's text alone"
+        if counts.get(FROM_TEXT, 0) < 2
+        else f"{counts[FROM_TEXT]} replicate from the paper's text alone",
+        f"{counts.get(FROM_READING, 0)} from a named reading of it",
+        f"{counts.get(COARSE, 0)} are compatible with a reading without being confirmed",
+        f"{counts.get(FROM_PROGRAM, 0)} lie inside the interval of the authors' released program",
+    ]
+    rest = tested - sum(counts.get(name, 0) for name in STANDINGS[:4])
+    return (
+        f"Of {tested} published results that can be tested, {', '.join(parts[:-1])}, and "
+        f"{parts[-1]}. The other {rest} differ from all that we tried, most where the text does "
+        "not fix the experiment."
+    )
+
+
+def result_table(results: pd.DataFrame) -> str:
+    """Results by standing and paper, with the numbers that they make."""
+    papers = [paper for paper in SHORT if paper in set(results.paper)]
+    rows = []
+    for standing in STANDINGS:
+        here = results[results.standing == standing]
+        cells = {SHORT[paper]: _count(here[here.paper == paper]) for paper in papers}
+        all_here = {"all": _count(here), "their numbers": int(here.numbers.sum())}
+        rows.append({"published results": standing, **cells, **all_here})
+    return markdown(pd.DataFrame(rows))
+
+
+def _count(results: pd.DataFrame) -> str:
+    """How many, and how well they are known."""
+    known_to = results.known_to
+    if results.empty or not (results.standing == COARSE).all():
+        return str(len(results))
+    if known_to.isna().any():
+        return f"{len(results)} (± unknown)"
+    low, high = (f"{100 * end:.0f}" for end in (known_to.min(), known_to.max()))
+    return f"{len(results)} (± {low if low == high else f'{low} to {high}'}%)"
+
+
+def paper_sentences(root: Path) -> Iterator[str]:
+    """What came out, paper by paper, in a sentence each."""
+    for paper in registry.PAPERS:
+        path = root / "data/claims" / f"{paper}.yaml"
+        sentence = read_ledger(path).sentence if path.is_file() else ""
+        if sentence:
+            title = registry.PAPERS[paper].title
+            yield wrapped(f"**{title}.** {sentence}").replace("\n", "\n  ")
+
+
+def kind_table(totals: pd.DataFrame) -> str:
+    """Claims of all papers by kind and verdict.
+
+    Args:
+        totals: headline.csv.
+    """
+    of_plan = totals[totals.margins == 1.0]
     counts = of_plan.pivot_table(index="kind", columns="verdict", values="claims", aggfunc="sum")
     counts = counts.reindex(index=list(KINDS_SAID), columns=list(VERDICTS), fill_value=0)
     counts = counts.fillna(0).astype(int)
-    table = counts.rename(index=KINDS_SAID).rename_axis(index="claims").reset_index()
-    sampled, alarms = expected_false_alarms(ledger)
-    note = (
+    return markdown(counts.rename(index=KINDS_SAID).rename_axis(index="claims").reset_index())
+
+
+def _note(verdicts: pd.DataFrame) -> str:
+    sampled, alarms = expected_false_alarms(verdicts)
+    return (
         f"Each test rejects a true reading at most 5% of the time, so at most {alarms:.0f} of the "
         f"{sampled} claims that rest on sampling are expected to differ by chance. "
-        "[The analysis plan](docs/analysis-plan.md) has the rules, frozen beforehand, and the "
-        "same totals at half and at double margins."
+        "[The analysis plan](docs/analysis-plan.md) has the rules, what was known when they were "
+        "written, and the same totals at half and at double margins."
     )
-    return "\n\n".join([wrapped(f"**{_sentence(counts)}**"), markdown(table), wrapped(note)])
 
 
-def _sentence(counts: pd.DataFrame) -> str:
-    kind, said_of = next(iter(KINDS_SAID.items()))
-    numbers = {verdict: int(counts[verdict][kind]) for verdict in VERDICTS}
-    left_out = numbers[NOT_TESTABLE]
-    said = [
-        f"{numbers[verdict] or 'none'} {words.format(s='s' if numbers[verdict] == 1 else '')}"
-        for verdict, words in SAID.items()
-    ]
-    untested = f" {left_out} more cannot be tested." if left_out else ""
-    total = sum(numbers.values()) - left_out
-    found = f"{', '.join(said[:-1])}, and {said[-1]}"
-    return f"Of {total} {said_of} that can be tested {found}.{untested}"
-
-
-def verdict_table(headline: pd.DataFrame) -> str:
+def verdict_table(totals: pd.DataFrame) -> str:
     """Claims by paper, kind and verdict."""
-    of_plan = headline[headline.margins == 1.0]
+    of_plan = totals[totals.margins == 1.0]
     counts = of_plan.pivot_table(
         index=["paper", "kind"], columns="verdict", values="claims", sort=False
     )
@@ -82,80 +172,165 @@ def verdict_table(headline: pd.DataFrame) -> str:
     return markdown(counts.reset_index())
 
 
-def margin_table(headline: pd.DataFrame) -> str:
+def margin_table(totals: pd.DataFrame) -> str:
     """The verdicts on numbers, and on what else has a margin, at multiples of the margins."""
-    counts = headline.groupby(["kind", "margins", "verdict"], sort=False).claims.sum().unstack()
+    counts = totals.groupby(["kind", "margins", "verdict"], sort=False).claims.sum().unstack()
     counts = counts.loc[["number", "ordering"], list(VERDICTS)].reset_index()
     counts["margins"] = counts.margins.map({m: f"{m:g} times" for m in MARGINS})
     return markdown(counts)
 
 
-def _ours(rows: pd.DataFrame) -> str:
-    """What readings give, with intervals and outcomes, for a cell of a table."""
-    said = {AGREES: "agrees", WITHIN_MARGIN: "within the margin", DIFFERS: "differs"}
-    return "; ".join(
-        f"{row.reading} {number(row.ours)} [{number(row.low)}, {number(row.high)}]"
-        f" {said.get(row.outcome, row.outcome)}"
-        for row in lines(rows)
-    )
-
-
-def differs_table(ledger: pd.DataFrame, paper: str) -> str:
-    """The numbers of a paper that its own text does not give, and what readings do."""
-    lines = []
-    numbers = ledger[(ledger.paper == paper) & ledger.kind.eq("number") & ledger.reading.notna()]
-    for name, rows in groups(numbers, "id"):
-        if rows.verdict.iloc[0] not in (AS_WRITTEN, NOT_TESTABLE):
-            under = rows.under.iloc[0]
-            named = f": `{under}`" if isinstance(under, str) else ""
-            lines.append(
-                {
-                    "claim": f"`{name}`",
-                    "published": rows.published.iloc[0],
-                    "ours, by reading": _ours(_telling(rows)),
-                    "verdict": rows.verdict.iloc[0] + named,
-                }
-            )
-    others = ledger[(ledger.paper == paper) & ledger.kind.ne("number") & ledger.reading.notna()]
-    lines += [
+def rate_table(root: Path) -> str:
+    """How often the rule for numbers is right, from the kept table."""
+    kept = pd.read_csv(root / "data/verdict-rates/rates.csv")
+    truths = {
+        apart: "the first reading is true" if apart == 0.0 else f"every reading is {apart:.0%} off"
+        for apart in kept.apart.unique()
+    }
+    shares = {
+        "first reading in the set": kept.first_in_set,
+        "confirmed": kept.confirmed,
+        "differs from every reading": kept.set_empty,
+    }
+    shown = pd.DataFrame(
         {
-            "claim": f"`{name}`",
-            "published": textwrap.shorten(rows.statement.iloc[0], 200),
-            "ours, by reading": "; ".join(
-                f"{reading}: {one.outcome.iloc[0]}" for reading, one in groups(rows, "reading")
-            ),
-            "verdict": rows.verdict.iloc[0],
+            "truth": kept.apart.map(truths),
+            "readings": kept.readings,
+            "numbers in the row": kept.numbers,
+            **{name: column.map("{:.1%}".format) for name, column in shares.items()},
+            "power stated": kept.power.map("{:.0%}".format).where(kept.apart == 0.0, "–"),
         }
-        for name, rows in groups(others, "id")
-        if rows.verdict.iloc[0] in (OTHER_READING, BROKEN_PROMISE, ALL_DIFFER)
+    )
+    return markdown(shown)
+
+
+def our_number(row) -> str:
+    """Our number with its interval; a mean over capped runs is a bound."""
+    if row.at_least:
+        return f"more than {number(row.low)}"
+    if math.isnan(row.low):
+        return number(row.ours)
+    return f"{number(row.ours)} [{number(row.low)}, {number(row.high)}]"
+
+
+def recovered_text(root: Path, paper: str) -> str:
+    """What a paper's text leaves open of its experiments, and from where it was recovered."""
+    recovered = read_ledger(root / "data/claims" / f"{paper}.yaml").recovered
+    rows = [
+        {"experiments on": ", ".join(part.instances), "not printed": part.what, "from": part.source}
+        for part in recovered
     ]
-    return markdown(pd.DataFrame(lines)) if lines else "Nothing: every claim agrees as written."
+    return markdown(pd.DataFrame(rows)) if rows else "Nothing: the text fixes its experiments."
 
 
-def _telling(claim: pd.DataFrame) -> pd.DataFrame:
-    """The readings to show: of many the paper's text and those that agree."""
-    if len(claim) <= MOST_READINGS:
-        return claim
-    agree = claim.iloc[1:][claim.outcome.iloc[1:].isin([AGREES, WITHIN_MARGIN])]
-    return pd.concat([claim.iloc[:1], agree]).head(MOST_READINGS)
+def differs_table(verdicts: pd.DataFrame, paper: str) -> str:
+    """The claims of a paper that its text alone does not give, and what does, or comes nearest."""
+    of_paper = verdicts[(verdicts.paper == paper) & verdicts.reading.notna()]
+    parts = []
+    numbers = of_paper[of_paper.kind.eq("number")]
+    rows = [
+        _number_row(name, of_claim)
+        for name, of_claim in groups(numbers, "id")
+        if of_claim.verdict.iloc[0] not in (BY_TEXT, NOT_TESTABLE)
+    ]
+    if rows:
+        parts.append(markdown(pd.DataFrame(rows)))
+    rows = [
+        _other_row(name, of_claim)
+        for name, of_claim in groups(of_paper[of_paper.kind.ne("number")], "id")
+        if of_claim.verdict.iloc[0] in (BY_READING, ALL_DIFFER)
+        and not (of_claim.outcome.iloc[0] == CONFIRMED and of_claim.basis.iloc[0] in BASES)
+    ]
+    if rows:
+        parts.append(markdown(pd.DataFrame(rows)))
+    return "\n\n".join(parts) or "Nothing: the text gives every claim."
 
 
-def settle_table(ledger: pd.DataFrame, paper: str) -> str:
-    """What would settle each claim of a paper that cannot be told."""
-    open_ = ledger[(ledger.paper == paper) & ledger.verdict.eq(CANNOT_TELL)]
+def _number_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
+    """A number: the text's value, the nearest reading's, and the program's."""
+    readings = list(lines(of_claim))
+    first = readings[0]
+    nearest = next(row for row in readings if row.reading == first.under)
+    others = [
+        f"`{row.reading}`"
+        for row in readings
+        if row.outcome in (CONFIRMED, COMPATIBLE) and row not in (first, nearest)
+    ]
+    more = len(others) - MOST_READINGS
+    also = others[:MOST_READINGS] + ([f"{more} more"] if more > 0 else [])
+    return {
+        "claim": f"`{name}`",
+        "published": first.published,
+        "first reading": f"`{first.reading}` {our_number(first)}: {first.outcome}",
+        "nearest reading": "the same"
+        if nearest is first
+        else f"`{nearest.reading}` {our_number(nearest)}: {_how(nearest)}",
+        "also compatible": ", ".join(also) or "–",
+        "released program": _program(first),
+    }
+
+
+def _how(row) -> str:
+    """An outcome, with how well the number is known or how near it is."""
+    if row.outcome == CONFIRMED:
+        return row.outcome
+    if row.outcome == COMPATIBLE:
+        known = "" if math.isnan(row.known_to) else f", known to ± {100 * row.known_to:.0f}%"
+        return f"{row.outcome}{known}"
+    return f"{row.outcome}{', but close' if row.close == True else ''}"  # noqa: E712 (or missing)
+
+
+def _program(row) -> str:
+    """What the released program gives for a number."""
+    if row.program == NOT_RELEASED:
+        return "not released"
+    if not row.program_n:
+        return "not run"
+    runs = f"{int(row.program_n)} runs"
+    if math.isnan(row.program_low):
+        return f"{TOO_FEW} ({runs})"
+    high = "∞" if math.isinf(row.program_high) else number(row.program_high)
+    value = "beyond the cap" if math.isnan(row.program_value) else number(row.program_value)
+    spans = ""
+    if row.program == TOO_FEW and not math.isinf(row.program_high):
+        spans = f", its ends a factor {row.program_high / row.program_low:.2g} apart"
+    return f"{value} [{number(row.program_low)}, {high}], {runs}: {row.program}{spans}"
+
+
+def _other_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
+    by_outcome: dict[str, list[str]] = {}
+    for reading, parts in groups(of_claim, "reading"):
+        by_outcome.setdefault(parts.outcome.iloc[0], []).append(f"`{reading}`")
+    said = []
+    for outcome, readings in by_outcome.items():
+        more = len(readings) - MOST_READINGS
+        shown = readings[:MOST_READINGS] + ([f"{more} more"] if more > 0 else [])
+        said.append(f"{outcome}: {', '.join(shown)}")
+    return {
+        "claim": f"`{name}`",
+        "what it says": textwrap.shorten(of_claim.statement.iloc[0], 200),
+        "by reading": "; ".join(said),
+    }
+
+
+def settle_table(verdicts: pd.DataFrame, paper: str) -> str:
+    """What would settle each claim of a paper that is compatible or inconclusive."""
+    still_open = verdicts[
+        (verdicts.paper == paper) & verdicts.verdict.isin([COMPATIBLE, INCONCLUSIVE])
+    ]
     why = {
         "published": "the paper's own sample, rounding or plot is too coarse",
         "capped": "runs were capped: a higher cap",
         "row": "the reading does not give the other numbers of the row",
     }
-    lines = []
-    for name, rows in groups(open_, "id"):
-        undecided = rows[rows.reason.notna()]
+    rows = []
+    for name, of_claim in groups(still_open, "id"):
+        undecided = of_claim[of_claim.reason.notna()]
         reasons = [why[r] for r in undecided.reason.unique() if r in why]
         ours = undecided[undecided.reason == OURS]
         if len(ours):
             least, most = ours.runs_needed.min(), ours.runs_needed.max()
             span = f"{least:,.0f}" if least == most else f"{least:,.0f} to {most:,.0f}"
             reasons.insert(0, f"{span} runs of ours instead of {ours.n.max():,.0f}")
-        lines.append({"claim": f"`{name}`", "what would settle it": "; ".join(reasons)})
-    return markdown(pd.DataFrame(lines)) if lines else "Nothing is open."
+        rows.append({"claim": f"`{name}`", "what would settle it": "; ".join(reasons)})
+    return markdown(pd.DataFrame(rows)) if rows else "Nothing is open."

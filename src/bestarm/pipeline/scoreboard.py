@@ -1,24 +1,39 @@
-"""What the verdicts come to: totals by kind at several margins, and what each reading supports."""
+"""What the verdicts come to: totals by kind, independent results, and what readings support."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
+from bestarm.common.tables import groups
 from bestarm.core.files import write_text
 from bestarm.pipeline.claims import KINDS
-from bestarm.pipeline.validity import REFUTED
+from bestarm.pipeline.released import INSIDE
 from bestarm.pipeline.verdicts import (
+    COMPATIBLE,
+    CONFIRMED,
     DIFFERS,
+    INCONCLUSIVE,
     LEVEL,
     NOT_TESTABLE,
+    RECOVERED,
+    SUBSTITUTE,
+    TEXT,
     VERDICTS,
-    WITHIN_MARGIN,
 )
 
 #: Margins of the headline, as multiples of the plan's.
 MARGINS = (0.5, 1.0, 2.0)
-#: The columns of headline.csv and of scorecard.csv.
+
+#: How a result stands; it stands at the first of these that holds for all its numbers.
+FROM_TEXT, FROM_READING = "replicates from the text", "replicates from a named reading"
+COARSE = "compatible with a reading, known to ± x%"
+FROM_PROGRAM = "inside the released program's interval"
+NOT_FIXED, DIFFERS_ALL = "not fixed by the text", "differs from all of these"
+STANDINGS = (FROM_TEXT, FROM_READING, COARSE, FROM_PROGRAM, NOT_FIXED, DIFFERS_ALL, NOT_TESTABLE)
+
+#: The columns of headline.csv, results.csv and scorecard.csv.
 HEADLINE_MEANINGS = {
     "margins": "of equivalence, as multiples of the plan's",
     "paper": "whose claims",
@@ -26,27 +41,36 @@ HEADLINE_MEANINGS = {
     "verdict": "on them",
     "claims": "how many",
 }
+RESULTS_MEANINGS = {
+    "paper": "whose result",
+    "result": "what one experiment gives for one strategy in one environment",
+    "standing": "the first row of the headline that holds for all its numbers",
+    "under": "the reading that does, where one does",
+    "known_to": "the largest over its numbers: half the width of the interval, as a share",
+    "numbers": "its published numbers",
+    "ids": "of the claims on them",
+}
 SCORECARD_MEANINGS = {
     "paper": "whose claims",
     "reading": "of the paper",
     "kind": "of the claims",
-    "agrees": "claims that are credited to the reading",
-    "refuted": "those of them about a strategy that breaks its promise under it",
+    "confirmed": "claims that are confirmed under it",
+    "errs": "those of them on which it errs more often than delta, and the paper's text does not",
     "differs": "claims that differ under it",
-    "cannot_tell": "claims that it cannot be told of",
+    "open": "claims that are compatible with it, or inconclusive",
     "claims": "all that can be tested under it",
 }
 
 
-def headline(ledgers: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
+def headline(verdicts: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
     """Claims by margin, paper, kind and verdict, those that do not occur included.
 
     Args:
-        ledgers: the ledger at each multiple of the margins.
+        verdicts: claims.csv at each multiple of the margins.
     """
     parts = []
-    for margins, ledger in ledgers.items():
-        claims = ledger.drop_duplicates(["paper", "id"])
+    for margins, table in verdicts.items():
+        claims = table.drop_duplicates(["paper", "id"])
         index = pd.MultiIndex.from_product(
             [claims.paper.unique(), KINDS, VERDICTS], names=["paper", "kind", "verdict"]
         )
@@ -55,47 +79,96 @@ def headline(ledgers: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts)[["margins", "paper", "kind", "verdict", "claims"]]
 
 
-def expected_false_alarms(ledger: pd.DataFrame) -> tuple[int, float]:
+def results(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The independent results that published numbers make, and how each stands.
+
+    Args:
+        verdicts: claims.csv.
+    """
+    numbers = verdicts[verdicts.kind.eq("number") & verdicts.result.notna()]
+    rows = [
+        {"paper": paper, "result": result, **_standing(lines), **_numbers(lines)}
+        for (paper, result), lines in groups(numbers, "paper", "result")
+    ]
+    return pd.DataFrame(rows, columns=list(RESULTS_MEANINGS))
+
+
+def _numbers(lines: pd.DataFrame) -> dict[str, object]:
+    names = lines.id.unique()
+    return {"numbers": len(names), "ids": " ".join(names)}
+
+
+def _standing(lines: pd.DataFrame) -> dict[str, object]:
+    """How a result stands, under which reading, and how well its numbers are known."""
+    tested = lines[lines.outcome.notna() & lines.outcome.ne(NOT_TESTABLE)]
+    if tested.empty:
+        return {"standing": NOT_TESTABLE}
+    outcomes = tested.pivot(index="reading", columns="id", values="outcome")
+    outcomes = outcomes.loc[tested.reading.unique()]
+    first, basis = tested.reading.iloc[0], tested.basis.iloc[0]
+    confirmed = outcomes.index[outcomes.eq(CONFIRMED).all(axis=1)]
+    if first in confirmed and basis == TEXT:
+        return {"standing": FROM_TEXT, "under": first}
+    if len(confirmed):
+        return {"standing": FROM_READING, "under": _preferred(confirmed, first, tested)}
+    fitting = outcomes.index[outcomes.isin([CONFIRMED, COMPATIBLE]).all(axis=1)]
+    if len(fitting):
+        under = _preferred(fitting, first, tested)
+        known_to = tested[tested.reading == under].known_to.max(skipna=False)
+        return {"standing": COARSE, "under": under, "known_to": known_to}
+    if tested.program.eq(INSIDE).all():
+        return {"standing": FROM_PROGRAM}
+    return {"standing": NOT_FIXED if basis in (RECOVERED, SUBSTITUTE) else DIFFERS_ALL}
+
+
+def _preferred(readings: pd.Index, first: str, lines: pd.DataFrame) -> str:
+    """The paper's own reading if it is among some, else the one whose numbers are nearest."""
+    if first in readings:
+        return first
+    apart = np.abs(np.log(lines.ratio.to_numpy(float)))
+    farthest = pd.Series(apart, lines.reading).fillna(np.inf).groupby(level=0).max()
+    return str(min(readings, key=lambda reading: farthest[reading]))
+
+
+def expected_false_alarms(verdicts: pd.DataFrame) -> tuple[int, float]:
     """How many claims rest on sampling, and how many of these a true reading may be denied to.
 
     Under each claim the reading that is true, if one is, is rejected with probability LEVEL or
     less.
     """
-    sampled = ledger[ledger.kind.ne("identity") & ledger.outcome.notna()]
+    sampled = verdicts[verdicts.kind.ne("identity") & verdicts.outcome.notna()]
     n = len(sampled[sampled.outcome != NOT_TESTABLE].drop_duplicates(["paper", "id"]))
     return n, LEVEL * n
 
 
-def scorecard(ledger: pd.DataFrame) -> pd.DataFrame:
+def scorecard(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Of each paper's readings how many claims of each kind they support, and contradict.
 
-    `agrees` counts claims that are credited to the reading: with a row of a table, all its numbers.
-    `refuted` counts those of them about a strategy that breaks its promise under the reading.
+    `confirmed` counts numbers only if all numbers of their published row are confirmed.
     """
-    tested = ledger[ledger.reading.notna()]
-    broken = tested.validity.eq(REFUTED) | tested.validity_than.eq(REFUTED)
+    tested = verdicts[verdicts.reading.notna()]
     places = ["paper", "reading", "kind"]
-    orders = {"paper": ledger.paper.unique(), "reading": tested.reading.unique(), "kind": KINDS}
+    orders = {
+        "paper": verdicts.paper.unique(), "reading": tested.reading.unique(), "kind": KINDS
+    }  # fmt: skip
     ordered = {name: pd.Categorical(tested[name], orders[name], ordered=True) for name in places}
     claims = (
-        tested.assign(broken=broken, **ordered)
+        tested.assign(**ordered)
         .groupby([*places, "id"], sort=True, observed=True)
-        .agg(outcome=("outcome", "first"), credited=("credited", "first"), broken=("broken", "max"))
+        .agg(outcome=("outcome", "first"), errs=("errs", "first"))
         .reset_index()
     )
-    differs = claims.outcome.isin([DIFFERS, WITHIN_MARGIN])
-    tellable = claims.outcome != NOT_TESTABLE
-    credited = claims.credited.astype(bool)
+    confirmed = claims.outcome.eq(CONFIRMED)
     counts = {
-        "agrees": credited,
-        "refuted": credited & claims.broken,
-        "differs": differs,
-        "cannot_tell": tellable & ~differs & ~credited,
-        "claims": tellable,
+        "confirmed": confirmed,
+        "errs": confirmed & claims.errs.astype(bool),
+        "differs": claims.outcome.eq(DIFFERS),
+        "open": claims.outcome.isin([COMPATIBLE, INCONCLUSIVE]),
+        "claims": claims.outcome.ne(NOT_TESTABLE),
     }
     return claims.assign(**counts).groupby(places, observed=True)[[*counts]].sum().reset_index()
 
 
 def write(table: pd.DataFrame, path: Path | str) -> None:
-    """Write a table of counts."""
-    write_text(path, table.to_csv(index=False, lineterminator="\n"))
+    """Write a table of counts, or of results."""
+    write_text(path, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))

@@ -14,7 +14,8 @@ from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.claims import Claim, read_ledger
 from bestarm.pipeline.prose import number
-from bestarm.pipeline.verdicts import VERDICTS
+from bestarm.pipeline.released import NOT_RELEASED
+from bestarm.pipeline.verdicts import BY_TEXT, VERDICTS
 
 #: Columns of a terminal that claims fit in, and readings shown of one claim among several.
 WIDTH, FEW = 80, 6
@@ -75,10 +76,12 @@ def targets_of(claim: Claim) -> list[str]:
 def described(paper: str, claim: Claim, rows: pd.DataFrame, all_readings: bool) -> Iterator[str]:
     """A claim in lines of at most WIDTH columns."""
     first = next(iter(lines(rows)))
-    under = f" ({first.under})" if first.under else ""
+    under = f" ({first.under})" if first.under and first.verdict != BY_TEXT else ""
     yield from wrapped(f"{paper} {claim.id}: {first.verdict}{under}", "")
     source = ", read off a plot" if first.precision == "plot" else ""
     yield from wrapped(f"{claim.where}{source}: {first.statement}", "  ")
+    if claim.quote:
+        yield from wrapped(f"“{claim.quote}”", "  ")
     kept = [row for row in lines(rows) if row.reading]
     # The nearest first; the paper's own text, which comes first, stays there.
     if not all_readings and len(kept) > FEW:
@@ -86,11 +89,14 @@ def described(paper: str, claim: Claim, rows: pd.DataFrame, all_readings: bool) 
         kept, left = [kept[0], *near[: FEW - 1]], len(kept) - FEW
     else:
         left = 0
-    width = max((len(label(row)) for row in kept), default=0)
+    width = min(max((len(label(row)) for row in kept), default=0), WIDTH // 2)
     for row in kept:
         yield from wrapped(f"{label(row):{width}}  {ours(row)}: {row.part_outcome}", "    ")
     if left:
         yield from wrapped(f"and {left} more: --id {claim.id} shows all", "    ")
+    if first.program and first.program != NOT_RELEASED:
+        runs = f"{float(first.program_n):.0f} runs of the released program"
+        yield from wrapped(f"{runs}: {program(first)}", "    ")
     if first.note:
         yield from wrapped(f"note: {first.note}", "  ")
     for target in targets_of(claim):
@@ -102,8 +108,18 @@ def label(row: Any) -> str:
     return f"{row.reading}, {row.part}" if row.part else str(row.reading)
 
 
+def program(row: Any) -> str:
+    """What the released program gives, and what follows."""
+    if not row.program_low:
+        return str(row.program)
+    low, high = (number(float(end)) for end in (row.program_low, row.program_high))
+    return f"{low} to {high}: {row.program}"
+
+
 def ours(row: Any) -> str:
     """Our number with its interval."""
+    if row.at_least == "True":
+        return f"more than {number(float(row.low))}"
     if math.isnan(row.ours):
         return "no number"
     if row.low == "" or row.high == "":

@@ -1,8 +1,8 @@
 """Verdicts on claims, computed from tables by the rules of docs/analysis-plan.md.
 
-Each part of a claim is compared under each reading (comparison.py). Readings get an outcome,
-corrected over all of them; claims get a verdict from the outcomes, from the validity of readings
-(validity.py) and from the other numbers of the same published row.
+Each part of a claim is compared under each reading (comparison.py). Readings get an outcome; those
+that the data do not exclude are the claim's confidence set. The claim's verdict follows from the
+outcomes, and for numbers from the other numbers of the same published row.
 """
 
 import math
@@ -19,27 +19,32 @@ from bestarm.core.inputs import InputError
 from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger
 from bestarm.pipeline.comparison import Comparison, compare
 from bestarm.pipeline.prose import printed
-from bestarm.pipeline.validity import REFUTED, holm, validities
+from bestarm.pipeline.released import NO_PROGRAM, ProgramRuns, compare_program
+from bestarm.pipeline.validity import PROVEN, REFUTED, holm, validities
 
 LEVEL = 0.05
 
-# Outcomes of a claim under one reading.
-AGREES, DIFFERS, CANNOT_TELL, NOT_TESTABLE = "agrees", "differs", "cannot tell", "not testable"
-WITHIN_MARGIN = "differs within the margin"
+#: Outcomes of a claim under one reading. A number that its interval does not exclude is compatible;
+#: any other claim that is neither shown nor excluded is inconclusive.
+CONFIRMED, COMPATIBLE, INCONCLUSIVE = "confirmed", "compatible", "inconclusive"
+DIFFERS, NOT_TESTABLE = "differs", "not testable"
 
-# Why we cannot tell, beside CAPPED; of OURS there is the number of runs that would.
+#: Verdicts on a claim, over all readings; some are outcomes too.
+BY_TEXT, BY_READING = "confirmed by the text", "confirmed by a named reading"
+ALL_DIFFER = "differs from every reading tried"
+VERDICTS = (BY_TEXT, BY_READING, COMPATIBLE, INCONCLUSIVE, ALL_DIFFER, NOT_TESTABLE)
+
+# Why a comparison is open, beside CAPPED; of OURS there is the number of runs that would settle it.
 OURS, PUBLISHED, ROW = "ours", "published", "row"
 # Why a number is not tested, beside UNDEFINED and NO_INTERVAL.
 SUBSTITUTE = "substitute"
 
-AS_WRITTEN = "agrees as written"
-OTHER_READING = "agrees under another reading"
-BROKEN_PROMISE = "agrees only under a reading that breaks its own promise"
-ALL_DIFFER = "differs under every reading"
-VERDICTS = (AS_WRITTEN, OTHER_READING, BROKEN_PROMISE, ALL_DIFFER, CANNOT_TELL, NOT_TESTABLE)
+#: What the first reading of a claim is: the paper's text; its text in an environment that it does
+#: not print, or on a SUBSTITUTE; another reading, as the text was not run.
+TEXT, RECOVERED, NOT_RUN = "text", "recovered", "not run"
 
 
-class OfReading(NamedTuple):
+class UnderReading(NamedTuple):
     """A claim under one reading: its parts with their outcomes and reasons, and what they make."""
 
     reading: ReadingOf
@@ -47,17 +52,33 @@ class OfReading(NamedTuple):
     outcomes: list[str]
     reasons: list[str]
     outcome: str
-    credited: bool = False  # it agrees, and so do the other numbers of its row
-    broken: bool = False  # a strategy it is about breaks its promise under this reading
+    passes: bool  # the test for the claim passes, corrected over all readings
+    power: float = (
+        math.nan
+    )  # of a number: its chance to be confirmed if the reading is the true one
+    errs: bool = False  # it errs more often than delta, though the paper's text is proven not to
+
+    @property
+    def main(self) -> Evidence:
+        """The p-values of its only part, or of its first."""
+        return self.comparisons[0].found
+
+    @property
+    def distance(self) -> float:
+        """How far apart the two numbers of its first part are, on the scale of the comparison."""
+        difference = abs(self.main.difference)
+        return math.inf if math.isnan(difference) else difference
 
 
 class Judged(NamedTuple):
     """A claim with its outcomes and its verdict."""
 
     claim: Claim
-    results: list[OfReading]
+    results: list[UnderReading]
     verdict: str
-    under: str  # the reading that the verdict rests on, if it is not the paper's text
+    under: str  # the reading that the verdict rests on; of those that differ, the nearest
+    basis: str  # TEXT, RECOVERED, SUBSTITUTE or NOT_RUN
+    program: ProgramRuns  # of a number: what the authors' program gives
 
 
 def judge(
@@ -79,34 +100,51 @@ def judge(
     """
     if known is None:
         known = validities(ledger, tables.tables)
-    results = {claim.id: _outcomes(claim, ledger, tables, margins) for claim in ledger.claims}
-    passing = _passing(ledger, results)
+    results = {claim.id: _under_readings(claim, ledger, tables, margins) for claim in ledger.claims}
+    rows: dict[str, list[str]] = {}
+    for claim in ledger.claims:
+        rows.setdefault(claim.group or claim.id, []).append(claim.id)
     judged = []
     for claim in ledger.claims:
-        group = passing.get(claim.group)
-        final = []
-        for one in results[claim.id]:
-            credited = one.outcome == AGREES and (group is None or one.reading.name in group)
-            if one.outcome == AGREES and not credited:
-                one = one._replace(reasons=[ROW] * len(one.reasons))
-            broken = any(_breaks(c, known) for c in one.comparisons)
-            final.append(one._replace(credited=credited, broken=broken))
-        judged.append(Judged(claim, final, *_verdict(claim, final)))
+        final = results[claim.id]
+        if claim.kind == "number" and final:
+            others = [results[name] for name in rows[claim.group or claim.id] if name != claim.id]
+            by_reading = zip(final, *others, strict=True)
+            final = [_in_its_row(number, rest, len(final)) for number, *rest in by_reading]
+        basis = _basis(claim, ledger)
+        if final and basis != NOT_RUN and _is_proven(final[0], known):
+            final = [result._replace(errs=_is_refuted(result, known)) for result in final]
+        is_number = claim.kind == "number" and bool(final)
+        program = compare_program(claim, ledger.program, tables) if is_number else NO_PROGRAM
+        judged.append(Judged(claim, final, *_verdict(final, basis), basis, program))
     return judged, known
 
 
-def _outcomes(claim: Claim, ledger: Ledger, tables: Tables, margins: float) -> list[OfReading]:
+def _basis(claim: Claim, ledger: Ledger) -> str:
+    """What the first reading of a claim is."""
+    if not claim.as_written:
+        return NOT_RUN
+    if claim.substitute:
+        return SUBSTITUTE
+    return RECOVERED if ledger.recovered_for(claim) else TEXT
+
+
+def _under_readings(
+    claim: Claim, ledger: Ledger, tables: Tables, margins: float
+) -> list[UnderReading]:
     """The outcome of every part of a claim under every reading, p-values corrected over these."""
     if claim.test == "none":
         return []
     readings, parts = ledger.readings_of(claim), claim.parts
-    found = [[compare(claim, part, one, tables, margins) for part in parts] for one in readings]
-    by_part = [holm(c.found.support for c in column) for column in zip(*found, strict=True)]
-    whole = holm(max(c.found.support for c in row) for row in found)
-    level, results = LEVEL / len(parts), []
-    for i, (reading, row) in enumerate(zip(readings, found, strict=True)):
+    compared = [
+        [compare(claim, part, reading, tables, margins) for part in parts] for reading in readings
+    ]
+    by_part = [holm(c.found.support for c in column) for column in zip(*compared, strict=True)]
+    whole = holm(max(c.found.support for c in row) for row in compared)
+    results = []
+    for i, (reading, row) in enumerate(zip(readings, compared, strict=True)):
         outcomes = [
-            outcome(claim, c.found, column[i], level)
+            outcome(claim, c.found, column[i], LEVEL / len(parts))
             for c, column in zip(row, by_part, strict=True)
         ]
         reasons = [
@@ -114,8 +152,9 @@ def _outcomes(claim: Claim, ledger: Ledger, tables: Tables, margins: float) -> l
         ]
         if claim.substitute and claim.kind == "number":
             outcomes, reasons = [NOT_TESTABLE] * len(row), [SUBSTITUTE] * len(row)
-        of_all = outcomes[0] if len(row) == 1 else _together(outcomes, whole[i])
-        results.append(OfReading(reading, row, outcomes, reasons, of_all))
+        passes = whole[i] < LEVEL
+        of_all = outcomes[0] if len(row) == 1 else _together(outcomes, passes)
+        results.append(UnderReading(reading, row, outcomes, reasons, of_all, passes))
     return results
 
 
@@ -124,16 +163,19 @@ def outcome(claim: Claim, found: Evidence, corrected: float, level: float) -> st
     if found.reason in (UNDEFINED, NO_INTERVAL):
         return NOT_TESTABLE
     if found.against < level:
-        return WITHIN_MARGIN if claim.test == "equals" and corrected < LEVEL else DIFFERS
-    return AGREES if corrected < LEVEL else CANNOT_TELL
+        return DIFFERS
+    if corrected < LEVEL:
+        return CONFIRMED
+    return COMPATIBLE if claim.kind == "number" else INCONCLUSIVE
 
 
 def reason(comparison: Comparison, outcome: str, readings: int) -> str:
     """Why a comparison does not decide; empty if it does."""
     found = comparison.found
-    if outcome == NOT_TESTABLE or (outcome == CANNOT_TELL and found.reason):
+    is_open = outcome in (COMPATIBLE, INCONCLUSIVE)
+    if outcome == NOT_TESTABLE or (is_open and found.reason):
         return found.reason
-    if outcome != CANNOT_TELL:
+    if not is_open:
         return ""
     settles = _runs_needed(comparison, readings)
     theirs = comparison.published is not None or comparison.ours.status == "published"
@@ -147,36 +189,31 @@ def _runs_needed(comparison: Comparison, readings: int) -> float:
     return evidence.runs_to_settle(comparison.found, int(comparison.ours.n), readings)
 
 
-def _together(outcomes: list[str], corrected: float) -> str:
+def _together(outcomes: list[str], passes: bool) -> str:
     """The outcome of several parts."""
-    if {DIFFERS, WITHIN_MARGIN} & set(outcomes):
+    if DIFFERS in outcomes:
         return DIFFERS
     if set(outcomes) == {NOT_TESTABLE}:
         return NOT_TESTABLE
-    return AGREES if set(outcomes) == {AGREES} and corrected < LEVEL else CANNOT_TELL
+    return CONFIRMED if set(outcomes) == {CONFIRMED} and passes else INCONCLUSIVE
 
 
-def _passing(ledger: Ledger, results: dict[str, list[OfReading]]) -> dict[str, set[str]]:
-    """Of every published row the readings that pass for all of its numbers (Bonferroni)."""
-    groups: dict[str, list[list[OfReading]]] = {}
-    for claim in ledger.claims:
-        if claim.group:
-            groups.setdefault(claim.group, []).append(results[claim.id])
-    return {
-        name: {
-            one[0].reading.name
-            for one in zip(*claims, strict=True)
-            if all(_passes(result, LEVEL / len(claims)) for result in one)
-        }
-        for name, claims in groups.items()
-    }
+def _in_its_row(number: UnderReading, others: list[UnderReading], readings: int) -> UnderReading:
+    """A number under a reading, given the other numbers of its published row.
 
-
-def _passes(result: OfReading, level: float) -> bool:
-    """Whether a number is within the margin and not surely different at a level."""
-    return result.outcome in (AGREES, WITHIN_MARGIN) and all(
-        c.found.against >= level for c in result.comparisons
-    )
+    It is confirmed if each number of the row is equivalent and none differs at LEVEL divided by
+    their number. The chance of that is at least 1 minus the sum of the chances that one fails.
+    """
+    row, level = [number, *others], LEVEL / (1 + len(others))
+    if number.outcome == CONFIRMED and not all(
+        result.passes and result.main.against >= level for result in row
+    ):
+        number = number._replace(outcome=COMPATIBLE, outcomes=[COMPATIBLE], reasons=[ROW])
+    if number.outcome not in (CONFIRMED, COMPATIBLE) or number.main.reason:
+        return number
+    misses = 1.0 - evidence.power(number.main, readings, LEVEL)
+    misses += sum(1.0 - evidence.power(other.main, readings, level) for other in others)
+    return number._replace(power=max(0.0, 1.0 - misses))
 
 
 def _validity(row: Any, known: dict[tuple[str, str], str]) -> str:
@@ -188,26 +225,37 @@ def _validity(row: Any, known: dict[tuple[str, str], str]) -> str:
     return REFUTED if REFUTED in found else found[0]
 
 
-def _breaks(comparison: Comparison, known: dict[tuple[str, str], str]) -> bool:
-    rows = (comparison.ours, comparison.other)
-    return any(_validity(row, known) == REFUTED for row in rows)
+def _validities(result: UnderReading, known: dict[tuple[str, str], str]) -> set[str]:
+    """The validities of all strategies that a claim is about, under a reading."""
+    rows = [row for c in result.comparisons for row in (c.ours, c.other)]
+    return {_validity(row, known) for row in rows} - {""}
 
 
-def _verdict(claim: Claim, results: list[OfReading]) -> tuple[str, str]:
-    """The verdict, and the reading it rests on where that is not the paper's text."""
-    if all(one.outcome == NOT_TESTABLE for one in results):
+def _is_proven(result: UnderReading, known: dict[tuple[str, str], str]) -> bool:
+    """Whether all strategies of a claim that promise a delta are proven to keep it."""
+    return _validities(result, known) == {PROVEN}
+
+
+def _is_refuted(result: UnderReading, known: dict[tuple[str, str], str]) -> bool:
+    return REFUTED in _validities(result, known)
+
+
+def _verdict(results: list[UnderReading], basis: str) -> tuple[str, str]:
+    """The verdict, and the reading it rests on: the paper's own, or else the nearest.
+
+    Of readings that confirm a claim, one that errs more often than the paper's text comes last.
+    """
+    tested = [result for result in results if result.outcome != NOT_TESTABLE]
+    if not tested:
         return NOT_TESTABLE, ""
-    credited = [one for one in results if one.credited]
-    if claim.as_written and results[0] in credited:
-        return AS_WRITTEN, ""
-    for one in credited:
-        if not one.broken:
-            return OTHER_READING, one.reading.name
-    if credited:
-        return BROKEN_PROMISE, credited[0].reading.name
-    if all(one.outcome in (DIFFERS, WITHIN_MARGIN) for one in results):
-        return ALL_DIFFER, ""
-    return CANNOT_TELL, ""
+    near = sorted(tested, key=lambda result: (result is not results[0], result.distance))
+    for outcome in (CONFIRMED, COMPATIBLE, INCONCLUSIVE):
+        reached = [result for result in near if result.outcome == outcome]
+        if reached:
+            best = min(reached, key=lambda result: result.errs)
+            confirmed = BY_TEXT if best is results[0] and basis == TEXT else BY_READING
+            return confirmed if outcome == CONFIRMED else outcome, best.reading.name
+    return ALL_DIFFER, min(tested, key=lambda result: result.distance).reading.name
 
 
 #: The columns of figures/claims.csv, a line a claim, reading and part.
@@ -219,12 +267,14 @@ MEANINGS = {
     "statement": "what is claimed",
     "test": "how it is tested",
     "group": "claims that only count together",
+    "result": "the independent result that a number belongs to; none if another claim counts it",
     "substitute": "whether something of ours stands for what is not public",
     "published": "the published number, as printed",
     "precision": "`print`, or `plot` if it is read off one",
     "reading": "of the paper, under which the rest of the line is",
     "part": "of the claim",
     "ours": "our number",
+    "at_least": "whether ours is a mean over capped runs, the published one not: it is larger",
     "low": "lower end of its 95% interval",
     "high": "upper end",
     "n": "our runs",
@@ -239,18 +289,31 @@ MEANINGS = {
     "p_against": "p-value against it",
     "part_outcome": "what follows for the part",
     "outcome": "what follows for the claim under the reading",
-    "reason": "why it cannot be told",
+    "reason": "why it is open",
     "runs_needed": "runs of ours that would settle it, if the difference stays what it is",
     "resolution": "the least difference that would show",
-    "validity": "of the strategy under the reading: does it keep its promise?",
+    "known_to": "of a number that is not excluded: half the width of its interval, as a share",
+    "close": "of a number that differs: whether its whole interval lies within the margin",
+    "power": "at least the chance that the number would be confirmed if the reading were true",
+    "validity": "of the strategy under the reading: does it err at most as often as delta?",
     "validity_than": "of the strategy it is compared with",
-    "credited": "whether the claim counts as agreeing under this reading",
+    "errs": "whether it errs more often than delta though the paper's text is proven not to",
     "verdict": "on the claim, over all readings",
-    "under": "the reading that the verdict rests on, if not the paper's text",
+    "under": "the reading that the verdict rests on; of those that differ, the nearest",
+    "basis": "what the first reading is: `text`; `recovered`: the text in an environment that it "
+    "does not print; `substitute`: the text on what we put in place of it; `not run`: another one",
+    "text": "outcome under the paper's own text, where that fixes the experiment",
+    "program": "of a number: whether runs of the authors' program are compatible with it",
+    "program_value": "what the program gives",
+    "program_low": "lower end of its 95% interval",
+    "program_high": "upper end; infinite if it lies among capped runs",
+    "program_n": "runs of the program",
     "below_bound": "whether the published number is below the paper's own lower bound",
     "note": "what else there is to say",
 }
 COLUMNS = list(MEANINGS)
+#: What is kept of the program's runs.
+PROGRAM = ("value", "low", "high", "n")
 
 
 def lines_of(paper: str, judged: list[Judged], known: dict[tuple[str, str], str]) -> pd.DataFrame:
@@ -263,9 +326,15 @@ def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, 
     claim = judged.claim
     head = {name: getattr(claim, name) for name in ("id", "kind", "where", "test", "note")}
     head |= {"group": claim.group, "substitute": claim.substitute, "statement": claim.statement}
-    head |= {"verdict": judged.verdict, "under": judged.under}
+    head |= {"verdict": judged.verdict, "under": judged.under, "basis": judged.basis}
+    if claim.kind == "number" and not claim.same_number_as:
+        head["result"] = claim.independent_result
     if not judged.results:
         return [head]
+    if judged.basis == TEXT:
+        head["text"] = judged.results[0].outcome
+    head |= {f"program_{name}": getattr(judged.program, name) for name in PROGRAM}
+    head["program"] = judged.program.outcome
     return [
         {**head, **_line(claim, result, k, known, len(judged.results))}
         for result in judged.results
@@ -274,7 +343,7 @@ def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, 
 
 
 def _line(
-    claim: Claim, result: OfReading, k: int, known: dict[tuple[str, str], str], readings: int
+    claim: Claim, result: UnderReading, k: int, known: dict[tuple[str, str], str], readings: int
 ) -> dict[str, Any]:
     c, found = result.comparisons[k], result.comparisons[k].found
     ours = c.ours
@@ -282,6 +351,7 @@ def _line(
         "reading": result.reading.name,
         "part": c.part.name,
         "ours": ours.value,
+        "at_least": evidence.is_lower_bound(ours) and not _same_cap(c),
         "low": ours.low,
         "high": ours.high,
         "n": ours.n,
@@ -297,15 +367,27 @@ def _line(
         "resolution": _plainly(claim, evidence.resolution(found)),
         "validity": _validity(ours, known),
         "validity_than": _validity(c.other, known),
-        "credited": result.credited,
+        "errs": result.errs,
         "below_bound": c.below_bound,
     }
     if result.reasons[k] == OURS:
         line["runs_needed"] = _runs_needed(c, readings)
+    if claim.kind == "number" and not found.reason:
+        if result.outcome == DIFFERS:
+            line["close"] = evidence.is_close(found)
+        elif result.outcome != NOT_TESTABLE:
+            line["known_to"] = _plainly(claim, evidence.half_width(found))
+            line["power"] = result.power
     if c.published:
         line["statement"] = claim.statement.replace("{published}", printed(c.published.printed))
         line |= {"published": c.published.printed, "precision": c.published.precision}
     return line
+
+
+def _same_cap(comparison: Comparison) -> bool:
+    """Whether the paper's runs stop at the same cap as ours, so that their means are alike."""
+    published = comparison.published
+    return published is not None and getattr(comparison.ours, "cap", math.nan) == published.cap
 
 
 def _plainly(claim: Claim, size: float) -> float:

@@ -276,10 +276,10 @@ def _across_papers(site: Site) -> dict[str, Any]:
     files = site.files
     headline = forest = ""
     shown: list[dict[str, Any]] = []
-    if {"figures/headline.csv", "figures/claims.csv"} <= files.keys():
-        totals = pd.read_csv(site.root / "figures/headline.csv")
+    tables = {f"figures/{name}.csv" for name in ("headline", "results", "claims")}
+    if tables <= files.keys():
         ledger = read_ledger(site.root / "figures/claims.csv")
-        headline = texts.render(headline_text(totals, ledger), site.link("")).body
+        headline = texts.render(headline_text(site.root, ledger), site.link("")).body
         known = (one for one in read_findings(site.root) if is_known(one, ledger))
         shown = [_finding(site, one, ledger) for one in known]
     if "figures/forest.svg" in files:  # in the page itself, so that its marks are links

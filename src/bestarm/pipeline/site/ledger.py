@@ -12,8 +12,15 @@ from bestarm.common.looks import GREY
 from bestarm.common.tables import lines
 from bestarm.pipeline.claims import Claim, read_ledger
 from bestarm.pipeline.looks import LOOKS, VerdictLook
-from bestarm.pipeline.validity import REFUTED
-from bestarm.pipeline.verdicts import AGREES, CANNOT_TELL, NOT_TESTABLE
+from bestarm.pipeline.released import NOT_RELEASED
+from bestarm.pipeline.verdicts import (
+    COMPATIBLE,
+    CONFIRMED,
+    INCONCLUSIVE,
+    NOT_TESTABLE,
+    RECOVERED,
+    SUBSTITUTE,
+)
 
 #: Readings of a claim that are shown at once; the others unfold.
 MOST_READINGS = 2
@@ -29,21 +36,26 @@ PENDING = VerdictLook(
 )
 KINDS = {look.name: look for look in (*LOOKS.values(), PENDING)}
 
-#: Why we cannot tell, in words.
+#: Why an outcome is open, in words.
 WHY = {
     "published": "the paper's own sample is too small",
     "capped": "a mean over capped runs is only a lower bound",
-    "row": "agrees alone, not with the other numbers of its row",
+    "row": "not confirmed with the other numbers of its row",
     "substitute": "on another simulator or data",
     "undefined": "undefined in our runs",
     "no interval": "our number has no interval",
 }
 
 
+#: What the first reading of a claim is called on a page, where it is not the paper's text alone.
+FIRST = {RECOVERED: "recovered environment", SUBSTITUTE: "on our substitute"}
+
+
 class Part(NamedTuple):
     """What one reading gives for one part of a claim."""
 
     name: str
+    at_least: bool  # ours is a mean over capped runs
     ours: float
     low: float
     high: float
@@ -59,15 +71,15 @@ class Result(NamedTuple):
 
     reading: str
     outcome: str
-    broken: bool  # a strategy breaks its promise under this reading
+    errs: bool  # a strategy errs more often than delta under it, and not under the paper's text
+    about: str  # the environment, if it is not the paper's
     parts: list[Part]
 
     @property
     def sign(self) -> str:
         """A sign for the outcome."""
-        if self.outcome in (CANNOT_TELL, NOT_TESTABLE):
-            return "?" if self.outcome == CANNOT_TELL else "–"
-        return "✓" if self.outcome == AGREES else "✗"
+        signs = {CONFIRMED: "✓", COMPATIBLE: "○", INCONCLUSIVE: "?", NOT_TESTABLE: "–"}
+        return signs.get(self.outcome, "✗")
 
 
 class Judged(NamedTuple):
@@ -76,8 +88,9 @@ class Judged(NamedTuple):
     claim: Claim
     statement: str
     kind: VerdictLook
-    under: str  # the reading of the verdict, where it is not the paper's text
+    under: str  # the reading that the verdict rests on
     below_bound: bool  # the published number lies below the paper's own lower bound
+    program: str  # what runs of the released program say; empty if there are none
     results: list[Result]
 
     @property
@@ -119,19 +132,32 @@ def _by(name: str, rows: Iterable[Any]) -> dict[str, list[Any]]:
 
 def _judged(claim: Claim, rows: list[Any] | None) -> Judged:
     if rows is None:
-        return Judged(claim, claim.statement, PENDING, "", False, [])
+        return Judged(claim, claim.statement, PENDING, "", False, "", [])
     first = rows[0]
     tested = [row for row in rows if row.reading]
     results = [_result(some) for some in _by("reading", tested).values()]
     results.sort(key=lambda result: result.reading != first.under)  # stable: the text's comes next
     below = any(row.below_bound == "True" for row in tested)
-    return Judged(claim, first.statement, LOOKS[first.verdict], first.under, below, results)
+    look = LOOKS[first.verdict]
+    return Judged(claim, first.statement, look, first.under, below, _program(first), results)
+
+
+def _program(row: Any) -> str:
+    """What runs of the released program say of a number."""
+    if row.program in ("", NOT_RELEASED) or row.program_n in ("", "0"):
+        return ""
+    runs = f"released program, {float(row.program_n):,.0f} runs"
+    if not row.program_low:
+        return f"{runs}: {row.program}"
+    low, high = number(float(row.program_low)), number(float(row.program_high))
+    return f"{runs}, median [{low}, {high}]: {row.program}"
 
 
 def _result(rows: list[Any]) -> Result:
     first = rows[0]
-    broken = any(REFUTED in (row.validity, row.validity_than) for row in rows)
-    return Result(first.reading, first.outcome, broken, [_part(row) for row in rows])
+    parts = [_part(row) for row in rows]
+    about = FIRST.get(first.basis, "")
+    return Result(first.reading, first.outcome, first.errs == "True", about, parts)
 
 
 def _part(row) -> Part:
@@ -141,7 +167,12 @@ def _part(row) -> Part:
         needed = float(row.runs_needed or "nan")
         why = f"{needed:,.0f} runs would settle it" if math.isfinite(needed) else "too few runs"
     return Part(
-        name=row.part, **numbers, published=row.published, outcome=row.part_outcome, why=why
+        name=row.part,
+        at_least=row.at_least == "True",
+        **numbers,
+        published=row.published,
+        outcome=row.part_outcome,
+        why=why,
     )
 
 
