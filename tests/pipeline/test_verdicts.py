@@ -641,8 +641,12 @@ def test_a_program_whose_median_is_censored_only_excludes_what_is_sooner():
     rows = {"as_written": [normal_mean(200, 1, statistic="median_stopping_time")]}
     row = {"target": "t", "strategy": "s", "instance": "i", "statistic": "median_stopping_time"}
     runs = {"instances": ["i"], "strategies": ["s"], "row": {"target": "t", "reading": "program"}}
-    for value, expected in ((100, released.TOO_FEW), (70, released.OUTSIDE)):
-        published = published_table(median_stopping_time=value)
+    for value, expected in (
+        (100, released.TOO_FEW),
+        (79.8, released.TOO_FEW),  # 80.3 is not excluded
+        (70, released.OUTSIDE),
+    ):
+        published = published_table(median_stopping_time={"value": value, "half_unit": 0.5})
         result = judged(
             claim(row=row, **ONE), table_of(**rows, program=[beyond]), published, program=runs
         )["c"]

@@ -45,7 +45,7 @@ LOOKS = {
         PURPLE,
         "D",
         "none",
-        "A number: the data exclude a reading no more than they confirm it.",
+        "Of a published number: the data exclude not every reading, and confirm none.",
     ),
     INCONCLUSIVE: VerdictLook(
         "unknown",
@@ -54,7 +54,7 @@ LOOKS = {
         ORANGE,
         "^",
         "none",
-        "No number: runs show neither that it holds nor that it does not.",
+        "Of other claims: runs show neither that it holds nor that it does not.",
     ),
     ALL_DIFFER: VerdictLook(
         "differs",

@@ -48,11 +48,12 @@ def compare_program(claim: Claim, program: ReleasedProgram | None, tables: Table
     found = ProgramRuns("", runs.value, runs.low, runs.high, int(runs.n))
     if math.isnan(runs.low):
         return found._replace(outcome=TOO_FEW)
-    lower = published.value - published.half_unit
+    highest = published.value + published.half_unit
     if math.isnan(runs.value) or math.isinf(runs.high):  # the median or more lies beyond the cap
-        return found._replace(outcome=OUTSIDE if lower < runs.low else TOO_FEW)
+        return found._replace(outcome=OUTSIDE if highest < runs.low else TOO_FEW)
     ours = evidence.log_side(runs)
-    _, theirs = evidence.published_sides(published.value, published.n, 0.0, runs)
+    own = 0.0 if math.isnan(published.own_error) else published.own_error
+    _, theirs = evidence.published_sides(published.value, published.n, own, runs)
     assert ours is not None
     difference = evidence.same(ours, theirs, 0.0, published.rounding)
     if difference.against < 0.05:

@@ -14,10 +14,12 @@ from bestarm.pipeline.prose import markdown, number, wrapped
 from bestarm.pipeline.released import NOT_RELEASED, TOO_FEW
 from bestarm.pipeline.scoreboard import (
     COARSE,
+    DIFFERS_ALL,
     FROM_PROGRAM,
     FROM_READING,
     FROM_TEXT,
     MARGINS,
+    NOT_FIXED,
     STANDINGS,
     expected_false_alarms,
 )
@@ -28,6 +30,7 @@ from bestarm.pipeline.verdicts import (
     COMPATIBLE,
     CONFIRMED,
     INCONCLUSIVE,
+    NOT_RUN,
     NOT_TESTABLE,
     OURS,
     RECOVERED,
@@ -46,11 +49,12 @@ SHORT = {
     "cbmai": "CBMAI",
     "lagex": "LAGEX",
 }
-#: What the first reading of a claim is, in words, where it is not the paper's text alone.
+#: What the first reading of a claim is, in words.
 BASES = {
-    TEXT: "",
+    TEXT: "the text",
     RECOVERED: "text with recovered environment",
     SUBSTITUTE: "text on our substitute",
+    NOT_RUN: "first reading (the text was not run)",
 }
 KINDS_SAID = {
     "number": "published numbers",
@@ -77,7 +81,9 @@ def headline_text(root: Path, verdicts: pd.DataFrame) -> str:
             wrapped(
                 "A result is what one experiment gives for one strategy in one environment; it "
                 "stands in the first row that holds for all its published numbers. “Replicates” "
-                "means that equivalence within 20% (shares: 0.05) is shown."
+                "means that equivalence within 20% (shares: 0.05) is shown, not that the reading is "
+                "what was run; which reading it is differs from result to result "
+                "([figures/results.csv](figures/results.csv))."
             ),
             kind_table(totals),
             wrapped(_note(verdicts)),
@@ -97,11 +103,11 @@ def headline_sentence(results: pd.DataFrame) -> str:
         f"{counts.get(COARSE, 0)} are compatible with a reading without being confirmed",
         f"{counts.get(FROM_PROGRAM, 0)} lie inside the interval of the authors' released program",
     ]
-    rest = tested - sum(counts.get(name, 0) for name in STANDINGS[:4])
     return (
         f"Of {tested} published results that can be tested, {', '.join(parts[:-1])}, and "
-        f"{parts[-1]}. The other {rest} differ from all that we tried, most where the text does "
-        "not fix the experiment."
+        f"{parts[-1]}. {counts.get(NOT_FIXED, 0)} more rest on experiments that the text does not "
+        "fix, and no one reading gives all their numbers; for some of them the released program has "
+        f"too few runs to say. {counts.get(DIFFERS_ALL, 0)} differ from every reading that we tried."
     )
 
 
@@ -239,7 +245,7 @@ def differs_table(verdicts: pd.DataFrame, paper: str) -> str:
         _other_row(name, of_claim)
         for name, of_claim in groups(of_paper[of_paper.kind.ne("number")], "id")
         if of_claim.verdict.iloc[0] in (BY_READING, ALL_DIFFER)
-        and not (of_claim.outcome.iloc[0] == CONFIRMED and of_claim.basis.iloc[0] in BASES)
+        and not (of_claim.outcome.iloc[0] == CONFIRMED and of_claim.basis.iloc[0] != NOT_RUN)
     ]
     if rows:
         parts.append(markdown(pd.DataFrame(rows)))
@@ -261,7 +267,7 @@ def _number_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
     return {
         "claim": f"`{name}`",
         "published": first.published,
-        "first reading": f"`{first.reading}` {our_number(first)}: {first.outcome}",
+        BASES[first.basis]: f"`{first.reading}` {our_number(first)}: {first.outcome}",
         "nearest reading": "the same"
         if nearest is first
         else f"`{nearest.reading}` {our_number(nearest)}: {_how(nearest)}",

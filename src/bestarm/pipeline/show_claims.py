@@ -15,7 +15,8 @@ from bestarm.pipeline import registry
 from bestarm.pipeline.claims import Claim, read_ledger
 from bestarm.pipeline.prose import number
 from bestarm.pipeline.released import NOT_RELEASED
-from bestarm.pipeline.verdicts import BY_TEXT, VERDICTS
+from bestarm.pipeline.report_verdicts import BASES
+from bestarm.pipeline.verdicts import BY_TEXT, RECOVERED, SUBSTITUTE, VERDICTS
 
 #: Columns of a terminal that claims fit in, and readings shown of one claim among several.
 WIDTH, FEW = 80, 6
@@ -92,6 +93,8 @@ def described(paper: str, claim: Claim, rows: pd.DataFrame, all_readings: bool) 
     width = min(max((len(label(row)) for row in kept), default=0), WIDTH // 2)
     for row in kept:
         yield from wrapped(f"{label(row):{width}}  {ours(row)}: {row.part_outcome}", "    ")
+    if first.basis in (RECOVERED, SUBSTITUTE):
+        yield from wrapped(f"{first.reading}: {BASES[first.basis]}", "    ")
     if left:
         yield from wrapped(f"and {left} more: --id {claim.id} shows all", "    ")
     if first.program and first.program != NOT_RELEASED:
@@ -112,8 +115,9 @@ def program(row: Any) -> str:
     """What the released program gives, and what follows."""
     if not row.program_low:
         return str(row.program)
-    low, high = (number(float(end)) for end in (row.program_low, row.program_high))
-    return f"{low} to {high}: {row.program}"
+    low, high = float(row.program_low), float(row.program_high)
+    span = f"to {number(high)}" if math.isfinite(high) else "or more"
+    return f"{number(low)} {span}: {row.program}"
 
 
 def ours(row: Any) -> str:

@@ -376,7 +376,9 @@ def _line(
         if result.outcome == DIFFERS:
             line["close"] = evidence.is_close(found)
         elif result.outcome != NOT_TESTABLE:
-            line["known_to"] = _plainly(claim, evidence.half_width(found))
+            half = _plainly(claim, evidence.half_width(found))
+            absolute = claim.is_difference and ours.unit != "share" and c.published
+            line["known_to"] = half / c.published.value if absolute else half
             line["power"] = result.power
     if c.published:
         line["statement"] = claim.statement.replace("{published}", printed(c.published.printed))
