@@ -81,8 +81,8 @@ def headline_text(root: Path, verdicts: pd.DataFrame) -> str:
             wrapped(
                 "A result is what one experiment gives for one strategy in one environment; it "
                 "stands in the first row that holds for all its published numbers. “Replicates” "
-                "means that equivalence within 20% (shares: 0.05) is shown, not that the reading is "
-                "what was run; which reading it is differs from result to result "
+                "means that equivalence within 20% (shares: 0.05) is shown, not that the reading "
+                "is what was run; which reading it is differs from result to result "
                 "([figures/results.csv](figures/results.csv))."
             ),
             kind_table(totals),
@@ -106,8 +106,9 @@ def headline_sentence(results: pd.DataFrame) -> str:
     return (
         f"Of {tested} published results that can be tested, {', '.join(parts[:-1])}, and "
         f"{parts[-1]}. {counts.get(NOT_FIXED, 0)} more rest on experiments that the text does not "
-        "fix, and no one reading gives all their numbers; for some of them the released program has "
-        f"too few runs to say. {counts.get(DIFFERS_ALL, 0)} differ from every reading that we tried."
+        "fix, and no one reading gives all their numbers; for some of them the released program "
+        f"has too few runs to say. {counts.get(DIFFERS_ALL, 0)} differ from every reading that we "
+        "tried."
     )
 
 

@@ -377,8 +377,9 @@ def _line(
             line["close"] = evidence.is_close(found)
         elif result.outcome != NOT_TESTABLE:
             half = _plainly(claim, evidence.half_width(found))
-            absolute = claim.is_difference and ours.unit != "share" and c.published
-            line["known_to"] = half / c.published.value if absolute else half
+            if c.published and claim.is_difference and ours.unit != "share":
+                half /= c.published.value
+            line["known_to"] = half
             line["power"] = result.power
     if c.published:
         line["statement"] = claim.statement.replace("{published}", printed(c.published.printed))
