@@ -75,10 +75,15 @@ def _look_up(tables: Tables, row: RowOf, reading: str) -> Number:
     if found.status != "published":
         return Number(found, evidence.raw_side(found), evidence.log_side(found))
     mine = tables.find(row.but(RowOf(reading=reading)), reading)
-    return _published(tables.published(row), mine)._replace(row=found, is_ours=False)
+    return published_number(tables.published(row), mine)._replace(row=found, is_ours=False)
 
 
-def _published(published: Published, ours: Any) -> Number:
+def is_same_cap(ours: Any, published: Published) -> bool:
+    """Whether the paper's runs stop at the same cap as ours, so that their means are alike."""
+    return getattr(ours, "cap", math.nan) == published.cap
+
+
+def published_number(published: Published, ours: Any) -> Number:
     """A published number with its sampling error: ours, scaled to the paper's number of runs.
 
     Or, if that is larger, the one between two values that the paper itself has of the number.
@@ -101,7 +106,7 @@ def _with_published(
         found = _number(claim, ours, published, margins)
     if why := evidence.missing(ours):
         found = evidence.undecided(why)
-    theirs = _published(published, ours)
+    theirs = published_number(published, ours)
     below_bound = False
     if claim.bound and math.isnan(published.cap):
         limit = tables.find(row.but(claim.bound), reading.name).value
@@ -116,7 +121,7 @@ def _with_published(
 
 def _number(claim: Claim, ours: Any, published: Published, margins: float) -> Evidence:
     """The evidence on a published number; a mean over capped runs only shows it is too small."""
-    theirs, margin = _published(published, ours), claim.margin_times(margins)
+    theirs, margin = published_number(published, ours), claim.margin_times(margins)
     if claim.is_difference:
         mine, other, off = evidence.raw_side(ours), theirs.raw, published.half_unit
     else:
@@ -126,8 +131,7 @@ def _number(claim: Claim, ours: Any, published: Published, margins: float) -> Ev
         raw = evidence.same(evidence.raw_side(ours), theirs.raw, 0.0, published.half_unit)
         return raw._replace(support=1.0, margin=margin)
     found = evidence.same(mine, other, margin, off)
-    same_cap = getattr(ours, "cap", math.nan) == published.cap
-    if ours.status != "restricted" or same_cap:
+    if ours.status != "restricted" or is_same_cap(ours, published):
         return found
     shown = evidence.is_lower_bound(ours) and found.difference < 0.0
     return found._replace(support=1.0, against=found.against if shown else 1.0, reason=CAPPED)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from bestarm.common import evidence
 from bestarm.pipeline.claims import Claim, ReleasedProgram, Tables
+from bestarm.pipeline.comparison import published_number
 
 #: Outcomes: the published number lies inside the 95% interval of the program's, which spans at most
 #: WIDEST; inside a wider one, or there is none; outside. Where there is no program, the last.
@@ -52,9 +53,9 @@ def compare_program(claim: Claim, program: ReleasedProgram | None, tables: Table
     if math.isnan(runs.value) or math.isinf(runs.high):  # the median or more lies beyond the cap
         return found._replace(outcome=OUTSIDE if highest < runs.low else TOO_FEW)
     ours = evidence.log_side(runs)
-    own = 0.0 if math.isnan(published.own_error) else published.own_error
-    _, theirs = evidence.published_sides(published.value, published.n, own, runs)
+    theirs = published_number(published, runs).log
     assert ours is not None
+    assert theirs is not None
     difference = evidence.same(ours, theirs, 0.0, published.rounding)
     if difference.against < 0.05:
         return found._replace(outcome=OUTSIDE)

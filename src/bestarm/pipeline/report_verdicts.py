@@ -93,22 +93,17 @@ def headline_text(root: Path, verdicts: pd.DataFrame) -> str:
 
 def headline_sentence(results: pd.DataFrame) -> str:
     """The results in a sentence."""
-    counts = results.standing.value_counts()
-    tested = len(results) - counts.get(NOT_TESTABLE, 0)
-    parts = [
-        f"{counts.get(FROM_TEXT, 0) or 'none'} replicates from the paper's text alone"
-        if counts.get(FROM_TEXT, 0) < 2
-        else f"{counts[FROM_TEXT]} replicate from the paper's text alone",
-        f"{counts.get(FROM_READING, 0)} from a named reading of it",
-        f"{counts.get(COARSE, 0)} are compatible with a reading without being confirmed",
-        f"{counts.get(FROM_PROGRAM, 0)} lie inside the interval of the authors' released program",
-    ]
+    counts = results.standing.value_counts().reindex(STANDINGS, fill_value=0)
+    from_text = counts[FROM_TEXT]
     return (
-        f"Of {tested} published results that can be tested, {', '.join(parts[:-1])}, and "
-        f"{parts[-1]}. {counts.get(NOT_FIXED, 0)} more rest on experiments that the text does not "
-        "fix, and no one reading gives all their numbers; for some of them the released program "
-        f"has too few runs to say. {counts.get(DIFFERS_ALL, 0)} differ from every reading that we "
-        "tried."
+        f"Of {len(results) - counts[NOT_TESTABLE]} published results that can be tested, "
+        f"{from_text or 'none'} replicate{'' if from_text > 1 else 's'} from the paper's text "
+        f"alone, {counts[FROM_READING]} from a named reading of it, {counts[COARSE]} are "
+        f"compatible with a reading without being confirmed, and {counts[FROM_PROGRAM]} lie "
+        f"inside the interval of the authors' released program. {counts[NOT_FIXED]} more rest on "
+        "experiments that the text does not fix, and no one reading gives all their numbers; for "
+        "some of them the released program has too few runs to say. "
+        f"{counts[DIFFERS_ALL]} differ from every reading that we tried."
     )
 
 
@@ -259,12 +254,10 @@ def _number_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
     first = readings[0]
     nearest = next(row for row in readings if row.reading == first.under)
     others = [
-        f"`{row.reading}`"
+        row.reading
         for row in readings
         if row.outcome in (CONFIRMED, COMPATIBLE) and row not in (first, nearest)
     ]
-    more = len(others) - MOST_READINGS
-    also = others[:MOST_READINGS] + ([f"{more} more"] if more > 0 else [])
     return {
         "claim": f"`{name}`",
         "published": first.published,
@@ -272,7 +265,7 @@ def _number_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
         "nearest reading": "the same"
         if nearest is first
         else f"`{nearest.reading}` {our_number(nearest)}: {_how(nearest)}",
-        "also compatible": ", ".join(also) or "–",
+        "also compatible": _listed(others) or "–",
         "released program": _program(first),
     }
 
@@ -307,17 +300,19 @@ def _program(row) -> str:
 def _other_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
     by_outcome: dict[str, list[str]] = {}
     for reading, parts in groups(of_claim, "reading"):
-        by_outcome.setdefault(parts.outcome.iloc[0], []).append(f"`{reading}`")
-    said = []
-    for outcome, readings in by_outcome.items():
-        more = len(readings) - MOST_READINGS
-        shown = readings[:MOST_READINGS] + ([f"{more} more"] if more > 0 else [])
-        said.append(f"{outcome}: {', '.join(shown)}")
+        by_outcome.setdefault(parts.outcome.iloc[0], []).append(reading)
     return {
         "claim": f"`{name}`",
         "what it says": textwrap.shorten(of_claim.statement.iloc[0], 200),
-        "by reading": "; ".join(said),
+        "by reading": "; ".join(f"{name}: {_listed(some)}" for name, some in by_outcome.items()),
     }
+
+
+def _listed(readings: list[str]) -> str:
+    """The first MOST_READINGS readings, and how many more there are."""
+    more = len(readings) - MOST_READINGS
+    shown = [f"`{reading}`" for reading in readings[:MOST_READINGS]]
+    return ", ".join([*shown, *([f"{more} more"] if more > 0 else [])])
 
 
 def settle_table(verdicts: pd.DataFrame, paper: str) -> str:

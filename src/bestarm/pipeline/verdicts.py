@@ -17,7 +17,7 @@ from bestarm.common.evidence import NO_INTERVAL, UNDEFINED, Evidence
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger
-from bestarm.pipeline.comparison import Comparison, compare
+from bestarm.pipeline.comparison import Comparison, compare, is_same_cap
 from bestarm.pipeline.prose import printed
 from bestarm.pipeline.released import NO_PROGRAM, ProgramRuns, compare_program
 from bestarm.pipeline.validity import PROVEN, REFUTED, holm, validities
@@ -53,9 +53,7 @@ class UnderReading(NamedTuple):
     reasons: list[str]
     outcome: str
     passes: bool  # the test for the claim passes, corrected over all readings
-    power: float = (
-        math.nan
-    )  # of a number: its chance to be confirmed if the reading is the true one
+    power: float = math.nan  # of a number: its chance to be confirmed if the reading is true
     errs: bool = False  # it errs more often than delta, though the paper's text is proven not to
 
     @property
@@ -351,7 +349,8 @@ def _line(
         "reading": result.reading.name,
         "part": c.part.name,
         "ours": ours.value,
-        "at_least": evidence.is_lower_bound(ours) and not _same_cap(c),
+        "at_least": evidence.is_lower_bound(ours)
+        and not (c.published and is_same_cap(ours, c.published)),
         "low": ours.low,
         "high": ours.high,
         "n": ours.n,
@@ -385,12 +384,6 @@ def _line(
         line["statement"] = claim.statement.replace("{published}", printed(c.published.printed))
         line |= {"published": c.published.printed, "precision": c.published.precision}
     return line
-
-
-def _same_cap(comparison: Comparison) -> bool:
-    """Whether the paper's runs stop at the same cap as ours, so that their means are alike."""
-    published = comparison.published
-    return published is not None and getattr(comparison.ours, "cap", math.nan) == published.cap
 
 
 def _plainly(claim: Claim, size: float) -> float:
