@@ -210,7 +210,7 @@ def readings(table: pd.DataFrame) -> Figure:
         axes.collections[0], location="bottom", aspect=40, shrink=0.8, extend="both"
     )
     bar.set_ticks([-2, -1, 0, 1, 2], labels=["0.01", "0.1", "1", "10", "100"])
-    bar.set_label("our mean budget / published (bold: cannot be told from 1)")
+    bar.set_label("our mean budget / published (bold: compatible with 1)")
     caps = sorted(rates.cap.unique())
     second = [ratios.value["Fully-Adaptive", f"prop2+{rule}"] for rule in ROUNDINGS]
     caption(
@@ -221,8 +221,8 @@ def readings(table: pd.DataFrame) -> Figure:
         "most); whether XY-Oracle stops by the true gaps, Eq. (4), or by the empirical ones, "
         "Eq. (11); how long a phase of XY-Adaptive lasts, by Eq. (18) or by Figure 3; and whether "
         "an arm once dominated stays out or the candidates are rebuilt from all arms after a "
-        "phase. Bold: cannot be told from 1 at 5%, with both samples' errors. †: errs surely in "
-        "more than δ = 0.05 of runs (binomial test, runs that stopped). '>': some runs were "
+        "phase. Bold: compatible with 1 at 5%, with both samples' errors. †: errs significantly "
+        "more often than δ = 0.05 (binomial test, runs that stopped). '>': some runs were "
         f"capped, at {caps[-1]:,.0f} pulls ('rebuilt' at {caps[0]:,.0f}); k: thousand. "
         f"{runs(rates.n)}. Fully-Adaptive with Proposition 2's own width: "
         f"{second[0]:.2g} (two-step), {second[1]:.2g} (argmin max).",

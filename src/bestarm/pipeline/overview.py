@@ -179,7 +179,8 @@ def scorecard(table: pd.DataFrame, paper: str) -> Figure:
     panels[0].set_ylim(len(names) - 0.4, -0.6)
     drawn = {name: shade for name, shade in SHADES.items() if rows[name].any()}
     entries = [Patch(fc=c, hatch=h, ec="white", label=text) for text, c, h in drawn.values()]
-    figure.legend(handles=entries, loc="outside upper left", ncols=len(entries), fontsize=8)
+    columns = len(entries) if len(entries) < len(SHADES) else 2  # all in a line are too wide
+    figure.legend(handles=entries, loc="outside upper left", ncols=columns, fontsize=8)
     left_out = rows.reading.nunique() - len(names)
     more = f" {left_out} readings that support fewer numbers are in scorecard.csv."
     caption(
