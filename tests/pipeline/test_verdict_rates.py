@@ -34,9 +34,13 @@ def test_what_is_twofold_off_differs_and_what_is_30_percent_off_mostly(kept):
 
 
 def test_the_rule_confirms_what_is_true_as_often_as_its_power_says(kept):
+    """Of a number alone as often, up to 6 points; in a row of several at least as often."""
     for row in kept[kept.apart == 0.0].itertuples():
-        assert not exceeds(1.0 - row.first_confirmed, row.claims, 1.0 - row.power + 0.02), row
         assert row.first_confirmed > 0.1
+        if row.numbers == 1:
+            assert row.first_confirmed == pytest.approx(row.power, abs=0.06), row
+        else:
+            assert row.first_confirmed > row.power - 0.04, row
 
 
 def test_the_table_has_a_row_per_job_and_its_rows_come_out_again(kept):
