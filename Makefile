@@ -7,8 +7,16 @@ CORES := $(shell getconf _NPROCESSORS_ONLN)
 # Those with the most code first, as their kernels take the longest.
 PAPERS := $(shell du -s $(dir $(wildcard src/bestarm/*/strategies.py)) | sort -rn | cut -f 3 -d /)
 
-.PHONY: setup figures test test-long mutants lint kernels quick test-build verify verify-hashes resume \
+.DEFAULT_GOAL := help
+
+.PHONY: help setup figures test test-long mutants lint kernels quick test-build verify verify-hashes resume \
     notebooks site test-site test-slurm crate test-crate bench readme lock clean
+
+# Times are those of README.md, which were measured (bench/bench.csv).
+help: ## List the targets, how long each takes and what it does.
+	@awk -F ' *[|] *' 'FNR == NR {if ($$2 ~ /^`(make [a-z-]+|bestarm verify)`$$/) {gsub(/`|make |bestarm /, "", $$2); \
+	    time[$$2] = $$4}; next} /^[a-z-]+:.* ## / {name = $$0; sub(/:.*/, "", name); sub(/.* ## /, "", $$0); \
+	    printf "%-14s %-7s %s\n", name, time[name], $$0}' README.md Makefile
 
 setup: $(READY) ## Install hash-pinned packages into .venv.
 

@@ -17,6 +17,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import matplotlib as mpl
@@ -24,7 +25,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from bestarm.pipeline import registry
+from bestarm.common.tables import read_table
+from bestarm.pipeline import names, plugins, registry
+from bestarm.pipeline.own_results import decimal
+from bestarm.pipeline.own_tables import with_interval
 from command_line import bestarm, printed_to
 
 INSTANCE = """\
@@ -104,15 +108,33 @@ def test_list_names_every_part():
     for name in ("baics", "T-a-SCS", "maximiser", "example1", "asymptotics"):
         assert name in out
     assert bestarm("list", "baics").out in out
+    assert "maximiser+no-half" in bestarm("list", "baics", "--all").out
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_paper_is_listed_on_a_screen(paper):
+    """Every option once, and no name on two lines."""
+    known = registry.PAPERS[paper]
+    lines = bestarm("list", paper).out.splitlines()
+    assert len(lines) <= 26
+    assert max(map(len, lines)) <= 80
+    options = [line.split()[0] for line in lines if line.startswith("  --")]
+    assert len(options) == len(set(options)) > 0
+    for name in (*known.targets, *known.simulation.readings):
+        assert any(name in line for line in lines), name
+    every = bestarm("list", paper, "--all").out.splitlines()
+    assert max(map(len, every)) <= 80
+    for reading in known.simulation.reading_names():
+        assert any(reading in line for line in every), reading
 
 
 def test_list_says_what_is_proven_and_what_is_refuted_by_how_much(root):
     """Of every reading; the number is that of a table under figures."""
-    lines = bestarm("list", "baics").out.splitlines()
-    of_tascs = [line for line in lines if "T-a-SCS " in line and "│" in line]
-    proven = next(line for line in of_tascs if "proven  " in line and "not" not in line)
+    text = bestarm("list", "baics", "--all").out
+    of_tascs = text[text.index("  T-a-SCS ") : text.index("  T-a-S ")]
+    proven = of_tascs[of_tascs.index("    proven: ") :]
     assert "maximiser+proven*" in proven
-    refuted = next(line for line in of_tascs if "refuted" in line)
+    refuted = of_tascs[of_tascs.index("    refuted: ") :]
     share = re.search(r"as-written \((\d+)% wrong at delta = 0.05\)", refuted)[1]
     kept = pd.read_csv(root / "figures/baics/segments.csv").query("statistic == 'wrong_stops'")
     assert int(share) == round(100 * kept.value.max())
@@ -167,9 +189,28 @@ def test_show_an_instance():
     assert "335.531" in out
 
 
-def test_show_a_target(root):
+@pytest.mark.parametrize(
+    "target", ["baics/table1", "cbmai/decay", "lagex/fig5", "linear/readings", "delayed/fig1"]
+)
+def test_show_a_target_in_80_columns(root, target):
+    """Every number of the table once, with three digits."""
+    out = bestarm("show", target, cwd=root).out
+    assert max(map(len, out.splitlines())) <= 80
+    table = read_table(root / f"figures/{target}.csv")
+    for statistic in table.statistic.unique():
+        assert statistic in out
+    numbers = out.replace("∞", "inf").count("[") - 1  # one is in the footnote
+    assert numbers == (table.low < table.high).sum()
+    assert all(line.count("[") == line.count("]") for line in out.splitlines())
+
+
+def test_show_a_target_has_its_numbers(root):
     out = bestarm("show", "baics/table1", cwd=root).out
-    assert "mean_stopping_time" in out
+    row = read_table(root / "figures/baics/table1.csv").query(
+        "statistic == 'mean_stopping_time' and strategy == 'T-a-SCS' and reading == 'maximiser'"
+    )
+    value, low, high = (f"{float(f'{row[n].item():.3g}'):,.0f}" for n in ("value", "low", "high"))
+    assert re.search(rf"T-a-SCS +maximiser +1,200 .*{value} \[{low}, {high}\]", out)
     assert "published" in out
 
 
@@ -288,12 +329,12 @@ def test_bad_delta(mine, command, delta):
 
 def test_an_instance_is_not_overwritten(mine):
     before = mine.read_text()
-    refused(bestarm("run", mine, "--out", mine), mine, "--out must name another file")
+    refused(bestarm("run", mine, "--csv", mine), mine, "--csv must name another file")
     assert mine.read_text() == before
 
 
 def test_bad_names(mine):
-    refused(bestarm("run", mine, "--strategy", "TaS"), "--strategy: must be one of T-a-SCS, T-a-S")
+    refused(bestarm("run", mine, "--strategy", "Ta"), "--strategy: must be one of T-a-SCS, T-a-S")
     refused(bestarm("run", mine, "--reading", "x"), "--reading: must be one of as-written")
     refused(
         bestarm("run", mine, "--strategy", "Uniform", "--reading", "maximiser"),
@@ -368,7 +409,7 @@ def test_options_of_the_paper(mine):
     )
     listed = bestarm("list", "baics").out
     assert "--inner-steps 1" in listed
-    assert "(T-a-SCS), at least 0" in listed
+    assert "at least 0 (T-a-SCS)" in listed
 
 
 def test_steps_of_the_workflow_refuse_names_in_one_line(tmp_path):
@@ -560,7 +601,137 @@ def test_files_of_other_kinds_are_refused(mine, tmp_path):
     refused(bestarm(*run, "--plot", tmp_path / "x.gif"), "--plot: must end in .pdf or .png or .svg")
     refused(bestarm(*run, "--csv", "-", "--json", "-"), "only one of them can be standard output")
     refused(bestarm(*run, "--csv", mine), "--csv must name another file")
+    refused(bestarm(*run, "--csv", "x.tex"), "--csv: writes CSV, and x.tex ends in .tex: --table")
+    refused(bestarm(*run, "--json", "x.parquet"), "--out writes such files")
+    refused(bestarm(*run, "--table", "x.csv"), "--table: must end in .tex or .md, got x.csv")
     assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_two_options_that_name_one_file_are_refused(mine, tmp_path):
+    run = ("run", mine, "--reps", 3)
+    one, link = tmp_path / "one", tmp_path / "link"
+    link.symlink_to(one)
+    for other in (one, tmp_path / "." / "one", link):
+        said = f"--csv, --json: {other} is one file, they need two"
+        refused(bestarm(*run, "--csv", one, "--json", other), said)
+    assert sorted(tmp_path.iterdir()) == [link, mine]
+
+
+def test_what_is_read_is_not_overwritten(root, tmp_path):
+    """The file of an instance's arms, and a plugin."""
+    mine, arms, plugin = (tmp_path / name for name in ("mine.yaml", "arms.csv", "plugin.py"))
+    mine.write_text("paper: linear\narms: arms.csv\ntheta: [1, 0]\n")
+    arms.write_text("1,0\n0,1\n")
+    plugin.write_text("x = 1\n")
+    run = ("run", mine, "--plugin", plugin)
+    refused(bestarm(*run, "--csv", arms), "is a file of the instance (arms); --csv must name ano")
+    refused(bestarm(*run, "--csv", plugin), "is the plugin", "--csv must name another file")
+    assert arms.read_text() == "1,0\n0,1\n"
+
+
+def test_a_table_for_a_paper(mine, tmp_path):
+    """Three significant digits and an interval, names as LaTeX and Markdown print them."""
+    mine.write_text(INSTANCE + "name: 'A_1 & 5%'\n")
+    files = {ending: tmp_path / f"x.{ending}" for ending in ("tex", "md", "csv")}
+    run = ("run", mine, "--reps", 40, "--cap", 40, "--strategy", "Uniform", "--strategy", "T-a-S")
+    for ending in ("tex", "md"):
+        table, csv = ("--table", files[ending]), ("--csv", files["csv"])
+        result = bestarm(*run, *table, *csv, "--reading", "proven")
+        assert f"the table written to {files[ending]}" in result.out.replace("\n", "")
+    row = pd.read_csv(files["csv"]).query("strategy == 'T-a-S' and statistic == 'share_capped'")
+    tex, md = files["tex"].read_text(), files["md"].read_text()
+    number = with_interval(*(row[name].item() for name in ("value", "low", "high")))
+    assert re.fullmatch(r"[\d.]+ \[[\d.]+, [\d.]+\]", number)
+    assert f"& {number}" in tex or number in tex
+    lines = tex.splitlines()
+    assert lines[0].startswith("% A_1 & 5%: 40 runs")
+    assert lines[1] == r"\begin{tabular}{ll" + "r" * len(registry.PAPERS["baics"].own.columns) + "}"
+    for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
+        assert lines.count(rule) == 1
+    cells = {line.count(" & ") for line in lines if line.endswith(r" \\") and " & " in line}
+    assert cells == {len(registry.PAPERS["baics"].own.columns) + 1}
+    assert "restricted: some runs reached the cap" in tex
+    assert "| T-a-S | proven |" in md
+    assert number.replace("[", r"\[").replace("]", r"\]") in md
+
+
+def test_small_limits_are_not_rounded_to_nothing(mine):
+    """The upper limit of an error rate of none of many runs, and a share just below 1."""
+    assert [decimal(x) for x in (0.0003, 0.99995, 0.0, 1.0, 0.5)] == [
+        *("0.0003", "0.99995", "0.000", "1.000", "0.500")
+    ]
+    run = ("run", mine, "--reps", 20_000, "--cap", 1, "--strategy", "Uniform")
+    assert "1.000 [0.9999, 1.000]" in bestarm(*run).out
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("show", "baics/Exampel1"), "did you mean baics/example1"),
+        (("show", "EXAMPLE1"), "did you mean baics/example1?"),
+        (("show", "BAICS/TABLE1"), "did you mean baics/table1"),
+        (("show", "lagex"), "`bestarm list lagex` names those of lagex"),
+        (("run", "Baics/example1"), "did you mean baics/example1?"),
+        (("bound", "linear/D=5"), "did you mean linear/d=5?"),
+        (("run", "baics/table1"), "baics/table1: is a target, which `bestarm show baics/table1`"),
+        (("list", "LAGEX"), "there is no such paper; did you mean lagex?"),
+        (("list", "nobody"), "there is no such paper; papers are baics, linear"),
+        (("verify", "baics/Table1"), "did you mean table1?"),
+        (("verify", "baic"), "did you mean baics?"),
+        (("claims", "lagx"), "did you mean lagex?"),
+        (("claims", "--id", "fig5-budget-j"), "did you mean fig5-budget-g"),
+        (("schema", "instanc"), "did you mean instance?"),
+        (("run", "baics/example1", "--strategy", "Unifrom"), "did you mean Uniform?"),
+        (("run", "baics/example1", "--reading", "maximizer"), "did you mean maximiser"),
+        (("run", "baics/example1", "--detla", "0.1"), "did you mean --delta?"),
+    ],
+)
+def test_the_nearest_name_is_suggested(root, asked, said):
+    refused(bestarm(*asked, cwd=root), said)
+
+
+def test_an_instance_file_of_a_misspelt_paper(mine):
+    mine.write_text(INSTANCE.replace("baics", "BAICS"))
+    refused(bestarm("bound", mine), "paper: is required, one of baics", "did you mean baics?")
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_strategies_may_be_named_by_their_classes_and_in_any_case(paper):
+    """Every ask/tell class of the documentation, and names without hyphens."""
+    known = registry.PAPERS[paper].simulation.readings
+    module = import_module(f"bestarm.{paper}")
+    classes = [name for name in module.__all__ if plugins.is_strategy(getattr(module, name))]
+    assert classes
+    for name in classes:
+        label = plugins.name_of_ours(getattr(module, name), paper)
+        assert names.strategy_named(paper, name, known, "x") == label
+    for name in known:
+        for written in (name.lower(), name.replace("-", ""), name.upper()):
+            assert names.strategy_named(paper, written, known, "x") == name
+
+
+def test_run_takes_the_name_of_a_class():
+    run = ("run", "baics/example1", "--reps", 2, "--csv", "-", "--strategy")
+    assert bestarm(*run, "TaSCS").out == bestarm(*run, "T-a-SCS").out != ""
+
+
+def test_letters_that_the_terminal_has_not_are_escapes(mine, monkeypatch):
+    """A name in an ASCII or a Latin-1 terminal; CSV is UTF-8 as in a file."""
+    mine.write_text(INSTANCE + "name: größer\narms: [größer, 数]\n", encoding="utf-8")
+    run = ("run", mine, "--reps", 3, "--strategy", "Uniform")
+    outputs = {}
+    for encoding in ("ascii", "latin-1"):
+        how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        env = {**os.environ, "PYTHONIOENCODING": encoding}
+        for arguments in (run, ("bound", mine), (*run, "--csv", "-")):
+            command = [sys.executable, "-m", "bestarm", *map(str, arguments)]
+            result = subprocess.run(command, env=env, **how)
+            assert (result.returncode, result.stderr) == (0, b"")
+            outputs[encoding, arguments[-1]] = result.stdout
+    assert rb"gr\xf6\xdfer" in outputs["ascii", "Uniform"]
+    assert "größer".encode("latin-1") in outputs["latin-1", "Uniform"]
+    assert rb"\u6570" in outputs["latin-1", mine] + outputs["ascii", mine]
+    assert outputs["ascii", "-"] == bestarm(*run, "--csv", "-").out.encode()
 
 
 def test_runs_say_in_words_what_they_answered_and_how_they_ended(mine, tmp_path):

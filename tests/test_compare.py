@@ -558,3 +558,64 @@ def test_cbmai_is_given_what_is_known():
     found = compare(instance, [derived(cbmai.SFSR)], reps=3, budget=60, cores=1)
     assert all(pulls[3] == 0 for pulls in found.runs.pulls)
     assert found.runs.correct.all()
+
+
+def test_several_instances_in_one_call():
+    """Each as alone; together in one table, and in one of runs."""
+    names = ["linear/d=2", "linear/d=3"]
+    found = compare(names, ["LinGapE", "XY"], reps=5, seed=1)
+    assert list(found) == ["d=2", "d=3"]
+    for name in names:
+        alone = compare(name, ["LinGapE", "XY"], reps=5, seed=1)
+        one = name.partition("/")[2]
+        assert found[one].runs.equals(alone.runs)
+        rows = found.table[found.table.instance == one].drop(columns="instance")
+        assert rows.reset_index(drop=True).equals(alone.table)
+        assert str(alone) in str(found)
+    assert found.runs.groupby("instance").size().to_dict() == {"d=2": 10, "d=3": 10}
+
+
+def test_instances_that_are_not_of_one_paper_or_of_one_name():
+    with pytest.raises(InputError, match="instances of one paper, got linear, baics"):
+        compare(["linear/d=2", "baics/example1"], ["Uniform"], reps=1)
+    with pytest.raises(InputError, match="names must be distinct, got d=2, d=2"):
+        compare(["linear/d=2", "linear/d=2"], ["LinGapE"], reps=1)
+    with pytest.raises(InputError, match="instances of one paper, got none"):
+        compare([], ["LinGapE"], reps=1)
+
+
+class Slow:
+    """Answers after some pulls."""
+
+    def __init__(self, arms):
+        self.told = 0
+
+    def ask(self):
+        return 0
+
+    def tell(self, arm, reward):
+        self.told += 1
+
+    @property
+    def done(self):
+        return self.told == 3
+
+    @property
+    def answer(self):
+        return 0
+
+
+@pytest.mark.parametrize("cores", [1, 2])
+def test_it_says_how_long_runs_of_a_class_will_take(monkeypatch, capfd, cores):
+    """Where nobody watches a terminal too; nothing if no progress is wanted, or it is short."""
+    asked = ("linear/d=2", [Slow])
+    compare(*asked, reps=8, cores=cores)
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr("bestarm.pipeline.own_runs.PATIENCE", 0.0)
+    found = compare(*asked, reps=8, cores=cores)
+    said = capfd.readouterr().err
+    assert re.match(r"Slow: about \d+ s for 8 runs \(the first: 3 pulls, \d+ per second\)", said)
+    assert said.count("\n") == 1
+    assert found.runs.replication.tolist() == list(range(8))
+    compare(*asked, reps=8, cores=cores, progress=False)
+    assert capfd.readouterr().err == ""

@@ -3,6 +3,7 @@
 import ast
 import graphlib
 import re
+import subprocess
 import tomllib
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -137,6 +138,23 @@ def test_slurm_may_be_given_all_shards_at_once(root):
         papers = read_scale(root / f"workflow/scales/{scale}.yaml").papers.values()
         shards = sum(size.shards for experiments in papers for size in experiments.values())
         assert shards <= min(profile["jobs"], per_second)
+
+
+def test_make_lists_its_targets_with_their_times(root):
+    """Every target that README names; the times are README's, which are measured."""
+    help, bare = (
+        subprocess.run(["make", *words], cwd=root, capture_output=True, text=True, check=True)
+        for words in (["help"], [])
+    )
+    assert help.stdout == bare.stdout
+    lines = {line.split()[0]: line for line in help.stdout.splitlines()}
+    readme = (root / "README.md").read_text()
+    named = re.findall(r"^\| `make ([\w-]+)` \|[^|]*\| (.*?) \|", readme, re.M)
+    assert len(named) >= 6
+    for name, time in named:
+        assert re.match(rf"{name} +{time} +[A-Z]", lines[name])
+    phony = re.search(r"^\.PHONY: (.*\\\n.*)", (root / "Makefile").read_text(), re.M)[1]
+    assert set(phony.replace("\\", "").split()) == lines.keys()
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -22,6 +22,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from bestarm.pipeline import registry
+from bestarm.pipeline.command import EXTRAS
 
 #: Prints the distributions behind the modules that some code has loaded.
 LOADED = """
@@ -249,7 +250,37 @@ def test_what_is_not_there_is_said_in_one_line(run, tmp_path):
     assert len(result.stderr.splitlines()) == 1
     files = [f"--{kind}=x.{kind}" for kind in ("svg", "png", "pdf")]
     result = run("bestarm", "workflow", "plot", "baics", "table1", "x.csv", *files)
-    wanted = "error: matplotlib: is not installed; pip install 'bestarm-replication[pipeline]'"
+    wanted = "error: matplotlib: is not installed; pip install 'bestarm-replication[plot]'"
     assert result.stderr.startswith(wanted)
     assert result.returncode == 2
     assert not [path for path in Path(tmp_path).iterdir() if path.name.startswith("x.")]
+
+
+def test_pictures_name_their_extra_before_anything_is_simulated(run, tmp_path):
+    """On the command line and in Python, where what README shows works but for the picture."""
+    wanted = "matplotlib: is not installed; pip install 'bestarm-replication[plot]'"
+    result = run("bestarm", "run", "baics/example1", "--reps", "1000000", "--plot", "x.pdf")
+    assert result.stderr.startswith(f"error: {wanted}")
+    code = "from bestarm import compare; found = compare('baics/example1', ['Uniform'], reps=5)"
+    result = run("python", "-c", f"{code}; print(found); found.plot()")
+    assert "example1: 5 runs" in result.stdout
+    assert wanted in result.stderr.splitlines()[-1]
+    assert not (tmp_path / "x.pdf").exists()
+
+
+def test_extras_are_what_messages_name(root):
+    """And what documentation names."""
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    assert extras.keys() >= {*EXTRAS, "rebuild"}
+    for extra, modules in EXTRAS.items():
+        names = {canonicalize_name(Requirement(one).name) for one in extras[extra]}
+        assert names & set(modules)
+    pages = [root / "README.md", root / "examples/service.py", *(root / "docs").rglob("*.md")]
+    named = set(re.findall(r"bestarm[\w-]*\[(\w+)\]|\.\[(\w+)\]", "".join(map(read, pages))))
+    assert {one for pair in named for one in pair if one} <= extras.keys()
+
+
+def read(path):
+    return path.read_text(encoding="utf-8")

@@ -379,6 +379,40 @@ class TestRefused:
         assert not (toys / "results").exists()
 
 
+class TestFrontDoor:
+    """What somebody meets who knows Snakemake and not this workflow."""
+
+    def test_without_a_target_everything_is_made(self, toys):
+        output = snakemake(toys, "-n")
+        assert not nothing_to_do(output)
+        assert jobs(output)["manifest", ""] == jobs(output)["paper_manifest", "toy"] == 1
+        assert jobs(output)["shard", "toy"] > 0
+
+    def test_a_wrong_target_is_one_line_with_the_nearest_names(self, toys):
+        output = snakemake(toys, "figures/toy/fgi1.svg", "figures/all", check=False)
+        (said,) = [line for line in output.splitlines() if not line.startswith("Using workflow")]
+        assert said.startswith("error: figures/toy/fgi1.svg: nothing makes this; did you mean ")
+        assert "figures/toy/fig1.svg" in said
+
+    def test_every_rule_has_a_sentence(self, toys):
+        listed = snakemake(toys, "--list-rules").splitlines()
+        rules = [line for line in listed if not line.startswith("Using workflow")]
+        assert len(rules) > 25
+        assert [line for line in rules if not re.fullmatch(r"\w+ \([A-Z].*\.\)", line)] == []
+
+    def test_lints_are_those_that_the_snakefile_explains(self, toys):
+        found = set(re.findall(r"^    \* (.*)", snakemake(toys, "--lint", check=False), re.M))
+        assert found == {"Specify a conda environment or container for each rule.:"}
+        assert "asks for a conda environment or a container" in (toys / "Snakefile").read_text()
+
+    def test_as_a_module_it_says_that_it_cannot_be_one(self, toys, tmp_path):
+        module = f"module bestarm:\n    snakefile: {str(toys / 'Snakefile')!r}\n\n"
+        (tmp_path / "Snakefile").write_text(module + "use rule * from bestarm\n")
+        *_, said = snakemake(tmp_path, "-n", check=False).splitlines()
+        assert said.startswith(f"error: {tmp_path}: is not a checkout of bestarm")
+        assert "cannot be a module" in said
+
+
 @pytest.mark.long
 class TestSite:
     """Of a project with a toy that was never built, and with few files for pages of code.

@@ -11,8 +11,14 @@ import typer
 from bestarm import __version__
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.command import Command, Further, Interrupted, further, told
-from bestarm.pipeline.commands import Paper
+from bestarm.pipeline.command import (
+    Command,
+    Further,
+    Interrupted,
+    further,
+    print_all_characters,
+    told,
+)
 from bestarm.pipeline.commands import app as workflow
 
 app = typer.Typer(
@@ -33,6 +39,7 @@ Cores = Annotated[int | None, typer.Option(min=1, max=1024, help="All cores if l
 def main() -> None:
     """Run the command line; bad input is one line on standard error and exit code 2."""
     try:
+        print_all_characters()
         try:
             app()
         finally:
@@ -88,12 +95,19 @@ def _options(
 
 
 @command("list")
-def list_papers(paper: Annotated[Paper | None, typer.Argument(help="Only this one.")] = None):
-    """List the papers: their strategies, readings, instances and targets."""
-    from bestarm.pipeline.show import list_installed, list_paper
+def list_papers(
+    paper: Annotated[str | None, typer.Argument(help="Only this one.")] = None,
+    every: Annotated[
+        bool, typer.Option("--all", help="All readings, and what is proven of each.")
+    ] = False,
+):
+    """List the papers: their instances, targets, options and strategies."""
+    from bestarm.pipeline.names import paper_named
+    from bestarm.pipeline.show_list import list_installed, list_paper
 
-    for name in [paper] if paper else registry.PAPERS:
-        list_paper(name)
+    for place, name in enumerate([paper_named(paper)] if paper else registry.PAPERS):
+        print("\n" * min(place, 1), end="")
+        list_paper(name, every)
     list_installed()
 
 
@@ -153,15 +167,19 @@ def run(
     out: Annotated[Path | None, typer.Option(help="Write every run to this .parquet file.")] = None,
     csv: Annotated[Path | None, typer.Option(help=f"Write the statistics as CSV; {DASH}")] = None,
     json: Annotated[Path | None, typer.Option(help=f"Write them as JSON; {DASH}")] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(help="Write a table for a paper to this .tex (booktabs) or .md file."),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw them to this .pdf, .svg or .png file.")
     ] = None,
 ):
     """Simulate the strategies on your own instance and compare them."""
     from bestarm.pipeline.own import Asked, Runs, run_own
-    from bestarm.pipeline.own_results import Files
+    from bestarm.pipeline.own_files import Files
 
-    files = Files(instance, out=out, csv=csv, json=json, plot=plot)
+    files = Files(out=out, csv=csv, json=json, table=table, plot=plot)
     asked = Asked(strategy, reading, plugin)
     run_own(instance, further(context), asked, Runs(reps, seed, cores), files)
 

@@ -36,6 +36,7 @@ from bestarm.core.status import Status
 from bestarm.core.strategy import from_outside
 from bestarm.core.streams import Streams, streams_of
 from bestarm.pipeline import plugins, registry
+from bestarm.pipeline.command import print_all_characters
 from bestarm.pipeline.own import read_instance
 
 #: Runs that are played, and how many of them have to be right; delta is 0.1 or less.
@@ -376,6 +377,7 @@ def main(
 
 
 if __name__ == "__main__":
+    print_all_characters()
     try:
         typer.run(main)
     except InputError as error:

@@ -65,7 +65,16 @@ def test_an_edit_while_it_is_computed_keeps_nothing(package):
     assert not kept_in().exists()
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(package, tmp_path):
+def test_a_folder_that_cannot_be_written_is_no_error(package, tmp_path, monkeypatch):
+    """Values are then kept in the temporary folder."""
     (tmp_path / "cache").write_text("a file in its place")
+    monkeypatch.setattr("bestarm.core.cache._temporary_folder", lambda: tmp_path)
+    assert by_sources("value", lambda: 1) == 1
+    assert by_sources("value", refuse) == 1
+    assert kept_in().parent == tmp_path
+
+
+def test_a_file_that_cannot_be_written_is_no_error(package):
+    kept_in().mkdir()
     assert by_sources("value", lambda: 1) == 1
     assert by_sources("value", lambda: 2) == 2

@@ -1,5 +1,6 @@
 """The compile cache, on real processes."""
 
+import errno
 import os
 import shutil
 import subprocess
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from bestarm.core import cache as caching
 from bestarm.core.compile import PACKAGE, Locator, cache_folder
+from bestarm.core.inputs import InputError
 
 #: One kernel that papers share and one of a paper.
 HITS = """
@@ -72,12 +75,55 @@ def somewhere_else(folder):
     folder.symlink_to(folder.parent, target_is_directory=True)
 
 
-@pytest.mark.parametrize("taken", [nobody, anybody, the_group, somewhere_else, Path.touch])
-def test_nobody_else_writes_to_a_cache_in_the_temporary_folder(tmp_path, monkeypatch, taken):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/cache")
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """A temporary folder of one's own."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    usual = tmp_path / f"bestarm-{os.getuid()}"
+    caching._temporary_folder.cache_clear()
+    yield tmp_path
+    caching._temporary_folder.cache_clear()
+
+
+@pytest.mark.parametrize("taken", [nobody, anybody, the_group, somewhere_else, Path.touch])
+def test_nobody_else_writes_to_a_cache_in_the_temporary_folder(temporary, monkeypatch, taken):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/cache")
+    usual = temporary / f"bestarm-{os.getuid()}"
     taken(usual)
     folder = cache_folder.__wrapped__().parent
     assert (folder == usual) == (taken is nobody)
     assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_user_without_a_home_has_a_cache_in_the_temporary_folder(temporary, monkeypatch):
+    """As in a container that is run as any number; "~" is not taken for a folder."""
+
+    def nobody_of_that_number(number):
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody_of_that_number)
+    monkeypatch.chdir(temporary)
+    assert caching.cache_base() == temporary / f"bestarm-{os.getuid()}"
+    assert not (temporary / "~").exists()
+
+
+def test_without_any_folder_one_line_says_what_to_do(monkeypatch):
+    def full(*_):
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in [...]")
+
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/cache")
+    caching._temporary_folder.cache_clear()
+    monkeypatch.setattr(tempfile, "gettempdir", full)
+    with pytest.raises(InputError, match="set NUMBA_CACHE_DIR to one"):
+        caching.cache_base()
+
+
+def test_users_who_share_a_cache_have_folders_of_their_own(tmp_path, monkeypatch):
+    """A second user neither loads what the first has compiled nor has to write beside it."""
+    mine = caching.private_folder(tmp_path, "kernels")
+    assert mine == tmp_path / "kernels" == caching.private_folder(tmp_path, "kernels")
+    other = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: other)
+    theirs = caching.private_folder(tmp_path, "kernels")
+    assert theirs == tmp_path / f"kernels-{other}" == caching.private_folder(tmp_path, "kernels")

@@ -76,3 +76,32 @@ def test_other_threads_leave_signals_alone():
     thread.start()
     thread.join()
     assert [part["replication"].tolist() for part in found] == [[0, 1], [2]]
+
+
+def test_the_first_run_of_a_python_class_foretells_the_others():
+    """Its number of pulls, their rate, and how long all runs will take; compiled steps if there
+    are any in the paper."""
+    first = {"tau": np.array([68_000])}
+    said = own_runs._foretold("mine", 300, 2, True, 3.4, first)
+    assert said.startswith(
+        "mine: about 8 min for 300 runs (the first: 68,000 pulls, 20,000 per second); compiled"
+    )
+    assert "bestarm.Compiled" in said
+    assert "Compiled" not in own_runs._foretold("mine", 300, 2, False, 3.4, first)
+    assert "about 34 s for 10 runs" in own_runs._foretold("mine", 10, 1, True, 3.4, first)
+    assert own_runs._foretold("mine", 10, 2, True, 3.4, first) == ""
+
+
+def test_the_word_comes_after_the_first_run_and_before_the_others():
+    said, began = [], []
+
+    def parts():
+        for place in range(3):
+            began.append(place)
+            yield {"tau": np.array([place])}
+
+    def say(words):
+        said.append((words, began[:]))
+
+    assert len([*own_runs._timed(parts(), lambda seconds, first: "long", say)]) == 3
+    assert said == [("long", [0])]

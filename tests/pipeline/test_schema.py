@@ -101,5 +101,5 @@ def test_ledgers_options_and_tables_are_taken(root, paper):
 
 
 def test_an_unknown_schema_is_one_line():
-    with pytest.raises(InputError, match="nope: there is no such schema, only instance, scale"):
+    with pytest.raises(InputError, match="nope: there is no such schema; only instance, scale"):
         schema_text("nope")

@@ -244,9 +244,9 @@ def test_a_platform_without_a_promise_says_why(root, tmp_path, monkeypatch):
 def test_names_are_papers_or_targets():
     assert list(chosen([])) == list(registry.PAPERS)
     assert [t.name for t in chosen([NAME])[PAPER]] == [TARGET]
-    with pytest.raises(InputError, match="nobody: must be PAPER or PAPER/TARGET, papers are baics"):
+    with pytest.raises(InputError, match="nobody: must be PAPER or PAPER/TARGET; papers are baics"):
         chosen(["nobody"])
-    with pytest.raises(InputError, match="baics/fig99: baics has no target fig99, only table1"):
+    with pytest.raises(InputError, match="baics/fig99: baics has no target fig99; only table1"):
         chosen(["baics/fig99"])
 
 

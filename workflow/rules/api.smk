@@ -3,6 +3,7 @@ from bestarm.pipeline.manifest import files_hash
 
 
 rule api:
+    """Make the pages of the programming interface."""
     input:
         sorted(str(path) for path in Path("docs/api").iterdir()),
     output:

@@ -4,11 +4,21 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-# The workflow always runs the package beside it, in the interpreter that runs Snakemake.
+if not Path("workflow/rules/common.smk").is_file():
+    sys.exit(
+        f"error: {Path.cwd()}: is not a checkout of bestarm, which its workflow runs in: clone it "
+        "and run snakemake there. It cannot be a module of another workflow, as it reads files "
+        "beside it (config/README.md)."
+    )
+
+# The workflow always runs the package beside it, in the interpreter that runs Snakemake. Nobody
+# else has to set these variables, so they are no `envvars:`.
 SOURCE = str(Path(workflow.basedir) / "src")
 sys.path.insert(0, SOURCE)
-os.environ["PYTHONPATH"] = os.pathsep.join([SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])])
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ.update(
+    PYTHONPATH=os.pathsep.join([SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])]),
+    PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+)
 
 from bestarm.arena import PICTURES as ARENA
 from bestarm.core.inputs import InputError

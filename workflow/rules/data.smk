@@ -3,6 +3,7 @@
 
 
 rule crossings:
+    """Play again: how often confidence sequences are crossed (data/anytime)."""
     output:
         table="data/anytime/crossings.csv",
         provenance="data/anytime/provenance.yaml",
@@ -17,6 +18,7 @@ rule crossings:
 
 
 rule assumptions:
+    """Play again: errors if rewards are not as assumed (data/assumptions)."""
     output:
         table="data/assumptions/errors.csv",
         provenance="data/assumptions/provenance.yaml",
@@ -31,6 +33,7 @@ rule assumptions:
 
 
 rule drift:
+    """Play again: errors if means change with time (data/drift)."""
     output:
         table="data/drift/errors.csv",
         provenance="data/drift/provenance.yaml",
@@ -45,6 +48,7 @@ rule drift:
 
 
 rule verdict_rates:
+    """Play again: the rule of verdicts on claims of known truth."""
     output:
         table="data/verdict-rates/rates.csv",
         provenance="data/verdict-rates/provenance.yaml",
@@ -59,6 +63,7 @@ rule verdict_rates:
 
 
 rule arena_cells:
+    """Play again: the cells of the arena that are new or whose code has changed."""
     output:
         # The command reads the old tables, to keep rows that are up to date; so they are not deleted.
         table=update("data/arena/cells.csv"),
@@ -79,6 +84,7 @@ rule arena_cells:
 
 
 rule certified_errors:
+    """Play again: errors of Certified (data/certified-errors)."""
     output:
         table="data/certified-errors/errors.csv",
         provenance="data/certified-errors/provenance.yaml",
@@ -93,6 +99,7 @@ rule certified_errors:
 
 
 rule certified_times:
+    """Play again: stopping times of Certified (data/certified-times)."""
     output:
         table="data/certified-times/times.csv",
         provenance="data/certified-times/provenance.yaml",
@@ -107,6 +114,7 @@ rule certified_times:
 
 
 rule delayed_scales:
+    """Play again: errors if scales of delayed feedback are wrong."""
     output:
         table="data/delayed-scales/errors.csv",
         provenance="data/delayed-scales/provenance.yaml",
@@ -121,6 +129,7 @@ rule delayed_scales:
 
 
 rule unknown_sigma:
+    """Play again: BAICS with an unknown standard deviation."""
     output:
         table="data/unknown-sigma/times.csv",
         provenance="data/unknown-sigma/provenance.yaml",
@@ -135,6 +144,7 @@ rule unknown_sigma:
 
 
 rule battery:
+    """Simulate the battery policies again (data/battery; needs PyBaMM)."""
     output:
         table="data/battery/policies.csv",
         provenance="data/battery/provenance.yaml",
@@ -149,6 +159,7 @@ rule battery:
 
 
 rule mip:
+    """Solve the mixed-integer programs again (data/mip; needs SCIP)."""
     output:
         table="data/mip/traces.parquet",
         provenance="data/mip/provenance.yaml",
@@ -163,6 +174,7 @@ rule mip:
 
 
 rule program_runs:
+    """Run the released programs of LAGEX again (data/lagex-runs; hours)."""
     output:
         table="data/lagex-runs/runs.parquet",
         provenance="data/lagex-runs/provenance.yaml",

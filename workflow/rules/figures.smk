@@ -3,6 +3,7 @@
 
 
 rule table:
+    """Make the table of a figure from the summaries behind it."""
     input:
         summaries=lambda w: [
             f"results/{SCALE_OF[w.figures]}/{w.paper}/{name}/summary.csv"
@@ -32,6 +33,7 @@ rule table:
 
 
 use rule table as geometry with:
+    """Make the polygons and curves of a figure, beside its table."""
     output:
         "{figures}/{paper}/{target}.geometry.csv",
     log:
@@ -42,6 +44,7 @@ use rule table as geometry with:
 
 
 rule plot:
+    """Draw a figure from its table: SVG, PNG and PDF."""
     input:
         table="{figures}/{paper}/{target}.csv",
         geometry=lambda w: (
@@ -75,6 +78,7 @@ rule plot:
 
 
 rule claims:
+    """Judge every claim of the papers on the tables."""
     input:
         tables=lambda w: [
             f"{w.figures}/{paper}/{target.name}.csv"
@@ -115,6 +119,7 @@ rule claims:
 
 
 rule forest:
+    """Draw every number that can be tested: published over ours."""
     input:
         "{figures}/claims.csv",
     output:
@@ -141,6 +146,7 @@ rule forest:
 
 
 rule scorecard:
+    """Draw what each reading of a paper supports."""
     input:
         "{figures}/scorecard.csv",
     output:
@@ -167,6 +173,7 @@ rule scorecard:
 
 
 rule arena:
+    """Draw a picture of the arena from its kept tables."""
     output:
         table=report(
             "{figures}/arena/{target}.csv",
@@ -198,6 +205,7 @@ rule arena:
 
 
 rule captions:
+    """Collect the captions of all pictures."""
     input:
         [
             f"{{figures}}/{paper}/{target.name}.svg"
@@ -222,6 +230,7 @@ rule captions:
 
 
 rule paper_manifest:
+    """Make everything of one paper: figures/PAPER/all, the hashes of its tables."""
     input:
         tables=lambda w: [f"{w.figures}/{w.paper}/{t.name}.csv" for t in targets(w.paper)],
         pictures=lambda w: list(pictures(w.figures, w.paper)),
@@ -241,6 +250,7 @@ rule paper_manifest:
 
 
 rule manifest:
+    """Make everything at one scale: figures/all, the hashes of all tables."""
     input:
         tables=lambda w: [
             f"{w.figures}/{paper}/{target.name}.csv"

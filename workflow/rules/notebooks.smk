@@ -6,11 +6,13 @@ NOTEBOOKS = [paper for paper in registry.PAPERS if Path(f"notebooks/{paper}.py")
 
 
 rule notebooks:
+    """Run every notebook into a page of the site."""
     input:
         "site/notebooks",
 
 
 rule notebook:
+    """Run a paper's notebook."""
     input:
         "notebooks/{paper}.py",
     output:

@@ -2,6 +2,7 @@
 
 
 rule shard:
+    """Simulate one range of replications of an experiment."""
     input:
         "results/{scale}/{paper}/instances.json",
     output:
@@ -27,6 +28,7 @@ rule shard:
 
 
 rule summary:
+    """Summarise all shards of an experiment: estimates with intervals."""
     input:
         instances=lambda w: f"results/{rows_of(w.scale)}/{w.paper}/instances.json",
         shards=lambda w: [

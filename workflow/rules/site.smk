@@ -15,6 +15,7 @@ if WILL_BUILD and not all(Path(file).exists() for file in PAGES + FOLDERS):
 
 
 rule site:
+    """Make the replication site from the committed figures."""
     input:
         notebooks=expand("results/notebooks/{paper}.ipynb", paper=NOTEBOOKS),
         api="site/api",

@@ -8,7 +8,6 @@ at any time.
 
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,23 +16,21 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
 from bestarm.common.codehash import NUMBERS_FROM, PACKAGE
+from bestarm.core.cache import cache_base
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
 
 
 def kept_in() -> Path:
-    """The file for the sources as they are now, in NUMBA_CACHE_DIR or the user's cache folder."""
+    """The file for the sources as they are now, in `cache_base`."""
     digest = hashlib.sha256(sys.version.encode())
     for library in NUMBERS_FROM:
         digest.update(f"{library}=={version(library)}\n".encode())
     for source in sorted(PACKAGE.rglob("*.py")):
         content = hashlib.sha256(source.read_bytes()).hexdigest()
         digest.update(f"{source.relative_to(PACKAGE)} {content}\n".encode())
-    base = os.environ.get("NUMBA_CACHE_DIR") or platformdirs.user_cache_dir("bestarm")
-    return Path(base) / f"sources-{digest.hexdigest()[:16]}.json"
+    return cache_base() / f"sources-{digest.hexdigest()[:16]}.json"
 
 
 #: The file for the sources as this process found them.

@@ -75,7 +75,7 @@ def gather(jobs: Sequence[Job], out: Path, threads: int, title: str) -> list:
         waiting = iter([(i, jobs[i]) for i in missing])
         for thread in as_completed([pool.submit(_work, waiting, keep) for _ in range(threads)]):
             thread.result()
-    return [json.loads(path.read_text()) for path in paths]
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 
 
 def _work(waiting: Iterator[tuple[int, Job]], keep: Callable[[int, Any], None]) -> None:

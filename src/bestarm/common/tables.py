@@ -187,7 +187,7 @@ def read_sources(
 ) -> Sources:
     """Read the inputs of a target; `summaries` are in the order of its experiments."""
     frames = dict(zip(target.experiments, map(read_table, summaries), strict=True))
-    known = json.loads(Path(instances).read_text())
+    known = json.loads(Path(instances).read_text(encoding="utf-8"))
     return sources_of(frames, known, read_table(published))
 
 

@@ -10,19 +10,16 @@ Copies of the project with the same kernels share them.
 """
 
 import hashlib
-import os
-import stat
 import sys
-import tempfile
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
-import platformdirs
 from numba.core import config
 from numba.core.caching import UserProvidedCacheLocator
+
+from bestarm.core.cache import cache_base, private_folder
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -49,43 +46,16 @@ def paper_of(source: Path) -> str | None:
 
 @cache
 def cache_folder(paper: str | None = None) -> Path:
-    """The folder of compiled kernels (of a paper): NUMBA_CACHE_DIR or the user's cache folder,
-    then the hash.
-
-    Falls back to the temporary folder if that folder is not writable.
-    """
+    """The folder of compiled kernels (of a paper) in `cache_base`, named by a hash."""
     digest = hashlib.sha256(numba.__version__.encode())
     for source in kernel_sources(paper):
         digest.update(source.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:16]}"
-    base = os.environ.get("NUMBA_CACHE_DIR") or platformdirs.user_cache_dir("bestarm")
-    try:
-        (folder := Path(base) / name).mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
-    except OSError:
-        pass
-    return _temporary_folder() / name
+    return private_folder(cache_base(), f"kernels-{digest.hexdigest()[:16]}")
 
 
 def cache_folders() -> set[Path]:
     """Those of all papers and the one of what they share."""
     return {cache_folder(paper_of(source)) for source in kernel_sources()}
-
-
-def _temporary_folder() -> Path:
-    """A folder that other users cannot write to, since cached code is executed.
-
-    The same folder every time, unless another user has created one of that name.
-    """
-    folder = Path(tempfile.gettempdir()) / f"bestarm-{os.getuid()}"
-    with suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    ours = found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
-    if ours and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return folder
-    return Path(tempfile.mkdtemp(prefix="bestarm-"))
 
 
 class Locator(UserProvidedCacheLocator):

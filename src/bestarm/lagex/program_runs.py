@@ -104,7 +104,7 @@ def arguments_of(instance: str, name: str, replication: int) -> tuple:
 def kept(out: Path, law: int) -> pd.DataFrame:
     """The runs of an existing table if they are of this law; else none."""
     try:
-        provenance = yaml.safe_load(out.with_name("provenance.yaml").read_text())
+        provenance = yaml.safe_load(out.with_name("provenance.yaml").read_text(encoding="utf-8"))
         return pd.read_parquet(out) if provenance["law"] == law else pd.DataFrame()
     except OSError:
         return pd.DataFrame()

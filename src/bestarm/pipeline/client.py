@@ -16,6 +16,13 @@ SHORT = (
 )
 
 
+def address(path: str) -> str:
+    """Where to bind or connect a socket: its path by way of its open folder. An address has at most
+    107 bytes, and TMPDIR may be longer."""
+    folder, name = path.rsplit("/", 1)
+    return f"/proc/self/fd/{os.open(folder, os.O_PATH)}/{name}"
+
+
 def ask(arguments: list[str]) -> int | None:
     """Let the server do a command; its exit code, or None if there is no server for it."""
     path = os.environ.get(SOCKET)
@@ -25,7 +32,7 @@ def ask(arguments: list[str]) -> int | None:
     request = {"arguments": arguments, "folder": folder, "environment": {**os.environ}}
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
         try:
-            server.connect(path)
+            server.connect(address(path))
             socket.send_fds(server, [json.dumps(request).encode()], [0, 1, 2])
         except OSError:
             return None

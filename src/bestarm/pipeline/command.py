@@ -5,6 +5,7 @@ A disk that is full, a compiled kernel that was cut short, a package that is not
 
 import os
 import sys
+from io import TextIOWrapper
 from pickle import UnpicklingError
 
 from typer.core import TyperCommand
@@ -13,8 +14,28 @@ from bestarm.core.inputs import InputError
 
 #: The name to install by; the import name is shorter.
 DISTRIBUTION = "bestarm-replication"
+#: The extra of pyproject.toml that has a module; others are in `rebuild`.
+EXTRAS = {
+    "plot": ("matplotlib", "seaborn"),
+    "notebooks": ("ipykernel", "jupytext", "nbclient", "nbformat"),
+    "service": ("fastapi", "uvicorn"),
+}
 #: Where a context keeps what `Further` found.
 FURTHER = "bestarm.further"
+
+
+def not_installed(module: str) -> InputError:
+    """What to install for a module that is not there."""
+    top = module.partition(".")[0]
+    extra = next((extra for extra, modules in EXTRAS.items() if top in modules), "rebuild")
+    how = f"pip install '{DISTRIBUTION}[{extra}]'"
+    return InputError(f"{module}: is not installed; {how}, or make setup in a checkout")
+
+
+def print_all_characters() -> None:
+    """Print what the terminal's encoding lacks, such as an umlaut in a name, as an escape."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def told(error: OSError, otherwise: str = "output") -> str:
@@ -44,10 +65,7 @@ class Command(TyperCommand):
         except ModuleNotFoundError as error:
             if (error.name or "").startswith("bestarm"):
                 raise
-            raise InputError(
-                f"{error.name}: is not installed; pip install '{DISTRIBUTION}[pipeline]', "
-                "or make setup in a checkout"
-            ) from None
+            raise not_installed(error.name or "") from None
 
     def _invoke(self, ctx):
         try:

@@ -1,9 +1,9 @@
 """`bestarm.compare`: strategies side by side on one instance, from Python."""
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, overload
 
 import pandas as pd
 from rich.console import Console
@@ -60,8 +60,63 @@ class Comparison:
     __repr__ = __str__
 
 
+class Comparisons(Mapping[str, Comparison]):
+    """What `compare` found on several instances: a `Comparison` each, by name.
+
+    Example:
+        >>> from bestarm import compare
+        >>> found = compare(["linear/d=2", "linear/d=3"], ["LinGapE"], reps=5)
+        >>> list(found), found["d=3"].runs.shape[0], sorted(set(found.table.instance))
+        (['d=2', 'd=3'], 5, ['d=2', 'd=3'])
+    """
+
+    def __init__(self, found: Mapping[str, Comparison]) -> None:
+        self._found = dict(found)
+
+    def __getitem__(self, name: str) -> Comparison:
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The rows of all tables, with the column `instance` first."""
+        tables = {name: one.table for name, one in self._found.items()}
+        found = pd.concat(tables, names=["instance"]).reset_index(level="instance")
+        return found.reset_index(drop=True)
+
+    @property
+    def runs(self) -> pd.DataFrame:
+        """The runs on all instances, which the column `instance` names."""
+        return pd.concat([one.runs for one in self._found.values()], ignore_index=True)
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self._found.values()))
+
+    __repr__ = __str__
+
+
+Instance: TypeAlias = str | Path | BaseInstance
+
+
+@overload
 def compare(
-    instance: str | Path | BaseInstance,
+    instance: Instance, strategies: Iterable[Any] | Mapping[str, Any], **options: Any
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    instance: Sequence[Instance], strategies: Iterable[Any] | Mapping[str, Any], **options: Any
+) -> Comparisons: ...
+
+
+def compare(
+    instance: Instance | Sequence[Instance],
     strategies: Iterable[Any] | Mapping[str, Any],
     *,
     reps: int = 1000,
@@ -70,13 +125,14 @@ def compare(
     readings: Sequence[str] | None = None,
     progress: bool = True,
     **options: Any,
-) -> Comparison:
-    """Simulate strategies on one instance, on the same rewards, and compare them.
+) -> Comparison | Comparisons:
+    """Simulate strategies on the same rewards and compare them, on one instance or on several.
 
     Strategies of this package give the rows of `bestarm run` with the same seed and options.
 
     Args:
-        instance: "PAPER/INSTANCE", the path of an instance file, or an instance.
+        instance: "PAPER/INSTANCE", the path of an instance file, or an instance; or a list of them,
+            of one paper, for `Comparisons`.
         strategies: names as in tables, ask/tell classes of this package, classes of your own,
             `Compiled`; or a mapping from names to these. docs/adding-a-strategy.md says what your
             class needs.
@@ -84,7 +140,7 @@ def compare(
         seed: root seed.
         cores: all if left out. Results do not depend on it.
         readings: of the paper, for its own strategies; the default ones if left out.
-        progress: show progress on a terminal.
+        progress: show progress on a terminal, and say about how long runs of your class will take.
         options: of the paper, such as `delta`, `cap` or `budget`; `bestarm list PAPER` has them.
 
     Raises:
@@ -110,19 +166,38 @@ def compare(
         >>> found.table.query("statistic == 'mean_stopping_time'").strategy.tolist()
         ['LinGapE', 'InTurn']
     """
-    paper, known = _instance(instance)
-    names, found = _strategies(strategies, paper)
-    wanted = Wanted(names, readings, plugins.distinct(paper, found))
+    one = isinstance(instance, str) or not isinstance(instance, Sequence)
+    listed: Any = [instance] if one else instance
+    instances = [_instance(named) for named in listed]
+    paper = _common(instances)
+    names, outside = _strategies(strategies, paper)
+    wanted = Wanted(names, readings, plugins.distinct(paper, outside))
     asked = {name: str(value) for name, value in options.items()}
-    experiment = own_experiment(paper, known.name, asked, wanted, dashes="")
+    experiments = [own_experiment(paper, i.name, asked, wanted, dashes="") for _, i in instances]
     runs = Runs(
         whole(reps, 1, 10**6, "reps"),
         whole(seed, 0, None, "seed"),
         None if cores is None else whole(cores, 1, 1024, "cores"),
         quiet=not progress,
     )
-    with computing(known.name):
-        return Comparison(find(paper, known, experiment, wanted.given, runs))
+    comparisons: dict[str, Comparison] = {}
+    for (_, known), experiment in zip(instances, experiments, strict=True):
+        with computing(known.name):
+            found = find(paper, known, experiment, wanted.given, runs)
+        comparisons[known.name] = Comparison(found)
+    return next(iter(comparisons.values())) if one else Comparisons(comparisons)
+
+
+def _common(instances: Sequence[tuple[str, Any]]) -> str:
+    """The paper of all instances. Raises InputError if they have several, or share a name."""
+    papers = dict.fromkeys(paper for paper, _ in instances)
+    if len(papers) != 1:
+        got = ", ".join(papers) or "none"
+        raise InputError(f"instance: a list must hold instances of one paper, got {got}")
+    names = [one.name for _, one in instances]
+    if len(set(names)) < len(names):
+        raise InputError(f"instance: names must be distinct, got {', '.join(names)}")
+    return next(iter(papers))
 
 
 def _instance(instance: Any) -> tuple[str, Any]:

@@ -11,11 +11,14 @@ from bestarm.common.paper import Cell, Experiment
 from bestarm.common.renamed import refusal
 from bestarm.core.arguments import sized
 from bestarm.core.inputs import SIZES, Input, InputError, load_yaml, parse
-from bestarm.pipeline import plugins, registry
-from bestarm.pipeline.own_results import Files, Found
+from bestarm.pipeline import names, plugins, registry
+from bestarm.pipeline.output import output
+from bestarm.pipeline.own_files import Files
+from bestarm.pipeline.own_results import Found
 from bestarm.pipeline.own_runs import simulate
 from bestarm.pipeline.plan import describe_instances, make_plan
-from bestarm.pipeline.show import few, output, print_instance
+from bestarm.pipeline.show import print_instance
+from bestarm.pipeline.show_list import few
 
 #: Control characters, which would steer the terminal that a name is printed to.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -29,12 +32,23 @@ def read_instance(path: Path):
     paper, _, name = str(path).partition("/")
     if paper in registry.PAPERS and not path.exists():
         known = registry.PAPERS[paper].problems.instances()
-        if name not in known:
-            raise InputError(f"{path}: {paper} has no such instance; see `bestarm list {paper}`")
-        return paper, known[name]
+        if name in known:
+            return paper, known[name]
+        if name in registry.PAPERS[paper].targets:
+            raise InputError(
+                f"{path}: is a target, which `bestarm show {path}` prints and `bestarm verify "
+                f"{path}` checks; an instance is wanted, see `bestarm list {paper}`"
+            )
+        near = names.near_part(str(path), f"see `bestarm list {paper}`", targets=False)
+        raise InputError(f"{path}: {paper} has no such instance; {near}")
+    if not path.exists() and (near := names.near_part(str(path), "", targets=False)):
+        raise InputError(f"{path}: No such file or directory; {near}")
     data = load_yaml(path)
     if not isinstance(data, dict) or data.get("paper") not in list(registry.PAPERS):
-        raise InputError(f"{path}: paper: is required, one of {', '.join(registry.PAPERS)}")
+        got = data.get("paper") if isinstance(data, dict) else None
+        near = names.advice(got, registry.PAPERS, "") if isinstance(got, str) else ""
+        papers = ", ".join(registry.PAPERS)
+        raise InputError(f"{path}: paper: is required, one of {papers}{near and '; ' + near}")
     problems = registry.PAPERS[data["paper"]].problems
     data = problems.with_files({"name": path.stem, **data}, path)
     instance = parse(problems.instance, data, str(path))
@@ -82,9 +96,12 @@ def split_options(
     allowed += [name for model in simulation.options.values() for name in model.model_fields]
     for name in given:
         if name not in allowed:
-            names = [name, *allowed]
-            written, *options = [n.replace("_", "-") for n in names] if dashes else names
+            written, *options = (
+                n.replace("_", "-") if dashes else n for n in dict.fromkeys([name, *allowed])
+            )
+            near = names.advice(written, [f"{dashes}{one}" for one in options], "")
             only = f"{paper} has no such option, only {dashes}{f', {dashes}'.join(options)}"
+            only += f"; {near}" if near else ""
             raise InputError(f"{dashes}{written}: {refusal('option', written, options) or only}")
 
     def part(model: type[Input]) -> dict:
@@ -140,16 +157,14 @@ def own_experiment(
     """
     simulation = registry.PAPERS[paper].simulation
     known = list(simulation.readings) + list(wanted.given)
-    named = simulation.readings if wanted.strategies is None else wanted.strategies
+    asked_for = simulation.readings if wanted.strategies is None else wanted.strategies
+    named = [names.strategy_named(paper, s, known, f"{dashes}strategy") for s in asked_for]
     chosen = list(dict.fromkeys([*named, *wanted.given]))
-    for strategy in chosen:
-        if strategy not in known:
-            allowed = ", ".join([*known, *plugins.installed()])
-            raise InputError(f"{dashes}strategy: must be one of {allowed}, got {strategy}")
     for reading in wanted.readings or []:
-        if reading not in (names := simulation.reading_names()):
-            allowed = f"must be one of {few(names)}, got {reading}"
-            raise InputError(f"{dashes}reading: {refusal('reading', reading, names) or allowed}")
+        if reading not in (every := simulation.reading_names()):
+            near = names.advice(reading, every, "")
+            allowed = f"must be one of {few(every)}, got {reading}{near and '; ' + near}"
+            raise InputError(f"{dashes}reading: {refusal('reading', reading, every) or allowed}")
     setting, options = split_options(paper, asked, dashes)
     cells: list[Cell] = []
     for strategy in chosen:
@@ -159,8 +174,8 @@ def own_experiment(
         of = simulation.readings[strategy]
         some = [r for r in wanted.readings or [of.default] if r in of]
         if not some and wanted.strategies is not None:
-            asked_for = ", ".join(wanted.readings or [])
-            raise InputError(f"{dashes}reading: none of {asked_for} applies to {strategy}")
+            several = ", ".join(wanted.readings or [])
+            raise InputError(f"{dashes}reading: none of {several} applies to {strategy}")
         cells += [Cell(name, strategy, setting, r, options.get(strategy, {})) for r in some]
     return Experiment("own", tuple(cells))
 
@@ -191,9 +206,21 @@ def wanted_of(paper: str, asked: Asked) -> Wanted:
     return Wanted(asked.strategies or None, asked.readings, plugins.distinct(paper, found))
 
 
+def _inputs(paper: str, path: Path, asked: Asked) -> dict[str, Path]:
+    """The files that a run reads, by what they are."""
+    inputs = {"the instance": path}
+    if path.is_file():
+        data = load_yaml(path)
+        for field in registry.PAPERS[paper].problems.files:
+            if isinstance(data[field], str):
+                inputs[f"a file of the instance ({field})"] = path.parent / data[field]
+    return inputs | {f"the plugin {one}": one for one in asked.plugins or []}
+
+
 def run_own(path: Path, options: dict[str, str], asked: Asked, runs: Runs, files: Files) -> None:
     """Simulate, print a table of the strategies, and write what is asked for."""
     paper, instance = read_instance(path)
+    files.spare(_inputs(paper, path, asked))
     wanted = wanted_of(paper, asked)
     experiment = own_experiment(paper, instance.name, options, wanted)
     with computing(path), files:  # files are opened before the work

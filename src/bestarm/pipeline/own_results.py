@@ -1,30 +1,25 @@
-"""What `bestarm run` found on an instance: as tables for people, as files, as a picture."""
+"""What `bestarm run` found on an instance: as tables for people and as a picture."""
 
-import json
 import math
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from rich.console import Console
-from rich.measure import Measurement
 from rich.table import Table
 
 from bestarm.common.custom import READING
 from bestarm.common.looks import Look, looks_of
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import MEANINGS
-from bestarm.core.files import replacing
-from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.pipeline import registry
+from bestarm.pipeline.command import not_installed
+from bestarm.pipeline.output import tables_that_fit
 from bestarm.pipeline.plan import Plan
 from bestarm.pipeline.shard import cell_table
 
@@ -40,8 +35,6 @@ FOOTNOTES = {
     "not scored": "not scored: several answers are best",
     UNKNOWN: f"{UNKNOWN}: cannot be seen from outside of the strategy",
 }
-STANDARD_OUTPUT = "-"
-FORMATS = {"out": [".parquet"], "plot": [".pdf", ".png", ".svg"]}
 
 
 class Found:
@@ -113,20 +106,27 @@ class Found:
     def title(self) -> str:
         return f"{self._name}: {self.reps:,} runs a strategy, {self.results[0][0].setting_label}"
 
+    @property
+    def headings(self) -> Mapping[str, str]:
+        """Headings of the statistics that are printed."""
+        return self._paper.own.columns
+
+    @property
+    def notes(self) -> list[str]:
+        """What stands under a table of these statistics."""
+        shown = self.statistics[self.statistics.statistic.isin(list(self.headings))]
+        words = [text for status, text in FOOTNOTES.items() if (shown.status == status).any()]
+        return ["[low, high]: 95% intervals", *words]
+
     def show(self, console: Console) -> None:
         """Print the statistics that the paper has columns for, with intervals.
 
         In one table, or in several where that would be wider than the terminal.
         """
-        found = self.statistics
-        headings = self._paper.own.columns
         console.print(self.title, soft_wrap=True, highlight=False)
-        for some in _columns_that_fit(found, headings, console):
-            console.print(_table(found, some))
-        notes = ["[low, high]: 95% intervals"]
-        shown = found[found.statistic.isin(list(headings))]
-        notes += [words for status, words in FOOTNOTES.items() if (shown.status == status).any()]
-        for line in (*notes, *self._failures()):
+        for table in tables_that_fit(self.headings, partial(_table, self.statistics), console):
+            console.print(table)
+        for line in (*self.notes, *self._failures()):
             console.print(line, soft_wrap=True, highlight=False)
 
     def _failures(self) -> Iterator[str]:
@@ -139,10 +139,17 @@ class Found:
                     yield f"{of}: {rounds:,} rounds {name} in {some:,} runs"
 
     def picture(self) -> Any:
-        """The statistics of `show` with their intervals: a panel each, a line per strategy."""
-        from bestarm.common.style import HALF, new_figure
+        """The statistics of `show` with their intervals: a panel each, a line per strategy.
 
-        headings = self._paper.own.columns
+        Raises:
+            InputError: the packages that draw are not installed.
+        """
+        try:
+            from bestarm.common.style import HALF, new_figure
+        except ModuleNotFoundError as error:
+            raise not_installed(error.name or "") from None
+
+        headings = self.headings
         known = self.statistics.set_index(["strategy", "reading", "statistic"]).to_dict("index")
         cells = [cell for cell, _ in self.results]
         looks = looks_of(self._paper.plots.looks, [cell.strategy for cell in cells])
@@ -186,22 +193,6 @@ def _draw(axes: Any, place: int, one: dict[str, Any], look: Look) -> None:
     axes.errorbar([value], [place], xerr=reach, fmt=look.marker, color=look.colour, ms=4)
 
 
-def _columns_that_fit(
-    found: pd.DataFrame, headings: Mapping[str, str], console: Console
-) -> list[dict[str, str]]:
-    """Headings, divided into as few tables as the width of the terminal allows."""
-    unlimited = console.options.update(max_width=1_000)
-    parts: list[dict[str, str]] = [{}]
-    for statistic, heading in headings.items():
-        wider = parts[-1] | {statistic: heading}
-        width = Measurement.get(console, unlimited, _table(found, wider)).maximum
-        if width <= console.width or not parts[-1]:
-            parts[-1] = wider
-        else:
-            parts.append({statistic: heading})
-    return parts
-
-
 def _table(found: pd.DataFrame, headings: Mapping[str, str]) -> Table:
     """A line a strategy and reading, a column for each of some statistics."""
     table = Table()
@@ -220,86 +211,22 @@ def _text(one: dict[str, Any]) -> str:
     """A value with its interval, and a word that a footnote explains."""
     if math.isnan(one["value"]):
         return f"– {one['status']}"
-    digits = ",.0f" if one["unit"] in ("pulls", "steps") else ".3f"
-    text = f"{one['value']:{digits}}"
-    if not math.isnan(one["low"]):
-        text += f" [{one['low']:{digits}}, {one['high']:{digits}}]"
+    whole = one["unit"] in ("pulls", "steps")
+    value, low, high = (decimal(one[name], whole) for name in ("value", "low", "high"))
+    text = value if math.isnan(one["low"]) else f"{value} [{low}, {high}]"
     return text + (" restricted" if one["status"] == "restricted" else "")
 
 
-class Files:
-    """Where the results go, opened before the work, so that it is not done in vain.
+def decimal(number: float, whole: bool = False) -> str:
+    """A number without decimals, or with three of them: with more if it were 0 or 1 otherwise.
 
-    Args:
-        instance: the file that none of them may be.
-        out, csv, json, plot: files; `-` is standard output for CSV and JSON; None for none.
+    Example:
+        >>> [decimal(x) for x in (0.25, 0.0, 0.00037, 0.99996, 1.0)]
+        ['0.250', '0.000', '0.0004', '0.99996', '1.000']
     """
-
-    def __init__(self, instance: Path, **wanted: Path | None) -> None:
-        self._wanted = {name: path for name, path in wanted.items() if path is not None}
-        for name, path in self._wanted.items():
-            if path.exists() and instance.exists() and path.samefile(instance):
-                raise InputError(f"{path}: is the instance; --{name} must name another file")
-            allowed = FORMATS.get(name, [])
-            if allowed and path.suffix not in allowed and not path.is_dir():
-                raise InputError(f"--{name}: must end in {' or '.join(allowed)}, got {path}")
-        if len(self.printed) > 1:
-            raise InputError("--csv, --json: only one of them can be standard output")
-
-    @property
-    def printed(self) -> list[str]:
-        """The formats that go to standard output, which nothing else is printed to then."""
-        return [name for name, path in self._wanted.items() if str(path) == STANDARD_OUTPUT]
-
-    def __enter__(self) -> "Files":
-        with ExitStack() as opening:
-            self._open = {
-                name: opening.enter_context(replacing(path))
-                for name, path in self._wanted.items()
-                if name not in self.printed
-            }
-            self._stack = opening.pop_all()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)
-
-    def write(self, found: Found) -> None:
-        """Write what was asked for, each file whole or not at all."""
-        if "out" in self._open:
-            pq.write_table(found.runs(), self._open["out"], compression="zstd")
-        if "plot" in self._open:
-            kind = self._wanted["plot"].suffix[1:]
-            found.picture().savefig(self._open["plot"], format=kind, dpi=200)
-        texts = {"csv": _csv, "json": _json}
-        for name, text_of in texts.items():
-            if name in self.printed:
-                print(text_of(found), end="")
-            elif name in self._open:
-                self._open[name].write_text(text_of(found), encoding="utf-8", newline="\n")
-
-    def said(self, found: Found) -> Iterator[str]:
-        """A line for each file."""
-        what = {
-            "out": f"{found.reps * len(found.results):,} runs",
-            "plot": "the picture",
-            "csv": "the statistics",
-            "json": "the statistics",
-        }
-        for name, path in self._wanted.items():
-            if name not in self.printed:
-                yield f"{what[name]} written to {path}"
-
-
-def _csv(found: Found) -> str:
-    return found.statistics.to_csv(index=False, lineterminator="\n")
-
-
-def _json(found: Found) -> str:
-    """Null where a number is not defined, or infinite: JSON has neither."""
-    rows = found.statistics.replace(math.inf, math.nan).astype(object)
-    rows = rows.where(rows.notna(), None)
-    cell = found.results[0][0]
-    whole = {"instance": cell.instance, "paper": found.plan.paper, "seed": found.plan.seed}
-    whole |= {"runs": found.reps, "setting": dict(cell.setting)}
-    return json.dumps(whole | {"statistics": rows.to_dict("records")}, indent=1) + "\n"
+    if whole:
+        return f"{number:,.0f}"
+    places = 3
+    while places < 9 and number not in (0.0, 1.0) and float(f"{number:.{places}f}") in (0.0, 1.0):
+        places += 1
+    return f"{number:.{places}f}"

@@ -5,15 +5,25 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from bestarm.common.custom import Compiled, Fault, Given
 from bestarm.common.paper import Cell
@@ -25,6 +35,10 @@ from bestarm.pipeline.shard import simulate_cell, simulate_runs
 
 #: Replications handed out at a time, at most.
 CHUNK = 20
+#: Seconds that are not worth a word.
+PATIENCE = 20.0
+#: For lines that names of the user are in, and that are not to be broken.
+PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
 Runs = dict[str, np.ndarray]
 Work = Callable[[range], Runs]
 #: What a process runs chunks of; set once, in processes only.
@@ -41,13 +55,16 @@ def simulate(
         given: the strategies from outside among its cells, by name.
         reps: runs per cell.
         cores: all if None.
-        quiet: no progress bar, which there is on a terminal only.
+        quiet: no progress bar, which there is on a terminal only, and no word about how long runs
+            of a Python class will take.
 
     Raises:
         InputError: a strategy from outside fails, naming it and the run.
     """
     cores = cores or os.cpu_count() or 1
-    columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        *("{task.description}", BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn()),
+    )
     hidden = quiet or not sys.stderr.isatty()
     results = []
     with Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:
@@ -57,10 +74,66 @@ def simulate(
             def advance(runs: int = 1, task=task) -> None:
                 progress.advance(task, runs)
 
-            parts = list(_parts(plan, cell, given.get(cell.strategy), reps, cores, advance))
+            strategy = given.get(cell.strategy)
+            parts = _parts(plan, cell, strategy, reps, cores, advance)
+            if _is_slow(strategy) and not quiet:
+                offer = registry.PAPERS[plan.paper].custom.rounds is not None
+                said = partial(_foretold, cell.strategy, reps, cores, offer)
+                parts = _timed(parts, said, partial(progress.console.print, **PLAIN))
+            parts = list(parts)
             runs = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
             results.append((cell, runs))
     return results
+
+
+class Rate(ProgressColumn):
+    """Runs per second."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:,.3g} runs/s" if speed else "")
+
+
+def _is_slow(strategy: Given | None) -> bool:
+    """Whether the runs of a strategy are Python's."""
+    return strategy is not None and not isinstance(strategy.make, Compiled)
+
+
+def _timed(
+    parts: Iterator[Runs], foretold: Callable[[float, Runs], str], say: Callable[[str], None]
+) -> Iterator[Runs]:
+    """Parts, of which the first is one run: once that is done, what it foretells is said."""
+    began = time.monotonic()
+    for place, part in enumerate(parts):
+        if place == 0 and (words := foretold(time.monotonic() - began, part)):
+            say(words)
+        yield part
+
+
+def _foretold(
+    name: str, reps: int, cores: int, has_compiled: bool, seconds: float, first: Runs
+) -> str:
+    """About how long the runs of a Python class will take; nothing if that is not long.
+
+    Args:
+        name: of the strategy.
+        reps, cores: how many runs, and how many at a time.
+        has_compiled: whether the paper takes compiled steps.
+        seconds: that the first run took.
+        first: what came of it.
+
+    Example:
+        >>> _foretold("mine", 300, 2, True, 3.4, {"tau": np.array([68_000])}).partition(";")[0]
+        'mine: about 9 min for 300 runs (the first: 68,000 pulls, 20,000 per second)'
+    """
+    whole = seconds * reps / min(cores, reps)
+    if whole < PATIENCE:
+        return ""
+    long = f"{whole / 60:,.0f} min" if whole >= 90 else f"{whole:.0f} s"
+    tau = int(first["tau"][0])
+    rate = f"the first: {tau:,} pulls, {tau / seconds:,.0f} per second"
+    faster = "; compiled steps are faster: bestarm.Compiled, docs/adding-a-strategy.md"
+    return f"{name}: about {long} for {reps:,} runs ({rate}){faster * has_compiled}"
 
 
 def _parts(
@@ -85,7 +158,8 @@ def _parts(
             return simulate_custom(plan, cell, strategy, chunk, tick)
 
         return _on_threads(work, _chunks(reps, CHUNK), cores, advance)
-    chunks = _chunks(reps, max(1, min(CHUNK, reps // (4 * cores))))
+    # The first run alone, which tells how long the others will take.
+    chunks = [range(1), *_chunks(reps, max(1, min(CHUNK, reps // (4 * cores))), first=1)]
     if cores == 1 or len(chunks) == 1 or sys.platform != "linux":
 
         def tick() -> None:
@@ -99,8 +173,8 @@ def _parts(
     return _in_processes(strategy.name, alone, chunks, cores, advance)
 
 
-def _chunks(reps: int, size: int) -> list[range]:
-    return [range(a, min(a + size, reps)) for a in range(0, reps, size)]
+def _chunks(reps: int, size: int, first: int = 0) -> list[range]:
+    return [range(a, min(a + size, reps)) for a in range(first, reps, size)]
 
 
 def simulate_custom(

@@ -15,6 +15,7 @@ from bestarm.common.tables import COLUMNS, MEANINGS, NUMBERS
 from bestarm.core.files import canonical_json, write_text
 from bestarm.core.inputs import Input, InputError
 from bestarm.pipeline import registry
+from bestarm.pipeline.names import advice
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -35,7 +36,8 @@ def schema_text(name: str) -> str:
     """A schema as JSON. Raises InputError if there is none of that name."""
     known = schemas()
     if name not in known:
-        raise InputError(f"{name}: there is no such schema, only {', '.join(known)}")
+        near = advice(name, known, f"only {', '.join(known)}")
+        raise InputError(f"{name}: there is no such schema; {near}")
     return json.dumps({"$schema": DIALECT, **known[name]()}, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -28,7 +28,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bestarm.pipeline.client import SOCKET
+from bestarm.pipeline.client import SOCKET, address
 
 MOST_BYTES = 1 << 20
 DRAWING = (
@@ -51,10 +51,16 @@ NEEDS = {
 
 
 def start() -> subprocess.Popen[bytes] | None:
-    """Start a server that lives as long as this process, for the commands that it starts."""
+    """Start a server that lives as long as this process, for the commands that it starts.
+
+    None if it cannot be: on other systems than Linux, or where no temporary folder can be made.
+    """
     if sys.platform != "linux":
         return None
-    os.environ[SOCKET] = str(Path(tempfile.mkdtemp(prefix="bestarm-")) / "jobs")
+    try:
+        os.environ[SOCKET] = str(Path(tempfile.mkdtemp(prefix="bestarm-")) / "jobs")
+    except OSError:
+        return None
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", __name__, os.environ[SOCKET]],
@@ -79,7 +85,7 @@ class Server:
         """Serve."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the build's to answer
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-            listener.bind(str(self.path))
+            listener.bind(address(str(self.path)))
             listener.listen(256)
             _import()
             self._when_ready(listener, lambda: self._fork(listener.accept()[0]))

@@ -13,13 +13,15 @@ from bestarm.common.tables import groups, lines
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.claims import Claim, read_ledger
+from bestarm.pipeline.names import advice
+from bestarm.pipeline.output import WIDTH
 from bestarm.pipeline.prose import number
 from bestarm.pipeline.released import NOT_RELEASED
 from bestarm.pipeline.report_verdicts import BASES
 from bestarm.pipeline.verdicts import BY_TEXT, RECOVERED, SUBSTITUTE, VERDICTS
 
-#: Columns of a terminal that claims fit in, and readings shown of one claim among several.
-WIDTH, FEW = 80, 6
+#: Readings shown of one claim among several.
+FEW = 6
 
 
 def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
@@ -35,10 +37,13 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
     """
     paper, _, target = (name or "").partition("/")
     if paper and paper not in registry.PAPERS:
-        raise InputError(f"{name}: paper must be one of {', '.join(registry.PAPERS)}")
-    if target and target not in registry.PAPERS[paper].targets:
+        near = advice(paper, registry.PAPERS, "")
+        papers = ", ".join(registry.PAPERS)
+        raise InputError(f"{name}: paper must be one of {papers}{near and '; ' + near}")
+    if target and target not in (targets := registry.PAPERS[paper].targets):
+        near = advice(target, targets, "")
         raise InputError(
-            f"{name}: target must be one of {', '.join(registry.PAPERS[paper].targets)}"
+            f"{name}: target must be one of {', '.join(targets)}{near and '; ' + near}"
         )
     if verdict and not any(known.startswith(verdict) for known in VERDICTS):
         raise InputError(f"--verdict {verdict}: must begin as one of: {'; '.join(VERDICTS)}")
@@ -58,7 +63,10 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
         shown += 1
     if not shown:
         asked = [f"--id {id}"] * bool(id) + [f"--verdict {verdict}"] * bool(verdict)
-        raise InputError(f"{' '.join([name or 'all papers', *asked])}: there is no such claim")
+        known = [one for paper in registry.PAPERS for one in claims_of(paper)] if id else []
+        near = advice(id or "", known, "")
+        words = " ".join([name or "all papers", *asked])
+        raise InputError(f"{words}: there is no such claim{near and '; ' + near}")
 
 
 @cache

@@ -42,6 +42,7 @@ from bestarm.pipeline.agreement import (
     verdicts,
 )
 from bestarm.pipeline.hashes import SCALE, differences, key_of, read_hashes, rows_hash
+from bestarm.pipeline.names import advice, names_of_parts
 from bestarm.pipeline.plan import Plan, describe_instances, make_plan
 from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.shard import simulate_cell
@@ -103,13 +104,16 @@ def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
     for name in names or registry.PAPERS:
         paper, _, target = name.partition("/")
         if paper not in registry.PAPERS:
-            papers = ", ".join(registry.PAPERS)
-            raise InputError(f"{name}: must be PAPER or PAPER/TARGET, papers are {papers}")
+            papers = f"papers are {', '.join(registry.PAPERS)}"
+            known = [*registry.PAPERS, *names_of_parts(instances=False)]
+            near = advice(name, known, papers)
+            raise InputError(f"{name}: must be PAPER or PAPER/TARGET; {near}")
         targets = registry.PAPERS[paper].targets.values()
         wanted = {t.name: t for t in targets if target in ("", t.name)}
         if not wanted:
-            allowed = ", ".join(t.name for t in targets)
-            raise InputError(f"{name}: {paper} has no target {target}, only {allowed}")
+            allowed = [t.name for t in targets]
+            near = advice(target, allowed, f"only {', '.join(allowed)}")
+            raise InputError(f"{name}: {paper} has no target {target}; {near}")
         found.setdefault(paper, {}).update(wanted)
     return {paper: list(targets.values()) for paper, targets in found.items()}
 
