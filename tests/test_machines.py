@@ -154,3 +154,55 @@ def test_two_builds_in_two_clones_at_once(toys, tmp_path):
     for name in (TABLE, PICTURE):
         one, two = ((clone / name).read_bytes() for clone in clones)
         assert one == two
+
+
+#: A command in front of another that can then write files of no more than some kilobytes.
+SMALL = ["bash", "-c", 'ulimit -f "$1"; shift; exec "$@"', "bash"]
+RUN = ("python", "-m", "bestarm", "run", "baics/example1", "--reps", "3", "--strategy", "Uniform")
+
+
+@pytest.fixture
+def source():
+    return str(Path(client.__file__).parents[2])
+
+
+@pytest.mark.parametrize(
+    "option", ["--csv=x.csv", "--json=x.json", "--table=x.tex", "--out=x.parquet"]
+)
+def test_a_full_disk_for_what_run_writes(tmp_path, source, option):
+    """The file is named, and nothing is left of it."""
+    home = {"HOME": os.environ.get("HOME", "/root"), "PYTHONPATH": source}
+    result = run(tmp_path, *SMALL, "0", *RUN, option, check=False, **home)
+    assert result.returncode == 2
+    assert result.stderr == f"error: {option.partition('=')[2]}: not written: File too large\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_full_disk_for_compiled_kernels(tmp_path, source):
+    cache = tmp_path / "cache"
+    here = {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": source}
+    result = run(tmp_path, *SMALL, "4", *RUN, check=False, **here)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"error: {cache}: compiled kernels cannot be kept: File too la")
+    assert result.stderr.endswith("set NUMBA_CACHE_DIR to another folder\n")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root becomes another user")
+@pytest.mark.parametrize(
+    "folder", ["read-only", pytest.param("volume", marks=pytest.mark.long, id="compiles")]
+)
+def test_run_from_a_read_only_checkout(place, source, folder):
+    """Results go elsewhere or to standard output; a file that cannot be is one line."""
+    (place / "read-only").mkdir()
+    (place / "volume").mkdir()
+    give(place / "volume", NOBODY)
+    more = {"TMPDIR": str(place / "volume"), "PYTHONPATH": source}
+    if folder == "read-only":
+        result = run(place / folder, *RUN, "--csv", "x.csv", user=NOBODY, check=False, **more)
+        said = f"error: {place / folder}: Permission denied\n"
+        assert (result.returncode, result.stderr) == (2, said)
+    else:
+        result = run(place / "read-only", *RUN, "--csv", "-", user=NOBODY, **more)
+        assert result.stdout.startswith("strategy,reading,statistic")

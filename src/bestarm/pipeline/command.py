@@ -5,7 +5,9 @@ A disk that is full, a compiled kernel that was cut short, a package that is not
 
 import os
 import sys
+import traceback
 from io import TextIOWrapper
+from pathlib import Path
 from pickle import UnpicklingError
 
 from typer.core import TyperCommand
@@ -20,6 +22,8 @@ EXTRAS = {
     "notebooks": ("ipykernel", "jupytext", "nbclient", "nbformat"),
     "service": ("fastapi", "uvicorn"),
 }
+#: The file of Numba that keeps compiled kernels.
+CACHING = ("numba", "core", "caching.py")
 #: Where a context keeps what `Further` found.
 FURTHER = "bestarm.further"
 
@@ -59,6 +63,8 @@ class Command(TyperCommand):
         except KeyboardInterrupt:
             raise Interrupted from None
         except OSError as error:
+            if _is_of_the_compile_cache(error):
+                raise InputError(_cache_refused(error)) from None
             # An error of writing, unlike one of opening, does not know its file.
             out = ctx.params.get("out") or ctx.params.get("svg")
             raise InputError(told(error, f"{out}: not written" if out else "output")) from None
@@ -100,6 +106,22 @@ class Further(Command):
 def further(context) -> dict[str, str]:
     """The options that a command did not know itself, by name."""
     return context.meta[FURTHER]
+
+
+def _is_of_the_compile_cache(error: OSError) -> bool:
+    """Whether Numba met an error when it kept or read a compiled kernel."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return any(Path(frame.filename).parts[-3:] == CACHING for frame in frames)
+
+
+def _cache_refused(error: OSError) -> str:
+    from bestarm.core.cache import cache_base
+
+    why = os.strerror(error.errno) if error.errno else str(error)
+    return (
+        f"{cache_base()}: compiled kernels cannot be kept: {why}; make room there, or set "
+        "NUMBA_CACHE_DIR to another folder"
+    )
 
 
 def _empty_compile_cache() -> None:
