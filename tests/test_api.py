@@ -22,7 +22,16 @@ SHOWN = re.findall(
 )
 PUBLIC = [name for name in SHOWN if "._" not in name]
 #: Modules whose functions and classes are for users; of core/ all but kernels' tools.
-TOOLS = {"__init__", "arguments", "bases", "compile", "files", "labels", "linear_algebra"} | {
+TOOLS = {
+    "__init__",
+    "arguments",
+    "bases",
+    "cache",
+    "compile",
+    "files",
+    "labels",
+    "linear_algebra",
+} | {
     "noise",
     "normals",
     "plain",
