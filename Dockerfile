@@ -12,5 +12,6 @@ RUN apt-get update \
 WORKDIR /bestarm
 COPY . .
 RUN make setup
-ENV PATH="/bestarm/.venv/bin:$PATH"
+# For `--user` of any number, who has no home: Snakemake needs one that it can write to.
+ENV HOME=/tmp PATH="/bestarm/.venv/bin:$PATH"
 CMD ["bestarm", "verify"]

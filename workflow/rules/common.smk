@@ -1,4 +1,5 @@
 # What all rules share: where the package is, the scales, and the files of a scale.
+import getpass
 import os
 import sys
 from hashlib import sha256
@@ -19,6 +20,12 @@ os.environ.update(
     PYTHONPATH=os.pathsep.join([SOURCE, *filter(None, [os.environ.get("PYTHONPATH")])]),
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
 )
+
+# Snakemake asks for the user's name, which a container that is run as any number has not.
+try:
+    getpass.getuser()
+except (KeyError, OSError):
+    os.environ.update(USER=str(os.getuid()))
 
 from bestarm.arena import PICTURES as ARENA
 from bestarm.core.inputs import InputError
