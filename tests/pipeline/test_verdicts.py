@@ -76,19 +76,18 @@ def test_two_values_that_a_paper_has_of_a_number_tell_how_well_it_knows_it():
 
 
 def test_readings_tried_are_corrected_for_in_favour_and_not_against():
-    """p for = 0.03 agrees alone and not as one of three; p against = 0.03 differs always."""
+    """p for = 0.03 confirms alone and not as one of three; p against = 0.03 differs in both."""
     s = 0.05
-    edge = math.log(1.2) - stats.norm.isf(0.03) * s * math.sqrt(2)
-    agreeing = normal_mean(100 * math.exp(-edge), 100 * math.exp(-edge) * s / math.sqrt(1))
-    agreeing = normal_mean(agreeing.value, s * agreeing.value)
+    error = s * math.sqrt(2)
+    inside = 100 * math.exp(-(math.log(1.2) - stats.norm.isf(0.03) * error))
+    outside = 100 * math.exp(-stats.norm.isf(0.03 / 2) * error)
     far = normal_mean(500, 1)
     published = published_table(**{TIME: 100})
-    found = table_of(as_written=[far], other=[agreeing], third=[far])
-    differs = abs(edge) / (s * math.sqrt(2)) > 1.96
-    assert not differs
-    assert outcomes(claim(readings=["other"]), found, published)["other"] == CONFIRMED
-    three = claim(readings=["as-written", "other", "third"])
-    assert outcomes(three, found, published)["other"] == COMPATIBLE
+    for value, alone, among in ((inside, CONFIRMED, COMPATIBLE), (outside, DIFFERS, DIFFERS)):
+        found = table_of(as_written=[far], other=[normal_mean(value, s * value)], third=[far])
+        assert outcomes(claim(readings=["other"]), found, published)["other"] == alone
+        three = claim(readings=["as-written", "other", "third"])
+        assert outcomes(three, found, published)["other"] == among
 
 
 def test_half_and_double_margins():
@@ -187,6 +186,23 @@ def test_a_capped_mean_only_shows_that_a_number_is_too_small():
         assert result.reasons == ([""] if expected == DIFFERS else [CAPPED])
 
 
+@pytest.mark.parametrize(
+    ("count", "status", "expected"),
+    [
+        (1.0, "", CONFIRMED),
+        (1.0, "restricted", INCONCLUSIVE),
+        (0.0, "restricted", INCONCLUSIVE),
+        (2.0, "restricted", DIFFERS),
+    ],
+)
+def test_a_constant_counted_until_a_cap_may_grow(count, status, expected):
+    name = "mean_pulls:x6"
+    row = {"target": "t", "instance": "i", "strategy": "s", "statistic": name}
+    found = table_of(as_written=[Estimate(name, "pulls", count, count, count, 9, status)])
+    published = published_table(**{name: {"value": 1, "half_unit": 0.5}})
+    assert outcomes(claim("exact", row=row, **ONE), found, published) == {"as-written": expected}
+
+
 def test_means_capped_alike_are_compared():
     setting = {"cap": 500, "delta": 0.1}
     found = table_of(setting=setting, as_written=[normal_mean(100, 1, status="restricted")])
@@ -231,7 +247,7 @@ def test_a_capped_mean_against_a_limit():
     assert outcomes(claim("at_least", than=100, **ONE), found) == {"as-written": CONFIRMED}
     assert outcomes(claim("at_most", than=100, **ONE), found) == {"as-written": DIFFERS}
     assert outcomes(claim("at_most", than=300, **ONE), found) == {"as-written": INCONCLUSIVE}
-    ratio = normal_mean(0.5, 0.01, status="restricted", statistic="time_ratio")
+    ratio = Estimate("time_ratio", "", 0.5, 0.48, 0.52, 10_000, "restricted")
     row = {"target": "t", "statistic": "time_ratio"}
     found = table_of(as_written=[ratio])  # which of its two means was capped is not known
     assert outcomes(claim("at_most", row=row, than=1, **ONE), found) == {"as-written": INCONCLUSIVE}

@@ -65,18 +65,25 @@ SCORECARD_MEANINGS = {
 def headline(verdicts: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
     """Claims by margin, paper, kind and verdict, those that do not occur included.
 
+    A number on which there are two claims counts once.
+
     Args:
         verdicts: claims.csv at each multiple of the margins.
     """
     parts = []
     for margins, table in verdicts.items():
-        claims = table.drop_duplicates(["paper", "id"])
+        claims = _once(table).drop_duplicates(["paper", "id"])
         index = pd.MultiIndex.from_product(
             [claims.paper.unique(), KINDS, VERDICTS], names=["paper", "kind", "verdict"]
         )
         counts = claims.groupby(["paper", "kind", "verdict"]).size().reindex(index, fill_value=0)
         parts.append(counts.rename("claims").reset_index().assign(margins=margins))
     return pd.concat(parts)[["margins", "paper", "kind", "verdict", "claims"]]
+
+
+def _once(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Without claims on a number that another claim counts."""
+    return verdicts[verdicts.kind.ne("number") | verdicts.result.notna()]
 
 
 def results(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -111,7 +118,9 @@ def _standing(lines: pd.DataFrame) -> dict[str, object]:
         return {"standing": FROM_TEXT, "under": first}
     if len(confirmed):
         return {"standing": FROM_READING, "under": _preferred(confirmed, first, tested)}
-    fitting = outcomes.index[outcomes.isin([CONFIRMED, COMPATIBLE]).all(axis=1)]
+    # A true reading has to fit all numbers 95% of the time (Bonferroni), as in a published row.
+    against = tested.pivot(index="reading", columns="id", values="p_against").loc[outcomes.index]
+    fitting = outcomes.index[against.ge(LEVEL / len(outcomes.columns)).all(axis=1)]
     if len(fitting):
         under = _preferred(fitting, first, tested)
         known_to = tested[tested.reading == under].known_to.max(skipna=False)
@@ -146,7 +155,7 @@ def scorecard(verdicts: pd.DataFrame) -> pd.DataFrame:
 
     `confirmed` counts numbers only if all numbers of their published row are confirmed.
     """
-    tested = verdicts[verdicts.reading.notna()]
+    tested = _once(verdicts[verdicts.reading.notna()])
     places = ["paper", "reading", "kind"]
     orders = {
         "paper": verdicts.paper.unique(), "reading": tested.reading.unique(), "kind": KINDS

@@ -290,7 +290,7 @@ MEANINGS = {
     "reason": "why it is open",
     "runs_needed": "runs of ours that would settle it, if the difference stays what it is",
     "resolution": "the least difference that would show",
-    "known_to": "of a number that is not excluded: half the width of its interval, as a share",
+    "known_to": "of a number: half the width of its interval, as a share",
     "close": "of a number that differs: whether its whole interval lies within the margin",
     "power": "at least the chance that the number would be confirmed if the reading were true",
     "validity": "of the strategy under the reading: does it err at most as often as delta?",
@@ -306,12 +306,14 @@ MEANINGS = {
     "program_low": "lower end of its 95% interval",
     "program_high": "upper end; infinite if it lies among capped runs",
     "program_n": "runs of the program",
+    "program_spans": "the factor between the ends of the interval of published over the program's, "
+    "in which both samples count",
     "below_bound": "whether the published number is below the paper's own lower bound",
     "note": "what else there is to say",
 }
 COLUMNS = list(MEANINGS)
 #: What is kept of the program's runs.
-PROGRAM = ("value", "low", "high", "n")
+PROGRAM = ("value", "low", "high", "n", "spans")
 
 
 def lines_of(paper: str, judged: list[Judged], known: dict[tuple[str, str], str]) -> pd.DataFrame:
@@ -371,14 +373,14 @@ def _line(
     }
     if result.reasons[k] == OURS:
         line["runs_needed"] = _runs_needed(c, readings)
-    if claim.kind == "number" and not found.reason:
+    if claim.kind == "number" and not found.reason and result.outcome != NOT_TESTABLE:
+        half = _plainly(claim, evidence.half_width(found))
+        if c.published and claim.is_difference and ours.unit != "share":
+            half /= c.published.value
+        line["known_to"] = half
         if result.outcome == DIFFERS:
             line["close"] = evidence.is_close(found)
-        elif result.outcome != NOT_TESTABLE:
-            half = _plainly(claim, evidence.half_width(found))
-            if c.published and claim.is_difference and ours.unit != "share":
-                half /= c.published.value
-            line["known_to"] = half
+        else:
             line["power"] = result.power
     if c.published:
         line["statement"] = claim.statement.replace("{published}", printed(c.published.printed))
