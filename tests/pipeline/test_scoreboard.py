@@ -22,6 +22,7 @@ from bestarm.pipeline.scoreboard import (
     scorecard,
 )
 from bestarm.pipeline.verdicts import (
+    ALL_DIFFER,
     BY_READING,
     BY_TEXT,
     COMPATIBLE,
@@ -204,6 +205,16 @@ def test_the_forest_has_a_mark_for_every_number(ledger):
         if url
     ]
     assert sorted(urls) == sorted(f"{r.paper}.html#claim-{r.id}" for r in numbers.itertuples())
+
+
+def test_the_legend_of_the_forest_has_the_counts_of_the_headline(root, ledger):
+    totals = pd.read_csv(root / "figures/headline.csv").query("margins == 1 and kind == 'number'")
+    counts = totals.groupby("verdict").claims.sum()
+    said = [
+        text.get_text() for legend in overview.forest(ledger).legends for text in legend.get_texts()
+    ]
+    assert f"differs: {counts[ALL_DIFFER]}" in said
+    assert f"compatible: {counts[COMPATIBLE]}" in said
 
 
 def test_a_forest_without_numbers_says_so(ledger):

@@ -33,7 +33,8 @@ def forest(ledger: pd.DataFrame) -> Figure:
     Args:
         ledger: claims.csv.
     """
-    every = ledger[ledger.kind.eq("number")].drop_duplicates(["paper", "id"])
+    every = ledger[ledger.kind.eq("number") & ledger.result.notna()]
+    every = every.drop_duplicates(["paper", "id"])
     numbers = ledger[ledger.kind.eq("number") & ledger.ratio.notna()]
     if numbers.empty:
         figure = new_figure(8.2, 1.0)
