@@ -60,6 +60,7 @@ def ledger(readings: int, confirmed: int) -> pd.DataFrame:
                 "paper": "p",
                 "id": "c",
                 "kind": "number",
+                "beyond": False,
                 "statement": "so it is",
                 "published": "147620",
                 "reading": f"r{k}",
@@ -144,7 +145,7 @@ def test_what_would_settle_a_claim_names_the_runs():
 def totals(**counts) -> pd.DataFrame:
     """Claims that are numbers, so many with each verdict."""
     rows = [
-        {"paper": "p", "id": f"{verdict}{k}", "kind": "number", "result": "r", "verdict": verdict}
+        {"paper": "p", "id": f"{verdict}{k}", "kind": "number", "beyond": False, "verdict": verdict}
         for verdict, count in counts.items()
         for k in range(count)
     ]

@@ -11,7 +11,7 @@ from scipy import stats
 from bestarm.common.evidence import CAPPED
 from bestarm.core.estimates import Estimate, exact, mean, proportion, undefined
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import released, verdicts
+from bestarm.pipeline import registry, released, verdicts
 from bestarm.pipeline.claims import Ledger, Tables, read_ledger
 from bestarm.pipeline.validity import holm
 from bestarm.pipeline.verdicts import (
@@ -42,6 +42,12 @@ from .ledgers import (
 
 ONE = {"readings": ["as-written"]}
 RIGHT, WRONG = proportion("error_rate", 5, 200), proportion("error_rate", 60, 200)
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_claim_quotes_the_paper_or_is_beyond_it(root, paper):
+    for one in read_ledger(root / "data/claims" / f"{paper}.yaml").claims:
+        assert one.quote or one.beyond, one.id
 
 
 # --- numbers ------------------------------------------------------------------------------------

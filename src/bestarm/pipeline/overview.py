@@ -15,6 +15,7 @@ from bestarm.common.looks import BLUE, ORANGE, VERMILION
 from bestarm.common.style import WIDE, caption, new_figure
 from bestarm.pipeline.claims import FACTOR, KINDS
 from bestarm.pipeline.looks import LOOKS
+from bestarm.pipeline.scoreboard import of_papers
 from bestarm.pipeline.verdicts import INCONCLUSIVE, TEXT
 
 #: The forest's axis; ratios beyond it end in arrows.
@@ -33,9 +34,8 @@ def forest(ledger: pd.DataFrame) -> Figure:
     Args:
         ledger: claims.csv.
     """
-    every = ledger[ledger.kind.eq("number") & ledger.result.notna()]
-    every = every.drop_duplicates(["paper", "id"])
-    numbers = ledger[ledger.kind.eq("number") & ledger.ratio.notna()]
+    every = of_papers(ledger[ledger.kind.eq("number")]).drop_duplicates(["paper", "id"])
+    numbers = of_papers(ledger[ledger.kind.eq("number") & ledger.ratio.notna()])
     if numbers.empty:
         figure = new_figure(8.2, 1.0)
         figure.text(0.5, 0.5, "There is no number to draw.", ha="center")

@@ -22,6 +22,7 @@ from bestarm.pipeline.scoreboard import (
     NOT_FIXED,
     STANDINGS,
     expected_false_alarms,
+    of_papers,
 )
 from bestarm.pipeline.verdicts import (
     ALL_DIFFER,
@@ -229,7 +230,7 @@ def recovered_text(root: Path, paper: str) -> str:
 
 def differs_table(verdicts: pd.DataFrame, paper: str) -> str:
     """The claims of a paper that its text alone does not give, and what does, or comes nearest."""
-    of_paper = verdicts[(verdicts.paper == paper) & verdicts.reading.notna()]
+    of_paper = of_papers(verdicts[(verdicts.paper == paper) & verdicts.reading.notna()])
     parts = []
     numbers = of_paper[of_paper.kind.eq("number")]
     rows = [
@@ -321,9 +322,8 @@ def most_runs(n: float) -> str:
 
 def settle_table(verdicts: pd.DataFrame, paper: str) -> str:
     """What would settle each claim of a paper that is compatible or inconclusive."""
-    still_open = verdicts[
-        (verdicts.paper == paper) & verdicts.verdict.isin([COMPATIBLE, INCONCLUSIVE])
-    ]
+    still_open = of_papers(verdicts[verdicts.paper == paper])
+    still_open = still_open[still_open.verdict.isin([COMPATIBLE, INCONCLUSIVE])]
     why = {
         "published": "the paper's own sample, rounding or plot is too coarse",
         "capped": "runs were capped: a higher cap",

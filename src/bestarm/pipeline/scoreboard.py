@@ -65,14 +65,12 @@ SCORECARD_MEANINGS = {
 def headline(verdicts: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
     """Claims by margin, paper, kind and verdict, those that do not occur included.
 
-    A number on which there are two claims counts once.
-
     Args:
         verdicts: claims.csv at each multiple of the margins.
     """
     parts = []
     for margins, table in verdicts.items():
-        claims = _once(table).drop_duplicates(["paper", "id"])
+        claims = of_papers(table).drop_duplicates(["paper", "id"])
         index = pd.MultiIndex.from_product(
             [claims.paper.unique(), KINDS, VERDICTS], names=["paper", "kind", "verdict"]
         )
@@ -81,9 +79,9 @@ def headline(verdicts: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(parts)[["margins", "paper", "kind", "verdict", "claims"]]
 
 
-def _once(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """Without claims on a number that another claim counts."""
-    return verdicts[verdicts.kind.ne("number") | verdicts.result.notna()]
+def of_papers(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The claims of papers, without those that say more than a paper does."""
+    return verdicts[~verdicts.beyond.astype(bool)]
 
 
 def results(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -145,7 +143,8 @@ def expected_false_alarms(verdicts: pd.DataFrame) -> tuple[int, float]:
     Under each claim the reading that is true, if one is, is rejected with probability LEVEL or
     less.
     """
-    sampled = verdicts[verdicts.kind.ne("identity") & verdicts.outcome.notna()]
+    sampled = of_papers(verdicts)
+    sampled = sampled[sampled.kind.ne("identity") & sampled.outcome.notna()]
     n = len(sampled[sampled.outcome != NOT_TESTABLE].drop_duplicates(["paper", "id"]))
     return n, LEVEL * n
 
@@ -155,7 +154,7 @@ def scorecard(verdicts: pd.DataFrame) -> pd.DataFrame:
 
     `confirmed` counts numbers only if all numbers of their published row are confirmed.
     """
-    tested = _once(verdicts[verdicts.reading.notna()])
+    tested = of_papers(verdicts[verdicts.reading.notna()])
     places = ["paper", "reading", "kind"]
     orders = {
         "paper": verdicts.paper.unique(), "reading": tested.reading.unique(), "kind": KINDS

@@ -265,7 +265,8 @@ MEANINGS = {
     "statement": "what is claimed",
     "test": "how it is tested",
     "group": "claims that only count together",
-    "result": "the independent result that a number belongs to; none if another claim counts it",
+    "result": "the independent result that a number belongs to; none if it is beyond the paper",
+    "beyond": "whether it says more than the paper: then it is in no total",
     "substitute": "whether something of ours stands for what is not public",
     "published": "the published number, as printed",
     "precision": "`print`, or `plot` if it is read off one",
@@ -325,9 +326,10 @@ def lines_of(paper: str, judged: list[Judged], known: dict[tuple[str, str], str]
 def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, Any]]:
     claim = judged.claim
     head = {name: getattr(claim, name) for name in ("id", "kind", "where", "test", "note")}
-    head |= {"group": claim.group, "substitute": claim.substitute, "statement": claim.statement}
+    head |= {name: getattr(claim, name) for name in ("group", "substitute", "beyond")}
+    head |= {"statement": _said(claim)}
     head |= {"verdict": judged.verdict, "under": judged.under, "basis": judged.basis}
-    if claim.kind == "number" and not claim.same_number_as:
+    if claim.kind == "number" and not claim.beyond:
         head["result"] = claim.independent_result
     if not judged.results:
         return [head]
@@ -340,6 +342,11 @@ def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, 
         for result in judged.results
         for k in range(len(result.comparisons))
     ]
+
+
+def _said(claim: Claim) -> str:
+    """The statement; one that says more than the paper begins with that."""
+    return f"Beyond the paper: {claim.statement}" if claim.beyond else claim.statement
 
 
 def _line(
@@ -383,7 +390,7 @@ def _line(
         else:
             line["power"] = result.power
     if c.published:
-        line["statement"] = claim.statement.replace("{published}", printed(c.published.printed))
+        line["statement"] = _said(claim).replace("{published}", printed(c.published.printed))
         line |= {"published": c.published.printed, "precision": c.published.precision}
     return line
 
