@@ -1,8 +1,8 @@
 """Small linear programs by HiGHS, every bit as from `scipy.optimize.linprog`, and faster.
 
-SciPy builds options, solver and model anew in every call. Here they are the same and made once, and
-a model takes other numbers. What it calls is SciPy's own, not public, and pinned by requirements.lock; a test
-compares every bit.
+SciPy builds options, solver and model anew in every call. Here they are the same and made once;
+models of the same zeros differ in their numbers only. What is called is SciPy's own, not public,
+and pinned by requirements.lock; a test compares every bit.
 """
 
 from functools import cache
@@ -31,6 +31,7 @@ def _options() -> "_core.HighsOptions":
     return options
 
 
+#: It starts every problem from nothing.
 SOLVER = _core._Highs()
 SOLVER.passOptions(_options())
 

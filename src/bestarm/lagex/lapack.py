@@ -5,6 +5,8 @@ slsqp.py adds them there too. A matrix is stored by columns, as these routines w
 row i of column j.
 """
 
+from typing import Any
+
 import numpy as np
 from llvmlite import binding
 from numba import types
@@ -18,7 +20,7 @@ _L, _N, _R, _T, _U = (np.uint8(ord(letter)) for letter in "LNRTU")
 _ONE = np.int32(1)
 
 
-def _routine(library: str, name: str, arguments: str, result=types.void) -> types.ExternalFunction:
+def _routine(library: str, name: str, arguments: str, result: Any = types.void) -> Any:
     """A routine by its name and its arguments: pointers to c(haracters), i(ntegers), d(oubles)."""
     address = get_cython_function_address(f"scipy.linalg.cython_{library}", name)
     binding.add_symbol(f"bestarm_{name}", address)
@@ -42,14 +44,15 @@ _dorm2r = _routine("lapack", "dorm2r", "cciiididdidi")
 _dormr2 = _routine("lapack", "dormr2", "cciiididdidi")
 
 
-@intrinsic
-def _at(_, number):
-    """A pointer to a copy of a number, since Fortran takes numbers by reference."""
-
+def _pointer(_, number):
     def generate(context, builder, signature, args):
         return cgutils.alloca_once_value(builder, args[0])
 
     return types.CPointer(number)(number), generate
+
+
+#: A pointer to a copy of a number, since Fortran takes numbers by reference.
+_at: Any = intrinsic(_pointer)
 
 
 @jit

@@ -37,7 +37,7 @@ EPSILON = float(np.finfo(float).eps)
 
 
 @jit
-def nnls(a, b):
+def nnls(a, b) -> tuple[int, np.ndarray, float]:
     """min ||A x - b||  s.t. x >= 0.
 
     Variables in order[:count] are positive, the others zero; A's columns of the former are
@@ -168,7 +168,7 @@ def _solve_ordered(a, order, count, z):
 
 
 @jit
-def ldp(g, h):
+def ldp(g, h) -> tuple[int, np.ndarray, np.ndarray]:
     """min ||x||  s.t. G x >= h.
 
     Args:
@@ -192,7 +192,7 @@ def ldp(g, h):
 
 
 @jit
-def lsi(a, b, g, h):
+def lsi(a, b, g, h) -> tuple[int, np.ndarray, np.ndarray]:
     """min ||A x - b||  s.t. G x >= h.
 
     Args:
@@ -216,7 +216,7 @@ def lsi(a, b, g, h):
 
 
 @jit
-def lsei(a, b, e, f, g, h):
+def lsei(a, b, e, f, g, h) -> tuple[int, np.ndarray, np.ndarray]:
     """min ||A x - b||  s.t. E x = f, G x >= h.
 
     Args:

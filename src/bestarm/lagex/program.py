@@ -137,10 +137,9 @@ def solved_radius(time: int, k: int, delta: float) -> float:
 
 def shift_of(program: Program, state: State, policy: np.ndarray) -> float:
     """f_t ||pi|| in the norm of (I + diag(N))^-1, subtracted from every entry of A."""
-    k = policy.size
     radius = game_radius if program.sampling == GAME else solved_radius
-    norm = policy @ np.linalg.inv(np.eye(k) + np.diag(state.pulls)) @ policy
-    return radius(state.time, k, state.delta) * np.sqrt(norm)  # pyright: ignore[reportReturnType]
+    norm = (policy * (1.0 / (1.0 + state.pulls))).dot(policy)
+    return radius(state.time, policy.size, state.delta) * math.sqrt(norm)
 
 
 def priced_at(program: Program, state: State, rows: np.ndarray) -> Price | None:
@@ -168,8 +167,8 @@ def stopping(
     bar = released_threshold(time, state.delta)
     slacks = state.limits - optimistic.dot(policy)
     if program.priced:
-        return time * value + l.dot(slacks), bar + l.sum() * (shift + 1.0), l
-    return time * value + np.abs(slacks).sum(), bar + policy.size * shift, l
+        return time * value + float(l.dot(slacks)), bar + float(l.sum()) * (shift + 1.0), l
+    return time * value + float(np.abs(slacks).sum()), bar + policy.size * shift, l
 
 
 def remembered(known: dict[tuple, np.ndarray], vertex: Vertex) -> np.ndarray:

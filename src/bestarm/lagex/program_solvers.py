@@ -23,6 +23,8 @@ from bestarm.lagex.slsqp import TOLERANCE, Minimum, Region, minimum, product, to
 PRECISION = 1e-12
 #: Values that exceed the least total by more are not the least, whatever the solver's rounding.
 MARGIN = 1e-6
+#: A basis whose condition number is at most this has full rank: tests have 1e-14 and 1e-15.
+SURE = 1e9
 #: What a constraint may be exceeded by at a neighbour.
 INSIDE = 1e-5
 #: AdaGrad: step, and what is added to the diagonal of the sum of squares; weights are clipped.
@@ -98,19 +100,51 @@ def neighbours_of(vertex: Vertex) -> np.ndarray:
     """
     k = vertex.policy.size
     tight, loose = np.flatnonzero(vertex.slacks == 0.0), np.flatnonzero(vertex.slacks != 0.0)
-    bases = [
-        (*basis[:place], row, *basis[place + 1 :])
+    chosen = [
+        _of_full_rank(vertex.rows, list(basis), loose)
         for basis in itertools.combinations(tight.tolist(), k)
-        for row in loose.tolist()
-        for place in range(k)
+        if loose.size
     ]
-    if not bases:
+    if not chosen:
         return np.zeros((0, k))
-    chosen = np.array(bases)
-    chosen = chosen[np.linalg.matrix_rank(vertex.rows[chosen]) == k]
+    chosen = np.concatenate(chosen)
     points = np.linalg.solve(vertex.rows[chosen], vertex.limits[chosen][:, :, None])[:, :, 0]
     points = points[(points @ vertex.rows.T <= vertex.limits + INSIDE).all(axis=1)]
     return points[first_of_close(points)]
+
+
+def _of_full_rank(rows: np.ndarray, basis: list[int], loose: np.ndarray) -> np.ndarray:
+    """(S, K) a basis with one row replaced by a loose one, those that np.linalg.matrix_rank takes.
+
+    It takes none that holds both 1^T and -1^T, the last rows; most others are told by a bound.
+    """
+    k, last = len(basis), len(rows) - 1
+    swaps = np.empty((loose.size, k, k), int)
+    swaps[:] = basis
+    swaps[:, np.arange(k), np.arange(k)] = loose[:, None]
+    taken = np.zeros((loose.size, k), bool)
+    if not (last in basis and last - 1 in basis):
+        taken = _surely_independent(rows[basis], rows[loose])
+    swaps, taken = swaps.reshape(-1, k), taken.ravel()
+    unsure = ~taken & ~((swaps == last).any(axis=1) & (swaps == last - 1).any(axis=1))
+    if unsure.any():
+        taken[unsure] = np.linalg.matrix_rank(rows[swaps[unsure]]) == k
+    return swaps[taken]
+
+
+def _surely_independent(basis: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(L, K) whether row r of others (L, K) can replace row p of B (K, K), so far as a bound tells:
+
+    ||B'^-1|| <= ||B^-1|| (1 + (||c|| + 1) / |c_p|),  c = r B^-1  (Sherman and Morrison).
+    """
+    try:
+        inverse = np.linalg.inv(basis)
+    except np.linalg.LinAlgError:
+        return np.zeros(others.shape, bool)
+    shares, sizes = others @ inverse, np.linalg.norm(others, axis=1)[:, None]
+    lengths = np.linalg.norm(shares, axis=1)[:, None] + 1.0
+    condition = (np.linalg.norm(basis) + sizes) * np.linalg.norm(inverse)
+    return condition * (np.abs(shares) + lengths) <= SURE * np.abs(shares)
 
 
 @jit

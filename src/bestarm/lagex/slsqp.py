@@ -69,7 +69,7 @@ class Region(NamedTuple):
         return cls(-rows, limits, -free, free, 0)
 
 
-def value_at(objective, x):
+def value_at(objective, x) -> float:
     """What is minimised: a number. Every objective is a NamedTuple and overloads this function."""
     raise NotImplementedError
 
@@ -108,8 +108,8 @@ def minimum(objective, start, region, tolerance):
             size = abs(multipliers[j])
             penalties[j] = max(size, (penalties[j] + size) / 2.0)
             change += size * abs(slacks[j])
-        excess = penalised(0.0, np.ones(slacks.size), slacks, equations)
-        if change < tolerance and excess < tolerance and not badly and value == value:
+        kept = total_excess(slacks, equations) < tolerance
+        if change < tolerance and kept and not badly and value == value:
             return Minimum(x, True)
         penalty = penalised(0.0, penalties, slacks, equations)
         merit, decrease = value + penalty, descent - penalty * share
@@ -117,7 +117,8 @@ def minimum(objective, start, region, tolerance):
         if updated:
             base, shorter, badly = x, 1.0, False
             for _ in range(TRIALS):
-                decrease, step = shorter * decrease, shorter * step
+                decrease *= shorter
+                step *= shorter
                 x = base + step
                 value, slacks = value_at(objective, x), product(rows, x) + offsets
                 rise = penalised(value, penalties, slacks, equations) - merit
@@ -141,24 +142,41 @@ def minimum(objective, start, region, tolerance):
 @jit
 def product(rows, x):
     """rows @ x, (m,), every bit as numpy's, which takes a single row for a vector."""
-    if rows.shape[0] == 1:
-        return np.full(1, np.dot(rows[0], x))
-    return np.dot(rows, x)
+    found = np.zeros(rows.shape[0])
+    if found.size == 1:
+        found[0] = np.dot(rows[0], x)
+    else:
+        multiply_transposed(1.0, rows, x, 0.0, found)
+    return found
 
 
 @jit
 def converged(value, before, step, slacks, equations, tolerance):
     """Whether the value or the point hardly moved, within the constraints."""
-    excess = penalised(0.0, np.ones(slacks.size), slacks, equations)
     still = abs(value - before) < tolerance or norm(step) < tolerance
-    return still and excess < tolerance and value == value
+    return still and total_excess(slacks, equations) < tolerance and value == value
+
+
+@jit
+def excess(slacks, j, equations):
+    """What constraint j is broken by."""
+    return max(-slacks[j], slacks[j] if j < equations else 0.0)
+
+
+@jit
+def total_excess(slacks, equations):
+    """What all constraints are broken by."""
+    added = 0.0
+    for j in range(slacks.size):
+        added += excess(slacks, j, equations)
+    return added
 
 
 @jit
 def penalised(value, penalties, slacks, equations):
     """value + sum_j penalties_j times what constraint j is broken by."""
     for j in range(slacks.size):
-        value += penalties[j] * max(-slacks[j], slacks[j] if j < equations else 0.0)
+        value += penalties[j] * excess(slacks, j, equations)
     return value
 
 
