@@ -1,7 +1,7 @@
 """What the programs released with the paper compute, one round at a time.
 
-The solvers are called as those programs call them, so allocations agree to the last digits. The
-computation departs from the paper in these points:
+The solvers do what they do for those programs, bit for bit (slsqp.py, highs.py), so allocations
+agree to the last digits. The computation departs from the paper in these points:
 
 - Tight rows are those whose slack is exactly zero. The equation sum pi = 1 is written as two rows,
   and rounding mostly hides one of them. Then the policy is listed among its own neighbours, and

@@ -1,4 +1,4 @@
-"""The solvers of the released programs, called as those programs call them.
+"""What the released programs solve in a round, as their solvers do it.
 
 Same matrices, rows in the same order, same starting points and tolerances: SLSQP on objectives
 with kinks or flat parts returns a different point after any change of these. `program.py` says
