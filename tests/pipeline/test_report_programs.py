@@ -25,6 +25,7 @@ def few_runs(n, capped=0):
     tau[n - capped :] = 100_000
     one = {
         "instance": IMDB,
+        "delta": 0.1,
         "tau": tau,
         "status": np.where(np.arange(n) < n - capped, Status.STOPPED, Status.CAPPED),
         "policy": [np.full(arms, 1 / arms)] * n,
