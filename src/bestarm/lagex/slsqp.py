@@ -4,9 +4,9 @@ It minimises a quadratic model of the objective under the linear constraints, se
 step by an L1 merit function, and updates the model's matrix L D L^T by BFGS. Gradients are forward
 differences, as SciPy takes them when it is given none.
 
-The released programs solve dozens of problems with few variables per round, and around SciPy's
-own steps `minimize` spends ten times as long as in them. It is written anew only because their
-numbers hang on its last bits: objectives with kinks or flat parts end elsewhere after any change.
+The released programs solve dozens of problems with few variables per round, so a round is compiled
+as a whole, and SciPy's own cannot be called there. Every bit has to be SciPy's, because objectives
+with kinks or flat parts end elsewhere after any change.
 
 Source: D. Kraft, A software package for sequential quadratic programming, DFVLR-FB 88-28, 1988;
 steps, their order and their tests are those of SciPy 1.17.

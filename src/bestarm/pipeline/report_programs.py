@@ -161,7 +161,7 @@ def program_summary(root: Path, verdicts: pd.DataFrame) -> str:
     missing = [title for title in TITLES.values() if title not in found]
     said += [f"none was run on {listed(missing)}"] if missing else []
     text = f"LAGEX's authors released programs. We ran them: {'; '.join(said)}."
-    return wrapped(f"{text} Check: `bestarm show lagex/programs`.")
+    return wrapped(f"{text} Check: `bestarm claims lagex`.")
 
 
 def _outcomes(root: Path, verdicts: pd.DataFrame) -> dict[str, pd.Series]:
@@ -179,6 +179,8 @@ def _outcomes(root: Path, verdicts: pd.DataFrame) -> dict[str, pd.Series]:
 def _of_numbers(outcomes: pd.Series) -> str:
     """How many published numbers the program is compatible with, and how many not."""
     times = outcomes.value_counts().reindex([INSIDE, OUTSIDE, TOO_FEW], fill_value=0)
+    if times[TOO_FEW] == len(outcomes):
+        return f"there are too few runs for each of the {len(outcomes)} published numbers"
     return (
         f"{times[INSIDE]} of {len(outcomes)} published numbers are compatible with it, "
         f"{times[OUTSIDE]} differ, and for {times[TOO_FEW]} there are too few runs"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bestarm.common import evidence
-from bestarm.common.evidence import NO_INTERVAL, UNDEFINED, Evidence
+from bestarm.common.evidence import CAPPED, NO_INTERVAL, UNDEFINED, Evidence
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger
@@ -63,7 +63,12 @@ class UnderReading(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """How far apart the two numbers of its first part are, on the scale of the comparison."""
+        """How far apart the two numbers of its first part are, on the scale of the comparison.
+
+        Infinite if it is not known: ours is a bound, which does not exclude the other.
+        """
+        if self.main.reason == CAPPED and self.outcome != DIFFERS:
+            return math.inf
         difference = abs(self.main.difference)
         return math.inf if math.isnan(difference) else difference
 
@@ -325,9 +330,8 @@ def lines_of(paper: str, judged: list[Judged], known: dict[tuple[str, str], str]
 
 def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, Any]]:
     claim = judged.claim
-    head = {name: getattr(claim, name) for name in ("id", "kind", "where", "test", "note")}
-    head |= {name: getattr(claim, name) for name in ("group", "substitute", "beyond")}
-    head |= {"statement": _said(claim)}
+    kept = ("id", "kind", "where", "test", "group", "substitute", "beyond", "note")
+    head = {name: getattr(claim, name) for name in kept} | {"statement": _said(claim)}
     head |= {"verdict": judged.verdict, "under": judged.under, "basis": judged.basis}
     if claim.kind == "number" and not claim.beyond:
         head["result"] = claim.independent_result
