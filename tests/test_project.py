@@ -142,8 +142,9 @@ def test_slurm_may_be_given_all_shards_at_once(root):
 
 def test_make_lists_its_targets_with_their_times(root):
     """Every target that README names; the times are README's, which are measured."""
+    make = ("make", "--no-print-directory")  # which it prints where a make runs the tests
     help, bare = (
-        subprocess.run(["make", *words], cwd=root, capture_output=True, text=True, check=True)
+        subprocess.run([*make, *words], cwd=root, capture_output=True, text=True, check=True)
         for words in (["help"], [])
     )
     assert help.stdout == bare.stdout

@@ -34,6 +34,14 @@ FURTHER = "Further options, such as --delta 0.05, are the paper's: `bestarm list
 DASH = "- is standard output, to which then nothing else is printed."
 Own = Annotated[Path, typer.Argument(help="An instance file (YAML), or PAPER/INSTANCE.")]
 Cores = Annotated[int | None, typer.Option(min=1, max=1024, help="All cores if left out.")]
+Out = Annotated[Path | None, typer.Option(help="Write every run to this .parquet file.")]
+Csv = Annotated[Path | None, typer.Option(help=f"Write the statistics as CSV; {DASH}")]
+Json = Annotated[Path | None, typer.Option(help=f"Write them as JSON; {DASH}")]
+Table = Annotated[
+    Path | None,
+    typer.Option(help="Write a table for a paper to this .tex (booktabs) or .md file."),
+]
+Plot = Annotated[Path | None, typer.Option(help="Draw them to this .pdf, .svg or .png file.")]
 
 
 def main() -> None:
@@ -164,24 +172,42 @@ def run(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Root seed.")] = 0,
     cores: Cores = None,
-    out: Annotated[Path | None, typer.Option(help="Write every run to this .parquet file.")] = None,
-    csv: Annotated[Path | None, typer.Option(help=f"Write the statistics as CSV; {DASH}")] = None,
-    json: Annotated[Path | None, typer.Option(help=f"Write them as JSON; {DASH}")] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(help="Write a table for a paper to this .tex (booktabs) or .md file."),
+    shard: Annotated[
+        str | None, typer.Option(help="Only these of the runs, such as 2/8, for `bestarm merge`.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw them to this .pdf, .svg or .png file.")
-    ] = None,
+    out: Out = None,
+    csv: Csv = None,
+    json: Json = None,
+    table: Table = None,
+    plot: Plot = None,
 ):
     """Simulate the strategies on your own instance and compare them."""
     from bestarm.pipeline.own import Asked, Runs, run_own
     from bestarm.pipeline.own_files import Files
+    from bestarm.pipeline.own_shards import share_from
 
     files = Files(out=out, csv=csv, json=json, table=table, plot=plot)
+    share = None if shard is None else share_from(shard, reps)
+    if share:
+        files.only_runs()
     asked = Asked(strategy, reading, plugin)
-    run_own(instance, further(context), asked, Runs(reps, seed, cores), files)
+    run_own(instance, further(context), asked, Runs(reps, seed, cores, share=share), files)
+
+
+@command()
+def merge(
+    shards: Annotated[list[Path], typer.Argument(help="All that `bestarm run --shard` wrote.")],
+    out: Out = None,
+    csv: Csv = None,
+    json: Json = None,
+    table: Table = None,
+    plot: Plot = None,
+):
+    """Put the shards of a run together: the same table and files as one machine would have made."""
+    from bestarm.pipeline.own import merge_own
+    from bestarm.pipeline.own_files import Files
+
+    merge_own(shards, Files(out=out, csv=csv, json=json, table=table, plot=plot))
 
 
 @command(cls=Further, epilog=FURTHER)

@@ -123,7 +123,18 @@ def test_users_who_share_a_cache_have_folders_of_their_own(tmp_path, monkeypatch
     """A second user neither loads what the first has compiled nor has to write beside it."""
     mine = caching.private_folder(tmp_path, "kernels")
     assert mine == tmp_path / "kernels" == caching.private_folder(tmp_path, "kernels")
-    other = os.getuid() + 1
-    monkeypatch.setattr(os, "getuid", lambda: other)
+    foreign = {mine}
+    monkeypatch.setattr(caching, "_is_ours", lambda folder: folder not in foreign)
     theirs = caching.private_folder(tmp_path, "kernels")
-    assert theirs == tmp_path / f"kernels-{other}" == caching.private_folder(tmp_path, "kernels")
+    second = tmp_path / f"kernels-{os.getuid()}"
+    assert theirs == second == caching.private_folder(tmp_path, "kernels")
+    foreign.add(theirs)  # as somebody would who wants code of theirs to be run
+    with pytest.raises(InputError, match="is another user's"):
+        caching.private_folder(tmp_path, "kernels")
+
+
+def test_a_link_to_a_folder_of_ours_is_not_ours(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    assert caching._is_ours(tmp_path / "folder")
+    assert not caching._is_ours(tmp_path / "link")

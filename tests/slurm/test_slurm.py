@@ -182,3 +182,20 @@ class TestSlurm:
         assert local
         assert submitted.keys() == local.keys()
         assert [name for name in local if submitted[name] != local[name]] == []
+
+
+def test_the_example_of_a_job_array(root, tmp_path, slurm):
+    """The shards of a person's own run, a task each; merged they are one run's rows."""
+    (tmp_path / "mine.yaml").write_text(
+        "paper: linear\narms: [[1, 0], [0, 1]]\ntheta: [0.3, 0.1]\n"
+    )
+    options = ("mine.yaml", "--cap", "50", "--reps", "6", "--strategy", "LinGapE")
+    path = os.pathsep.join([str(Path(sys.executable).parent), slurm["PATH"]])
+    how = {"cwd": tmp_path, "env": slurm | {"PATH": path}, "check": True}
+    array = ("sbatch", "--wait", "--mem=600", "--array=1-3", root / "examples/shards.sh", "3")
+    subprocess.run([*array, *options], **how)
+    subprocess.run(["bestarm", "run", *options, "--out", "one.parquet"], **how)
+    shards = [f"shards/{number}.parquet" for number in (1, 2, 3)]
+    subprocess.run(["bestarm", "merge", *shards, "--out", "merged.parquet"], **how)
+    merged, one = (tmp_path / f"{name}.parquet" for name in ("merged", "one"))
+    assert merged.read_bytes() == one.read_bytes()

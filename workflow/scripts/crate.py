@@ -195,7 +195,7 @@ def add_workflow(crate: ROCrate) -> Any:
     for name in (*FILES, *PINS, *OTHER.values()):
         add(crate, Path(name))
     project = tomllib.loads(Path("pyproject.toml").read_text())["project"]
-    asked = [*project["dependencies"], *project["optional-dependencies"]["pipeline"]]
+    asked = [*project["dependencies"], *project["optional-dependencies"]["rebuild"]]
     names = sorted(re.split("[^a-z0-9-]", one)[0] for one in asked)
     versions = {"python": platform.python_version()} | {name: version(name) for name in names}
     workflow["softwareRequirements"] = [

@@ -37,14 +37,19 @@ def private_folder(base: Path, name: str) -> Path:
 
     If a folder of that name is another user's, the name ends in the user's number: files that
     others write are neither trusted nor, under their umask, readable.
+
+    Raises:
+        InputError: another user has made that one too.
     """
-    folder = base / name
-    with suppress(FileExistsError):
-        folder.mkdir()
-    if folder.stat().st_uid != os.getuid():
-        folder = base / f"{name}-{os.getuid()}"
-        folder.mkdir(exist_ok=True)
-    return folder
+    for folder in (base / name, base / f"{name}-{os.getuid()}"):
+        with suppress(FileExistsError):
+            folder.mkdir()
+        if _is_ours(folder):
+            return folder
+    raise InputError(
+        f"{folder}: is another user's; compiled kernels need a folder of one's own, set "
+        "NUMBA_CACHE_DIR to one"
+    )
 
 
 def _of_the_user() -> str | None:
@@ -61,6 +66,12 @@ def _is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
+def _is_ours(folder: Path) -> bool:
+    """Whether it is a folder, not a link to one, of this user."""
+    found = folder.lstat()
+    return found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
+
+
 @cache
 def _temporary_folder() -> Path:
     """A folder that other users cannot write to, since cached code is executed.
@@ -70,8 +81,6 @@ def _temporary_folder() -> Path:
     folder = Path(tempfile.gettempdir()) / f"bestarm-{os.getuid()}"
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)
-    found = folder.lstat()
-    ours = found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
-    if ours and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+    if _is_ours(folder) and not folder.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return folder
     return Path(tempfile.mkdtemp(prefix="bestarm-"))

@@ -16,7 +16,9 @@ from bestarm.pipeline.output import output
 from bestarm.pipeline.own_files import Files
 from bestarm.pipeline.own_results import Found
 from bestarm.pipeline.own_runs import simulate
+from bestarm.pipeline.own_shards import Mark, Share, hash_of_files, merge
 from bestarm.pipeline.plan import describe_instances, make_plan
+from bestarm.pipeline.shard import simulation_code
 from bestarm.pipeline.show import print_instance
 from bestarm.pipeline.show_list import few
 
@@ -122,6 +124,7 @@ class Runs(NamedTuple):
     seed: int = 0
     cores: int | None = None  # all
     quiet: bool = False  # no progress bar
+    share: Share | None = None  # all
 
 
 class Asked(NamedTuple):
@@ -186,8 +189,9 @@ def find(
     """Simulate an experiment on an instance."""
     described = describe_instances(paper, {instance.name: instance})
     plan = make_plan(paper, experiment, runs.seed, runs.reps, described)
-    results = simulate(plan, given, runs.reps, runs.cores, runs.quiet)
-    return Found(plan, results, runs.reps, given)
+    mine = runs.share.of(runs.reps) if runs.share else range(runs.reps)
+    results = simulate(plan, given, mine, runs.cores, runs.quiet)
+    return Found(plan, results, len(mine), given)
 
 
 def wanted_of(paper: str, asked: Asked) -> Wanted:
@@ -223,9 +227,33 @@ def run_own(path: Path, options: dict[str, str], asked: Asked, runs: Runs, files
     files.spare(_inputs(paper, path, asked))
     wanted = wanted_of(paper, asked)
     experiment = own_experiment(paper, instance.name, options, wanted)
+    mark = None
     with computing(path), files:  # files are opened before the work
         found = find(paper, instance, experiment, wanted.given, runs)
+        if runs.share:
+            mark = Mark(
+                plan=found.plan,
+                reps=runs.reps,
+                share=runs.share,
+                outside=list(wanted.given),
+                plugins=hash_of_files(asked.plugins or []),
+                code=simulation_code(paper),
+            )
+        files.write(found, mark)
+    _report(found, files)
+
+
+def merge_own(paths: Sequence[Path], files: Files) -> None:
+    """Merge the shards of a run, print its table, and write what is asked for."""
+    files.spare({f"the shard {path}": path for path in paths})
+    found = merge(paths)
+    with files:
         files.write(found)
+    _report(found, files)
+
+
+def _report(found: Found, files: Files) -> None:
+    """Print the statistics and what was written, unless files go to standard output."""
     if not files.printed:
         console = output()
         found.show(console)

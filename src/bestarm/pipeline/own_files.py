@@ -15,6 +15,7 @@ from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.command import not_installed, told
 from bestarm.pipeline.own_results import Found
+from bestarm.pipeline.own_shards import Mark, write_share
 from bestarm.pipeline.own_tables import as_latex, as_markdown
 
 STANDARD_OUTPUT = "-"
@@ -56,6 +57,15 @@ class Files:
             if other != name and name not in self.printed:
                 raise InputError(f"--{other}, --{name}: {path} is one file, they need two")
 
+    def only_runs(self) -> None:
+        """Raise InputError unless the file of runs is all that is written: of a shard, which others
+        are to be merged with, statistics are none of the whole run."""
+        for name in self._wanted:
+            if name != "out":
+                raise InputError(f"--{name}: is for whole runs; `bestarm merge` writes it")
+        if not self._wanted:
+            raise InputError("--out: is needed with --shard, for `bestarm merge`")
+
     def spare(self, inputs: Mapping[str, Path]) -> None:
         """Raise InputError if a file to be written is one of those that are read.
 
@@ -85,15 +95,22 @@ class Files:
     def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)
 
-    def write(self, found: Found) -> None:
+    def write(self, found: Found, mark: Mark | None = None) -> None:
         """Write what was asked for, each file whole or not at all.
+
+        Args:
+            found: what to write.
+            mark: what the file of runs says of itself if it is a shard; None if it is whole.
 
         Raises:
             InputError: a file cannot be written, naming it.
         """
         for name, path in self._open.items():
             try:
-                self._write(name, path, found)
+                if mark and name == "out":
+                    write_share(path, found, mark)
+                else:
+                    self._write(name, path, found)
             except OSError as error:
                 error.filename = None  # that of the temporary file
                 raise InputError(told(error, f"{self._wanted[name]}: not written")) from None

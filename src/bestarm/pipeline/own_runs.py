@@ -46,14 +46,18 @@ _work: Work | None = None
 
 
 def simulate(
-    plan: Plan, given: Mapping[str, Given], reps: int, cores: int | None, quiet: bool = False
+    plan: Plan,
+    given: Mapping[str, Given],
+    replications: range,
+    cores: int | None,
+    quiet: bool = False,
 ) -> list[tuple[Cell, Runs]]:
-    """All cells of a plan. Runs do not depend on the number of cores.
+    """All cells of a plan. Runs depend neither on the number of cores nor on each other.
 
     Args:
         plan: what to simulate.
         given: the strategies from outside among its cells, by name.
-        reps: runs per cell.
+        replications: which runs of each cell.
         cores: all if None.
         quiet: no progress bar, which there is on a terminal only, and no word about how long runs
             of a Python class will take.
@@ -61,7 +65,7 @@ def simulate(
     Raises:
         InputError: a strategy from outside fails, naming it and the run.
     """
-    cores = cores or os.cpu_count() or 1
+    cores, reps = cores or os.cpu_count() or 1, len(replications)
     columns = (
         *("{task.description}", BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn()),
     )
@@ -75,7 +79,7 @@ def simulate(
                 progress.advance(task, runs)
 
             strategy = given.get(cell.strategy)
-            parts = _parts(plan, cell, strategy, reps, cores, advance)
+            parts = _parts(plan, cell, strategy, replications, cores, advance)
             if _is_slow(strategy) and not quiet:
                 offer = registry.PAPERS[plan.paper].custom.rounds is not None
                 said = partial(_foretold, cell.strategy, reps, cores, offer)
@@ -140,7 +144,7 @@ def _parts(
     plan: Plan,
     cell: Cell,
     strategy: Given | None,
-    reps: int,
+    replications: range,
     cores: int,
     advance: Callable[[int], None],
 ) -> Iterator[Runs]:
@@ -150,16 +154,17 @@ def _parts(
         def work(chunk: range, tick: Callable[[], None]) -> Runs:
             return simulate_cell(plan, cell, chunk, tick)
 
-        return _on_threads(work, _chunks(reps, CHUNK), cores, advance)
+        return _on_threads(work, _chunks(replications, CHUNK), cores, advance)
     if isinstance(strategy.make, Compiled):
         simulate_custom(plan, cell, strategy, range(1))  # compiles before there are threads
 
         def work(chunk: range, tick: Callable[[], None]) -> Runs:
             return simulate_custom(plan, cell, strategy, chunk, tick)
 
-        return _on_threads(work, _chunks(reps, CHUNK), cores, advance)
+        return _on_threads(work, _chunks(replications, CHUNK), cores, advance)
     # The first run alone, which tells how long the others will take.
-    chunks = [range(1), *_chunks(reps, max(1, min(CHUNK, reps // (4 * cores))), first=1)]
+    size = max(1, min(CHUNK, len(replications) // (4 * cores)))
+    chunks = [replications[:1], *_chunks(replications[1:], size)]
     if cores == 1 or len(chunks) == 1 or sys.platform != "linux":
 
         def tick() -> None:
@@ -173,8 +178,8 @@ def _parts(
     return _in_processes(strategy.name, alone, chunks, cores, advance)
 
 
-def _chunks(reps: int, size: int, first: int = 0) -> list[range]:
-    return [range(a, min(a + size, reps)) for a in range(first, reps, size)]
+def _chunks(replications: range, size: int) -> list[range]:
+    return [replications[a : a + size] for a in range(0, len(replications), size)]
 
 
 def simulate_custom(

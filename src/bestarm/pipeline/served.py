@@ -166,6 +166,9 @@ def _do(request: dict[str, Any], files: list[int]) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for place, file in enumerate(files):
             os.dup2(file, place)
+        # Those of the server know whether its own files can be sought, not the client's.
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        sys.stderr = os.fdopen(2, "w", closefd=False, errors="backslashreplace")
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
