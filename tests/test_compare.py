@@ -611,10 +611,11 @@ def test_it_says_how_long_runs_of_a_class_will_take(monkeypatch, capfd, cores):
     asked = ("linear/d=2", [Slow])
     compare(*asked, reps=8, cores=cores)
     assert capfd.readouterr().err == ""
-    monkeypatch.setattr("bestarm.pipeline.own_runs.PATIENCE", 0.0)
+    for name in ("PATIENCE", "LOADING"):
+        monkeypatch.setattr(f"bestarm.pipeline.own_runs.{name}", 0.0)
     found = compare(*asked, reps=8, cores=cores)
     said = capfd.readouterr().err
-    assert re.match(r"Slow: about \d+ s for 8 runs \(the first: 3 pulls, [\d,]+ per second\)", said)
+    assert re.match(r"Slow: about \d+ s for 8 runs \(the first: 3 pulls; [\d,]+ per second\)", said)
     assert said.count("\n") == 1
     assert found.runs.replication.tolist() == list(range(8))
     compare(*asked, reps=8, cores=cores, progress=False)

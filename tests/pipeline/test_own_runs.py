@@ -81,27 +81,38 @@ def test_other_threads_leave_signals_alone():
 def test_the_first_run_of_a_python_class_foretells_the_others():
     """Its number of pulls, their rate, and how long all runs will take; compiled steps if there
     are any in the paper."""
-    first = {"tau": np.array([68_000])}
-    said = own_runs._foretold("mine", 300, 2, True, 3.4, first)
+    said = own_runs._foretold("mine", 300, 2, True, 3.4, 68_000)
     assert said.startswith(
-        "mine: about 8 min for 300 runs (the first: 68,000 pulls, 20,000 per second); compiled"
+        "mine: about 8 min for 300 runs (the first: 68,000 pulls; 20,000 per second); compiled"
     )
     assert "bestarm.Compiled" in said
-    assert "Compiled" not in own_runs._foretold("mine", 300, 2, False, 3.4, first)
-    assert "about 34 s for 10 runs" in own_runs._foretold("mine", 10, 1, True, 3.4, first)
-    assert own_runs._foretold("mine", 10, 2, True, 3.4, first) == ""
+    assert "Compiled" not in own_runs._foretold("mine", 300, 2, False, 3.4, 68_000)
+    assert "about 34 s for 10 runs" in own_runs._foretold("mine", 10, 1, True, 3.4, 68_000)
+    assert own_runs._foretold("mine", 10, 2, True, 3.4, 68_000) == ""
 
 
-def test_the_word_comes_after_the_first_run_and_before_the_others():
-    said, began = [], []
+@pytest.mark.parametrize(
+    ("durations", "said"),
+    [
+        ([4.0, 1.0], [(4.0, 1)]),  # the first run is long
+        ([2.0, 0.1, 0.1], []),  # loaded code in most of it, and all ended soon
+        ([2.0, 0.5, 0.7, 9.0], [(0.3, 3)]),  # 20 runs, 5 at a time, in 1.2 s
+    ],
+)
+def test_how_long_runs_take_is_said_once_it_is_known(monkeypatch, durations, said):
+    now, began, heard = [0.0], [], []
+    monkeypatch.setattr(own_runs.time, "monotonic", lambda: now[0])
 
     def parts():
-        for place in range(3):
+        for place, duration in enumerate(durations):
             began.append(place)
-            yield {"tau": np.array([place])}
+            now[0] += duration
+            yield {"tau": np.full(10 if place else 1, 7)}
 
-    def say(words):
-        said.append((words, began[:]))
+    def foretold(seconds, tau):
+        assert tau == 7
+        return f"{seconds:.3g}"
 
-    assert len([*own_runs._timed(parts(), lambda seconds, first: "long", say)]) == 3
-    assert said == [("long", [0])]
+    found = own_runs._timed(parts(), 5, foretold, lambda words: heard.append((words, len(began))))
+    assert len([*found]) == len(durations)
+    assert heard == [(f"{seconds:.3g}", parts) for seconds, parts in said]

@@ -97,10 +97,12 @@ def waiting(tmp_path, server):
     # a shell's background jobs ignore Ctrl-C, and so would all that they start
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
-        signal.signal(signal.SIGINT, before)
-        wait_for(lambda: children(server.pid))
-        yield process
-        process.kill()
+        try:
+            signal.signal(signal.SIGINT, before)
+            wait_for(lambda: children(server.pid))
+            yield process
+        finally:  # else leaving the block waits for what nobody writes
+            process.kill()
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])

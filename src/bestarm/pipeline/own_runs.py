@@ -37,6 +37,8 @@ from bestarm.pipeline.shard import simulate_cell, simulate_runs
 CHUNK = 20
 #: Seconds that are not worth a word.
 PATIENCE = 20.0
+#: Seconds up to which most of a first run may be the loading of code.
+LOADING = 3.0
 #: For lines that names of the user are in, and that are not to be broken.
 PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
 Runs = dict[str, np.ndarray]
@@ -83,7 +85,8 @@ def simulate(
             if _is_slow(strategy) and not quiet:
                 offer = registry.PAPERS[plan.paper].custom.rounds is not None
                 said = partial(_foretold, cell.strategy, reps, cores, offer)
-                parts = _timed(parts, said, partial(progress.console.print, **PLAIN))
+                say = partial(progress.console.print, **PLAIN)
+                parts = _timed(parts, min(cores, reps), said, say)
             parts = list(parts)
             runs = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
             results.append((cell, runs))
@@ -104,18 +107,32 @@ def _is_slow(strategy: Given | None) -> bool:
 
 
 def _timed(
-    parts: Iterator[Runs], foretold: Callable[[float, Runs], str], say: Callable[[str], None]
+    parts: Iterator[Runs],
+    at_a_time: int,
+    foretold: Callable[[float, int], str],
+    say: Callable[[str], None],
 ) -> Iterator[Runs]:
-    """Parts, of which the first is one run: once that is done, what it foretells is said."""
+    """Parts, of which the first is one run: once it is known how long a run takes, that is said.
+
+    It is known from the first run if that took long; else from those of the next second.
+    """
     began = time.monotonic()
-    for place, part in enumerate(parts):
-        if place == 0 and (words := foretold(time.monotonic() - began, part)):
-            say(words)
+    first = next(parts)
+    yield first
+    seconds = alone = time.monotonic() - began
+    runs, known = 0, alone >= LOADING
+    while not known and (part := next(parts, None)):
+        runs += len(part["tau"])
+        elapsed = time.monotonic() - began - alone
+        seconds, known = elapsed * at_a_time / runs, elapsed >= 1.0
         yield part
+    if known and (words := foretold(seconds, int(first["tau"][0]))):
+        say(words)
+    yield from parts
 
 
 def _foretold(
-    name: str, reps: int, cores: int, has_compiled: bool, seconds: float, first: Runs
+    name: str, reps: int, cores: int, has_compiled: bool, seconds: float, tau: int
 ) -> str:
     """About how long the runs of a Python class will take; nothing if that is not long.
 
@@ -123,19 +140,18 @@ def _foretold(
         name: of the strategy.
         reps, cores: how many runs, and how many at a time.
         has_compiled: whether the paper takes compiled steps.
-        seconds: that the first run took.
-        first: what came of it.
+        seconds: that a run takes.
+        tau: pulls of the first run.
 
     Example:
-        >>> _foretold("mine", 300, 2, True, 3.4, {"tau": np.array([68_000])}).partition(";")[0]
-        'mine: about 9 min for 300 runs (the first: 68,000 pulls, 20,000 per second)'
+        >>> _foretold("mine", 300, 2, True, 3.4, 68_000).partition(";")[0]
+        'mine: about 9 min for 300 runs (the first: 68,000 pulls; 20,000 per second)'
     """
     whole = seconds * reps / min(cores, reps)
     if whole < PATIENCE:
         return ""
     long = f"{whole / 60:,.0f} min" if whole >= 90 else f"{whole:.0f} s"
-    tau = int(first["tau"][0])
-    rate = f"the first: {tau:,} pulls, {tau / seconds:,.0f} per second"
+    rate = f"the first: {tau:,} pulls; {tau / seconds:,.0f} per second"
     faster = "; compiled steps are faster: bestarm.Compiled, docs/adding-a-strategy.md"
     return f"{name}: about {long} for {reps:,} runs ({rate}){faster * has_compiled}"
 
