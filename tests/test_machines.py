@@ -164,6 +164,8 @@ def test_two_builds_in_two_clones_at_once(toys, tmp_path):
 
 #: A command in front of another that can then write files of no more than some kilobytes.
 SMALL = ["bash", "-c", 'ulimit -f "$1"; shift; exec "$@"', "bash"]
+#: Python would keep compiled modules that are cut off there, and fail when it reads them.
+NO_MODULES = {"PYTHONDONTWRITEBYTECODE": "1"}
 RUN = ("python", "-m", "bestarm", "run", "baics/example1", "--reps", "3", "--strategy", "Uniform")
 
 
@@ -177,7 +179,7 @@ def source():
 )
 def test_a_full_disk_for_what_run_writes(tmp_path, source, option):
     """The file is named, and nothing is left of it."""
-    home = {"HOME": os.environ.get("HOME", "/root"), "PYTHONPATH": source}
+    home = {"HOME": os.environ.get("HOME", "/root"), "PYTHONPATH": source, **NO_MODULES}
     result = run(tmp_path, *SMALL, "0", *RUN, option, check=False, **home)
     assert result.returncode == 2
     assert result.stderr == f"error: {option.partition('=')[2]}: not written: File too large\n"
@@ -187,7 +189,7 @@ def test_a_full_disk_for_what_run_writes(tmp_path, source, option):
 @pytest.mark.long
 def test_a_full_disk_for_compiled_kernels(tmp_path, source):
     cache = tmp_path / "cache"
-    here = {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": source}
+    here = {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": source, **NO_MODULES}
     result = run(tmp_path, *SMALL, "4", *RUN, check=False, **here)
     assert result.returncode == 2
     assert result.stderr.startswith(f"error: {cache}: compiled kernels cannot be kept: File too la")
