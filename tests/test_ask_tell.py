@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from bestarm import baics, cbmai, delayed, lagex, linear
+from bestarm import bai, baics, cbmai, delayed, lagex, linear
 from bestarm.core.inputs import LARGEST, InputError
 
 MATRIX = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 1.0]])
@@ -41,7 +41,8 @@ LINEAR = {
     linear.XYOracle: {"arms": ARMS, "theta": THETA},
     linear.LinGapE: {"arms": ARMS, "norm": 5.0},
 }
-OBJECTS = BAICS | CBMAI | LAGEX | LINEAR
+BAI = alike(bai.TrackAndStop, bai.ChernoffRacing, bai.KLLUCB, bai.KLRacing, n_arms=3)
+OBJECTS = BAICS | CBMAI | LAGEX | LINEAR | BAI
 every = pytest.mark.parametrize(
     "kind", OBJECTS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}"
 )
@@ -61,6 +62,8 @@ def tell(s, told, rng, arm=None, kind=None):
         s.tell(told, 1.0 - 0.8 * arm[0] + 0.3 * rng.standard_normal())
     elif kind in CBMAI:
         s.tell(told, MEANS[arm] + rng.standard_normal(), 0.5 * arm + rng.standard_normal())
+    elif kind in BAI:
+        s.tell(told, float(rng.random() < (0.9, 0.1, 0.3)[arm]))
     elif kind in LINEAR:
         s.tell(told, ARMS[arm] @ THETA + rng.standard_normal())
     elif kind in KNOWN:

@@ -15,7 +15,7 @@ from command_line import bestarm
 from test_compare import Turns, compiled, raises
 
 #: One of each paper. Others share most of their code, and test_ask_tell.py tries all of them.
-QUICK = {"TaSCS", "SFSR", "LAGEX", "LinGapE", "Full"}
+QUICK = {"TaSCS", "SFSR", "LAGEX", "LinGapE", "Full", "TrackAndStop"}
 OURS = [
     pytest.param(paper, kind, marks=() if kind.__name__ in QUICK else pytest.mark.long)
     for paper in registry.PAPERS

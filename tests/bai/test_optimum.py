@@ -42,7 +42,9 @@ def test_another_solver_agrees(family, mu):
 @given(mu=MEANS.filter(lambda m: (m == m.max()).sum() == 1))
 def test_gaussian_arms_are_those_of_core(mu):
     out = np.empty(mu.size)
-    assert characteristic_time(GAUSSIAN, mu).time == pytest.approx(bai_allocation(mu, out), rel=1e-9)
+    assert characteristic_time(GAUSSIAN, mu).time == pytest.approx(
+        bai_allocation(mu, out), rel=1e-9
+    )
     np.testing.assert_allclose(characteristic_time(GAUSSIAN, mu).allocation, out, atol=1e-7)
 
 

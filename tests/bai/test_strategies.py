@@ -32,9 +32,7 @@ def pulled(strategy, reading, instance=INSTANCE, seed=0, delta=DELTA, cap=None):
     cell = Cell(instance.name, strategy, {"delta": delta, "cap": cap}, reading)
     parts, streams = steps(instance, cell), streams_of(7, seed)
     state, arms = parts.strategy.start(parts.rules), []
-    run = parts.strategy.follow(
-        parts.world, parts.rules, state, streams.environment, streams.coins
-    )
+    run = parts.strategy.follow(parts.world, parts.rules, state, streams.environment, streams.coins)
     for arm in run:
         arms.append(arm)
         if len(arms) == cap:
@@ -50,8 +48,7 @@ def test_pulls_are_those_of_the_paper_told_slowly(strategy, reading, rewards):
     for seed in range(2):
         arms, state = pulled(strategy, reading, instance, seed, cap=100)
         environment, family = streams_of(7, seed).environment, FAMILIES[rewards]
-        means = instance.means
-        race = reference.Race(family, lambda a, e=environment: draw(family, means[a], e), 3, DELTA)
+        race = reference.Race(family, puller(instance, environment), 3, DELTA)
         told = SLOW[strategy, reading](race)
         allowed = next(told)
         for place, arm in enumerate(arms):
@@ -60,6 +57,11 @@ def test_pulls_are_those_of_the_paper_told_slowly(strategy, reading, rewards):
         assert (allowed is None) == STRATEGIES[strategy].done(
             rules_of(strategy, family, 3, DELTA, READINGS[strategy][reading]), state
         )
+
+
+def puller(instance, environment):
+    """arm -> a reward."""
+    return lambda arm: draw(instance.law, instance.means[arm], environment)
 
 
 def next_allowed(told, arm):
@@ -140,6 +142,8 @@ def test_races_pull_remaining_arms_equally():
 
 
 def test_the_number_of_arms_counts_in_the_proved_threshold():
-    strategies = {name: rules_of(name, 0, 5, DELTA, READINGS[name]["proven"]) for name in STRATEGIES}
+    strategies = {
+        name: rules_of(name, 0, 5, DELTA, READINGS[name]["proven"]) for name in STRATEGIES
+    }
     assert all(rules.proved for rules in strategies.values())
     assert [rules.intervals for rules in strategies.values()] == [False, False, False, True]

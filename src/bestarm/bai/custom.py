@@ -1,4 +1,4 @@
-"""What a strategy from outside is given, asked and told on an instance of best-arm identification."""
+"""What a strategy from outside is given, asked and told in best-arm identification."""
 
 from bestarm.bai.problem import Instance
 from bestarm.bai.steps import World, pull

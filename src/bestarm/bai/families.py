@@ -137,10 +137,7 @@ def upper(family: int, p: float, level: float, guess: float) -> float:
         q = 0.5 * (1.0 + p)
     for _ in range(NEWTON_STEPS):
         step = (divergence(family, p, q) - level) * variance(family, q) / (q - p)
-        if family == EXPONENTIAL:
-            new = q * math.exp(-step / q)
-        else:
-            new = q - step
+        new = q * math.exp(-step / q) if family == EXPONENTIAL else q - step
         if family == BERNOULLI and new >= 1.0:
             new = 0.5 * (1.0 + q)
         if abs(new - q) <= ACCURACY * q:

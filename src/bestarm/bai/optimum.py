@@ -1,6 +1,7 @@
 """T* and w* of the best of arms with rewards of one exponential family, with a certificate.
 
-    1 / T* = max_{w in simplex} min_{a != b} C_a(w),    C_a(w) = min_m w_b d(mu_b, m) + w_a d(mu_a, m)
+    1 / T* = max_{w in simplex} min_{a != b} C_a(w),
+    C_a(w) = min_m w_b d(mu_b, m) + w_a d(mu_a, m)
 
 with b the best arm. Garivier & Kaufmann (2016, Theorem 5) reduce it to one number y: with
 x_a = w_a / w_b, m_a = (mu_b + x_a mu_a) / (1 + x_a) and
@@ -115,9 +116,11 @@ def find_allocation(
 def evaluate(
     family: int, means: np.ndarray, best: int, y: float, work: np.ndarray
 ) -> tuple[float, float, float]:
-    """F - 1, and the parts of a Newton step on all equations: with R_a = d(mu_b, m_a) / d(mu_a, m_a)
+    """F - 1, and the parts of a Newton step on all equations:
 
-        sum_a R_a'(x_a) (y - g_a) / d(mu_a, m_a)   and   sum_a R_a'(x_a) / d(mu_a, m_a).
+        sum_a R_a'(x_a) (y - g_a) / d(mu_a, m_a)   and   sum_a R_a'(x_a) / d(mu_a, m_a)
+
+    with R_a = d(mu_b, m_a) / d(mu_a, m_a).
 
     Rows G and D of `work` are set.
     """

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Generator
+from typing import Any
 
 import numpy as np
 from scipy.integrate import quad
@@ -51,9 +52,8 @@ def allocation(family: int, means: np.ndarray) -> tuple[float, np.ndarray]:
     start = np.append(np.full(k, 1.0 / k), 1.0)
     box = [(1e-9, 1.0)] * k + [(0.0, None)]
     options = {"ftol": 1e-13, "maxiter": 1000}
-    found = minimize(
-        lambda x: -x[-1], start, constraints=[*bounds, total], bounds=box, options=options
-    )
+    given: dict[str, Any] = {"constraints": [*bounds, total], "bounds": box, "options": options}
+    found = minimize(lambda x: -x[-1], start, **given)
     w = found.x[:-1] / found.x[:-1].sum()
     return 1.0 / min(cost(w, a) for a in others), w
 
@@ -72,27 +72,19 @@ def log_mixture(family: int, rewards: np.ndarray, mean: float) -> float:
     """ln of the likelihood ratio of rewards, averaged over the prior by numerical integration,
     to that of the true mean."""
     n, s = len(rewards), rewards.sum()
-    if family == BERNOULLI:
-        prior, low, high = beta(0.5, 0.5), 0.0, 1.0
-
-        def log(m: float) -> float:
-            return s * math.log(m) + (n - s) * math.log(1.0 - m)
-    elif family == GAUSSIAN:
-        prior, low, high = norm(mean, 1.0 / math.sqrt(30.0)), mean - 3.0, mean + 3.0
-
-        def log(m: float) -> float:
-            return float(-0.5 * ((rewards - m) ** 2).sum())
-    elif family == POISSON:
-        prior, low, high = gamma(0.5), 0.0, 30.0
-
-        def log(m: float) -> float:
-            return s * math.log(m) - n * m
-    else:  # the prior is of 1 / mean
-        prior, low, high = gamma(0.5), 0.0, 30.0
-
-        def log(rate: float) -> float:
-            return n * math.log(rate) - rate * s
-
+    likelihoods = {
+        BERNOULLI: lambda m: s * math.log(m) + (n - s) * math.log(1.0 - m),
+        GAUSSIAN: lambda m: float(-0.5 * ((rewards - m) ** 2).sum()),
+        POISSON: lambda m: s * math.log(m) - n * m,
+        EXPONENTIAL: lambda rate: n * math.log(rate) - rate * s,  # the prior is of 1 / mean
+    }
+    priors: dict[int, Any] = {
+        BERNOULLI: (beta(0.5, 0.5), 0.0, 1.0),
+        GAUSSIAN: (norm(mean, 1.0 / math.sqrt(30.0)), mean - 3.0, mean + 3.0),
+        POISSON: (gamma(0.5), 0.0, 30.0),
+        EXPONENTIAL: (gamma(0.5), 0.0, 30.0),
+    }
+    log, (prior, low, high) = likelihoods[family], priors[family]
     true = log(1.0 / mean if family == EXPONENTIAL else mean)
     # the square takes the pole of the prior at 0 away
     ends = (math.sqrt(low), math.sqrt(high)) if family != GAUSSIAN else (low, high)
@@ -204,6 +196,8 @@ def allocation_by_bisection(family: int, means: np.ndarray) -> np.ndarray:
         return (means[best] + x * means[a]) / (1.0 + x)
 
     def g(a: int, x: float) -> float:
+        if x == 0.0:
+            return 0.0
         m = middle(a, x)
         return divergence(family, means[best], m) + x * divergence(family, means[a], m)
 

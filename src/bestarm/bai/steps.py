@@ -97,9 +97,10 @@ def observe(rules: Rules, state: State, arm: int, reward: float) -> None:
     state.means[arm] = state.sums[arm] / state.pulls[arm]
     leader = NONE
     for a in range(state.pulls.size):
-        if state.remaining[a] and state.pulls[a] > 0.0:
-            if leader < 0 or state.means[a] > state.means[leader]:
-                leader = a
+        if not state.remaining[a] or state.pulls[a] == 0.0:
+            continue
+        if leader < 0 or state.means[a] > state.means[leader]:
+            leader = a
     state.answer[0] = max(leader, 0)
 
 
@@ -276,11 +277,12 @@ def challenger(rules: Rules, state: State) -> tuple[int, float]:
     """
     found, high = NONE, -np.inf
     for a in range(state.pulls.size):
-        if a != state.answer[0]:
-            if found < 0 or state.means[a] >= high or reaches(rules, state, a, high):
-                end = upper_end(rules, state, a)
-                if end > high:
-                    found, high = a, end
+        if a == state.answer[0]:
+            continue
+        if found < 0 or state.means[a] >= high or reaches(rules, state, a, high):
+            end = upper_end(rules, state, a)
+            if end > high:
+                found, high = a, end
     return found, high
 
 

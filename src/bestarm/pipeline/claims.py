@@ -26,6 +26,8 @@ from pydantic import Field, model_validator
 from bestarm.common.tables import lines
 from bestarm.core.inputs import Input, InputError, PositiveFloat, load
 
+#: The tables of verdicts under figures/: of the papers that make the totals, and of the others.
+VERDICT_TABLES = ("claims.csv", "control.csv")
 KINDS = ("number", "ordering", "guarantee", "identity")
 #: Margins: a factor, for what is compared by its logarithm, or a difference, of shares.
 FACTOR, SHARE = 1.2, 0.05

@@ -13,7 +13,7 @@ from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import ARENA, read_captions
-from bestarm.pipeline.claims import KINDS
+from bestarm.pipeline.claims import KINDS, VERDICT_TABLES
 from bestarm.pipeline.findings import Finding, bars, filled, is_known, read_findings
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report import read_ledger
@@ -151,7 +151,7 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     """
     site = Site(root)
     walks = {path.stem: path for path in notebooks}
-    ledger = ledgers.read_verdicts(root / "figures/claims.csv")
+    ledger = pd.concat([ledgers.read_verdicts(root / "figures" / n) for n in VERDICT_TABLES])
     scale = read_scale(root / "workflow/scales/paper.yaml")
     papers = {p: _add_paper(site, p, ledger, scale, p in walks) for p in registry.PAPERS}
     for paper, path in walks.items():
