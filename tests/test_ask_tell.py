@@ -41,7 +41,8 @@ LINEAR = {
     linear.XYOracle: {"arms": ARMS, "theta": THETA},
     linear.LinGapE: {"arms": ARMS, "norm": 5.0},
 }
-BAI = alike(bai.TrackAndStop, bai.ChernoffRacing, bai.KLLUCB, bai.KLRacing, n_arms=3)
+BAI_KINDS = (bai.TrackAndStop, bai.ChernoffRacing, bai.KLLUCB, bai.KLRacing)
+BAI = alike(*BAI_KINDS, n_arms=3, rewards="gaussian", sigma=0.5)
 OBJECTS = BAICS | CBMAI | LAGEX | LINEAR | BAI
 every = pytest.mark.parametrize(
     "kind", OBJECTS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}"
@@ -149,7 +150,7 @@ def test_numbers_that_are_not_finite_change_nothing(kind, reward):
 def test_observations_that_would_overflow_change_nothing(kind, reward):
     """Two rewards of 1e308 are finite, and their sum is not."""
     s = made(kind)
-    told = () if kind in BAICS | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    told = () if kind in BAICS | BAI | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
     with pytest.raises(ValueError, match=r"reward must be of size at most|finite number"):
         s.tell(s.ask(), reward, *told)
     if told:
@@ -162,7 +163,7 @@ def test_observations_that_would_overflow_change_nothing(kind, reward):
 def test_the_largest_observations_do_not_overflow(kind):
     """Estimates stay numbers, and the object can still be asked."""
     s = made(kind)
-    told = () if kind in BAICS | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    told = () if kind in BAICS | BAI | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
     for i in range(40):
         if s.done:
             break
