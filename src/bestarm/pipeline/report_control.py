@@ -24,9 +24,13 @@ def control_text(root: Path) -> str:
         "confirmed from the text alone": BY_TEXT,
         "confirmed from a named reading": BY_READING,
         "compatible": COMPATIBLE,
-        "differing from every reading": ALL_DIFFER,
+        "different from every reading": ALL_DIFFER,
     }
-    said = [f"{numbers[key]} {words}" for words, key in counts.items() if numbers.get(key, 0)]
+    said = [
+        f"{numbers[key]} {'is' if numbers[key] == 1 else 'are'} {words}"
+        for words, key in counts.items()
+        if numbers.get(key, 0)
+    ]
     return wrapped(
         f"**Can this ledger say yes?** *{title}* stands beside these totals, never in them: it was "
         f"chosen because its experiments are fixed by the text and expected to replicate. Of its "
