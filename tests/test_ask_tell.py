@@ -150,7 +150,9 @@ def test_numbers_that_are_not_finite_change_nothing(kind, reward):
 def test_observations_that_would_overflow_change_nothing(kind, reward):
     """Two rewards of 1e308 are finite, and their sum is not."""
     s = made(kind)
-    told = () if kind in BAICS | BAI | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    told = (
+        () if kind in BAICS | BAI | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    )
     with pytest.raises(ValueError, match=r"reward must be of size at most|finite number"):
         s.tell(s.ask(), reward, *told)
     if told:
@@ -163,7 +165,9 @@ def test_observations_that_would_overflow_change_nothing(kind, reward):
 def test_the_largest_observations_do_not_overflow(kind):
     """Estimates stay numbers, and the object can still be asked."""
     s = made(kind)
-    told = () if kind in BAICS | BAI | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    told = (
+        () if kind in BAICS | BAI | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    )
     for i in range(40):
         if s.done:
             break

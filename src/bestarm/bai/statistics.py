@@ -36,12 +36,13 @@ def summarise(
         runs: columns of the shards, see `strategies.Outcome`.
         level: of intervals.
     """
-    right, stopped = correct(cell, truth, runs), runs["status"] == Status.STOPPED
+    right = correct(cell, truth, runs)
+    wrong = (runs["status"] == Status.STOPPED) & ~right
     shares = (runs["pulls"] / runs["tau"][:, None]).T
     return [
         *stopping_times(runs["tau"], runs["status"], level=level),
         *correctness(right, level),
-        proportion("wrong_stops", int((stopped & ~right).sum()), right.size, level),
+        proportion("wrong_stops", int(wrong.sum()), right.size, level),
         *(
             mean(f"mean_share:{a + 1}", "share", share, level=level)
             for a, share in enumerate(shares)
