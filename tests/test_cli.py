@@ -134,10 +134,10 @@ def test_claims_have_their_readings_and_the_command_that_checks_them(root):
 def test_a_claim_has_its_quotation_its_basis_and_the_runs_of_the_program(root):
     out = bestarm("claims", "lagex", "--id", "fig6-median-ptns", cwd=root).out
     kept = pd.read_csv(root / "figures/claims.csv").query("id == 'fig6-median-ptns'").iloc[0]
-    assert "as-written: text with recovered environment" in out
+    assert "as-written: the text, with what it does not print recovered" in out
     assert "“Sample complexity" in out
-    assert f"{kept.program_n:.0f} runs of the released program: " in out
-    assert f": {kept.program}\n" in out
+    assert f"released program, {kept.program_n:.0f} runs: " in out
+    assert f", {kept.program}\n" in out
 
 
 def test_claims_by_verdict_are_those_of_the_table(root):

@@ -71,6 +71,15 @@ def test_a_ratio_of_times_is_restricted_if_either_run_was_cut_off(late):
         "delayed", {"answer": [1]}, runs | {late: [STOPPED, CAPPED]}, strategy="Partial"
     )
     assert cut["time_ratio"].status == cut["mean_time_ratio"].status == "restricted"
+    assert cut["pulls_finished"].status == ("restricted" if late == "status" else "")
+
+
+@pytest.mark.parametrize(("last", "status"), [(STOPPED, ""), (CAPPED, "restricted")])
+def test_pulls_of_an_arm_are_restricted_as_the_time_is(last, status):
+    runs = {"tau": [5, 9], "status": [STOPPED, last], "answer": [0, 0], "pulls": [[2, 3], [4, 5]]}
+    found = summarised("linear", {"answer": 0, "arms": 2}, runs)
+    assert {found[f"mean_pulls:x{arm}"].status for arm in (1, 2)} == {status}
+    assert found["mean_stopping_time"].status == status
 
 
 def test_the_lower_bound_of_linear_bandits_is_that_of_two_unrelated_arms():

@@ -5,10 +5,11 @@ import pytest
 import yaml
 
 from bestarm.common import arithmetic
-from bestarm.common.generate import Job
+from bestarm.common.generate import Job, part
+from bestarm.core.files import write_json
 from bestarm.core.inputs import InputError
 from bestarm.lagex import kept, program, program_runs
-from bestarm.lagex.problem import EASIER, instances, setup1
+from bestarm.lagex.problem import EASIER, HARD, instances, setup1
 from bestarm.pipeline.plan import describe_instances
 from lagex.test_program import same_arithmetic
 from provenance import described
@@ -19,12 +20,22 @@ def test_tables_are_those_described(name):
     described(name)
 
 
+#: Runs per program before PLANS had today's counts.
+BEFORE = {
+    setup1(EASIER).name: dict.fromkeys(program.PROGRAMS, 100),
+    setup1(HARD).name: dict.fromkeys(program.PROGRAMS, 7),
+    "imdb": dict(zip(program.PROGRAMS, (3, 1, 14, 10, 5, 29), strict=True)),
+}
+
+
 def test_every_run_is_there_once():
-    """An instance is complete or absent: a part of the wanted runs would be the shorter ones."""
+    """A count was fixed beforehand: a part of the wanted runs would be the shorter ones."""
     table = kept.read(kept.RUNS)
-    runs = list(table[program_runs.KEY].itertuples(index=False, name=None))
-    there = set(table.instance)
-    assert sorted(runs) == sorted(run for run in program_runs.wanted() if run[0] in there)
+    planned = {(plan.instance, plan.delta): plan.runs for plan in program_runs.PLANS}
+    for (name, delta, strategy), rows in table.groupby(["instance", "delta", "strategy"]):
+        counts = planned[name, delta], BEFORE.get(name, {}).get(strategy)
+        assert len(rows) in counts
+        assert sorted(rows.replication) == list(range(len(rows)))
     assert (table.pulls.map(sum) == table.tau).all()
     np.testing.assert_allclose(table.policy.map(sum), 1.0, atol=1e-9)
 
@@ -43,31 +54,40 @@ def test_a_kept_run_is_made_again(apart, name):
     table = kept.read(kept.RUNS)
     rows = table[table.strategy == name]
     row = rows.loc[rows.tau.idxmin()]
-    arguments = program_runs.arguments_of(row.instance, name, int(row.replication))
+    arguments = program_runs.arguments_of(row.instance, row.delta, name, int(row.replication))
     again = apart.submit(program.simulate, *arguments).result()
     for column, value in again.items():
         np.testing.assert_array_equal(row[column], value)
 
 
 def test_columns_are_those_of_simulated_runs():
-    used = set(kept.read(kept.RUNS).instance)
-    described = describe_instances("lagex", {n: i for n, i in instances().items() if n in used})
+    described = describe_instances("lagex", {n: instances()[n] for n in BEFORE})
     found = list(kept.runs(described))
-    assert {name for _, name, _ in found} == set(program.PROGRAMS)
-    for instance, _, runs in found:
-        assert instance in described
+    assert {name for _, _, name, _ in found} == set(program.PROGRAMS)
+    deltas = {plan.instance: plan.delta for plan in program_runs.PLANS if plan.instance in BEFORE}
+    for instance, delta, _, runs in found:
+        assert delta == deltas[instance]
         # a policy that costs at least 0 too much is no better than the best by more than its price
         assert (runs["regret"][runs["excess"] <= 0.0] >= -1e-9).all()
         assert (runs["tau"] >= instances()[instance].model.means.size).all()
 
 
-def test_longest_runs_come_first_and_counts_fill_the_same_time():
-    first = program_runs.wanted()[0]
-    assert first == (program_runs.IMDB_NAME, "LATS", 0)
-    for instance, seconds in program_runs.SECONDS.items():
-        counts = program_runs.within(instance, minutes=60)
-        for name, n in counts.items():
-            assert n == 1 or abs(n * seconds[name] - 3600) <= seconds[name] / 2
+def test_longest_runs_come_first():
+    seconds = list(program_runs.wanted().values())
+    assert seconds == sorted(seconds, reverse=True)
+    assert len(seconds) == 6 * sum(plan.runs for plan in program_runs.PLANS)
+    setup_2 = [(run.instance, run.delta) for run in program_runs.wanted() if "setup 2" in run[0]]
+    assert len(set(setup_2)) == 4
+
+
+def test_the_forecast_leaves_out_what_is_there(tmp_path):
+    out = tmp_path / "runs.parquet"
+    runs = program_runs.wanted()
+    hours = sum(runs.values()) / 3600.0
+    assert f"together: {len(runs)} runs, {hours:.1f} h" in program_runs.forecast(out)
+    done = program_runs.job(*next(iter(runs)))
+    write_json(part(done, out), {})
+    assert f"together: {len(runs) - 1} runs" in program_runs.forecast(out)
 
 
 def test_more_runs_extend_a_table(monkeypatch, tmp_path):
@@ -76,23 +96,23 @@ def test_more_runs_extend_a_table(monkeypatch, tmp_path):
     A run is replaced by its number of pulls.
     """
     easy, out = setup1(EASIER).name, tmp_path / "runs.parquet"
-    quick = [(easy, "Uniform", r) for r in range(2)]
+    quick = [program_runs.Run(easy, 0.01, "Uniform", r) for r in range(2)]
     asked = []
 
     def job(*run):
-        asked.append(run[:3])
+        asked.append(run)
         name, work, arguments, law = whole_job(*run)
-        assert (work, arguments) == (program.simulate, program_runs.arguments_of(*run[:3]))
-        return Job(name, dict, ([("tau", 10 + run[2])],), law)
+        assert (work, arguments) == (program.simulate, program_runs.arguments_of(*run))
+        return Job(name, dict, ([("tau", 10 + run[3])],), law)
 
     whole_job = program_runs.job
     monkeypatch.setattr(program_runs, "job", job)
-    monkeypatch.setattr(program_runs, "wanted", lambda: quick[:1])
+    monkeypatch.setattr(program_runs, "wanted", lambda: dict.fromkeys(quick[:1], 1.0))
     program_runs.make(out, 1)
     first = out.with_name("provenance.yaml").read_text()
     assert "1 runs of" in first
     assert asked == quick[:1]
-    monkeypatch.setattr(program_runs, "wanted", lambda: quick)
+    monkeypatch.setattr(program_runs, "wanted", lambda: dict.fromkeys(quick, 1.0))
     program_runs.make(out, 1)
     assert asked == quick
     law = yaml.safe_load(out.with_name("provenance.yaml").read_text())["law"]

@@ -1,5 +1,6 @@
 """The released programs: our rounds against recorded ones, and where they leave the paper."""
 
+import itertools
 import math
 import platform
 from functools import cache
@@ -13,7 +14,7 @@ import yaml
 from bestarm.common.files import data_folder
 from bestarm.core.status import Status
 from bestarm.lagex import program_solvers
-from bestarm.lagex.problem import EASIER, HARD, Model, setup1
+from bestarm.lagex.problem import EASIER, HARD, Model, instances, setup1
 from bestarm.lagex.program import (
     PROGRAMS,
     State,
@@ -23,10 +24,12 @@ from bestarm.lagex.program import (
     remembered,
     round_of,
     run,
+    shift_of,
     solved_radius,
 )
 from bestarm.lagex.program_solvers import (
     GRID,
+    INSIDE,
     AdaGrad,
     Failed,
     Price,
@@ -36,14 +39,15 @@ from bestarm.lagex.program_solvers import (
     best_policy,
     best_response,
     first_of_close,
+    game_of,
     grid_end,
-    hardest,
     multiplier,
     neighbours_of,
     project,
     simplex_rows,
     solved_allocation,
 )
+from bestarm.lagex.reference import nearest_ties
 from bestarm.lagex.slsqp import Minimum
 
 FOLDER = data_folder() / "lagex-programs"
@@ -216,7 +220,8 @@ def test_a_hidden_tight_row_makes_the_policy_its_own_neighbour(row):
     assert any((point == hidden.policy).all() for point in found)
     for price in (None, Price(np.ones((1, 3)), np.array([5.0]), np.array([0.3]), 1.0)):
         weights = np.full(3, 1.0 / 3.0)
-        response = best_response(weights, np.array([1.0, 0.5, 0.0]), hidden.policy, found, price)
+        game = game_of(np.array([1.0, 0.5, 0.0]), hidden.policy, found)
+        response = best_response(weights, game, price)
         assert response.value == pytest.approx(0.0, abs=1e-9)
 
 
@@ -225,7 +230,7 @@ def test_two_hidden_rows_end_the_program():
     found = neighbours_of(hidden)
     assert found.shape == (0, 3)
     with pytest.raises(ValueError, match="without neighbours"):
-        best_response(np.ones(3) / 3.0, np.array([1.0, 0.5, 0.0]), hidden.policy, found, None)
+        best_response(np.ones(3) / 3.0, game_of(np.ones(3), hidden.policy, found), None)
 
 
 def test_stored_neighbours_are_not_renewed():
@@ -246,25 +251,66 @@ def test_neighbours_are_those_that_allclose_tells_apart():
 
 
 @pytest.mark.parametrize("k", [3, 6, 12])
-def test_the_least_alternative_is_that_of_the_list(k):
+def test_alternatives_are_those_of_numpy(k):
     """Bit for bit: SLSQP takes differences of these values."""
     rng = np.random.default_rng(9)
     for _ in range(50):
-        weights, (policy, *others) = rng.dirichlet(np.ones(k), 4), rng.dirichlet(np.ones(k), 5)
-        means, steps = rng.normal(size=k), policy - np.array(others)
-        gaps = np.array([means.dot(step) for step in steps])
-        slow = [alternatives(w, means, policy, np.array(others))[0].min() for w in weights]
-        np.testing.assert_array_equal(hardest(weights, means, steps, gaps), slow)
+        weights, (policy, *others) = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k), 5)
+        means, others = rng.normal(size=k), np.array(others)
+        fast = alternatives(weights, game_of(means, policy, others))
+        for ours, theirs in zip(fast, nearest_ties(weights, means, policy, others), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
 
 
 def test_the_alternative_is_as_good_at_the_neighbour():
     policy, others = np.array([1.0, 0.0, 0.0]), np.eye(3)[1:]
-    values, instances = alternatives(
-        np.array([0.5, 0.25, 0.25]), np.array([1.0, 0, 0.5]), policy, others
-    )
+    game = game_of(np.array([1.0, 0, 0.5]), policy, others)
+    values, instances = alternatives(np.array([0.5, 0.25, 0.25]), game)
     # gap^2 / (2 (1 / w_1 + 1 / w_a)), two arms at a time
     np.testing.assert_allclose(values, [1.0 / 12.0, 0.25 / 12.0], rtol=1e-9)
     np.testing.assert_allclose(((policy - others) * instances).sum(axis=1), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", [setup1(HARD).name, "imdb"])
+def test_neighbours_are_those_of_every_basis(name):
+    """Bit for bit, with the rank of every basis computed instead of told by a bound."""
+    rng, model = np.random.default_rng(10), instances()[name].model
+    for n in np.geomspace(3, 3000, 40).astype(int):
+        means = model.means + rng.standard_normal(model.means.shape) / np.sqrt(n)
+        matrix = model.matrix + rng.standard_normal(model.matrix.shape) / np.sqrt(n)
+        for constraints in [(matrix, model.limits)], []:
+            try:
+                best = best_policy(means, *constraints)
+            except Failed:
+                continue
+            np.testing.assert_array_equal(neighbours_of(best), neighbours_of_every_basis(best))
+
+
+def neighbours_of_every_basis(best):
+    k, rows = best.policy.size, best.rows
+    bases = np.array(
+        [
+            (*basis[:place], row, *basis[place + 1 :])
+            for basis in itertools.combinations(np.flatnonzero(best.slacks == 0.0), k)
+            for row in np.flatnonzero(best.slacks != 0.0)
+            for place in range(k)
+        ]
+    ).reshape(-1, k)
+    bases = bases[np.linalg.matrix_rank(rows[bases]) == k] if len(bases) else bases
+    points = np.linalg.solve(rows[bases], best.limits[bases][:, :, None])[:, :, 0]
+    points = points[(points @ rows.T <= best.limits + INSIDE).all(axis=1)]
+    return points[first_of_close(points)]
+
+
+def test_the_norm_of_the_policy_is_that_of_the_inverse():
+    """Bit for bit: the programs invert I + diag(N)."""
+    rng = np.random.default_rng(11)
+    for _ in range(200):
+        state = known_state(np.zeros((1, 3)), [1.0])
+        state.pulls, policy = rng.integers(1, 5000, 3) * 1.0, rng.dirichlet(np.ones(3))
+        norm = policy @ np.linalg.inv(np.eye(3) + np.diag(state.pulls)) @ policy
+        shift = solved_radius(state.time, 3, 0.01) * np.sqrt(norm)
+        assert shift_of(PROGRAMS["LATS"], state, policy) == shift
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -275,10 +321,11 @@ def test_the_best_response_leaves_out_no_neighbour_that_matters(sign):
         rows, limits = rng.normal(size=(2, 4)), rng.uniform(-0.3, 1.5, 2) - rng.choice([0.0, 3.0])
         price = Price(rows, limits, rng.normal(size=2), sign)
         weights, means = rng.dirichlet(np.ones(4)), rng.normal(size=4)
-        values, instances = alternatives(weights, means, policy, np.array(others))
+        game = game_of(means, policy, np.array(others))
+        values, instances = alternatives(weights, game)
         slacks = limits - rows @ weights
         totals = [value + multiplier(value, slacks, price) @ slacks for value in values]
-        found = best_response(weights, means, policy, np.array(others), price)
+        found = best_response(weights, game, price)
         assert found.value == pytest.approx(min(totals), abs=1e-12)
         np.testing.assert_array_equal(found.means, instances[np.argmin(totals)])
 
@@ -288,7 +335,8 @@ def test_lats_allocations_exceed_one():
     price = Price(rows, limits, np.array([0.5]), 1.0)
     policy, others = np.array([1.0, 0.0, 0.0]), np.eye(3)[1:]
     rng = np.random.default_rng(5)
-    found = solved_allocation(np.array([1.0, 0.2, 0.0]), policy, others, rng, rows, limits, price)
+    game = game_of(np.array([1.0, 0.2, 0.0]), policy, others)
+    found = solved_allocation(game, rng, rows, limits, price)
     assert found.sum() > 2.0
 
 
@@ -297,7 +345,8 @@ def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, priced):
     result = Minimum(np.full(3, 0.4), success=False)
     monkeypatch.setattr(program_solvers, "sweep", lambda *arguments: result)
     price = Price(np.ones((1, 3)), np.ones(1), np.ones(1), 1.0) if priced else None
-    arguments = np.ones(3), np.eye(3)[0], np.eye(3)[1:], None, np.ones((1, 3)), np.ones(1), price
+    game = game_of(np.ones(3), np.eye(3)[0], np.eye(3)[1:])
+    arguments = game, None, np.ones((1, 3)), np.ones(1), price
     if priced:
         with pytest.raises(Failed, match="not solved"):
             solved_allocation(*arguments)
@@ -309,9 +358,8 @@ def test_solver_returns_its_start_where_the_game_is_flat():
     rows, limits = np.array([[1.0, 1.0, 0.0]]), np.array([2.0])
     price = Price(rows, limits, np.array([0.5]), 1.0)
     policy, drawn = np.array([1.0, 0.0, 0.0]), [0.5, 0.3, 0.4]
-    found = solved_allocation(
-        np.array([1.0, 0.2, 0.0]), policy, np.eye(3), Recorded(drawn), rows, limits, price
-    )
+    game = game_of(np.array([1.0, 0.2, 0.0]), policy, np.eye(3))
+    found = solved_allocation(game, Recorded(drawn), rows, limits, price)
     start = project(np.array(drawn), rows, limits)
     np.testing.assert_allclose(found, start, rtol=0, atol=1e-12)
     np.testing.assert_allclose(start, np.array(drawn) - 0.2 / 3.0, atol=1e-4)

@@ -1,4 +1,4 @@
-"""SLSQP driven directly against SciPy's minimize, bit for bit where both add in the same order."""
+"""Our SLSQP against SciPy's minimize: every bit of the point, and whether it is content."""
 
 import platform
 
@@ -8,16 +8,25 @@ from scipy.optimize import Bounds, LinearConstraint, minimize
 
 from bestarm.lagex.program_solvers import (
     PRECISION,
+    Affine,
     Failed,
+    Move,
     Price,
-    alternatives,
-    distance,
-    hardest,
+    game_of,
     multiplier,
     project,
     simplex_rows,
 )
-from bestarm.lagex.slsqp import WIDTH, Region, forward_points, minimum, slope_of, total
+from bestarm.lagex.reference import nearest_ties
+from bestarm.lagex.slsqp import (
+    TOLERANCE,
+    WIDTH,
+    Region,
+    forward_points,
+    gradient,
+    minimum,
+    total,
+)
 
 pytestmark = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="other processors add in another order"
@@ -82,11 +91,7 @@ def steps_of_adagrad(k):
             before,
             constraints=LinearConstraint(region[0], ub=region[1]),
         )
-        ours = minimum(
-            lambda x, before=before, move=move: distance(x, before, move),
-            before,
-            Region.below(*region),
-        )
+        ours = minimum(Move(before, move), before, Region.below(*region), TOLERANCE)
         np.testing.assert_array_equal(ours.x, theirs.x)
         assert ours.success == theirs.success
 
@@ -97,11 +102,9 @@ def games_in_a_box(k, sums, tolerance):
         (policy, *others), means = rng.dirichlet(np.ones(k), 5), rng.normal(size=k)
         others, start, rows = np.array(others), rng.dirichlet(np.ones(k)), rng.normal(size=(2, k))
         limits = rows @ start + rng.uniform(0.0, 0.3, 2)
-        steps, one = policy - others, np.ones((1, k))
-        gaps = np.array([means.dot(step) for step in steps])
-        box = np.zeros(k), np.ones(k)
+        one, box = np.ones((1, k)), (np.zeros(k), np.ones(k))
         theirs = minimize(
-            lambda w, p=policy, o=others, m=means: -alternatives(w, m, p, o)[0].min(),
+            lambda w, p=policy, o=others, m=means: -nearest_ties(w, m, p, o)[0].min(),
             start,
             bounds=[(0, 1)] * k,
             constraints=LinearConstraint(one, lb=1, ub=1)
@@ -110,9 +113,9 @@ def games_in_a_box(k, sums, tolerance):
             tol=tolerance,
         )
         ours = minimum(
-            lambda w, m=means, s=steps, g=gaps: -hardest(w, m, s, g),
+            game_of(means, policy, others),
             start,
-            Region(one, np.array([-1.0]), *box, 1) if sums else Region(-rows, limits, *box),
+            Region(one, np.array([-1.0]), *box, 1) if sums else Region(-rows, limits, *box, 0),
             tolerance,
         )
         np.testing.assert_array_equal(ours.x, theirs.x)
@@ -143,13 +146,12 @@ def test_a_game_in_a_box(apart, k, sums, tolerance):
 def test_differences_stay_within_the_bounds():
     lower, upper = np.array([0.0, 0.0, -np.inf, -np.inf]), np.array([1.0, 1.0, np.inf, np.inf])
     x = np.array([0.25, 1.0, -1e9, 1e9])
-    points = forward_points(x, lower, upper)
-    np.testing.assert_array_equal(points[0], x)
-    moved = np.diag(points[1:]) - x
+    moved = np.diag(forward_points(x, lower, upper)) - x
     np.testing.assert_allclose(moved, [WIDTH, -WIDTH, -1e9 * WIDTH, 1e9 * WIDTH], rtol=1e-7)
-    np.testing.assert_allclose(
-        slope_of(points, (points - x) @ np.arange(1.0, 5.0)), np.arange(1.0, 5.0)
-    )
+    line = Affine(2.0, np.arange(1.0, 5.0))
+    near = np.array([0.25, 1.0, -3.0, 0.5])
+    found = gradient(line, near, 2.0 + near @ line.slope, lower, upper)
+    np.testing.assert_allclose(found, line.slope, rtol=1e-6)
     with pytest.raises(ValueError, match="outside the bounds"):
         forward_points(np.array([-1e-17]), np.zeros(1), np.ones(1))
 

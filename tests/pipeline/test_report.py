@@ -60,6 +60,7 @@ def ledger(readings: int, confirmed: int) -> pd.DataFrame:
                 "paper": "p",
                 "id": "c",
                 "kind": "number",
+                "beyond": False,
                 "statement": "so it is",
                 "published": "147620",
                 "reading": f"r{k}",
@@ -93,8 +94,10 @@ def test_of_a_number_the_first_reading_and_the_nearest_are_shown():
 def test_readings_that_are_compatible_too_are_named_and_counted():
     many = ledger(20, 3).assign(outcome="compatible")
     text = differs_table(many, "p")
-    assert "`r3` 3 [2, 4]: compatible, known to ± 10%" in text
-    assert f"`r1`, `r2`, `r4`, `r5`, `r6`, `r7`, {18 - MOST_READINGS} more" in text
+    assert "`r3` 3 [2, 4]: compatible |" in text
+    assert f"`r1`, `r2`, `r4`, `r5`, `r6`, `r7`, {18 - MOST_READINGS} more | ± 10% |" in text
+    one_is_narrower = many.assign(known_to=[0.1] * 7 + [0.03] + [0.1] * 12)
+    assert " more | ± 3% |" in differs_table(one_is_narrower, "p")
 
 
 @pytest.mark.parametrize(
@@ -110,8 +113,8 @@ def test_readings_that_are_compatible_too_are_named_and_counted():
         ),
         (
             {"program": "too few runs", "program_n": 7.0, "program_value": 15.0,
-             "program_low": 5.0, "program_high": 40.0},
-            "| 15 [5, 40], 7 runs: too few runs, its ends a factor 8 apart |",
+             "program_low": 5.0, "program_high": 40.0, "program_spans": 9.0},
+            "| 15 [5, 40], 7 runs: too few runs (with the paper's own error a factor 9 wide) |",
         ),
         (
             {"program": "too few runs", "program_n": 7.0,
@@ -134,13 +137,15 @@ def test_what_would_settle_a_claim_names_the_runs():
     open_ = ledger(2, 5).assign(verdict=COMPATIBLE, reason=["ours", "published"])
     text = settle_table(open_.assign(runs_needed=[2500.0, None]), "p")
     assert "2,500 runs of ours instead of 100; the paper's own sample" in text
+    never = open_.assign(reason="ours", runs_needed=[2500.0, 1e9])
+    assert "2,500 to more than 1,000,000 runs of ours" in settle_table(never, "p")
     assert settle_table(ledger(2, 1), "p") == "Nothing is open."
 
 
 def totals(**counts) -> pd.DataFrame:
     """Claims that are numbers, so many with each verdict."""
     rows = [
-        {"paper": "p", "id": f"{verdict}{k}", "kind": "number", "verdict": verdict}
+        {"paper": "p", "id": f"{verdict}{k}", "kind": "number", "beyond": False, "verdict": verdict}
         for verdict, count in counts.items()
         for k in range(count)
     ]

@@ -1,5 +1,7 @@
 """What is said of the released programs follows from the table's counts and intervals."""
 
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from bestarm.lagex.problem import instances
 from bestarm.lagex.program import PROGRAMS
 from bestarm.pipeline import report_programs
 from bestarm.pipeline.plan import describe_instances
+from bestarm.pipeline.report import read_ledger
 
 IMDB = "imdb"
 
@@ -22,6 +25,7 @@ def few_runs(n, capped=0):
     tau[n - capped :] = 100_000
     one = {
         "instance": IMDB,
+        "delta": 0.1,
         "tau": tau,
         "status": np.where(np.arange(n) < n - capped, Status.STOPPED, Status.CAPPED),
         "policy": [np.full(arms, 1 / arms)] * n,
@@ -46,21 +50,28 @@ def traces():
     return kept.read(kept.TRACES)
 
 
+@pytest.fixture(scope="module")
+def verdicts(root):
+    return read_ledger(root / "figures/claims.csv")
+
+
 @pytest.fixture
-def build(sources, traces, monkeypatch, tmp_path):
+def build(root, sources, traces, monkeypatch, tmp_path):
     """Make the target's table from kept runs, in a folder of its own."""
 
     def made(runs):
         tables = {kept.RUNS: runs, kept.TRACES: traces}
         monkeypatch.setattr(kept, "read", tables.get)
         write_table(targets.programs(sources), tmp_path / "figures/lagex/programs.csv")
+        (tmp_path / "data").mkdir(exist_ok=True)
+        shutil.copytree(root / "data/claims", tmp_path / "data/claims", dirs_exist_ok=True)
         return tmp_path
 
     return made
 
 
 @pytest.mark.parametrize("n", [5, 6])
-def test_too_few_runs_have_no_interval(build, n):
+def test_too_few_runs_have_no_interval(build, verdicts, n):
     """Six is the least number of runs whose extremes hold the median in 95% of cases."""
     root = build(few_runs(n))
     found = dict(report_programs.medians(report_programs.read(root)))
@@ -74,7 +85,7 @@ def test_too_few_runs_have_no_interval(build, n):
     assert ("No interval for" in text) == (n < 6)
     assert ("| none |" in table) == (n < 6)
     assert "hard: no program was run" in text
-    assert "on hard and easy" in report_programs.program_summary(root)
+    assert "on hard and easy" in " ".join(report_programs.program_summary(root, verdicts).split())
 
 
 def test_intervals_may_end_among_capped_runs(build):
@@ -105,8 +116,17 @@ def test_the_figure_states_the_runs_of_each_panel(build):
         assert name in titles
 
 
-def test_without_kept_runs_everything_is_said(build, root):
+def test_without_kept_runs_everything_is_said(build, verdicts):
     none = build(few_runs(0))
     assert "IMDB: no program was run" in report_programs.program_text(none)
-    assert "none was run on hard, easy and IMDB" in report_programs.program_summary(none)
+    assert "none was run on hard, easy and IMDB" in report_programs.program_summary(none, verdicts)
     report_programs.program_table(none)
+
+
+def test_the_summary_counts_verdicts_on_times_and_violations(root, verdicts):
+    """Six strategies with a time and a count of violations each; the verdicts decide, not we."""
+    said = " ".join(report_programs.program_summary(root, verdicts).split())
+    easy = verdicts[verdicts.id.str.fullmatch("fig[69]-median-.*") & verdicts.program_n.gt(0)]
+    easy = easy.drop_duplicates("id")
+    compatible = (easy.program == "compatible").sum()
+    assert f"{compatible} of {len(easy)} published numbers are compatible with it" in said

@@ -22,6 +22,7 @@ from bestarm.pipeline.scoreboard import (
     scorecard,
 )
 from bestarm.pipeline.verdicts import (
+    ALL_DIFFER,
     BY_READING,
     BY_TEXT,
     COMPATIBLE,
@@ -44,7 +45,7 @@ def lines(*rows):
     """A table of verdicts: (id, kind, reading, outcome, errs, verdict)."""
     names = ("id", "kind", "reading", "outcome", "errs", "verdict")
     table = pd.DataFrame([dict(zip(names, row, strict=True)) for row in rows])
-    return table.assign(paper="p")
+    return table.assign(paper="p", beyond=table.id == "again")
 
 
 TOY = lines(
@@ -55,6 +56,7 @@ TOY = lines(
     ("c", "ordering", "text", "inconclusive", False, INCONCLUSIVE),
     ("d", "number", "text", "not testable", False, NOT_TESTABLE),
     ("e", "number", "text", "compatible", False, COMPATIBLE),
+    ("again", "number", "text", "compatible", False, COMPATIBLE),
 )
 
 
@@ -63,6 +65,7 @@ def test_totals_by_hand():
     assert counts["number", BY_TEXT] == counts["number", BY_READING] == 1
     assert counts["ordering", INCONCLUSIVE] == 1
     assert counts["guarantee"].sum() == 0
+    assert counts["number"].sum() == 4  # `again` says more than the paper
     assert expected_false_alarms(TOY) == (4, pytest.approx(0.2))
 
 
@@ -73,21 +76,22 @@ def test_a_scorecard_by_hand():
     assert found.loc["text", "ordering"].tolist() == [0, 0, 0, 1, 1]
 
 
-def numbers_of_a_result(outcomes, basis=TEXT, programs=("not released",)):
+YES, OPEN, NO = "confirmed", "compatible", "differs"
+
+
+def numbers_of_a_result(outcomes, basis=TEXT, programs=("not released",), against=0.001):
     """Lines of one result, whose numbers have these outcomes by reading, the text's first."""
     rows = [
         {
             "paper": "p", "kind": "number", "result": "r", "id": f"n{i}", "reading": reading,
             "outcome": outcome, "basis": basis, "ratio": 1.1 if reading == "near" else 1.2,
             "known_to": 0.1 * (i + 1), "program": programs[i % len(programs)],
+            "p_against": against if outcome == NO else 0.5,
         }
         for i, by_reading in enumerate(outcomes)
         for reading, outcome in by_reading.items()
     ]  # fmt: skip
     return pd.DataFrame(rows)
-
-
-YES, OPEN, NO = "confirmed", "compatible", "differs"
 
 
 @pytest.mark.parametrize(
@@ -100,6 +104,9 @@ YES, OPEN, NO = "confirmed", "compatible", "differs"
         ([{"text": OPEN, "far": NO}, {"text": YES, "far": YES}], {}, COARSE, "text"),
         ([{"text": OPEN, "far": NO}, {"text": NO, "far": OPEN}], {}, DIFFERS_ALL, None),
         ([{"text": NO}], {}, DIFFERS_ALL, None),
+        ([{"text": NO}], {"against": 0.03}, DIFFERS_ALL, None),
+        ([{"text": NO}, {"text": OPEN}], {"against": 0.03}, COARSE, "text"),
+        ([{"text": NO}, {"text": OPEN}], {"against": 0.02}, DIFFERS_ALL, None),
         ([{"text": NO}], {"basis": RECOVERED}, NOT_FIXED, None),
         ([{"text": NO}], {"programs": ["compatible"]}, FROM_PROGRAM, None),
         ([{"text": NO}, {"text": NO}], {"programs": ["compatible", "differs"]}, DIFFERS_ALL, None),
@@ -154,7 +161,7 @@ def test_what_is_committed_is_what_the_committed_tables_say(root, tmp_path):
 def test_totals_are_those_of_the_ledger(root, ledger):
     totals = pd.read_csv(root / "figures/headline.csv")
     assert set(totals.margins) == set(MARGINS)
-    claims = ledger.drop_duplicates(["paper", "id"])
+    claims = ledger[~ledger.beyond].drop_duplicates(["paper", "id"])
     for margins, of_margins in totals.groupby("margins"):
         assert of_margins.claims.sum() == len(claims), margins
     counts = claims.groupby(["paper", "kind", "verdict"]).size()
@@ -185,9 +192,8 @@ def test_each_verdict_has_a_shape_a_sign_and_a_label_of_its_own():
 
 
 def test_the_forest_has_a_mark_for_every_number(ledger):
-    numbers = ledger[ledger.kind.eq("number") & ledger.ratio.notna()].drop_duplicates(
-        ["paper", "id"]
-    )
+    numbers = ledger[ledger.kind.eq("number") & ledger.ratio.notna() & ~ledger.beyond]
+    numbers = numbers.drop_duplicates(["paper", "id"])
     figure = overview.forest(ledger)
     urls = [
         url
@@ -197,6 +203,16 @@ def test_the_forest_has_a_mark_for_every_number(ledger):
         if url
     ]
     assert sorted(urls) == sorted(f"{r.paper}.html#claim-{r.id}" for r in numbers.itertuples())
+
+
+def test_the_legend_of_the_forest_has_the_counts_of_the_headline(root, ledger):
+    totals = pd.read_csv(root / "figures/headline.csv").query("margins == 1 and kind == 'number'")
+    counts = totals.groupby("verdict").claims.sum()
+    said = [
+        text.get_text() for legend in overview.forest(ledger).legends for text in legend.get_texts()
+    ]
+    assert f"differs: {counts[ALL_DIFFER]}" in said
+    assert f"compatible: {counts[COMPATIBLE]}" in said
 
 
 def test_a_forest_without_numbers_says_so(ledger):

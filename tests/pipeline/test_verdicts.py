@@ -11,7 +11,7 @@ from scipy import stats
 from bestarm.common.evidence import CAPPED
 from bestarm.core.estimates import Estimate, exact, mean, proportion, undefined
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import released, verdicts
+from bestarm.pipeline import registry, released, verdicts
 from bestarm.pipeline.claims import Ledger, Tables, read_ledger
 from bestarm.pipeline.validity import holm
 from bestarm.pipeline.verdicts import (
@@ -42,6 +42,12 @@ from .ledgers import (
 
 ONE = {"readings": ["as-written"]}
 RIGHT, WRONG = proportion("error_rate", 5, 200), proportion("error_rate", 60, 200)
+
+
+@pytest.mark.parametrize("paper", registry.PAPERS)
+def test_a_claim_quotes_the_paper_or_is_beyond_it(root, paper):
+    for one in read_ledger(root / "data/claims" / f"{paper}.yaml").claims:
+        assert one.quote or one.beyond, one.id
 
 
 # --- numbers ------------------------------------------------------------------------------------
@@ -76,19 +82,18 @@ def test_two_values_that_a_paper_has_of_a_number_tell_how_well_it_knows_it():
 
 
 def test_readings_tried_are_corrected_for_in_favour_and_not_against():
-    """p for = 0.03 agrees alone and not as one of three; p against = 0.03 differs always."""
+    """p for = 0.03 confirms alone and not as one of three; p against = 0.03 differs in both."""
     s = 0.05
-    edge = math.log(1.2) - stats.norm.isf(0.03) * s * math.sqrt(2)
-    agreeing = normal_mean(100 * math.exp(-edge), 100 * math.exp(-edge) * s / math.sqrt(1))
-    agreeing = normal_mean(agreeing.value, s * agreeing.value)
+    error = s * math.sqrt(2)
+    inside = 100 * math.exp(-(math.log(1.2) - stats.norm.isf(0.03) * error))
+    outside = 100 * math.exp(-stats.norm.isf(0.03 / 2) * error)
     far = normal_mean(500, 1)
     published = published_table(**{TIME: 100})
-    found = table_of(as_written=[far], other=[agreeing], third=[far])
-    differs = abs(edge) / (s * math.sqrt(2)) > 1.96
-    assert not differs
-    assert outcomes(claim(readings=["other"]), found, published)["other"] == CONFIRMED
-    three = claim(readings=["as-written", "other", "third"])
-    assert outcomes(three, found, published)["other"] == COMPATIBLE
+    for value, alone, among in ((inside, CONFIRMED, COMPATIBLE), (outside, DIFFERS, DIFFERS)):
+        found = table_of(as_written=[far], other=[normal_mean(value, s * value)], third=[far])
+        assert outcomes(claim(readings=["other"]), found, published)["other"] == alone
+        three = claim(readings=["as-written", "other", "third"])
+        assert outcomes(three, found, published)["other"] == among
 
 
 def test_half_and_double_margins():
@@ -187,6 +192,34 @@ def test_a_capped_mean_only_shows_that_a_number_is_too_small():
         assert result.reasons == ([""] if expected == DIFFERS else [CAPPED])
 
 
+def test_a_reading_of_capped_runs_is_never_the_nearest():
+    """A bound at the published number says less than a whole mean that lies farther away."""
+    capped, whole = normal_mean(100, 1, status="restricted"), normal_mean(90, 6)
+    (one,) = judged(
+        claim(readings=["far", "capped", "whole"]),
+        table_of(far=[normal_mean(300, 1)], capped=[capped], whole=[whole]),
+        published_table(**{TIME: 100}),
+    ).values()
+    assert (one.verdict, one.under) == (COMPATIBLE, "whole")
+
+
+@pytest.mark.parametrize(
+    ("count", "status", "expected"),
+    [
+        (1.0, "", CONFIRMED),
+        (1.0, "restricted", INCONCLUSIVE),
+        (0.0, "restricted", INCONCLUSIVE),
+        (2.0, "restricted", DIFFERS),
+    ],
+)
+def test_a_constant_counted_until_a_cap_may_grow(count, status, expected):
+    name = "mean_pulls:x6"
+    row = {"target": "t", "instance": "i", "strategy": "s", "statistic": name}
+    found = table_of(as_written=[Estimate(name, "pulls", count, count, count, 9, status)])
+    published = published_table(**{name: {"value": 1, "half_unit": 0.5}})
+    assert outcomes(claim("exact", row=row, **ONE), found, published) == {"as-written": expected}
+
+
 def test_means_capped_alike_are_compared():
     setting = {"cap": 500, "delta": 0.1}
     found = table_of(setting=setting, as_written=[normal_mean(100, 1, status="restricted")])
@@ -231,10 +264,11 @@ def test_a_capped_mean_against_a_limit():
     assert outcomes(claim("at_least", than=100, **ONE), found) == {"as-written": CONFIRMED}
     assert outcomes(claim("at_most", than=100, **ONE), found) == {"as-written": DIFFERS}
     assert outcomes(claim("at_most", than=300, **ONE), found) == {"as-written": INCONCLUSIVE}
-    ratio = normal_mean(0.5, 0.01, status="restricted", statistic="time_ratio")
     row = {"target": "t", "statistic": "time_ratio"}
-    found = table_of(as_written=[ratio])  # which of its two means was capped is not known
-    assert outcomes(claim("at_most", row=row, than=1, **ONE), found) == {"as-written": INCONCLUSIVE}
+    for value in (0.5, 2.0):  # which of its two means was capped is not known
+        ratio = Estimate("time_ratio", "", value, value - 0.02, value + 0.02, 10_000, "restricted")
+        one = claim("at_most", row=row, than=1, **ONE)
+        assert outcomes(one, table_of(as_written=[ratio])) == {"as-written": INCONCLUSIVE}
 
 
 # --- orderings, guarantees, identities ----------------------------------------------------------

@@ -440,7 +440,7 @@ def test_keyboard_reaches_everything(open_page):
     inside = "document.activeElement.closest('main') !== null"
     assert page.evaluate(inside)
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-    wanted = page.locator("main a, main button").count()
+    wanted = page.locator("main :is(a, button, input, select, [tabindex])").count()
     reached = set()
     for _ in range(wanted + 5):
         reached.add(page.evaluate("document.activeElement.outerHTML"))

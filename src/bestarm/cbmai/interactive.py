@@ -134,15 +134,10 @@ class _Cbmai(Monitored, AskTell[Label]):
     @atomic
     def wanted(self) -> dict[Label, int]:
         """Pulls that each arm still needs in this round, to run them as a batch."""
-        needed: dict[Label, int] = {}
         with self._expecting(more=False):
-            left = self._left
-            for a in range(self._rules.problem.n_unknown):
-                n = min(int(pulls_needed(self._rules, self._state, a)), left)
-                if n > 0:
-                    needed[self._label(a)] = n
-                    left -= n
-        return needed
+            arms = range(self._rules.problem.n_unknown)
+            needed = {a: int(pulls_needed(self._rules, self._state, a)) for a in arms}
+        return {self._label(a): n for a, n in needed.items() if n > 0}
 
     @property
     def remaining(self) -> list[Label]:

@@ -78,8 +78,11 @@ def missing(row: Any) -> str:
 
 
 def is_lower_bound(row: Any) -> bool:
-    """Whether a row is a mean stopping time over runs of which some were capped."""
-    return row.status == "restricted" and row.statistic == "mean_stopping_time"
+    """Whether a row is a mean of times or pulls over runs of which some were capped.
+
+    Ratios of such means, which have no unit, are no bounds.
+    """
+    return row.status == "restricted" and row.unit != ""
 
 
 def count_of(row: Any) -> int | None:

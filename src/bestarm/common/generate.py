@@ -42,6 +42,11 @@ def parts_folder(out: Path) -> Path:
     return out.with_name(f".{out.name}.parts")
 
 
+def part(job: Job, out: Path, code: str = "") -> Path:
+    """The file of a job's result; `code` if the job has none of its own."""
+    return parts_folder(out) / f"{job.code or code}-{job.name}.json"
+
+
 def gather(jobs: Sequence[Job], out: Path, threads: int, title: str) -> list:
     """The results of all jobs, in the order of `jobs`.
 
@@ -59,7 +64,7 @@ def gather(jobs: Sequence[Job], out: Path, threads: int, title: str) -> list:
             running go on to their end; others do not begin.
     """
     every = code_hash(*{job.work.__module__ for job in jobs if not job.code})
-    paths = [parts_folder(out) / f"{job.code or every}-{job.name}.json" for job in jobs]
+    paths = [part(job, out, every) for job in jobs]
     missing = [i for i, path in enumerate(paths) if not path.exists()]
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
@@ -138,7 +143,10 @@ def finish(
 
 
 def command_line(module: str, description: str) -> None:
-    """`python -m MODULE --out TABLE [--threads N]`: call the module's `make`."""
+    """`python -m MODULE --out TABLE [--threads N]`: call the module's `make`.
+
+    With `--forecast`, of modules that have a `forecast`: print that and make nothing.
+    """
     parser = argparse.ArgumentParser(
         f"python -m {module}",
         description=description,
@@ -146,10 +154,16 @@ def command_line(module: str, description: str) -> None:
     )
     parser.add_argument("--out", type=Path, required=True, help="table to write")
     parser.add_argument("--threads", type=int, default=2, help="processes to run at a time")
+    made = import_module(module)  # by name, so that worker processes find its functions
+    if hasattr(made, "forecast"):
+        help = "print what is missing and about how long it takes"
+        parser.add_argument("--forecast", action="store_true", help=help)
     asked = parser.parse_args()
     try:
-        # by name, so that worker processes find its functions
-        import_module(module).make(asked.out, asked.threads)
+        if getattr(asked, "forecast", False):
+            print(made.forecast(asked.out))
+        else:
+            made.make(asked.out, asked.threads)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

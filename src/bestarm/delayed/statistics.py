@@ -58,11 +58,13 @@ def summarise(
         level: of intervals.
     """
     tau, alone = runs["tau"], runs["tau_full"]
+    times = stopping_times(tau, runs["status"], "steps", level)
+    finished, cancelled = (runs[name].sum(axis=1) for name in ("finished", "cancelled"))
     found = [
-        *stopping_times(tau, runs["status"], "steps", level),
+        *times,
         *correctness(correct(cell, truth, runs), level),
-        mean("pulls_finished", "pulls", runs["finished"].sum(axis=1), level=level, least=0.0),
-        mean("pulls_cancelled", "pulls", runs["cancelled"].sum(axis=1), level=level, least=0.0),
+        mean("pulls_finished", "pulls", finished, times[0].status, level, least=0.0),
+        mean("pulls_cancelled", "pulls", cancelled, level=level, least=0.0),
         proportion("share_missed", int(runs["missed"].sum()), tau.size, level),
     ]
     if cell.strategy == "Full":

@@ -53,19 +53,23 @@ def _near(allocations: np.ndarray, others: np.ndarray | float) -> np.ndarray:
     return np.abs(allocations - others).max(axis=1) <= SAME
 
 
-def runs(instances: Mapping) -> Iterator[tuple[str, str, dict[str, np.ndarray]]]:
-    """Instance, program, and its runs as columns of `strategies.Outcome`.
+def runs(instances: Mapping) -> Iterator[tuple[str, float, str, dict[str, np.ndarray]]]:
+    """Instance, delta, program, and its runs as columns of `strategies.Outcome`.
 
     Args:
-        instances: name -> {"instance": ..., "truth": ...}, as in instances.json.
+        instances: name -> {"instance": ..., "truth": ...}, as in instances.json; runs on others
+            are left out.
     """
-    for (name, program), rows in groups(read(RUNS), "instance", "strategy"):
+    table = read(RUNS)
+    table = table[table.instance.isin(list(instances))]
+    for (name, delta, program), rows in groups(table, "instance", "delta", "strategy"):
         known = instances[name]
         model = Instance(**known["instance"]).model
         policies = np.stack(rows.policy.to_list())
         columns = ("tau", "status", "policy_violations", "allocation_violations", "empty")
         yield (
             name,
+            delta,
             program,
             {column: rows[column].to_numpy() for column in columns}
             | {

@@ -1,7 +1,7 @@
 """What the programs released with the paper compute, one round at a time.
 
-The solvers are called as those programs call them, so allocations agree to the last digits. The
-computation departs from the paper in these points:
+The solvers do what they do for those programs, bit for bit (slsqp.py, highs.py), so allocations
+agree to the last digits. The computation departs from the paper in these points:
 
 - Tight rows are those whose slack is exactly zero. The equation sum pi = 1 is written as two rows,
   and rounding mostly hides one of them. Then the policy is listed among its own neighbours, and
@@ -48,11 +48,13 @@ from bestarm.lagex.program_solvers import (
     SMALLEST,
     AdaGrad,
     Failed,
+    Game,
     Price,
     Vertex,
     adagrad_step,
     best_policy,
     best_response,
+    game_of,
     neighbours_of,
     optimistic_gains,
     project,
@@ -135,10 +137,9 @@ def solved_radius(time: int, k: int, delta: float) -> float:
 
 def shift_of(program: Program, state: State, policy: np.ndarray) -> float:
     """f_t ||pi|| in the norm of (I + diag(N))^-1, subtracted from every entry of A."""
-    k = policy.size
     radius = game_radius if program.sampling == GAME else solved_radius
-    norm = policy @ np.linalg.inv(np.eye(k) + np.diag(state.pulls)) @ policy
-    return radius(state.time, k, state.delta) * np.sqrt(norm)  # pyright: ignore[reportReturnType]
+    norm = (policy * (1.0 / (1.0 + state.pulls))).dot(policy)
+    return radius(state.time, policy.size, state.delta) * math.sqrt(norm)
 
 
 def priced_at(program: Program, state: State, rows: np.ndarray) -> Price | None:
@@ -150,7 +151,7 @@ def priced_at(program: Program, state: State, rows: np.ndarray) -> Price | None:
 
 
 def stopping(
-    program: Program, state: State, policy, others: np.ndarray, shift: float
+    program: Program, state: State, policy: np.ndarray, game: Game, shift: float
 ) -> tuple[float, float, np.ndarray]:
     """Statistic, threshold and multiplier of the stopping rule; it holds if the first is larger.
 
@@ -162,12 +163,12 @@ def stopping(
     time, optimistic = state.time, state.matrix - shift
     rows = state.matrix if program.sampling == GAME else optimistic
     price = priced_at(program, state, rows)
-    value, _, l = best_response(state.pulls / time, state.means, policy, others, price)
+    value, _, l = best_response(state.pulls / time, game, price)
     bar = released_threshold(time, state.delta)
     slacks = state.limits - optimistic.dot(policy)
     if program.priced:
-        return time * value + l.dot(slacks), bar + l.sum() * (shift + 1.0), l
-    return time * value + np.abs(slacks).sum(), bar + policy.size * shift, l
+        return time * value + float(l.dot(slacks)), bar + float(l.sum()) * (shift + 1.0), l
+    return time * value + float(np.abs(slacks).sum()), bar + policy.size * shift, l
 
 
 def remembered(known: dict[tuple, np.ndarray], vertex: Vertex) -> np.ndarray:
@@ -195,29 +196,32 @@ def round_of(name: str, state: State, rng: np.random.Generator) -> Round:
         arm_vertex = best_policy(state.means)
     vertex = best_policy(state.means, (state.matrix, limits))
     policy, others = vertex.policy, remembered(state.neighbours, vertex)
+    game = game_of(state.means, policy, others)
     shift = shift_of(program, state, policy)
     optimistic = state.matrix - shift
     price = priced_at(program, state, optimistic)
     if program.sampling == GAME:
         allocation = project(state.game.weights, optimistic, limits)  # pyright: ignore[reportOptionalMemberAccess]
-        _play(program, state, allocation, policy, others, price)
+        _play(program, state, allocation, game, price)
     elif program.sampling == SOLVED:
-        allocation = solved_allocation(state.means, policy, others, rng, optimistic, limits, price)
+        allocation = solved_allocation(game, rng, optimistic, limits, price)
     elif program.sampling == PROJECTED:
         arms = remembered(state.arm_neighbours, arm_vertex)  # pyright: ignore[reportPossiblyUnboundVariable]
-        free = solved_allocation(state.means, arm_vertex.policy, arms, rng)  # pyright: ignore[reportPossiblyUnboundVariable]
+        arm_game = game_of(state.means, arm_vertex.policy, arms)  # pyright: ignore[reportPossiblyUnboundVariable]
+        free = solved_allocation(arm_game, rng)
         allocation = project(free, state.matrix, limits)
     else:
         allocation = np.ones(policy.size) / policy.size
     arm = next_arm(program, state, allocation, rng)
-    statistic, bar, l = stopping(program, state, policy, others, shift)
+    statistic, bar, l = stopping(program, state, policy, game, shift)
     return Round(policy, allocation, float(statistic), float(bar), arm, others, l)
 
 
-def _play(program, state: State, allocation, policy, others, price: Price | None) -> None:
+def _play(program, state: State, allocation, game: Game, price: Price | None) -> None:
     """AdaGrad's move after the best response to an allocation."""
-    response = best_response(allocation, state.means, policy, others, price)
-    gains = optimistic_gains(state.means, state.pulls, response.means)
+    response = best_response(allocation, game, price)
+    level = math.log(state.time) / state.pulls
+    gains = optimistic_gains(state.means, level, response.means)
     if price is not None:
         gains = gains + response.multiplier.dot(price.rows)
     adagrad_step(state.game, gains * program.rescale)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""The solvers of the released programs, called as those programs call them.
+"""What the released programs solve in a round, as their solvers do it.
 
 Same matrices, rows in the same order, same starting points and tolerances: SLSQP on objectives
 with kinks or flat parts returns a different point after any change of these. `program.py` says
@@ -12,16 +12,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numba.extending import overload
 from scipy.linalg import sqrtm
 
 from bestarm.core.compile import jit
 from bestarm.lagex.highs import least
-from bestarm.lagex.slsqp import TOLERANCE, Minimum, Region, minimum, total
+from bestarm.lagex.slsqp import TOLERANCE, Minimum, Region, minimum, product, total, value_at
 
 #: Added to denominators.
 PRECISION = 1e-12
 #: Values that exceed the least total by more are not the least, whatever the solver's rounding.
 MARGIN = 1e-6
+#: A basis whose condition number is at most this has full rank: tests have 1e-14 and 1e-15.
+SURE = 1e9
 #: What a constraint may be exceeded by at a neighbour.
 INSIDE = 1e-5
 #: AdaGrad: step, and what is added to the diagonal of the sum of squares; weights are clipped.
@@ -97,19 +100,51 @@ def neighbours_of(vertex: Vertex) -> np.ndarray:
     """
     k = vertex.policy.size
     tight, loose = np.flatnonzero(vertex.slacks == 0.0), np.flatnonzero(vertex.slacks != 0.0)
-    bases = [
-        (*basis[:place], row, *basis[place + 1 :])
+    chosen = [
+        _of_full_rank(vertex.rows, list(basis), loose)
         for basis in itertools.combinations(tight.tolist(), k)
-        for row in loose.tolist()
-        for place in range(k)
+        if loose.size
     ]
-    if not bases:
+    if not chosen:
         return np.zeros((0, k))
-    chosen = np.array(bases)
-    chosen = chosen[np.linalg.matrix_rank(vertex.rows[chosen]) == k]
+    chosen = np.concatenate(chosen)
     points = np.linalg.solve(vertex.rows[chosen], vertex.limits[chosen][:, :, None])[:, :, 0]
     points = points[(points @ vertex.rows.T <= vertex.limits + INSIDE).all(axis=1)]
     return points[first_of_close(points)]
+
+
+def _of_full_rank(rows: np.ndarray, basis: list[int], loose: np.ndarray) -> np.ndarray:
+    """(S, K) a basis with one row replaced by a loose one, those that np.linalg.matrix_rank takes.
+
+    It takes none that holds both 1^T and -1^T, the last rows; most others are told by a bound.
+    """
+    k, last = len(basis), len(rows) - 1
+    swaps = np.empty((loose.size, k, k), int)
+    swaps[:] = basis
+    swaps[:, np.arange(k), np.arange(k)] = loose[:, None]
+    taken = np.zeros((loose.size, k), bool)
+    if not (last in basis and last - 1 in basis):
+        taken = _surely_independent(rows[basis], rows[loose])
+    swaps, taken = swaps.reshape(-1, k), taken.ravel()
+    unsure = ~taken & ~((swaps == last).any(axis=1) & (swaps == last - 1).any(axis=1))
+    if unsure.any():
+        taken[unsure] = np.linalg.matrix_rank(rows[swaps[unsure]]) == k
+    return swaps[taken]
+
+
+def _surely_independent(basis: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """(L, K) whether row r of others (L, K) can replace row p of B (K, K), so far as a bound tells:
+
+    ||B'^-1|| <= ||B^-1|| (1 + (||c|| + 1) / |c_p|),  c = r B^-1  (Sherman and Morrison).
+    """
+    try:
+        inverse = np.linalg.inv(basis)
+    except np.linalg.LinAlgError:
+        return np.zeros(others.shape, bool)
+    shares, sizes = others @ inverse, np.linalg.norm(others, axis=1)[:, None]
+    lengths = np.linalg.norm(shares, axis=1)[:, None] + 1.0
+    condition = (np.linalg.norm(basis) + sizes) * np.linalg.norm(inverse)
+    return condition * (np.abs(shares) + lengths) <= SURE * np.abs(shares)
 
 
 @jit
@@ -126,133 +161,184 @@ def first_of_close(points):
     return chosen
 
 
+class Distance(NamedTuple):
+    """An objective: ||x - centre||^power."""
+
+    centre: np.ndarray  # (n,)
+    power: float  # 2; a constant would be compiled to a product, not always pow's last bit
+
+
+class Move(NamedTuple):
+    """An objective: sum |x - before + move|."""
+
+    before: np.ndarray  # (n,)
+    move: np.ndarray  # (n,)
+
+
+class Affine(NamedTuple):
+    """An objective: value + x^T slope."""
+
+    value: float
+    slope: np.ndarray  # (n,)
+
+
+class Game(NamedTuple):
+    """An objective: minus the least of the minima of `alternatives`, for weights x."""
+
+    means: np.ndarray  # (K,)
+    steps: np.ndarray  # (V, K) policy - neighbours
+    gaps: np.ndarray  # (V,) means^T steps
+
+
+class PricedGame(NamedTuple):
+    """An objective: minus the value of the best response to weights x at a price."""
+
+    game: Game
+    price: Price
+
+
+@overload(value_at)
+def _value_at(objective, x):
+    kind = getattr(objective, "instance_class", None)
+    if kind is Distance:
+        return lambda objective, x: _distance(objective, x)
+    if kind is Move:
+        return lambda objective, x: total(np.abs(x - objective.before + objective.move))
+    if kind is Affine:
+        return lambda objective, x: _affine(objective, x)
+    if kind is Game:
+        return lambda objective, x: -_least(alternatives(x, objective)[0])
+    if kind is PricedGame:
+        return lambda objective, x: -priced_response(x, objective.game, objective.price)[0]
+    return None
+
+
+@jit
+def _distance(objective, x):
+    squared = 0.0
+    for i in range(x.size):
+        squared += (x[i] - objective.centre[i]) ** 2
+    return math.sqrt(squared) ** objective.power
+
+
+@jit
+def _affine(objective, x):
+    value = 0.0
+    for i in range(x.size):
+        value += x[i] * objective.slope[i]
+    return value + objective.value
+
+
+@jit
+def _least(values):
+    """The least value; infinite if there is none."""
+    least = np.inf
+    for value in values:
+        least = min(least, value)
+    return least
+
+
 def project(point: np.ndarray, rows: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """argmin ||x - point||^2  s.t. x in simplex, rows @ x <= limits, by SLSQP from uniform."""
-    k = point.size
-    one, eye = np.ones((1, k)), np.eye(k)
-    left = np.concatenate([rows, eye, -eye, one, -one])
-    right = np.concatenate([limits, np.ones(k), np.zeros(k), [1.0], [-1.0]])
-
-    def objective(points: np.ndarray) -> np.ndarray:
-        # the power of a Python float is C's pow, not always the product's last bit
-        return np.array([norm**2 for norm in distances(points, point).tolist()])
-
-    found = minimum(objective, np.ones(k) / k, Region.below(left, right)).x
+    found = projection(Distance(point, 2.0), rows, limits)
     if np.abs(found.sum() - 1.0) > 1e-5:
         raise Failed("a projected allocation does not sum to one")
     return found
 
 
 @jit
-def distances(points, centre):
-    """(p,) ||x - centre|| of points (p, n)."""
-    found = np.zeros(points.shape[0])
-    for p in range(points.shape[0]):
-        for i in range(centre.size):
-            found[p] += (points[p, i] - centre[i]) ** 2
-        found[p] = math.sqrt(found[p])
-    return found
+def projection(distance, rows, limits):
+    """`project`, which may fail."""
+    k, d = distance.centre.size, limits.size
+    left, right = np.zeros((d + 2 * k + 2, k)), np.zeros(d + 2 * k + 2)
+    left[:d], right[:d], right[d : d + k] = -rows, limits, 1.0
+    for i in range(k):
+        left[d + i, i], left[d + k + i, i] = -1.0, 1.0
+    left[-2], left[-1], right[-2], right[-1] = -1.0, 1.0, 1.0, -1.0
+    free = np.full(k, np.inf)
+    region = Region(left, right, -free, free, 0)
+    return minimum(distance, np.ones(k) / k, region, TOLERANCE).x
 
 
-def alternatives(
-    weights: np.ndarray, means: np.ndarray, policy: np.ndarray, others: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def game_of(means: np.ndarray, policy: np.ndarray, others: np.ndarray) -> Game:
+    """The alternatives to a policy (K,) at its neighbours (V, K)."""
+    steps = policy - others
+    return Game(means, steps, np.array([means.dot(step) for step in steps]))
+
+
+@jit
+def alternatives(weights, game):
     """Per neighbour, the nearest instance in which it is as good as the policy.
 
     min_lam sum_a w_a (mu_a - lam_a)^2 / 2  s.t. lam^T (policy - neighbour) = 0.
 
+    Args:
+        weights: (K,). game: a Game.
+
     Returns:
         (V,) minima and (V, K) instances.
     """
-    steps, padded = policy - others, weights + PRECISION
-    gaps = np.array([means.dot(step) for step in steps])
-    prices = gaps / ((steps**2 / padded).sum(axis=1) + PRECISION)
-    instances = means - prices[:, None] * steps / padded
-    return (weights * (means - instances) ** 2).sum(axis=1) / 2.0, instances
+    means, steps, gaps = game
+    values, instances = np.empty(gaps.size), np.empty(steps.shape)
+    padded = weights + PRECISION
+    for v in range(gaps.size):
+        multiplier = gaps[v] / (total(steps[v] ** 2 / padded) + PRECISION)
+        instances[v] = means - multiplier * steps[v] / padded
+        values[v] = total(weights * (means - instances[v]) ** 2) / 2.0
+    return values, instances
 
 
 @jit
-def hardest(points, means, steps, gaps):
-    """(p,) the least of the minima of `alternatives`, for weights (p, K).
-
-    Args:
-        steps: (V, K) policy - neighbours. gaps: (V,) means^T steps.
-    """
-    found = np.full(points.shape[0], np.inf)
-    padded, terms = np.empty(means.size), np.empty(means.size)
-    for p in range(points.shape[0]):
-        padded[:] = points[p] + PRECISION
-        for v in range(gaps.size):
-            terms[:] = steps[v] ** 2 / padded
-            price = gaps[v] / (total(terms) + PRECISION)
-            terms[:] = points[p] * (means - (means - price * steps[v] / padded)) ** 2
-            found[p] = min(found[p], total(terms) / 2.0)
-    return found
-
-
-def multiplier(value: float, slacks: np.ndarray, price: Price) -> np.ndarray:
+def multiplier(value, slacks, price):
     """min_l value + l^T slacks  s.t. l >= 0, sum l <= value / min(sign slacks), by SLSQP.
 
+    The sum is an equation if its bound is zero.
+
     Args:
-        value: of an alternative. slacks: (d,) b - A w.
+        value: of an alternative. slacks: (d,) b - A w. price: a Price.
     """
     most = value / ((price.sign * slacks).min() + PRECISION)
-    region = _sum_between(slacks.size, most)
-    return minimum(lambda l: affine(l, value, slacks), price.start, region).x
-
-
-def _sum_between(size: int, most: float) -> Region:
-    """0 <= sum l <= most, l >= 0; the sum is an equation if `most` is zero."""
-    row, lower, upper = np.ones((1, size)), np.zeros(size), np.full(size, np.inf)
-    if most == 0.0:
-        return Region(row, np.zeros(1), lower, upper, equations=1)
-    return Region(np.vstack([row, -row]), np.array([0.0, most]), lower, upper)
+    size, equations = slacks.size, int(most == 0.0)
+    rows, offsets = np.ones((2 - equations, size)), np.zeros(2 - equations)
+    rows[1:], offsets[1:] = -1.0, most
+    region = Region(rows, offsets, np.zeros(size), np.full(size, np.inf), equations)
+    return minimum(Affine(value, slacks), price.start, region, TOLERANCE).x
 
 
 @jit
-def affine(points, value, slope):
-    """(p,) value + x^T slope of points (p, n)."""
-    found = np.zeros(points.shape[0])
-    for p in range(points.shape[0]):
-        for i in range(slope.size):
-            found[p] += points[p, i] * slope[i]
-        found[p] += value
-    return found
+def priced_response(weights, game, price):
+    """The alternative that is of least value with the multiplier's term.
+
+    Returns:
+        value, instance (K,), multiplier (d,).
+    """
+    values, instances = alternatives(weights, game)
+    slacks = price.limits - product(price.rows, weights)
+    totals, multipliers = np.full(values.size, np.inf), np.zeros((values.size, slacks.size))
+    for v in np.argsort(values, kind="mergesort"):  # which is stable
+        # where no slack is negative, a multiplier can only add to the value
+        if slacks.min() < 0.0 or values[v] <= totals.min() + MARGIN:
+            multipliers[v] = multiplier(values[v], slacks, price)
+            totals[v] = values[v] + np.dot(multipliers[v], slacks)
+    hardest = totals.argmin()
+    return totals[hardest], instances[hardest], multipliers[hardest]
 
 
-def best_response(
-    weights: np.ndarray,
-    means: np.ndarray,
-    policy: np.ndarray,
-    others: np.ndarray,
-    price: Price | None,
-) -> Response:
+def best_response(weights: np.ndarray, game: Game, price: Price | None) -> Response:
     """The alternative of the least value, with the multiplier's term if there is a price.
 
     Raises ValueError if there are no neighbours, as the programs do.
     """
-    if not len(others):
+    if not len(game.gaps):
         raise ValueError("a policy without neighbours: too few of its tight rows were seen")
-    values, instances = alternatives(weights, means, policy, others)
-    if price is None:
-        hardest = int(np.argmin(values))
-        return Response(float(values[hardest]), instances[hardest], np.zeros(0))
-    slacks = price.limits - price.rows.dot(weights)
-    totals, found = np.full(values.size, np.inf), {}
-    for v in np.argsort(values, kind="stable").tolist():
-        # where no slack is negative, a multiplier can only add to the value
-        if slacks.min() < 0.0 or values[v] <= totals.min() + MARGIN:
-            found[v] = multiplier(values[v], slacks, price)  # pyright: ignore[reportArgumentType]
-            totals[v] = values[v] + found[v].dot(slacks)
-    hardest = int(np.argmin(totals))
-    return Response(float(totals[hardest]), instances[hardest], found[hardest])
+    if price is not None:
+        return Response(*priced_response(weights, game, price))
+    values, instances = alternatives(weights, game)
+    hardest = int(np.argmin(values))
+    return Response(float(values[hardest]), instances[hardest], np.zeros(0))
 
 
-def sweep(
-    objective: Callable[[np.ndarray], np.ndarray],
-    start: Callable[[], np.ndarray],
-    region: Region,
-) -> Minimum:
+def sweep(objective: Game | PricedGame, start: Callable[[], np.ndarray], region: Region) -> Minimum:
     """min objective(w)  s.t. w in region, from new starts until SLSQP is content."""
     for tolerance in TOLERANCES:
         found = minimum(objective, start(), region, tolerance)
@@ -262,9 +348,7 @@ def sweep(
 
 
 def solved_allocation(
-    means: np.ndarray,
-    policy: np.ndarray,
-    others: np.ndarray,
+    game: Game,
     rng: np.random.Generator,
     rows: np.ndarray | None = None,
     limits: np.ndarray | None = None,
@@ -276,31 +360,26 @@ def solved_allocation(
     but the maximum is sought in {w in [0, 1]^K : rows @ w <= limits}, whatever its sum. With a
     price, raises Failed if no start leads to success.
     """
-    k = means.size
+    k = game.means.size
 
     def start() -> np.ndarray:
         drawn = rng.uniform(0.3, 0.6, size=k)
         return drawn / drawn.sum() if rows is None else project(drawn, rows, limits)  # pyright: ignore[reportArgumentType]
 
-    def losses(points: np.ndarray) -> np.ndarray:
-        if price is None:
-            return -hardest(points, means, steps, gaps)
-        return np.array([-best_response(w, means, policy, others, price).value for w in points])
-
-    steps, zeros, ones = policy - others, np.zeros(k), np.ones(k)
-    gaps = np.array([means.dot(step) for step in steps])
+    zeros, ones = np.zeros(k), np.ones(k)
     region = (
-        Region(np.ones((1, k)), np.array([-1.0]), zeros, ones, equations=1)
+        Region(np.ones((1, k)), np.array([-1.0]), zeros, ones, 1)
         if rows is None
-        else Region(-rows, limits, zeros, ones)  # pyright: ignore[reportArgumentType]
+        else Region(-rows, limits, zeros, ones, 0)  # pyright: ignore[reportArgumentType]
     )
-    found = sweep(losses, start, region)
+    found = sweep(game if price is None else PricedGame(game, price), start, region)
     if price is not None and not found.success:
         raise Failed("the game was not solved")
     return found.x
 
 
-def grid_end(mean: float, end: float, level: float) -> float:
+@jit
+def grid_end(mean, end, level):
     """A point x between mean and end with (mean - x)^2 / 2 close to the level.
 
     It is the last one that bisection looks at, on a grid of GRID points from mean to end.
@@ -317,16 +396,19 @@ def grid_end(mean: float, end: float, level: float) -> float:
             return x
 
 
-def optimistic_gains(means: np.ndarray, pulls: np.ndarray, instance: np.ndarray) -> np.ndarray:
-    """(K,) what a unit of each arm gains: max(ln t / N, d(ends of the interval, instance))."""
-    level = math.log(pulls.sum()) / pulls
-    ends = np.array(
-        [
-            [grid_end(m, end, at) for m, at in zip(means.tolist(), level.tolist(), strict=True)]
-            for end in (LOWEST, HIGHEST)
-        ]
-    )
-    return np.maximum(level, (0.5 * (ends - instance) ** 2).max(axis=0))
+@jit
+def optimistic_gains(means, level, instance):
+    """(K,) what a unit of each arm gains: max(ln t / N, d(ends of the interval, instance)).
+
+    Args:
+        level: (K,) ln t / N.
+    """
+    gains = level.copy()
+    for arm in range(means.size):
+        for end in (LOWEST, HIGHEST):
+            away = grid_end(means[arm], end, level[arm]) - instance[arm]
+            gains[arm] = max(gains[arm], 0.5 * away**2)
+    return gains
 
 
 def adagrad_step(game: AdaGrad, gains: np.ndarray) -> None:
@@ -340,17 +422,6 @@ def adagrad_step(game: AdaGrad, gains: np.ndarray) -> None:
     game.outer = game.outer + np.outer(-gains, -gains)
     root = sqrtm(game.outer + RIDGE * np.eye(gains.size))
     move = STEP * np.matmul(np.linalg.pinv(root), -gains)
-    before = game.weights
-    found = minimum(
-        lambda x: distance(x, before, move), before, Region.below(game.rows, game.limits)
-    )
+    region = Region.below(game.rows, game.limits)
+    found = minimum(Move(game.weights, move), game.weights, region, TOLERANCE)
     game.weights = np.clip(found.x, SMALLEST, 1.0 - SMALLEST)
-
-
-@jit
-def distance(points, before, move):
-    """(p,) sum |x - before + move| of points (p, n)."""
-    found = np.empty(points.shape[0])
-    for p in range(points.shape[0]):
-        found[p] = total(np.abs(points[p] - before + move))
-    return found

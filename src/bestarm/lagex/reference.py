@@ -25,6 +25,17 @@ STEP = 0.5**0.5
 ACCURACIES = (1e-10, 1e-9, 1e-8)
 
 
+def nearest_ties(
+    weights: np.ndarray, means: np.ndarray, policy: np.ndarray, others: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The (V,) minima and (V, K) instances of `program_solvers.alternatives`, by numpy."""
+    steps, padded = policy - others, weights + 1e-12
+    gaps = np.array([means.dot(step) for step in steps])
+    multipliers = gaps / ((steps**2 / padded).sum(axis=1) + 1e-12)
+    instances = means - multipliers[:, None] * steps / padded
+    return (weights * (means - instances) ** 2).sum(axis=1) / 2.0, instances
+
+
 class Alternatives(NamedTuple):
     """The best policy and others of {pi in simplex, A pi <= b}."""
 

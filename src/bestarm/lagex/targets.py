@@ -6,7 +6,7 @@ from bestarm.common.paper import Cell, Sources, Target
 from bestarm.common.tables import cell_rows
 from bestarm.core.estimates import exact
 from bestarm.lagex import kept, shapes, tables
-from bestarm.lagex.cells import OTHERS, SETUP_1
+from bestarm.lagex.cells import SETUP_1
 from bestarm.lagex.certified import tables as certified
 from bestarm.lagex.statistics import summarise
 
@@ -14,8 +14,8 @@ from bestarm.lagex.statistics import summarise
 def programs(sources: Sources) -> pd.DataFrame:
     """The released programs' kept runs, strategies as written, and the published values."""
     rows = []
-    for name, program, runs in kept.runs(sources.instances):
-        cell = Cell(name, program, OTHERS if name == "imdb" else SETUP_1, "program")
+    for name, delta, program, runs in kept.runs(sources.instances):
+        cell = Cell(name, program, SETUP_1 | {"delta": delta}, "program")
         found = summarise(cell, sources.instances[name]["truth"], runs)
         rows += cell_rows(cell, found)
     for name, program, shares in kept.rounds():

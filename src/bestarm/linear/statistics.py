@@ -40,12 +40,14 @@ def summarise(
         runs: columns of the shards, see `strategies.Outcome`.
         level: of intervals.
     """
+    times = stopping_times(runs["tau"], runs["status"], level=level)
+    status = times[0].status  # pulls only grow, as the time does: so their means are cut off alike
     by_arm = runs["pulls"].T if truth["arms"] <= tables.MOST_ARMS_SHOWN else ()
     return [
-        *stopping_times(runs["tau"], runs["status"], level=level),
+        *times,
         *correctness(correct(cell, truth, runs), level),
         *(
-            mean(f"mean_pulls:x{arm}", "pulls", pulls, level=level, least=0.0)
+            mean(f"mean_pulls:x{arm}", "pulls", pulls, status, level, least=0.0)
             for arm, pulls in enumerate(by_arm, 1)
         ),
     ]

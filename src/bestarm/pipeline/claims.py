@@ -84,7 +84,7 @@ class Claim(Input):
     scale: Literal["factor", "difference"] | None = None
     group: str = ""  # numbers of one published row
     result: str = ""  # what one experiment gives for one strategy; its group, if left out
-    same_number_as: str = ""  # another claim on the same published number, which counts for both
+    beyond: bool = False  # more than the paper says: judged as the others, and in no total
     substitute: bool = False  # ours is on another simulator or data
     as_written: bool = True  # whether the first reading is the paper's own text
     readings: Annotated[list[str | ReadingOf], Field(min_length=1)] | str = Field(
@@ -195,8 +195,6 @@ class Ledger(Input):
             raise ValueError(f"repeated id {repeated[0]}")
         groups: dict[str, Claim] = {}
         for claim in self.claims:
-            if claim.same_number_as and claim.same_number_as not in ids:
-                raise ValueError(f"{claim.id}: no claim is called {claim.same_number_as}")
             if isinstance(claim.readings, str) and claim.readings not in self.reading_sets:
                 raise ValueError(f"{claim.id}: no reading set is named {claim.readings}")
             first = groups.setdefault(claim.group, claim) if claim.group else claim

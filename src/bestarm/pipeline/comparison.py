@@ -99,7 +99,7 @@ def _with_published(
     ours = tables.find(row, reading.name)
     published = tables.published(claim.tested.but(part, reading, claim.published))
     if claim.test == "exact":
-        found = evidence.printed(ours.value, published.value, published.half_unit)
+        found = _identity(ours, published)
     elif evidence.is_computed(ours):
         raise InputError(f"{claim.id}: row is computed, so kind must be identity")
     else:
@@ -117,6 +117,14 @@ def _with_published(
         part, ours, found, published=published, ratio=ratio, ratio_ours=alone,
         below_bound=below_bound,
     )  # fmt: skip
+
+
+def _identity(ours: Any, published: Published) -> Evidence:
+    """The evidence on a constant; one counted until a cap can only be too large."""
+    found = evidence.printed(ours.value, published.value, published.half_unit)
+    if evidence.is_lower_bound(ours) and ours.value <= published.value + published.half_unit:
+        return found._replace(support=1.0, against=1.0, reason=CAPPED)
+    return found
 
 
 def _number(claim: Claim, ours: Any, published: Published, margins: float) -> Evidence:

@@ -15,12 +15,15 @@ from bestarm.common.looks import BLUE, ORANGE, VERMILION
 from bestarm.common.style import WIDE, caption, new_figure
 from bestarm.pipeline.claims import FACTOR, KINDS
 from bestarm.pipeline.looks import LOOKS
+from bestarm.pipeline.scoreboard import of_papers
 from bestarm.pipeline.verdicts import INCONCLUSIVE, TEXT
 
 #: The forest's axis; ratios beyond it end in arrows.
 NARROWEST, WIDEST = 0.1, 10.0
 #: Height of a line of the forest and of a scorecard, in inches.
 FOREST_LINE, SCORE_LINE = 0.128, 0.16
+#: Half the height of another reading's tick, in lines of the forest.
+TICK = 0.22
 #: Columns of scorecard.csv that are counts.
 COUNTS = ["confirmed", "errs", "differs", "open", "claims"]
 #: A scorecard shows at most this many readings: those that most claims are credited to.
@@ -33,8 +36,8 @@ def forest(ledger: pd.DataFrame) -> Figure:
     Args:
         ledger: claims.csv.
     """
-    every = ledger[ledger.kind.eq("number")].drop_duplicates(["paper", "id"])
-    numbers = ledger[ledger.kind.eq("number") & ledger.ratio.notna()]
+    every = of_papers(ledger[ledger.kind.eq("number")]).drop_duplicates(["paper", "id"])
+    numbers = of_papers(ledger[ledger.kind.eq("number") & ledger.ratio.notna()])
     if numbers.empty:
         figure = new_figure(8.2, 1.0)
         figure.text(0.5, 0.5, "There is no number to draw.", ha="center")
@@ -112,7 +115,8 @@ def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
     shown = readings[readings.reading == under].iloc[0] if under else first
     is_text = shown.reading == first.reading and first.basis == TEXT
     others = readings.ratio[readings.reading != shown.reading].clip(NARROWEST, WIDEST)
-    axes.plot(others, np.full(len(others), place), "|", color="#aaaaaa", ms=4, mew=0.6)
+    ends = [place - TICK, place + TICK, np.nan]  # one line with gaps takes less space than marks
+    axes.plot(np.repeat(others, 3), np.tile(ends, len(others)), color="#aaaaaa", lw=0.6)
     look = LOOKS[first.verdict]
     for low, high, width in (
         (shown.ratio_low, shown.ratio_high, 0.7),

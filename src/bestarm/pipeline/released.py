@@ -22,6 +22,7 @@ class ProgramRuns(NamedTuple):
     low: float = math.nan
     high: float = math.nan
     n: int = 0
+    spans: float = math.nan  # the factor between the ends of the interval that decides
 
 
 #: For claims that are no published numbers.
@@ -57,7 +58,7 @@ def compare_program(claim: Claim, program: ReleasedProgram | None, tables: Table
     assert ours is not None
     assert theirs is not None
     difference = evidence.same(ours, theirs, 0.0, published.rounding)
-    if difference.against < 0.05:
-        return found._replace(outcome=OUTSIDE)
     spans = math.exp(2.0 * evidence.half_width(difference))
-    return found._replace(outcome=INSIDE if spans <= WIDEST else TOO_FEW)
+    if difference.against < 0.05:
+        return found._replace(outcome=OUTSIDE, spans=spans)
+    return found._replace(outcome=INSIDE if spans <= WIDEST else TOO_FEW, spans=spans)

@@ -135,7 +135,7 @@ def computed_parts(root: Path) -> dict[str, str]:
         "arena submissions": arena_submissions(root),
         "segments": segment_table(root),
         "example": example_table(root),
-        "programs summary": program_summary(root),
+        "programs summary": program_summary(root, ledger),
         "programs": program_text(root),
         "programs medians": program_table(root),
         "certified": cost_text(root),

@@ -9,7 +9,9 @@ import pandas as pd
 
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import least_runs
+from bestarm.pipeline.claims import read_ledger
 from bestarm.pipeline.prose import markdown, number, wrapped
+from bestarm.pipeline.released import INSIDE, NOT_RELEASED, OUTSIDE, TOO_FEW
 
 #: Instances of the table, in order.
 TITLES = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
@@ -143,17 +145,46 @@ def orderings(table: pd.DataFrame, instance: str) -> list[str]:
     return told
 
 
-def program_summary(root: Path) -> str:
-    """The same in a paragraph, for README.md and docs/findings.md."""
+def program_summary(root: Path, verdicts: pd.DataFrame) -> str:
+    """What the programs say of all published numbers, for README.md and docs/findings.md.
+
+    Args:
+        root: of the project.
+        verdicts: claims.csv.
+    """
     found = dict(medians(read(root)))
+    outcomes = _outcomes(root, verdicts)
     said = [
-        f"on {title} ({counts(some)} per program) {agreement(some)}"
+        f"on {title} ({counts(some)} per program) {_of_numbers(outcomes[title])}"
         for title, some in found.items()
     ]
     missing = [title for title in TITLES.values() if title not in found]
     said += [f"none was run on {listed(missing)}"] if missing else []
     text = f"LAGEX's authors released programs. We ran them: {'; '.join(said)}."
-    return wrapped(f"{text} Check: `bestarm show lagex/programs`.")
+    return wrapped(f"{text} Check: `bestarm claims lagex`.")
+
+
+def _outcomes(root: Path, verdicts: pd.DataFrame) -> dict[str, pd.Series]:
+    """By title of an environment what the program says of its published times and violations."""
+    claims = {claim.id: claim for claim in read_ledger(root / "data/claims/lagex.yaml").claims}
+    numbers = verdicts[verdicts.paper.eq("lagex") & verdicts.result.notna()]
+    numbers = numbers[numbers.program.notna() & numbers.program.ne(NOT_RELEASED)]
+    numbers = numbers.drop_duplicates("id")
+    instances = pd.Series(
+        [claims[str(name)].tested.instance for name in numbers.id], numbers.index, dtype=object
+    )
+    return {title: numbers.program[instances == name] for name, title in TITLES.items()}
+
+
+def _of_numbers(outcomes: pd.Series) -> str:
+    """How many published numbers the program is compatible with, and how many not."""
+    times = outcomes.value_counts().reindex([INSIDE, OUTSIDE, TOO_FEW], fill_value=0)
+    if times[TOO_FEW] == len(outcomes):
+        return f"there are too few runs for each of the {len(outcomes)} published numbers"
+    return (
+        f"{times[INSIDE]} of {len(outcomes)} published numbers are compatible with it, "
+        f"{times[OUTSIDE]} differ, and for {times[TOO_FEW]} there are too few runs"
+    )
 
 
 def agreement(found: Sequence[Median]) -> str:

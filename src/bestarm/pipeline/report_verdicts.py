@@ -22,6 +22,7 @@ from bestarm.pipeline.scoreboard import (
     NOT_FIXED,
     STANDINGS,
     expected_false_alarms,
+    of_papers,
 )
 from bestarm.pipeline.verdicts import (
     ALL_DIFFER,
@@ -52,10 +53,12 @@ SHORT = {
 #: What the first reading of a claim is, in words.
 BASES = {
     TEXT: "the text",
-    RECOVERED: "text with recovered environment",
+    RECOVERED: "the text, with what it does not print recovered",
     SUBSTITUTE: "text on our substitute",
     NOT_RUN: "first reading (the text was not run)",
 }
+#: Runs of ours above which it does not matter how many it would take.
+MOST_RUNS = 1_000_000
 KINDS_SAID = {
     "number": "published numbers",
     "ordering": "orderings and trends",
@@ -227,7 +230,7 @@ def recovered_text(root: Path, paper: str) -> str:
 
 def differs_table(verdicts: pd.DataFrame, paper: str) -> str:
     """The claims of a paper that its text alone does not give, and what does, or comes nearest."""
-    of_paper = verdicts[(verdicts.paper == paper) & verdicts.reading.notna()]
+    of_paper = of_papers(verdicts[(verdicts.paper == paper) & verdicts.reading.notna()])
     parts = []
     numbers = of_paper[of_paper.kind.eq("number")]
     rows = [
@@ -249,15 +252,16 @@ def differs_table(verdicts: pd.DataFrame, paper: str) -> str:
 
 
 def _number_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
-    """A number: the text's value, the nearest reading's, and the program's."""
+    """A number: the text's value, the nearest reading's, and the program's.
+
+    How well it is known: the narrowest interval of a reading that fits.
+    """
     readings = list(lines(of_claim))
     first = readings[0]
     nearest = next(row for row in readings if row.reading == first.under)
-    others = [
-        row.reading
-        for row in readings
-        if row.outcome in (CONFIRMED, COMPATIBLE) and row not in (first, nearest)
-    ]
+    fitting = [row for row in readings if row.outcome in (CONFIRMED, COMPATIBLE)]
+    others = [row.reading for row in fitting if row not in (first, nearest)]
+    widths = [row.known_to for row in fitting if not math.isnan(row.known_to)]
     return {
         "claim": f"`{name}`",
         "published": first.published,
@@ -266,17 +270,13 @@ def _number_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
         if nearest is first
         else f"`{nearest.reading}` {our_number(nearest)}: {_how(nearest)}",
         "also compatible": _listed(others) or "–",
+        "known to": f"± {100 * min(widths):.0f}%" if widths else "–",
         "released program": _program(first),
     }
 
 
 def _how(row) -> str:
-    """An outcome, with how well the number is known or how near it is."""
-    if row.outcome == CONFIRMED:
-        return row.outcome
-    if row.outcome == COMPATIBLE:
-        known = "" if math.isnan(row.known_to) else f", known to ± {100 * row.known_to:.0f}%"
-        return f"{row.outcome}{known}"
+    """An outcome, and whether a number that differs is close."""
     return f"{row.outcome}{', but close' if row.close == True else ''}"  # noqa: E712 (or missing)
 
 
@@ -293,7 +293,7 @@ def _program(row) -> str:
     value = "beyond the cap" if math.isnan(row.program_value) else number(row.program_value)
     spans = ""
     if row.program == TOO_FEW and not math.isinf(row.program_high):
-        spans = f", its ends a factor {row.program_high / row.program_low:.2g} apart"
+        spans = f" (with the paper's own error a factor {row.program_spans:.2g} wide)"
     return f"{value} [{number(row.program_low)}, {high}], {runs}: {row.program}{spans}"
 
 
@@ -315,11 +315,15 @@ def _listed(readings: list[str]) -> str:
     return ", ".join([*shown, *([f"{more} more"] if more > 0 else [])])
 
 
+def most_runs(n: float) -> str:
+    """A number of runs; one that nobody will make is not printed."""
+    return f"{n:,.0f}" if n <= MOST_RUNS else f"more than {MOST_RUNS:,}"
+
+
 def settle_table(verdicts: pd.DataFrame, paper: str) -> str:
     """What would settle each claim of a paper that is compatible or inconclusive."""
-    still_open = verdicts[
-        (verdicts.paper == paper) & verdicts.verdict.isin([COMPATIBLE, INCONCLUSIVE])
-    ]
+    still_open = of_papers(verdicts[verdicts.paper == paper])
+    still_open = still_open[still_open.verdict.isin([COMPATIBLE, INCONCLUSIVE])]
     why = {
         "published": "the paper's own sample, rounding or plot is too coarse",
         "capped": "runs were capped: a higher cap",
@@ -332,7 +336,7 @@ def settle_table(verdicts: pd.DataFrame, paper: str) -> str:
         ours = undecided[undecided.reason == OURS]
         if len(ours):
             least, most = ours.runs_needed.min(), ours.runs_needed.max()
-            span = f"{least:,.0f}" if least == most else f"{least:,.0f} to {most:,.0f}"
+            span = most_runs(least) if least == most else f"{least:,.0f} to {most_runs(most)}"
             reasons.insert(0, f"{span} runs of ours instead of {ours.n.max():,.0f}")
         rows.append({"claim": f"`{name}`", "what would settle it": "; ".join(reasons)})
     return markdown(pd.DataFrame(rows)) if rows else "Nothing is open."

@@ -70,13 +70,18 @@ def headline(verdicts: Mapping[float, pd.DataFrame]) -> pd.DataFrame:
     """
     parts = []
     for margins, table in verdicts.items():
-        claims = table.drop_duplicates(["paper", "id"])
+        claims = of_papers(table).drop_duplicates(["paper", "id"])
         index = pd.MultiIndex.from_product(
             [claims.paper.unique(), KINDS, VERDICTS], names=["paper", "kind", "verdict"]
         )
         counts = claims.groupby(["paper", "kind", "verdict"]).size().reindex(index, fill_value=0)
         parts.append(counts.rename("claims").reset_index().assign(margins=margins))
     return pd.concat(parts)[["margins", "paper", "kind", "verdict", "claims"]]
+
+
+def of_papers(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The claims of papers, without those that say more than a paper does."""
+    return verdicts[~verdicts.beyond.astype(bool)]
 
 
 def results(verdicts: pd.DataFrame) -> pd.DataFrame:
@@ -111,7 +116,9 @@ def _standing(lines: pd.DataFrame) -> dict[str, object]:
         return {"standing": FROM_TEXT, "under": first}
     if len(confirmed):
         return {"standing": FROM_READING, "under": _preferred(confirmed, first, tested)}
-    fitting = outcomes.index[outcomes.isin([CONFIRMED, COMPATIBLE]).all(axis=1)]
+    # A true reading has to fit all numbers 95% of the time (Bonferroni), as in a published row.
+    against = tested.pivot(index="reading", columns="id", values="p_against").loc[outcomes.index]
+    fitting = outcomes.index[against.ge(LEVEL / len(outcomes.columns)).all(axis=1)]
     if len(fitting):
         under = _preferred(fitting, first, tested)
         known_to = tested[tested.reading == under].known_to.max(skipna=False)
@@ -136,7 +143,8 @@ def expected_false_alarms(verdicts: pd.DataFrame) -> tuple[int, float]:
     Under each claim the reading that is true, if one is, is rejected with probability LEVEL or
     less.
     """
-    sampled = verdicts[verdicts.kind.ne("identity") & verdicts.outcome.notna()]
+    sampled = of_papers(verdicts)
+    sampled = sampled[sampled.kind.ne("identity") & sampled.outcome.notna()]
     n = len(sampled[sampled.outcome != NOT_TESTABLE].drop_duplicates(["paper", "id"]))
     return n, LEVEL * n
 
@@ -146,7 +154,7 @@ def scorecard(verdicts: pd.DataFrame) -> pd.DataFrame:
 
     `confirmed` counts numbers only if all numbers of their published row are confirmed.
     """
-    tested = verdicts[verdicts.reading.notna()]
+    tested = of_papers(verdicts[verdicts.reading.notna()])
     places = ["paper", "reading", "kind"]
     orders = {
         "paper": verdicts.paper.unique(), "reading": tested.reading.unique(), "kind": KINDS

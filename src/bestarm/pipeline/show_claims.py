@@ -104,8 +104,7 @@ def described(paper: str, claim: Claim, rows: pd.DataFrame, all_readings: bool) 
     if left:
         yield from wrapped(f"and {left} more: --id {claim.id} shows all", "    ")
     if first.program and first.program != NOT_RELEASED:
-        runs = f"{float(first.program_n):.0f} runs of the released program"
-        yield from wrapped(f"{runs}: {program(first)}", "    ")
+        yield from wrapped(f"released program, {program(first)}", "    ")
     if first.note:
         yield from wrapped(f"note: {first.note}", "  ")
     for target in targets_of(claim):
@@ -119,11 +118,14 @@ def label(row: Any) -> str:
 
 def program(row: Any) -> str:
     """What the released program gives, and what follows."""
+    if not float(row.program_n or 0):
+        return "not run"
+    runs = f"{float(row.program_n):,.0f} runs"
     if not row.program_low:
-        return str(row.program)
+        return f"{runs}: {row.program}"
     low, high = float(row.program_low), float(row.program_high)
     span = f"to {number(high)}" if math.isfinite(high) else "or more"
-    return f"{number(low)} {span}: {row.program}"
+    return f"{runs}: {number(low)} {span}, {row.program}"
 
 
 def ours(row: Any) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from bestarm.common import evidence
-from bestarm.common.evidence import NO_INTERVAL, UNDEFINED, Evidence
+from bestarm.common.evidence import CAPPED, NO_INTERVAL, UNDEFINED, Evidence
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.claims import Claim, Ledger, ReadingOf, Tables, read_ledger
@@ -63,7 +63,12 @@ class UnderReading(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """How far apart the two numbers of its first part are, on the scale of the comparison."""
+        """How far apart the two numbers of its first part are, on the scale of the comparison.
+
+        Infinite if it is not known: ours is a bound, which does not exclude the other.
+        """
+        if self.main.reason == CAPPED and self.outcome != DIFFERS:
+            return math.inf
         difference = abs(self.main.difference)
         return math.inf if math.isnan(difference) else difference
 
@@ -265,7 +270,8 @@ MEANINGS = {
     "statement": "what is claimed",
     "test": "how it is tested",
     "group": "claims that only count together",
-    "result": "the independent result that a number belongs to; none if another claim counts it",
+    "result": "the independent result that a number belongs to; none if it is beyond the paper",
+    "beyond": "whether it says more than the paper: then it is in no total",
     "substitute": "whether something of ours stands for what is not public",
     "published": "the published number, as printed",
     "precision": "`print`, or `plot` if it is read off one",
@@ -290,7 +296,7 @@ MEANINGS = {
     "reason": "why it is open",
     "runs_needed": "runs of ours that would settle it, if the difference stays what it is",
     "resolution": "the least difference that would show",
-    "known_to": "of a number that is not excluded: half the width of its interval, as a share",
+    "known_to": "of a number: half the width of its interval, as a share",
     "close": "of a number that differs: whether its whole interval lies within the margin",
     "power": "at least the chance that the number would be confirmed if the reading were true",
     "validity": "of the strategy under the reading: does it err at most as often as delta?",
@@ -306,12 +312,14 @@ MEANINGS = {
     "program_low": "lower end of its 95% interval",
     "program_high": "upper end; infinite if it lies among capped runs",
     "program_n": "runs of the program",
+    "program_spans": "the factor between the ends of the interval of published over the program's, "
+    "in which both samples count",
     "below_bound": "whether the published number is below the paper's own lower bound",
     "note": "what else there is to say",
 }
 COLUMNS = list(MEANINGS)
 #: What is kept of the program's runs.
-PROGRAM = ("value", "low", "high", "n")
+PROGRAM = ("value", "low", "high", "n", "spans")
 
 
 def lines_of(paper: str, judged: list[Judged], known: dict[tuple[str, str], str]) -> pd.DataFrame:
@@ -322,10 +330,10 @@ def lines_of(paper: str, judged: list[Judged], known: dict[tuple[str, str], str]
 
 def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, Any]]:
     claim = judged.claim
-    head = {name: getattr(claim, name) for name in ("id", "kind", "where", "test", "note")}
-    head |= {"group": claim.group, "substitute": claim.substitute, "statement": claim.statement}
+    kept = ("id", "kind", "where", "test", "group", "substitute", "beyond", "note")
+    head = {name: getattr(claim, name) for name in kept} | {"statement": _said(claim)}
     head |= {"verdict": judged.verdict, "under": judged.under, "basis": judged.basis}
-    if claim.kind == "number" and not claim.same_number_as:
+    if claim.kind == "number" and not claim.beyond:
         head["result"] = claim.independent_result
     if not judged.results:
         return [head]
@@ -338,6 +346,11 @@ def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, 
         for result in judged.results
         for k in range(len(result.comparisons))
     ]
+
+
+def _said(claim: Claim) -> str:
+    """The statement; one that says more than the paper begins with that."""
+    return f"Beyond the paper: {claim.statement}" if claim.beyond else claim.statement
 
 
 def _line(
@@ -371,17 +384,17 @@ def _line(
     }
     if result.reasons[k] == OURS:
         line["runs_needed"] = _runs_needed(c, readings)
-    if claim.kind == "number" and not found.reason:
+    if claim.kind == "number" and not found.reason and result.outcome != NOT_TESTABLE:
+        half = _plainly(claim, evidence.half_width(found))
+        if c.published and claim.is_difference and ours.unit != "share":
+            half /= c.published.value
+        line["known_to"] = half
         if result.outcome == DIFFERS:
             line["close"] = evidence.is_close(found)
-        elif result.outcome != NOT_TESTABLE:
-            half = _plainly(claim, evidence.half_width(found))
-            if c.published and claim.is_difference and ours.unit != "share":
-                half /= c.published.value
-            line["known_to"] = half
+        else:
             line["power"] = result.power
     if c.published:
-        line["statement"] = claim.statement.replace("{published}", printed(c.published.printed))
+        line["statement"] = _said(claim).replace("{published}", printed(c.published.printed))
         line |= {"published": c.published.printed, "precision": c.published.precision}
     return line
 

@@ -177,8 +177,8 @@ def _part(row) -> Part:
 
 
 def tally(claims: Iterable[Judged]) -> dict[VerdictLook, int]:
-    """How many claims have each kind of verdict; kinds without any are left out."""
-    counts = Counter(claim.kind.name for claim in claims)
+    """How many claims of the papers have each kind of verdict; kinds without any are left out."""
+    counts = Counter(one.kind.name for one in claims if not one.claim.beyond)
     return {kind: counts[name] for name, kind in KINDS.items() if counts[name]}
 
 

@@ -7,14 +7,17 @@ import re
 def smaller(picture: bytes) -> bytes:
     """An SVG of Matplotlib in about half the bytes, also as an element of a page.
 
-    No metadata, coordinates to 0.01, styles as classes, no id that nothing refers to.
+    No metadata, coordinates to 0.01, styles as classes, short ids and only where something refers
+    to them.
     """
     svg = picture.decode()
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
     svg = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}", svg)
+    reference = r'(?<=[("])#(\w+)'  # no colour, and no place on a page
+    used = {name: f"svg-{k}" for k, name in enumerate(dict.fromkeys(re.findall(reference, svg)))}
+    svg = re.sub(r' id="(\w+)"', lambda one: f' id="{used[one[1]]}"' if one[1] in used else "", svg)
+    svg = re.sub(reference, lambda one: f"#{used[one[1]]}", svg)
     svg = re.sub(r"\s*\n\s*", "\n", svg)
-    used = set(re.findall(r"#(\w+)", svg))
-    svg = re.sub(r' id="(\w+)"', lambda one: one[0] if one[1] in used else "", svg)
     styles = list(dict.fromkeys(re.findall(r' style="([^"]*)"', svg)))
     names = {style: f"svg-{k}" for k, style in enumerate(styles)}
     svg = re.sub(r' style="([^"]*)"', lambda one: f' class="{names[one[1]]}"', svg)
