@@ -70,8 +70,7 @@ def table1(table: pd.DataFrame) -> Figure:
     caption(
         figure,
         f"Mean draws until a strategy stops, δ = 0.1; {runs(rows.n)} per mark, 95% intervals. "
-        "Diamonds: published means with the sampling error of n = 3,000. They could not be "
-        "compared with the text. Dotted: the lower bound T* kl(δ, 1−δ).",
+        "Diamonds: published means, second hand, with the sampling error of n = 3,000. Dotted: the lower bound T* kl(δ, 1−δ).",
     )
     return figure
 

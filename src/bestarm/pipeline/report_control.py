@@ -35,6 +35,6 @@ def control_text(root: Path) -> str:
         f"**Can this ledger say yes?** *{title}* stands beside these totals, never in them: it was "
         f"chosen because its experiments are fixed by the text and expected to replicate. Of its "
         f"{numbers.sum()} published numbers {', '.join(said)}; of its {len(others)} other claims "
-        f"{confirmed} are confirmed ([figures/control.csv](figures/control.csv)). The numbers "
-        "could not be compared with the printed page, so they are marked as unchecked."
+        f"{confirmed} are confirmed ([figures/control.csv](figures/control.csv)). All of them are "
+        "second hand: the paper's text could not be read here, and every page says so."
     )
