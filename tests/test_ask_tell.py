@@ -43,6 +43,7 @@ LINEAR = {
 }
 BAI_KINDS = (bai.TrackAndStop, bai.ChernoffRacing, bai.KLLUCB, bai.KLRacing)
 BAI = alike(*BAI_KINDS, n_arms=3, rewards="gaussian", sigma=0.5)
+BAI[bai.TopK] = {"n_arms": 3, "top": 2, "rewards": "gaussian", "sigma": 0.5}
 OBJECTS = BAICS | CBMAI | LAGEX | LINEAR | BAI
 every = pytest.mark.parametrize(
     "kind", OBJECTS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}"

@@ -14,7 +14,7 @@ from bestarm.common.monitor import Line, Monitored, more_trials
 from bestarm.core.arguments import positive
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names
+from bestarm.core.labels import Label, Labels, count_or_names
 from bestarm.core.record import atomic
 
 #: Bisections of the lower end of an interval.
@@ -50,7 +50,98 @@ def interval(family: int, pulls: float, total: float, level: float) -> tuple[flo
     return outside, high
 
 
-class _Bai(Monitored, AskTell[Label]):
+class _Arms(Monitored, AskTell[Label]):
+    """Base class: arms whose rewards are of one family, in a unit.
+
+    Subclasses set the fields below before they call the constructor of `AskTell`.
+    """
+
+    _arms: Labels
+    _rewards: str
+    _law: int  # the family of the intervals
+    _sigma: float  # the unit of rewards
+    _delta: float
+
+    @atomic
+    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
+        """Record the reward of a trial, or of one pull of an arm; with a window, of a trial.
+
+        Without a window it must not be late, or missing, because of its value (docs/live.md).
+
+        Raises:
+            ValueError: for an unknown arm or trial, or a reward that is no finite number or not one
+                of its family; or of `at`, as for `ask`.
+        """
+        self._tell(arm, reward, at=at)
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K,) pulls so far."""
+        return self._state.pulls.astype(np.int64)
+
+    @property
+    def means(self) -> np.ndarray:
+        """(K,) empirical means, 0 where there is no pull yet."""
+        return self._sigma * self._state.means
+
+    def _lines(self) -> list[Line]:
+        level = math.log(len(self._arms) / self._delta)
+        lines: list[Line] = []
+        for a in range(len(self._arms)):
+            n, sums = self._totals.get(a, (0, np.zeros(1)))
+            low, mean, high = -math.inf, math.nan, math.inf
+            if n:
+                total = float(sums[0]) / self._sigma
+                mean = total / n * self._sigma
+                ends = interval(self._law, float(n), total, level)
+                low, high = (self._sigma * end for end in ends)
+            status = self._status(a)
+            lines.append(
+                Line(
+                    str(self._arms[a]),
+                    "reward",
+                    n,
+                    mean,
+                    low,
+                    high,
+                    status,
+                    self._kept_out.get(a, 0),
+                )
+            )
+        return lines
+
+    def _status(self, arm: int) -> str:
+        raise NotImplementedError
+
+    def _label(self, index: int) -> Label:
+        return self._arms[index]
+
+    def _index(self, arm: Any) -> int:
+        return self._arms.index(arm)
+
+    def _observation(self, index: int, *observed: float) -> float:
+        (reward,) = observed
+        if self._rewards == "bernoulli" and not 0.0 <= reward <= 1.0:
+            raise ValueError(f"reward must be from 0 to 1 if rewards are bernoulli, got {reward:g}")
+        if self._rewards == "poisson" and (reward < 0.0 or reward != int(reward)):
+            raise ValueError(f"reward must be a count if rewards are poisson, got {reward:g}")
+        if self._rewards == "exponential" and not reward > 0.0:
+            raise ValueError(f"reward must be positive if rewards are exponential, got {reward:g}")
+        return reward / self._sigma
+
+    def _data(self) -> list[np.ndarray]:
+        state = self._state
+        return [state.clock, state.pulls, state.sums]
+
+    def _expect(self, index: int) -> None:
+        """As a pull that gives the arm's present mean."""
+        state = self._state
+        state.clock[0] += 1
+        state.pulls[index] += 1.0
+        state.sums[index] += state.means[index]
+
+
+class _Bai(_Arms):
     """Base class of the strategies.
 
     Args:
@@ -97,21 +188,10 @@ class _Bai(Monitored, AskTell[Label]):
         chosen = readings.default if reading is None else reading
         rule = readings.chosen(chosen, f"{name}: reading")
         setting = parse(Setting, {"delta": delta}, name)
-        rules = rules_of(self._name, FAMILIES[rewards], len(self._arms), setting.delta, rule)
+        self._law, self._delta = FAMILIES[rewards], setting.delta
+        rules = rules_of(self._name, self._law, len(self._arms), setting.delta, rule)
         coins = np.random.default_rng(seed)
         super().__init__(STRATEGIES[self._name], rules, coins, window=window, default=default)
-
-    @atomic
-    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
-        """Record the reward of a trial, or of one pull of an arm; with a window, of a trial.
-
-        Without a window it must not be late, or missing, because of its value (docs/live.md).
-
-        Raises:
-            ValueError: for an unknown arm or trial, or a reward that is no finite number or not one
-                of its family; or of `at`, as for `ask`.
-        """
-        self._tell(arm, reward, at=at)
 
     @property
     def answer(self) -> Label:
@@ -119,45 +199,9 @@ class _Bai(Monitored, AskTell[Label]):
         return self._arms[int(self._state.answer[0])]
 
     @property
-    def pulls(self) -> np.ndarray:
-        """(K,) pulls so far."""
-        return self._state.pulls.astype(np.int64)
-
-    @property
-    def means(self) -> np.ndarray:
-        """(K,) empirical means, 0 where there is no pull yet."""
-        return self._sigma * self._state.means
-
-    @property
     def remaining(self) -> list[Label]:
         """Arms that no race has eliminated."""
         return [self._arms[int(a)] for a in np.flatnonzero(self._state.remaining)]
-
-    def _lines(self) -> list[Line]:
-        level = math.log(len(self._arms) / self._rules.delta)
-        lines: list[Line] = []
-        for a in range(len(self._arms)):
-            n, sums = self._totals.get(a, (0, np.zeros(1)))
-            low, mean, high = -math.inf, math.nan, math.inf
-            if n:
-                total = float(sums[0]) / self._sigma
-                mean = total / n * self._sigma
-                ends = interval(self._rules.family, float(n), total, level)
-                low, high = (self._sigma * end for end in ends)
-            status = self._status(a)
-            lines.append(
-                Line(
-                    str(self._arms[a]),
-                    "reward",
-                    n,
-                    mean,
-                    low,
-                    high,
-                    status,
-                    self._kept_out.get(a, 0),
-                )
-            )
-        return lines
 
     def _status(self, arm: int) -> str:
         if not self._state.remaining[arm]:
@@ -185,33 +229,6 @@ class _Bai(Monitored, AskTell[Label]):
             f"{self._arms[best]} leads, but {self._arms[other]} may be better: the evidence is "
             f"{found[other]:.2f} nats, {needed[other]:.2f} are needed; {more}."
         )
-
-    def _label(self, index: int) -> Label:
-        return self._arms[index]
-
-    def _index(self, arm: Any) -> int:
-        return self._arms.index(arm)
-
-    def _observation(self, index: int, *observed: float) -> float:
-        (reward,) = observed
-        if self._rewards == "bernoulli" and not 0.0 <= reward <= 1.0:
-            raise ValueError(f"reward must be from 0 to 1 if rewards are bernoulli, got {reward:g}")
-        if self._rewards == "poisson" and (reward < 0.0 or reward != int(reward)):
-            raise ValueError(f"reward must be a count if rewards are poisson, got {reward:g}")
-        if self._rewards == "exponential" and not reward > 0.0:
-            raise ValueError(f"reward must be positive if rewards are exponential, got {reward:g}")
-        return reward / self._sigma
-
-    def _data(self) -> list[np.ndarray]:
-        state = self._state
-        return [state.clock, state.pulls, state.sums]
-
-    def _expect(self, index: int) -> None:
-        """As a pull that gives the arm's present mean."""
-        state = self._state
-        state.clock[0] += 1
-        state.pulls[index] += 1.0
-        state.sums[index] += state.means[index]
 
 
 _EXAMPLE = """

@@ -52,7 +52,9 @@ TITLES = {
 def _counts(rows: pd.DataFrame) -> str:
     """How many runs a mark has; other readings have fewer, for a build that takes a minute."""
     written = rows.reading == "as-written"
-    return f"{runs(rows.n[written])} per mark as written, {runs(rows.n[~written])} of other readings"
+    return (
+        f"{runs(rows.n[written])} per mark as written, {runs(rows.n[~written])} of other readings"
+    )
 
 
 def table1(table: pd.DataFrame) -> Figure:
@@ -76,7 +78,8 @@ def table1(table: pd.DataFrame) -> Figure:
     caption(
         figure,
         f"Mean draws until a strategy stops, δ = 0.1, with 95% intervals; {_counts(rows)}. "
-        "Diamonds: published means, second hand, with the sampling error of n = 3,000. Dotted: the lower bound T* kl(δ, 1−δ).",
+        "Diamonds: published means, second hand, with the sampling error of n = 3,000. Dotted: the "
+        "lower bound T* kl(δ, 1−δ).",
     )
     return figure
 

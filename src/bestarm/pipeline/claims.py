@@ -118,7 +118,7 @@ class Claim(Input):
         if self.margin is not None and not self.note:
             raise ValueError("note is required: why this margin")
         if self.unchecked and self.quote:
-            raise ValueError("quote must be left out of an unchecked claim: it would be second hand")
+            raise ValueError("quote must be left out if unchecked: it would be second hand")
         return self
 
     @property
