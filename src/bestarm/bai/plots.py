@@ -5,6 +5,7 @@ from matplotlib.figure import Figure
 
 from bestarm.bai.problem import BOUNDARY
 from bestarm.common.looks import (
+    BLACK,
     BLUE,
     BOUND,
     GREEN,
@@ -35,7 +36,8 @@ LOOKS = {
     "Chernoff-Racing": Look(ORANGE, "s"),
     "KL-LUCB": Look(GREEN, "^"),
     "KL-Racing": Look(VERMILION, "D"),
-    "lower bound": Look("#000000", "|", "", "w*"),
+    "lower bound": BOUND,
+    "w*": Look(BLACK, ""),
     "as-written": Look(BLUE, "o", "--", "as written"),
     "c-tracking": Look(SKY, "v", name="C-tracking"),
     "coin-ties": Look(PURPLE, "P", name="coins break ties"),
@@ -90,7 +92,7 @@ def proportions(table: pd.DataFrame) -> Figure:
     rows = table[table.strategy.isin(kept) & ~table.reading.eq("coin-ties")]
     rows = rows.assign(
         x=rows.statistic.str.extract(r":(\d+)")[0].astype(float),
-        line=rows.reading.where(rows.reading != "exact", "lower bound"),
+        line=rows.reading.where(rows.reading != "exact", "w*"),
     )
     figure = new_figure(WIDE, 2.2)
     panels = series(figure, rows, LOOKS, "line", col=("instance", TITLES))[0]
