@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestarm import delayed, lagex
+from bestarm import baics, delayed, lagex
 from bestarm.pipeline import registry
 from test_ask_tell import BAICS, CBMAI, OBJECTS, made, tell
 
