@@ -21,8 +21,8 @@ def control_text(root: Path) -> str:
     confirmed = others.verdict.isin([BY_TEXT, BY_READING]).sum()
     title = registry.PAPERS[registry.CONTROLS[0]].title
     counts = {
-        "confirmed from the text alone": BY_TEXT,
-        "confirmed from a named reading": BY_READING,
+        "confirmed as written": BY_TEXT,
+        "confirmed under another reading": BY_READING,
         "compatible": COMPATIBLE,
         "different from every reading": ALL_DIFFER,
     }
