@@ -14,6 +14,7 @@ import pytest
 
 from bestarm.common.tables import read_table
 from bestarm.pipeline import registry
+from bestarm.pipeline.claims import VERDICT_TABLES
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report_verdicts import verdict_table
 from bestarm.pipeline.site import ledger
@@ -100,7 +101,8 @@ def ids_are_unique(site):
 
 
 def every_claim_is_on_its_target_once(site):
-    read = ledger.read_verdicts(site.root / "figures/claims.csv")
+    tables = (ledger.read_verdicts(site.root / "figures" / name) for name in VERDICT_TABLES)
+    read = pd.concat(tables)
     for paper in site.papers:
         page = site.pages[f"{paper}.html"]
         expected = ledger.judged(site.root, paper, read)
@@ -117,7 +119,7 @@ def every_claim_is_on_its_target_once(site):
 
 
 def claims_say_what_the_ledger_says(site):
-    lines = pd.read_csv(site.root / "figures/claims.csv")
+    lines = pd.concat([pd.read_csv(site.root / "figures" / name) for name in VERDICT_TABLES])
     for (paper, name), of_claim in lines[lines.paper.isin(site.papers)].groupby(["paper", "id"]):
         text = " ".join(site.pages[f"{paper}.html"].texts[f"claim-{name}"].split())
         first = of_claim.iloc[0]
@@ -176,11 +178,18 @@ def the_overview_counts_the_claims(site):
             kind = {"identities": "identity"}.get(cells[0], cells[0].removesuffix("s"))
             shown.append([paper, kind, *cells[1:]])
     assert shown == [row for row in expected if row[0] in site.papers]
-    assert {row[0] for row in shown} == set(site.papers)
+    assert {row[0] for row in shown} == set(site.papers) - set(registry.CONTROLS)
+
+
+def a_positive_control_is_beside_the_totals(site):
+    html = site.files["index.html"].decode()
+    for paper in set(site.papers) & set(registry.CONTROLS):
+        assert html.index('id="control"') < html.rindex(f'href="{paper}.html"')
+        assert f"{paper}.html#claim-" not in html
 
 
 def every_paper_has_a_page_for_its_authors(site):
-    for paper in site.papers:
+    for paper in set(site.papers) - set(registry.CONTROLS):
         assert f"authors-{paper}.html" in site.pages[f"{paper}.html"].links
         assert f"authors-{paper}.html" in site.pages["index.html"].links
         sections = {"errata", "what-differs-and-under-which-readings"}
@@ -248,6 +257,7 @@ COMPLETE = (
     claims_say_what_the_ledger_says,
     every_target_has_its_picture_table_and_code,
     the_overview_counts_the_claims,
+    a_positive_control_is_beside_the_totals,
     every_paper_has_a_page_for_its_authors,
     a_paper_begins_with_what_it_asks_and_a_link_to_it,
     notebooks_have_the_shell_of_the_site,

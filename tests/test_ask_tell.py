@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from bestarm import baics, cbmai, delayed, lagex, linear
+from bestarm import bai, baics, cbmai, delayed, lagex, linear
 from bestarm.core.inputs import LARGEST, InputError
 
 MATRIX = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 1.0]])
@@ -41,7 +41,10 @@ LINEAR = {
     linear.XYOracle: {"arms": ARMS, "theta": THETA},
     linear.LinGapE: {"arms": ARMS, "norm": 5.0},
 }
-OBJECTS = BAICS | CBMAI | LAGEX | LINEAR
+BAI_KINDS = (bai.TrackAndStop, bai.ChernoffRacing, bai.KLLUCB, bai.KLRacing)
+BAI = alike(*BAI_KINDS, n_arms=3, rewards="gaussian", sigma=0.5)
+BAI[bai.TopK] = {"n_arms": 3, "top": 2, "rewards": "gaussian", "sigma": 0.5}
+OBJECTS = BAICS | CBMAI | LAGEX | LINEAR | BAI
 every = pytest.mark.parametrize(
     "kind", OBJECTS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}"
 )
@@ -61,6 +64,8 @@ def tell(s, told, rng, arm=None, kind=None):
         s.tell(told, 1.0 - 0.8 * arm[0] + 0.3 * rng.standard_normal())
     elif kind in CBMAI:
         s.tell(told, MEANS[arm] + rng.standard_normal(), 0.5 * arm + rng.standard_normal())
+    elif kind in BAI:
+        s.tell(told, float(rng.random() < (0.9, 0.1, 0.3)[arm]))
     elif kind in LINEAR:
         s.tell(told, ARMS[arm] @ THETA + rng.standard_normal())
     elif kind in KNOWN:
@@ -146,7 +151,9 @@ def test_numbers_that_are_not_finite_change_nothing(kind, reward):
 def test_observations_that_would_overflow_change_nothing(kind, reward):
     """Two rewards of 1e308 are finite, and their sum is not."""
     s = made(kind)
-    told = () if kind in BAICS | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    told = (
+        () if kind in BAICS | BAI | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    )
     with pytest.raises(ValueError, match=r"reward must be of size at most|finite number"):
         s.tell(s.ask(), reward, *told)
     if told:
@@ -159,7 +166,9 @@ def test_observations_that_would_overflow_change_nothing(kind, reward):
 def test_the_largest_observations_do_not_overflow(kind):
     """Estimates stay numbers, and the object can still be asked."""
     s = made(kind)
-    told = () if kind in BAICS | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    told = (
+        () if kind in BAICS | BAI | KNOWN | LINEAR else (1.0,) if kind in CBMAI else ([1.0, 1.0],)
+    )
     for i in range(40):
         if s.done:
             break

@@ -15,13 +15,15 @@ from command_line import bestarm
 from test_compare import Turns, compiled, raises
 
 #: One of each paper. Others share most of their code, and test_ask_tell.py tries all of them.
-QUICK = {"TaSCS", "SFSR", "LAGEX", "LinGapE", "Full"}
+QUICK = {"TaSCS", "SFSR", "LAGEX", "LinGapE", "Full", "TrackAndStop"}
+#: CTnS and CGE know the costs; the answer of TopK is a set.
+OTHERS = {"CTnS", "CGE", "TopK"}
 OURS = [
     pytest.param(paper, kind, marks=() if kind.__name__ in QUICK else pytest.mark.long)
     for paper in registry.PAPERS
     for module in [importlib.import_module(f"bestarm.{paper}")]
     for kind in (getattr(module, name) for name in module.__all__)
-    if isinstance(kind, type) and hasattr(kind, "ask") and kind.__name__ not in ("CTnS", "CGE")
+    if isinstance(kind, type) and hasattr(kind, "ask") and kind.__name__ not in OTHERS
 ]
 
 

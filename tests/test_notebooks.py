@@ -15,6 +15,7 @@ from bestarm.common.style import new_figure
 from bestarm.common.tables import COLUMNS
 from bestarm.notebook import beside, kept_verdicts, picture, simulate
 from bestarm.pipeline import registry
+from bestarm.pipeline.claims import VERDICT_TABLES
 from bestarm.pipeline.notebooks import execute
 from bestarm.pipeline.site.notebook import notebook_view
 
@@ -129,7 +130,7 @@ def test_everything_that_a_notebook_imports_is_there(root, paper):
 def test_a_notebook_ends_with_verdicts_that_the_ledger_has(root, paper):
     (asked,) = calls(code_of(root, paper)[-1], "kept_verdicts")
     beginnings = [argument.value for argument in asked.args]
-    claims = pd.read_csv(root / "figures/claims.csv")
+    claims = pd.concat([pd.read_csv(root / "figures" / name) for name in VERDICT_TABLES])
     shown = kept_verdicts(*beginnings).data
     links = re.findall(r"\.\./site/(\w+)\.html#claim-([\w.-]+)\)", shown)
     assert len(links) == shown.count("\n") - 1 > 0

@@ -219,6 +219,7 @@ SAMPLE = {
     "delayed": "fig2",
     "cbmai": "table1",
     "lagex": "fig7",
+    "bai": "asymptotics",
 }
 
 

@@ -12,6 +12,7 @@ from bestarm.common.files import data_folder
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.tables import NUMBERS, assemble, cell_rows, read_table
 from bestarm.pipeline import prose
+from bestarm.pipeline.claims import VERDICT_TABLES
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.registry import PAPERS
 from bestarm.pipeline.shard import simulate_cell
@@ -77,8 +78,9 @@ def kept_verdicts(paper: str, *beginnings: str) -> Markdown:
     Raises:
         ValueError: no claim of the paper begins with one of them.
     """
-    path = data_folder().parent / "figures/claims.csv"
-    claims = pd.read_csv(path, dtype=str, keep_default_na=False).drop_duplicates(["paper", "id"])
+    path = data_folder().parent / "figures"
+    tables = [pd.read_csv(path / n, dtype=str, keep_default_na=False) for n in VERDICT_TABLES]
+    claims = pd.concat(tables).drop_duplicates(["paper", "id"])
     claims = claims[claims.paper == paper]
     unknown = [each for each in beginnings if not claims.id.str.startswith(each).any()]
     if unknown:

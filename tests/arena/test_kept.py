@@ -72,17 +72,41 @@ def test_writing_kept_rows_changes_no_byte(copies):
         assert (copies / "kept" / file).read_bytes() == text
 
 
-def test_a_submission_plays_its_cells_and_old_rows_stay(copies, monkeypatch):
-    played = []
+@pytest.fixture
+def played(monkeypatch):
+    """The jobs that are played from now on, of which none is: their numbers are made up."""
+    jobs_played = []
 
     def gather(jobs, out, threads, title):
-        played.extend(jobs)
+        jobs_played.extend(jobs)
         made_up = dict.fromkeys(table.COLUMNS, 1.5) | {"ratio_99": None}
         named = [cells.Entry(*job.arguments[0])._asdict() for job in jobs]
         deltas = [{"delta": job.arguments[1]} for job in jobs]
         return [made_up | one | delta for one, delta in zip(named, deltas, strict=True)]
 
     monkeypatch.setattr(table, "gather", gather)
+    return jobs_played
+
+
+def test_new_cells_alone_are_played_if_asked(copies, played):
+    """Other rows stay, with the fingerprint of the code that made them, whatever has changed."""
+    folder = copies / "kept"
+    as_of_now(folder)
+    before = {path.name: path.read_text().splitlines() for path in folder.glob("*.csv")}
+    edit(copies / "bestarm/arena/runs.py", "SEED = 2026", "SEED = 2027")
+    table.make_new(folder / "cells.csv", 1)
+    assert not played
+    (copies / "arena/mine.yaml").write_text(yaml.safe_dump(MINE))
+    (copies / "arena/mine.py").write_text("class Mine: ask = tell = None")
+    forget()
+    table.make_new(folder / "cells.csv", 1)
+    assert {job.arguments[0][3] for job in played} == {"Mine"}
+    for file, lines in before.items():
+        now = (folder / file).read_text().splitlines()
+        assert [line for line in now if "Mine" not in line] == lines
+
+
+def test_a_submission_plays_its_cells_and_old_rows_stay(copies, played):
     folder = copies / "kept"
     as_of_now(folder)
     before = {file: (folder / file).read_text().splitlines() for file, *_ in table.KINDS.values()}

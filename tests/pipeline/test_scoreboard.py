@@ -6,7 +6,7 @@ import pytest
 from bestarm.common.tables import read_table
 from bestarm.linear.cells import MORE_RUNS
 from bestarm.pipeline import overview, registry, verdicts
-from bestarm.pipeline.claims import Tables, read_published
+from bestarm.pipeline.claims import Tables, read_ledger, read_published
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.scoreboard import (
     COARSE,
@@ -131,10 +131,10 @@ def test_each_number_counts_once(ledger):
     assert "fig8-uniform-allocation" not in " ".join(found.ids)
 
 
-def judge_at(root):
-    """The ledgers of all papers, by their factor on margins."""
+def judge_at(root, papers):
+    """The ledgers of some papers, by their factor on margins."""
     parts = {margins: [] for margins in MARGINS}
-    for paper in registry.PAPERS:
+    for paper in papers:
         names = list(registry.PAPERS[paper].targets)
         tables = {n: read_table(root / f"figures/{paper}/{n}.csv") for n in names}
         known = Tables(tables, read_published(root / f"data/published/{paper}.csv"))
@@ -146,7 +146,7 @@ def judge_at(root):
 
 def test_what_is_committed_is_what_the_committed_tables_say(root, tmp_path):
     """figures/claims.csv and the tables made of it are computed, never typed."""
-    found = judge_at(root)
+    found = judge_at(root, registry.COUNTED)
     verdicts.write_ledger(found[1.0], tmp_path / "claims.csv")
     from bestarm.pipeline import scoreboard
 
@@ -156,6 +156,26 @@ def test_what_is_committed_is_what_the_committed_tables_say(root, tmp_path):
     for name in ("claims", "headline", "results", "scorecard"):
         kept = (root / f"figures/{name}.csv").read_bytes()
         assert (tmp_path / f"{name}.csv").read_bytes() == kept, name
+
+
+def test_a_positive_control_is_judged_and_in_no_total(root, tmp_path):
+    control = judge_at(root, registry.CONTROLS)[1.0]
+    verdicts.write_ledger(control, tmp_path / "control.csv")
+    kept = (root / "figures/control.csv").read_bytes()
+    assert (tmp_path / "control.csv").read_bytes() == kept
+    for name in ("claims", "headline", "results", "scorecard"):
+        papers = set(pd.read_csv(root / f"figures/{name}.csv").paper)
+        assert papers.isdisjoint(registry.CONTROLS), name
+
+
+def test_statements_that_are_second_hand_say_so(root):
+    for paper in registry.PAPERS:
+        claims = read_ledger(root / f"data/claims/{paper}.yaml").claims
+        name = "control" if paper in registry.CONTROLS else "claims"
+        said = pd.read_csv(root / f"figures/{name}.csv").groupby(["paper", "id"]).statement.first()
+        for one in claims:
+            begins = said[paper, one.id].startswith(f"{verdicts.UNCHECKED}: ")
+            assert begins == one.unchecked, one.id
 
 
 def test_totals_are_those_of_the_ledger(root, ledger):
@@ -220,7 +240,7 @@ def test_a_forest_without_numbers_says_so(ledger):
     assert "no number" in figure.texts[0].get_text()
 
 
-@pytest.mark.parametrize("paper", registry.PAPERS)
+@pytest.mark.parametrize("paper", registry.COUNTED)
 def test_scorecards_draw_their_table(root, paper):
     table = pd.read_csv(root / "figures/scorecard.csv")
     figure = overview.scorecard(table, paper)

@@ -43,6 +43,7 @@ def built(root, paper, notebooks=()):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "read_scale", lambda _: scale)
         patch.setattr(registry, "PAPERS", {paper: registry.PAPERS[paper]})
+        patch.setattr(registry, "COUNTED", (paper,))
         patch.setattr(
             build, "sources", lambda root: [path for path in sources(root) if paper in str(path)]
         )
@@ -434,6 +435,7 @@ def test_sections_and_bullets_of_a_text():
     assert texts.section(markdown, "C") == ""
     assert texts.bullets(markdown)["Toy"].split() == ["one", "two"]
     assert texts.about("toy", ["The toy", "Toy (1)"]) == "Toy (1)"
+    assert texts.about("bai", ["BAICS (1)", "BAI (2)"]) == "BAI (2)"
 
 
 def test_code_is_found_and_shown_only_if_the_project_has_it(root):

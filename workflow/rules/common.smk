@@ -138,7 +138,8 @@ def across_papers(figures):
     tables = ("claims", "headline", "results", "scorecard", "captions")
     yield from (f"{figures}/{name}.csv" for name in tables)
     yield from (f"{figures}/forest.{ending}" for ending in ("svg", "png", "pdf"))
-    for paper in registry.PAPERS:
+    yield f"{figures}/control.csv"
+    for paper in registry.COUNTED:
         yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf"))
     for name in ARENA:
         yield from (f"{figures}/arena/{name}.{e}" for e in ("csv", "svg", "png", "pdf"))

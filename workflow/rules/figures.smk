@@ -82,11 +82,11 @@ rule claims:
     input:
         tables=lambda w: [
             f"{w.figures}/{paper}/{target.name}.csv"
-            for paper in registry.PAPERS
+            for paper in registry.COUNTED
             for target in targets(paper)
         ],
-        ledgers=[f"data/claims/{paper}.yaml" for paper in registry.PAPERS],
-        published=[f"data/published/{paper}.csv" for paper in registry.PAPERS],
+        ledgers=[f"data/claims/{paper}.yaml" for paper in registry.COUNTED],
+        published=[f"data/published/{paper}.csv" for paper in registry.COUNTED],
     output:
         claims=report(
             "{figures}/claims.csv", category=ACROSS, labels={"figure": "all claims", "as": "table"}
@@ -116,6 +116,34 @@ rule claims:
         "python -m bestarm workflow claims {input.ledgers} --figures {wildcards.figures}"
         " --out {output.claims} --headline {output.headline} --results {output.results}"
         " --scorecard {output.scorecard} 2> {log}"
+
+
+rule control:
+    input:
+        tables=lambda w: [
+            f"{w.figures}/{paper}/{target.name}.csv"
+            for paper in registry.CONTROLS
+            for target in targets(paper)
+        ],
+        ledgers=[f"data/claims/{paper}.yaml" for paper in registry.CONTROLS],
+        published=[f"data/published/{paper}.csv" for paper in registry.CONTROLS],
+    output:
+        report(
+            "{figures}/control.csv",
+            category=ACROSS,
+            labels={"figure": "claims of the positive control", "as": "table"},
+        ),
+    log:
+        "results/logs/{figures}/control.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_hash("bestarm.pipeline.verdicts"),
+    shell:
+        "python -m bestarm workflow control {input.ledgers} --figures {wildcards.figures}"
+        " --out {output} 2> {log}"
 
 
 rule forest:
@@ -213,7 +241,7 @@ rule captions:
             for target in targets(paper)
         ],
         "{figures}/forest.svg",
-        [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.PAPERS],
+        [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.COUNTED],
         [f"{{figures}}/arena/{name}.svg" for name in ARENA],
     output:
         "{figures}/captions.csv",

@@ -3,7 +3,8 @@
     python -m bestarm.arena --out data/arena/cells.csv
 
 Only cells that are new are played, or whose code, instances or submission changed since their row
-was made; the other rows are kept as they are. An interrupted run goes on where it was.
+was made; the other rows are kept as they are. With --new only cells without a row are played. An
+interrupted run goes on where it was.
 """
 
 from bestarm.common.generate import command_line

@@ -10,7 +10,7 @@ from bestarm.common.arena import Family
 #: Strategies of core/pure_exploration that play; the list has no place for the others.
 PLAYED = ("TrackAndStop", "FrankWolfe", "TopTwo", "Game")
 #: The list is at most so long, without submissions; bounds on mean pulls are at most so large.
-MOST_CELLS, MOST_PULLS = 150, 3000.0
+MOST_CELLS, MOST_PULLS = 170, 3000.0
 DELTAS = (0.1, 0.01)
 #: Rules: proved here or by their authors, and the paper's own.
 PROVEN, WRITTEN = "proven", "as written"

@@ -124,9 +124,19 @@ def make(out: Path, threads: int) -> None:
         out: cells.csv; the other tables are beside it.
         threads: processes to run at a time.
     """
+    _make(jobs(), out, threads)
+
+
+def make_new(out: Path, threads: int) -> None:
+    """As `make`, but rows that are there stay, with the fingerprint that they were made with."""
+    codes = dict(kept(out.parent).keys())
+    _make([job._replace(code=codes.get(job.name, job.code)) for job in jobs()], out, threads)
+
+
+def _make(every: list[Job], out: Path, threads: int) -> None:
     if out.name != KINDS["cell"].file:
         raise InputError(f"{out}: must be named {KINDS['cell'].file}")
-    every, rows = jobs(), kept(out.parent)
+    rows = kept(out.parent)
     missing = [job for job in every if (job.name, job.code) not in rows]
     with same_bits():  # some pulls depend on the last bit of a design
         played = gather(missing, out, threads, "arena")

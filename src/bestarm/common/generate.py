@@ -145,7 +145,8 @@ def finish(
 def command_line(module: str, description: str) -> None:
     """`python -m MODULE --out TABLE [--threads N]`: call the module's `make`.
 
-    With `--forecast`, of modules that have a `forecast`: print that and make nothing.
+    With `--forecast`, of modules that have a `forecast`: print that and make nothing. With `--new`,
+    of modules that have a `make_new`: call that.
     """
     parser = argparse.ArgumentParser(
         f"python -m {module}",
@@ -158,12 +159,16 @@ def command_line(module: str, description: str) -> None:
     if hasattr(made, "forecast"):
         help = "print what is missing and about how long it takes"
         parser.add_argument("--forecast", action="store_true", help=help)
+    if hasattr(made, "make_new"):
+        help = "make the rows that are not there; keep the others, though code may have changed"
+        parser.add_argument("--new", action="store_true", help=help)
     asked = parser.parse_args()
+    make = made.make_new if getattr(asked, "new", False) else made.make
     try:
         if getattr(asked, "forecast", False):
             print(made.forecast(asked.out))
         else:
-            made.make(asked.out, asked.threads)
+            make(asked.out, asked.threads)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)

@@ -26,6 +26,8 @@ from pydantic import Field, model_validator
 from bestarm.common.tables import lines
 from bestarm.core.inputs import Input, InputError, PositiveFloat, load
 
+#: The tables of verdicts under figures/: of the papers that make the totals, and of the others.
+VERDICT_TABLES = ("claims.csv", "control.csv")
 KINDS = ("number", "ordering", "guarantee", "identity")
 #: Margins: a factor, for what is compared by its logarithm, or a difference, of shares.
 FACTOR, SHARE = 1.2, 0.05
@@ -84,6 +86,7 @@ class Claim(Input):
     result: str = ""  # what one experiment gives for one strategy; its group, if left out
     beyond: bool = False  # more than the paper says: judged as the others, and in no total
     substitute: bool = False  # ours is on another simulator or data
+    unchecked: bool = False  # second hand: not compared with the paper's text, hence without quote
     as_written: bool = True  # whether the first reading is the paper's own text
     readings: Annotated[list[str | ReadingOf], Field(min_length=1)] | str = Field(
         default=["as-written"]
@@ -114,6 +117,8 @@ class Claim(Input):
             raise ValueError("a number is tested by equals")
         if self.margin is not None and not self.note:
             raise ValueError("note is required: why this margin")
+        if self.unchecked and self.quote:
+            raise ValueError("quote must be left out if unchecked: it would be second hand")
         return self
 
     @property

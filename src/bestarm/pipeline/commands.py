@@ -1,6 +1,6 @@
 """`bestarm workflow ...`: one command a rule of the workflow. People use the other commands."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -135,14 +135,37 @@ def claims(
     scorecard: Annotated[Path, typer.Option(help="File to write: claims by reading.")],
 ) -> None:
     """Judge the claims of every paper (data/claims/PAPER.yaml) on the tables under a folder."""
+    from bestarm.pipeline import scoreboard
+    from bestarm.pipeline.verdicts import write_ledger
+
+    judged = _judged(ledgers, figures, scoreboard.MARGINS)
+    scoreboard.write(scoreboard.headline(judged), headline)
+    scoreboard.write(scoreboard.results(judged[1.0]), results)
+    scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)
+    write_ledger(judged[1.0], out)
+
+
+@command()
+def control(
+    ledgers: list[Path],
+    figures: Annotated[Path, typer.Option()],
+    out: Out,
+) -> None:
+    """Judge the claims of positive controls, which are in no total."""
+    from bestarm.pipeline.verdicts import write_ledger
+
+    write_ledger(_judged(ledgers, figures, [1.0])[1.0], out)
+
+
+def _judged(ledgers: list[Path], figures: Path, multiples: Iterable[float]) -> dict[float, Any]:
+    """The claims of some papers, judged at multiples of the plan's margins."""
     import pandas as pd
 
     from bestarm.common.tables import read_table
-    from bestarm.pipeline import scoreboard
     from bestarm.pipeline.claims import Tables, read_published
-    from bestarm.pipeline.verdicts import judge_paper, write_ledger
+    from bestarm.pipeline.verdicts import judge_paper
 
-    parts = {margins: [] for margins in scoreboard.MARGINS}
+    parts = {margins: [] for margins in multiples}
     for ledger in ledgers:
         paper = ledger.stem
         if paper not in registry.PAPERS:
@@ -155,11 +178,7 @@ def claims(
         )
         for margins, found in judge_paper(ledger, tables, parts).items():
             parts[margins].append(found)
-    judged = {margins: pd.concat(found) for margins, found in parts.items()}
-    scoreboard.write(scoreboard.headline(judged), headline)
-    scoreboard.write(scoreboard.results(judged[1.0]), results)
-    scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)
-    write_ledger(judged[1.0], out)
+    return {margins: pd.concat(found) for margins, found in parts.items()}
 
 
 @command()

@@ -8,5 +8,11 @@ TITLES = {
     "delayed": "Best arm identification with delayed feedback (AISTATS 2018)",
     "cbmai": "Constrained best mixed arm identification with a fixed budget",
     "lagex": "Learning to explore with Lagrangians under unknown linear constraints (AISTATS 2026)",
+    "bai": "Optimal best arm identification with fixed confidence (COLT 2016)",
 }
+#: Positive controls: papers that were chosen because they are expected to replicate. Their claims
+#: are judged like any other and stand beside the totals (figures/control.csv), never in them.
+CONTROLS = ("bai",)
+#: The papers whose claims make the totals.
+COUNTED = tuple(name for name in TITLES if name not in CONTROLS)
 PAPERS = {name: Paper(name, title) for name, title in TITLES.items()}

@@ -25,6 +25,7 @@ from bestarm.pipeline.report_arena import (
     arena_text,
 )
 from bestarm.pipeline.report_certified import cost_text, error_table, menu_table, part_table
+from bestarm.pipeline.report_control import control_text
 from bestarm.pipeline.report_delayed import coverage_table, prior_table, scale_table
 from bestarm.pipeline.report_guarantees import (
     assumption_table,
@@ -69,7 +70,15 @@ from bestarm.pipeline.schema import schema_files
 #: Pages with computed parts, and which.
 PAGES = {
     "README.md": (
-        *("headline", "forest", "findings", "programs summary", "certified", "arena summary"),
+        *(
+            "headline",
+            "control",
+            "forest",
+            "findings",
+            "programs summary",
+            "certified",
+            "arena summary",
+        ),
         *("first commands", "install", "rebuild commands"),
     ),
     "docs/findings.md": ("verdicts", "programs summary"),
@@ -98,7 +107,7 @@ PAGES = {
     "docs/applied-studies.md": (),
     **{
         f"docs/authors/{paper}.md": (f"recovered {paper}", f"differs {paper}", f"settle {paper}")
-        for paper in registry.PAPERS
+        for paper in registry.COUNTED
     },
 }
 
@@ -113,6 +122,7 @@ def computed_parts(root: Path) -> dict[str, str]:
     bench = pd.read_csv(root / "bench/bench.csv")
     return {
         "headline": headline_text(root, ledger),
+        "control": control_text(root),
         "forest": forest(root),
         "verdicts": verdict_table(headline),
         "verdict rates": rate_table(root),
@@ -157,9 +167,9 @@ def computed_parts(root: Path) -> dict[str, str]:
         "peers": peer_table(bench),
         "speed": speed_table(bench),
         "tables": dictionary(root),
-        **{f"recovered {paper}": recovered_text(root, paper) for paper in registry.PAPERS},
-        **{f"differs {paper}": differs_table(ledger, paper) for paper in registry.PAPERS},
-        **{f"settle {paper}": settle_table(ledger, paper) for paper in registry.PAPERS},
+        **{f"recovered {paper}": recovered_text(root, paper) for paper in registry.COUNTED},
+        **{f"differs {paper}": differs_table(ledger, paper) for paper in registry.COUNTED},
+        **{f"settle {paper}": settle_table(ledger, paper) for paper in registry.COUNTED},
     }
 
 

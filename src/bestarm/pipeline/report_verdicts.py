@@ -135,7 +135,7 @@ def _count(results: pd.DataFrame) -> str:
 
 def paper_sentences(root: Path) -> Iterator[str]:
     """What came out, paper by paper, in a sentence each."""
-    for paper in registry.PAPERS:
+    for paper in registry.COUNTED:
         path = root / "data/claims" / f"{paper}.yaml"
         sentence = read_ledger(path).sentence if path.is_file() else ""
         if sentence:

@@ -12,7 +12,7 @@ from bestarm.common.files import data_folder
 from bestarm.common.tables import groups, lines
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.claims import Claim, read_ledger
+from bestarm.pipeline.claims import VERDICT_TABLES, Claim, read_ledger
 from bestarm.pipeline.names import advice
 from bestarm.pipeline.output import WIDTH
 from bestarm.pipeline.prose import number
@@ -47,10 +47,16 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
         )
     if verdict and not any(known.startswith(verdict) for known in VERDICTS):
         raise InputError(f"--verdict {verdict}: must begin as one of: {'; '.join(VERDICTS)}")
-    path = data_folder().parent / "figures/claims.csv"
-    if not path.is_file():
-        raise InputError(f"{path}: is not here; claims are shown in a checkout, or after a build")
-    table = pd.read_csv(path, keep_default_na=False, na_values={"ours": [""], "ratio": [""]})
+    parts = []
+    for file in VERDICT_TABLES:
+        path = data_folder().parent / "figures" / file
+        if not path.is_file():
+            raise InputError(
+                f"{path}: is not here; claims are shown in a checkout, or after a build"
+            )
+        known = {"ours": [""], "ratio": [""]}
+        parts.append(pd.read_csv(path, keep_default_na=False, na_values=known))
+    table = pd.concat(parts, ignore_index=True)
     for column, wanted in {"paper": paper, "id": id}.items():
         table = table[table[column] == wanted] if wanted else table
     table = table[table.verdict.str.startswith(verdict or "")]

@@ -38,6 +38,8 @@ VERDICTS = (BY_TEXT, BY_READING, COMPATIBLE, INCONCLUSIVE, ALL_DIFFER, NOT_TESTA
 OURS, PUBLISHED, ROW = "ours", "published", "row"
 # Why a number is not tested, beside UNDEFINED and NO_INTERVAL.
 SUBSTITUTE = "substitute"
+#: How the statement of a claim begins that is second hand.
+UNCHECKED = "Not compared with the paper's text"
 
 #: What the first reading of a claim is: the paper's text; its text in an environment that it does
 #: not print, or on a SUBSTITUTE; another reading, as the text was not run.
@@ -349,8 +351,10 @@ def _lines(judged: Judged, known: dict[tuple[str, str], str]) -> list[dict[str, 
 
 
 def _said(claim: Claim) -> str:
-    """The statement; one that says more than the paper begins with that."""
-    return f"Beyond the paper: {claim.statement}" if claim.beyond else claim.statement
+    """The statement, which begins with what it is if the paper's text does not vouch for it."""
+    if claim.beyond:
+        return f"Beyond the paper: {claim.statement}"
+    return f"{UNCHECKED}: {claim.statement}" if claim.unchecked else claim.statement
 
 
 def _line(

@@ -13,10 +13,11 @@ from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import ARENA, read_captions
-from bestarm.pipeline.claims import KINDS
+from bestarm.pipeline.claims import KINDS, VERDICT_TABLES
 from bestarm.pipeline.findings import Finding, bars, filled, is_known, read_findings
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report import read_ledger
+from bestarm.pipeline.report_control import control_text
 from bestarm.pipeline.report_verdicts import headline_text
 from bestarm.pipeline.scales import Scale, read_scale
 from bestarm.pipeline.site import arena, texts
@@ -151,7 +152,7 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     """
     site = Site(root)
     walks = {path.stem: path for path in notebooks}
-    ledger = ledgers.read_verdicts(root / "figures/claims.csv")
+    ledger = pd.concat([ledgers.read_verdicts(root / "figures" / n) for n in VERDICT_TABLES])
     scale = read_scale(root / "workflow/scales/paper.yaml")
     papers = {p: _add_paper(site, p, ledger, scale, p in walks) for p in registry.PAPERS}
     for paper, path in walks.items():
@@ -161,7 +162,9 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     times = {paper: _time(bench, paper) for paper in registry.PAPERS}
     pending = any(ledgers.PENDING in ledgers.tally(paper["claims"]) for paper in papers.values())
     shown = [*LOOKS.values(), *([ledgers.PENDING] if pending else [])]
-    values = {"of": papers, "times": times, "verdicts": shown, **_across_papers(site)}
+    counted = {paper: known for paper, known in papers.items() if paper in registry.COUNTED}
+    values = {"of": counted, "times": times, "verdicts": shown, **_across_papers(site)}
+    values["controls"] = [paper for paper in papers if paper not in counted]
     site.page("index.html", "index.html", **values)
     for path, page in site.code.pages().items():
         site.page(path, "code.html", page=page)
@@ -284,8 +287,17 @@ def _across_papers(site: Site) -> dict[str, Any]:
         shown = [_finding(site, one, ledger) for one in known]
     if "figures/forest.svg" in files:  # in the page itself, so that its marks are links
         forest = files["figures/forest.svg"].decode()
+    control = ""
+    if "figures/control.csv" in files and registry.CONTROLS[0] in registry.PAPERS:
+        control = texts.render(control_text(site.root), site.link("")).body
     has_ledger = "figures/claims.csv" in files
-    return {"headline": headline, "findings": shown, "forest": forest, "has_ledger": has_ledger}
+    return {
+        "headline": headline,
+        "findings": shown,
+        "forest": forest,
+        "control": control,
+        "has_ledger": has_ledger,
+    }
 
 
 def _finding(site: Site, finding: Finding, ledger: pd.DataFrame) -> dict[str, Any]:

@@ -37,10 +37,11 @@ def stem(root: Path, paper: str, target: str) -> Path:
 def kept(root: Path) -> list[Path]:
     """The files of paper-scale targets that the site shows, and the ledger; some may be missing."""
     across = [
-        f"figures/{name}.csv" for name in ("claims", "headline", "results", "scorecard", "captions")
+        f"figures/{name}.csv"
+        for name in ("claims", "control", "headline", "results", "scorecard", "captions")
     ]
     across += ["figures/forest.svg", "figures/forest.pdf"]
-    across += [f"figures/scorecard-{paper}.svg" for paper in registry.PAPERS]
+    across += [f"figures/scorecard-{paper}.svg" for paper in registry.COUNTED]
     across += [f"figures/arena/{name}.svg" for name in arena.PICTURES]
     return [root / name for name in across] + [
         Path(f"{stem(root, paper, target.name)}{ending}")

@@ -87,8 +87,9 @@ def bullets(markdown: str) -> dict[str, str]:
 
 
 def about(paper: str, names: Iterable[str]) -> str | None:
-    """The first of some headings that speaks of a paper: the one that starts with its key."""
-    return next((name for name in names if name.lower().startswith(paper.lower())), None)
+    """The first of some headings that speaks of a paper: the one whose first word is its key."""
+    begins = re.compile(rf"{re.escape(paper)}\b", re.IGNORECASE)
+    return next((name for name in names if begins.match(name)), None)
 
 
 def _equation(tex: str, options: dict[str, Any]) -> str:

@@ -1,0 +1,117 @@
+"""The best k of K arms as an ask/tell object, by a strategy of core/pure_exploration."""
+
+import math
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+
+from bestarm.bai.families import GAUSSIAN
+from bestarm.bai.interactive import _Arms
+from bestarm.bai.strategies import Setting
+from bestarm.common.monitor import more_trials
+from bestarm.core.arguments import positive, whole
+from bestarm.core.inputs import InputError, parse, short
+from bestarm.core.labels import Label, count_or_names
+from bestarm.core.pure_exploration.problem import discount, displace, pieces, price
+from bestarm.core.pure_exploration.steps import rules_of
+from bestarm.core.pure_exploration.strategies import STRATEGIES
+from bestarm.core.pure_exploration.top_arms import MOST_ARMS, top_arms
+
+#: Rewards that are sub-Gaussian with a known scale: that of rewards from 0 to 1.
+Rewards = Literal["bernoulli", "gaussian"]
+FROM_0_TO_1 = 0.5
+
+
+class TopK(_Arms):
+    """The `top` best arms, by the game of Degenne, Koolen & Menard (2019).
+
+    In the arena it is the proved strategy that needs least for more than one arm. For the best one
+    of arms with rewards of 0 or 1 `TrackAndStop` needs fewer pulls: it knows their law.
+
+    Args:
+        n_arms: K, at most 62; or the arms' names.
+        top: how many of them are looked for, from 1 to K - 1.
+        delta: maximum probability of a wrong answer, e.g. 0.05; guaranteed (docs/guarantees.md).
+        rewards: bernoulli, for rewards from 0 to 1; or gaussian, with a known sigma.
+        sigma: standard deviation of a Gaussian reward, in the rewards' unit; else left out.
+        window, default: a result counts in the order of asking, and as `default` if it is not told
+            within `window` later trials, or within that time if calls have `at`.
+
+    Raises:
+        InputError: an argument is out of range, naming it.
+
+    Example:
+        >>> import random
+        >>> coins, rates = random.Random(1), {"red": 0.9, "green": 0.2, "blue": 0.8}
+        >>> s = TopK(list(rates), 2, delta=0.05)
+        >>> while not s.done:
+        ...     arm = s.ask()
+        ...     s.tell(arm, coins.random() < rates[arm])
+        >>> s.answer
+        ['red', 'blue']
+    """
+
+    def __init__(
+        self,
+        n_arms: int | Sequence[str],
+        top: int,
+        *,
+        delta: float = 0.1,
+        rewards: Rewards = "bernoulli",
+        sigma: float = 1.0,
+        window: float | None = None,
+        default: float | None = None,
+    ) -> None:
+        self._arms = count_or_names(n_arms, "arm", 2, "TopK: n_arms")
+        if len(self._arms) > MOST_ARMS:
+            raise InputError(f"TopK: n_arms: must be at most {MOST_ARMS}, got {len(self._arms)}")
+        top = whole(top, 1, len(self._arms) - 1, "TopK: top")
+        if rewards not in get_args(Rewards):
+            allowed = ", ".join(get_args(Rewards))
+            raise InputError(f"TopK: rewards: must be one of {allowed}, got {short(rewards)}")
+        sigma = positive(sigma, "TopK: sigma")
+        if rewards != "gaussian" and sigma != 1.0:
+            raise InputError("TopK: sigma: must be left out unless rewards are gaussian")
+        self._rewards, self._law = rewards, GAUSSIAN
+        self._sigma = sigma if rewards == "gaussian" else FROM_0_TO_1
+        self._delta = parse(Setting, {"delta": delta}, "TopK").delta
+        rules = rules_of(top_arms(len(self._arms), top), self._delta)
+        coins = np.random.default_rng(0)  # which the game does not toss
+        super().__init__(STRATEGIES["Game"], rules, coins, window=window, default=default)
+
+    @property
+    def answer(self) -> list[Label]:
+        """The arms of the largest means so far, in the order of `n_arms`."""
+        return [self._arms[a] for a in self._best()]
+
+    def _best(self) -> list[int]:
+        return [int(a) for a in self._state.answer]
+
+    def _status(self, arm: int) -> str:
+        if arm in self._best():
+            return "among the best" if self.done else "leads"
+        return "worse" if self.done else "open"
+
+    def _open_question(self) -> str:
+        state, problem = self._state, self._rules.problem
+        if not state.pulls.all():
+            return "Some arms have no result yet."
+        n, work, leader = state.pulls.size, state.work, int(state.leader[0])
+        discount(problem, work, state.pulls)
+        found = {
+            i: displace(problem, work, i, leader, state.means, state.shift)
+            for i in range(pieces(problem))
+        }
+        open_pieces = {i: cost for i, cost in found.items() if math.isfinite(cost)}
+        needed = {
+            i: self._rules.log_inverse + price(problem, work, i, leader, state.pulls)
+            for i in open_pieces
+        }
+        nearest = min(open_pieces, key=lambda i: open_pieces[i] - needed[i])
+        inside, outside = divmod(nearest, n)
+        more = more_trials(state.pulls.sum(), open_pieces[nearest], needed[nearest])
+        return (
+            f"{self._arms[outside]} may be better than {self._arms[inside]}: the evidence is "
+            f"{open_pieces[nearest]:.2f} nats, {needed[nearest]:.2f} are needed; {more}."
+        )
