@@ -15,6 +15,7 @@ MEANINGS = {
     "gap": "distance that has to be told: of the named kind",
     "mean_share": "mean over runs of the share of pulls spent on the named arm",
     "budget_ratio": "ratio of two mean stopping times",
+    "time_ratio": "ratio of two T*",
     "characteristic_time": "T*, pulls per nat of information; for other rewards of the same scale, "
     "or solved as a program, if so named",
     "bai_characteristic_time": "T* of the same instance without its constraints",

@@ -117,7 +117,8 @@ def allocation(instance: str) -> Callable[[Sources], pd.DataFrame]:
 def complexity(sources: Sources) -> pd.DataFrame:
     """T* with and without the constraints along the epsilon family of Section 3.2.
 
-    `exponent` is the local slope between neighbouring epsilons: 2 where T* grows as epsilon^-2.
+    `exponent` is the local slope between neighbouring epsilons: 2 where T* grows as epsilon^-2;
+    `time_ratio` is T* with the constraints over T* without them.
     """
     rows = []
     problems = {"BAICS": "characteristic_time", "BAI": "bai_characteristic_time"}
@@ -133,6 +134,11 @@ def complexity(sources: Sources) -> pd.DataFrame:
                 found = [exact("characteristic_time", "pulls", time)]
                 found += [] if math.isnan(slope) else [exact("exponent", "", slope)]
                 rows += cell_rows(point, found, family=variant, epsilon=epsilon)
+        for epsilon, truth in zip(EPSILONS, truths, strict=True):
+            ratio = truth["characteristic_time"] / truth["bai_characteristic_time"]
+            point = Cell(variant, "BAICS", {}, "exact", x_name="epsilon", x=epsilon)
+            compared = [exact("time_ratio", "", ratio)]
+            rows += comparison_rows(point, "BAI", compared, family=variant, epsilon=epsilon)
     for epsilon in EPSILONS:
         instance = epsilon_family("tradeoff", epsilon)
         first, _, third = np.array(instance.means) @ instance.problem.weights

@@ -10,6 +10,7 @@ from bestarm.linear import tables
 MEANINGS = {
     "mean_pulls": "mean pulls of the named arm",
     "budget_ratio": "ratio of two mean stopping times",
+    "budget_difference": "the first named strategy's mean stopping time less the second's",
     "exact_budget": "pulls until the rule holds at the true gaps, along a fixed sequence",
     "oracle_complexity": "H_LB, Eq. (6)",
     "lemma_2": "the named bound of Lemma 2 on H_LB",

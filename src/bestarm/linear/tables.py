@@ -15,7 +15,12 @@ from bestarm.common.tables import (
     lines,
     published_rows,
 )
-from bestarm.core.estimates import Estimate, exact, ratio_of_independent_means
+from bestarm.core.estimates import (
+    Estimate,
+    difference_of_independent_means,
+    exact,
+    ratio_of_independent_means,
+)
 from bestarm.core.information import needed_information
 from bestarm.linear.complexity import pulls_until
 from bestarm.linear.confidence import Width, radius
@@ -132,14 +137,23 @@ def growth(means: pd.DataFrame) -> Iterator[dict]:
 
 
 def comparisons(means: pd.DataFrame) -> Iterator[dict]:
-    """Ratios of mean budgets to XY's and XY-Oracle's, same dimension and reading."""
+    """Mean budgets compared, same dimension and reading.
+
+    Ratios to those of G, XY and XY-Oracle, and what XY-Adaptive saves of those of G and XY.
+    """
     for (instance, x, reading), rows in groups(means, "instance", "x", "reading"):
         by = {row.strategy: row for row in lines(rows)}
-        for base in {"XY", "XY-Oracle"} & set(by):
+        for base in {"G", "XY", "XY-Oracle"} & set(by):
             for strategy in sorted(set(by) - {base}):
                 cell = Cell(instance, strategy, {"delta": DELTA}, reading, {}, "d", x)
                 found = ratio_of_independent_means("budget_ratio", by[strategy], by[base])
                 yield from comparison_rows(cell, base, [found])
+        for static in {"G", "XY"} & set(by) if "XY-Adaptive" in by else ():
+            cell = Cell(instance, static, {"delta": DELTA}, reading, {}, "d", x)
+            saved = difference_of_independent_means(
+                "budget_difference", "pulls", by[static], by["XY-Adaptive"]
+            )
+            yield from comparison_rows(cell, "XY-Adaptive", [saved], by="-")
 
 
 def allocation(sources: Sources) -> pd.DataFrame:
@@ -227,16 +241,20 @@ def two_examples(sources: Sources) -> pd.DataFrame:
 
 
 def counterexamples() -> list[dict]:
-    """Examples in which Lemmas 7 and 5 fail as printed.
+    """Examples in which Lemmas 7 and 5 fail as printed, for four pulls.
 
-    For the arms 1 and -1 the value of XY is 4 d, not 2 d. For the canonical basis of R^3 and the
-    directions e1, e2/10, e3/10 every four pulls that determine all of them, hence (2, 1, 1) at
-    best, leave more than 1 + 3/4 times the optimal design's uncertainty.
+    For the arms 1 and -1 all allocations are one design, and the value of XY is 4 d, not 2 d. For
+    the canonical basis of R^3 and the directions e1, e2/10, e3/10 every four pulls that determine
+    all of them, hence (2, 1, 1) at best, leave more than 1 + 3/4 times the optimal design's
+    uncertainty.
     """
+    n = 4
     opposite = np.array([[1.0], [-1.0]])
     value = optimal_design(opposite, opposite[:1] - opposite[1:]).value
-    rows = cell_rows(Cell("opposite", "XY", {}, "exact"), [exact("design_value", "", value)])
-    basis, directions, n = np.eye(3), np.diag([1.0, 0.1, 0.1]), 4
+    bound = exact("rounding_bound:lemma 7", "", 2.0 * lemma_6(1, n))
+    found = [exact("design_value", "", value), bound]
+    rows = cell_rows(Cell("opposite", "XY", {}, "exact"), found)
+    basis, directions = np.eye(3), np.diag([1.0, 0.1, 0.1])
     value = optimal_design(basis, directions).value
     splits = [counts for counts in np.ndindex(n, n, n) if sum(counts) == n and min(counts) > 0]
     best = min(((directions**2) @ (n / np.array(counts))).max() for counts in splits)
