@@ -20,7 +20,7 @@ def answers(instances: np.ndarray, q: np.ndarray, constrained: int) -> np.ndarra
     """(n,) k* of Eq. (2) for instances (n, K, L), -1 if no arm is feasible."""
     feasible = (instances[:, :, :constrained] >= 0.0).all(axis=2)
     qualities = np.where(feasible, instances @ q, -np.inf)
-    return np.where(feasible.any(axis=1), np.argmax(qualities, axis=1), -1)
+    return np.where(feasible.any(axis=-1), np.argmax(qualities, axis=-1), -1)
 
 
 def least_cost(w: np.ndarray, instance: Instance, rng: np.random.Generator) -> float:
