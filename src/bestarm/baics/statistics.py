@@ -15,6 +15,7 @@ MEANINGS = {
     "gap": "distance that has to be told: of the named kind",
     "mean_share": "mean over runs of the share of pulls spent on the named arm",
     "budget_ratio": "ratio of two mean stopping times",
+    "time_ratio": "ratio of two T*",
     "characteristic_time": "T*, pulls per nat of information; for other rewards of the same scale, "
     "or solved as a program, if so named",
     "bai_characteristic_time": "T* of the same instance without its constraints",
@@ -23,6 +24,8 @@ MEANINGS = {
     "bound_ratio": "mean stopping time over T* kl(delta, 1 - delta)",
     "asymptotic_ratio": "mean stopping time over T* ln(1/delta), which tends to 1 if optimal",
     "marginal_ratio": "extra mean pulls per extra T* ln(1/delta), between two confidence levels",
+    "cost_ratio": "least cost of an instance with another answer, by random search, over that of "
+    "Theorem 3.2: the named extreme over allocations",
     "exponent": "local exponent: minus the slope of ln(value) in ln(x)",
     "quality": "q-weighted mean reward of the named arm",
     "best_arm": "index of the true answer, 0 for none",

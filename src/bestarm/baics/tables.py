@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import linprog
 
+from bestarm.baics.brute_force import cost_ratios
 from bestarm.baics.cells import DELTAS, GUARANTEE_DELTAS, NO_CAP_SETTING, PAPER_SETTING, RULES
 from bestarm.baics.problem import EPSILONS, VARIANTS, Instance, epsilon_family
 from bestarm.baics.statistics import pairs
@@ -23,6 +24,7 @@ from bestarm.common.tables import (
 )
 from bestarm.core.estimates import Estimate, exact, mean, proportion, ratio_of_independent_means
 from bestarm.core.information import needed_information
+from bestarm.core.streams import stream_key, streams_of
 
 RUN_STATISTICS = (
     *("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75"),
@@ -117,7 +119,9 @@ def allocation(instance: str) -> Callable[[Sources], pd.DataFrame]:
 def complexity(sources: Sources) -> pd.DataFrame:
     """T* with and without the constraints along the epsilon family of Section 3.2.
 
-    `exponent` is the local slope between neighbouring epsilons: 2 where T* grows as epsilon^-2.
+    `exponent` is the local slope between neighbouring epsilons: 2 where T* grows as epsilon^-2;
+    `time_ratio` is T* with the constraints over T* without them. For the examples of Section 5 and
+    an instance without a feasible arm also Theorem 3.2 against brute force.
     """
     rows = []
     problems = {"BAICS": "characteristic_time", "BAI": "bai_characteristic_time"}
@@ -133,6 +137,11 @@ def complexity(sources: Sources) -> pd.DataFrame:
                 found = [exact("characteristic_time", "pulls", time)]
                 found += [] if math.isnan(slope) else [exact("exponent", "", slope)]
                 rows += cell_rows(point, found, family=variant, epsilon=epsilon)
+        for epsilon, truth in zip(EPSILONS, truths, strict=True):
+            ratio = truth["characteristic_time"] / truth["bai_characteristic_time"]
+            point = Cell(variant, "BAICS", {}, "exact", x_name="epsilon", x=epsilon)
+            compared = [exact("time_ratio", "", ratio)]
+            rows += comparison_rows(point, "BAI", compared, family=variant, epsilon=epsilon)
     for epsilon in EPSILONS:
         instance = epsilon_family("tradeoff", epsilon)
         first, _, third = np.array(instance.means) @ instance.problem.weights
@@ -140,6 +149,14 @@ def complexity(sources: Sources) -> pd.DataFrame:
         point = Cell("tradeoff", "truth", {}, "exact", x_name="epsilon", x=epsilon)
         found = [exact(f"gap:{k}", "reward", gap) for k, gap in gaps.items()]
         rows += cell_rows(point, found, family="tradeoff", epsilon=epsilon)
+    for name in ("example1", "example2", "no-feasible-arm"):
+        known = sources.instances[name]
+        rng = streams_of(stream_key(0, "baics", "complexity", name, ""), 0).coins
+        optimal = np.array(known["truth"]["allocation"])
+        ratios = cost_ratios(Instance(**known["instance"]), optimal, rng)
+        found = [exact("cost_ratio:least", "", float(ratios.min()))]
+        found += [exact("cost_ratio:largest", "", float(ratios.max()))]
+        rows += cell_rows(Cell(name, "truth", {}, "exact"), found)
     return assemble(rows)
 
 

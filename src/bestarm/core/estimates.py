@@ -319,6 +319,26 @@ def ratio_of_independent_means(statistic: str, above: Any, below: Any) -> Estima
     return Estimate(statistic, "", value, value / factor, value * factor, n, status)
 
 
+def difference_of_independent_means(statistic: str, unit: str, first: Any, second: Any) -> Estimate:
+    """The first of two independent means less the second, with a normal interval.
+
+    Args:
+        statistic: its name.
+        unit: of both.
+        first, second: rows of a table or estimates.
+
+    Example:
+        >>> first, second = exact("a", "pulls", 6.0), exact("b", "pulls", 2.0)
+        >>> difference_of_independent_means("difference", "pulls", first, second).value
+        4.0
+    """
+    value = first.value - second.value
+    half = math.hypot(*(row.high - row.value for row in (first, second)))
+    status = "restricted" if "restricted" in (first.status, second.status) else ""
+    n = min(first.n, second.n)
+    return Estimate(statistic, unit, value, value - half, value + half, n, status)
+
+
 def correctness(correct: np.ndarray, level: float = LEVEL) -> list[Estimate]:
     """Shares of right and wrong answers; a capped run counts with its answer at the cap.
 

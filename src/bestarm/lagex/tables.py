@@ -43,7 +43,8 @@ SHARE_STATISTICS = (
 MEDIAN = "policy_violations:median"
 VIOLATION_QUANTILES = ("policy_violations:quartile_25", MEDIAN, "policy_violations:quartile_75")
 #: Whose medians are compared by their ratio (Observation 2, Appendix H).
-COMPARED = (("LATS", "Uniform"), ("LAGEX", "Uniform"), ("LAGEX", "LATS"), ("LAGEX", "CTnS"))
+COMPARED = (("LATS", "Uniform"), ("LAGEX", "Uniform"), ("LAGEX", "LATS"))
+COMPARED += (("LAGEX", "CTnS"), ("LAGEX", "CGE"))
 
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:

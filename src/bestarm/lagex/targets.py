@@ -9,6 +9,7 @@ from bestarm.lagex import kept, shapes, tables
 from bestarm.lagex.cells import SETUP_1
 from bestarm.lagex.certified import tables as certified
 from bestarm.lagex.statistics import summarise
+from bestarm.lagex.theorems import theorems
 
 
 def programs(sources: Sources) -> pd.DataFrame:
@@ -71,6 +72,7 @@ TARGETS = (
         tables.shares,
         ("hard", "easy", "setup-2-hard", "setup-2-easy", "imdb"),
     ),
+    Target("theorems", "Both sides of Theorems 1, 2 and 4 and of Proposition 1", theorems),
     Target("example", "The example of docs/usage.md", tables.example, ("example",)),
     Target("readings", "Every reading", tables.readings, ("hard", "easy", "imdb", "readings")),
     Target(

@@ -15,8 +15,14 @@ from bestarm.common.tables import (
     lines,
     published_rows,
 )
-from bestarm.core.estimates import Estimate, exact, ratio_of_independent_means
+from bestarm.core.estimates import (
+    Estimate,
+    difference_of_independent_means,
+    exact,
+    ratio_of_independent_means,
+)
 from bestarm.core.information import needed_information
+from bestarm.linear import lemmas
 from bestarm.linear.complexity import pulls_until
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.designs import optimal_design
@@ -64,8 +70,8 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
         exact("design_value:XY", "", known["xy_value"]),
         exact("budget_bound:N*", "pulls", oracle),
         exact("rounding_bound:lemma 5", "", lemma_5(d, oracle)),
-        exact("rounding_bound:lemma 6", "", lemma_6(d, oracle)),
-        exact("rounding_bound:lemma 7", "", 2.0 * lemma_6(d, oracle)),
+        exact("rounding_bound:lemma 6", "", lemmas.lemma_6(d, oracle)),
+        exact("rounding_bound:lemma 7", "", 2.0 * lemmas.lemma_6(d, oracle)),
         exact("budget_bound:theorem 1", "pulls", pulls_until(16.0 * d / least**2, printed)),
         exact("budget_bound:theorem 2", "pulls", pulls_until(32.0 * d / least**2, printed)),
     ]
@@ -80,11 +86,6 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
 def lemma_5(d: int, n: float) -> float:
     """Eq. (24): bound on the factor by which rounding to n pulls raises a design's value."""
     return 1.0 + d * (d + 1) / n
-
-
-def lemma_6(d: int, n: float) -> float:
-    """Bound on max_x ||x||^2 of the rounded G-optimal design; Lemma 7 doubles it for XY."""
-    return d * (1.0 + (d + d**2 + 2.0) / (2.0 * n))
 
 
 def theorem_3(oracle: float, hardness: float, width: Width, least: float) -> float:
@@ -132,14 +133,23 @@ def growth(means: pd.DataFrame) -> Iterator[dict]:
 
 
 def comparisons(means: pd.DataFrame) -> Iterator[dict]:
-    """Ratios of mean budgets to XY's and XY-Oracle's, same dimension and reading."""
+    """Mean budgets compared, same dimension and reading.
+
+    Ratios to those of G, XY and XY-Oracle, and what XY-Adaptive saves of those of G and XY.
+    """
     for (instance, x, reading), rows in groups(means, "instance", "x", "reading"):
         by = {row.strategy: row for row in lines(rows)}
-        for base in {"XY", "XY-Oracle"} & set(by):
+        for base in {"G", "XY", "XY-Oracle"} & set(by):
             for strategy in sorted(set(by) - {base}):
                 cell = Cell(instance, strategy, {"delta": DELTA}, reading, {}, "d", x)
                 found = ratio_of_independent_means("budget_ratio", by[strategy], by[base])
                 yield from comparison_rows(cell, base, [found])
+        for static in {"G", "XY"} & set(by) if "XY-Adaptive" in by else ():
+            cell = Cell(instance, static, {"delta": DELTA}, reading, {}, "d", x)
+            saved = difference_of_independent_means(
+                "budget_difference", "pulls", by[static], by["XY-Adaptive"]
+            )
+            yield from comparison_rows(cell, "XY-Adaptive", [saved], by="-")
 
 
 def allocation(sources: Sources) -> pd.DataFrame:
@@ -206,7 +216,10 @@ EPSILONS = tuple(10.0 ** (-k / 4) for k in range(9))
 
 
 def two_examples(sources: Sources) -> pd.DataFrame:
-    """Values of the G- and XY-optimal designs on Appendix A's examples, and its closed forms."""
+    """Values of the G- and XY-optimal designs on Appendix A's examples, and its closed forms.
+
+    Also the lemmas: counterexamples, and those that are tried on other instances.
+    """
     rows = []
     for epsilon in EPSILONS:
         examples = {
@@ -223,20 +236,24 @@ def two_examples(sources: Sources) -> pd.DataFrame:
                     cell,
                     [exact("design_value", "", value), exact("closed_form", "", form)],
                 )
-    return assemble(rows, counterexamples())
+    return assemble(rows, counterexamples(), list(lemma_rows(sources)))
 
 
 def counterexamples() -> list[dict]:
-    """Examples in which Lemmas 7 and 5 fail as printed.
+    """Examples in which Lemmas 7 and 5 fail as printed, for four pulls.
 
-    For the arms 1 and -1 the value of XY is 4 d, not 2 d. For the canonical basis of R^3 and the
-    directions e1, e2/10, e3/10 every four pulls that determine all of them, hence (2, 1, 1) at
-    best, leave more than 1 + 3/4 times the optimal design's uncertainty.
+    For the arms 1 and -1 all allocations are one design, and the value of XY is 4 d, not 2 d. For
+    the canonical basis of R^3 and the directions e1, e2/10, e3/10 every four pulls that determine
+    all of them, hence (2, 1, 1) at best, leave more than 1 + 3/4 times the optimal design's
+    uncertainty.
     """
+    n = 4
     opposite = np.array([[1.0], [-1.0]])
     value = optimal_design(opposite, opposite[:1] - opposite[1:]).value
-    rows = cell_rows(Cell("opposite", "XY", {}, "exact"), [exact("design_value", "", value)])
-    basis, directions, n = np.eye(3), np.diag([1.0, 0.1, 0.1]), 4
+    bound = exact("rounding_bound:lemma 7", "", 2.0 * lemmas.lemma_6(1, n))
+    found = [exact("design_value", "", value), bound]
+    rows = cell_rows(Cell("opposite", "XY", {}, "exact"), found)
+    basis, directions = np.eye(3), np.diag([1.0, 0.1, 0.1])
     value = optimal_design(basis, directions).value
     splits = [counts for counts in np.ndindex(n, n, n) if sum(counts) == n and min(counts) > 0]
     best = min(((directions**2) @ (n / np.array(counts))).max() for counts in splits)
@@ -248,6 +265,15 @@ def counterexamples() -> list[dict]:
             exact("rounding_bound:lemma 5", "", (1.0 + 3.0 / n) * value),
         ],
     )
+
+
+def lemma_rows(sources: Sources) -> Iterator[dict]:
+    """Propositions 1 and 2, Lemmas 1, 3, 4, 6 and 8, and H_LB of bandits, where they are tried."""
+    name = "three-arms"
+    problem = Instance(**sources.instances[name]["instance"]).problem
+    cell = Cell(name, "printed widths", {"delta": DELTA}, "as-written")
+    yield from cell_rows(cell, lemmas.tried(name, problem, DELTA))
+    yield from cell_rows(Cell("random", "truth", {}, "exact"), lemmas.computed())
 
 
 #: Figure 1 is drawn for the instance `three-arms` after this many pulls in equal shares.

@@ -18,7 +18,7 @@ TARGETS = (
     ),
     Target("fig4", "Budget against the dimension", tables.dimensions, ("honest", "closest")),
     Target("fig5", "Pulls of every arm at d = 5", tables.allocation, ("honest", "closest")),
-    Target("appendix-a", "G against XY on two examples", tables.two_examples),
+    Target("appendix-a", "G against XY on two examples, and the lemmas", tables.two_examples),
     Target("readings", "Every reading at d = 5", tables.readings, READINGS),
     Target("random-arms", "Budget against the number of arms", tables.random_arms, ("random",)),
 )
