@@ -142,7 +142,7 @@ def claims(
     from bestarm.pipeline.claims import Tables, read_published
     from bestarm.pipeline.verdicts import judge_paper, write_ledger
 
-    parts = {margins: [] for margins in scoreboard.MARGINS}
+    parts, before = {margins: [] for margins in scoreboard.MARGINS}, []
     for ledger in ledgers:
         paper = ledger.stem
         if paper not in registry.PAPERS:
@@ -153,11 +153,13 @@ def claims(
             {name: read_table(figures / paper / f"{name}.csv") for name in names},
             read_published(ledger.parent.parent / "published" / f"{paper}.csv"),
         )
-        for margins, found in judge_paper(ledger, tables, parts).items():
+        by_margin, without_added = judge_paper(ledger, tables, parts)
+        for margins, found in by_margin.items():
             parts[margins].append(found)
+        before.append(without_added)
     judged = {margins: pd.concat(found) for margins, found in parts.items()}
     scoreboard.write(scoreboard.headline(judged), headline)
-    scoreboard.write(scoreboard.results(judged[1.0]), results)
+    scoreboard.write(scoreboard.results(judged[1.0], pd.concat(before)), results)
     scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)
     write_ledger(judged[1.0], out)
 

@@ -86,7 +86,9 @@ def headline_text(root: Path, verdicts: pd.DataFrame) -> str:
                 "stands in the first row that holds for all its published numbers. “Replicates” "
                 "means that equivalence within 20% (shares: 0.05) is shown, not that the reading "
                 "is what was run; which reading it is differs from result to result "
-                "([figures/results.csv](figures/results.csv))."
+                "([figures/results.csv](figures/results.csv)). The last column leaves out readings "
+                "that were [added after the outcomes were seen](docs/analysis-plan.md#readings-"
+                "added-after-the-outcomes-were-seen)."
             ),
             kind_table(totals),
             wrapped(_note(verdicts)),
@@ -118,7 +120,8 @@ def result_table(results: pd.DataFrame) -> str:
         here = results[results.standing == standing]
         cells = {SHORT[paper]: _count(here[here.paper == paper]) for paper in papers}
         all_here = {"all": _count(here), "their numbers": int(here.numbers.sum())}
-        rows.append({"published results": standing, **cells, **all_here})
+        before = {"all, without added readings": int((results.without_added == standing).sum())}
+        rows.append({"published results": standing, **cells, **all_here, **before})
     return markdown(pd.DataFrame(rows))
 
 
