@@ -155,7 +155,13 @@ def totals(**counts) -> pd.DataFrame:
 def results_of(**counts) -> pd.DataFrame:
     """Results of two numbers each, so many in each standing."""
     rows = [
-        {"paper": "lagex", "standing": standing, "numbers": 2, "known_to": 0.1 * (k + 1)}
+        {
+            "paper": "lagex",
+            "standing": standing,
+            "without_added": standing,
+            "numbers": 2,
+            "known_to": 0.1 * (k + 1),
+        }
         for standing, count in counts.items()
         for k in range(count)
     ]
@@ -173,7 +179,7 @@ def test_the_headline_counts_all_results_in_its_order():
     table = result_table(results_of(**counts)).splitlines()
     assert [line.split("|")[1].strip() for line in table[2:]] == list(STANDINGS)
     assert "2 (± 10 to 20%)" in table[4]
-    assert table[-1].endswith("| 7 | 7 | 14 |")
+    assert table[-1].endswith("| 7 | 7 | 14 | 7 |")
 
 
 def test_claims_of_each_kind_are_counted_by_verdict():

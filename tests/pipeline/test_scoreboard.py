@@ -122,6 +122,14 @@ def test_a_result_stands_where_all_its_numbers_do(outcomes, fields, standing, un
         assert found.known_to == pytest.approx(0.1 * len(outcomes))
 
 
+def test_a_result_may_stand_on_an_added_reading_alone():
+    now = numbers_of_a_result([{"text": NO, "added": OPEN}])
+    (found,) = results(now, now[now.reading == "text"]).itertuples()
+    assert (found.standing, found.under, found.without_added) == (COARSE, "added", DIFFERS_ALL)
+    (alone,) = results(now).itertuples()
+    assert alone.without_added == alone.standing
+
+
 def test_each_number_counts_once(ledger):
     """A budget with its pulls is one result, and a median that is tested twice one number."""
     found = results(ledger).set_index(["paper", "result"])
@@ -132,26 +140,28 @@ def test_each_number_counts_once(ledger):
 
 
 def judge_at(root):
-    """The ledgers of all papers, by their factor on margins."""
-    parts = {margins: [] for margins in MARGINS}
+    """The ledgers of all papers by their factor on margins, and without added readings."""
+    parts, before = {margins: [] for margins in MARGINS}, []
     for paper in registry.PAPERS:
         names = list(registry.PAPERS[paper].targets)
         tables = {n: read_table(root / f"figures/{paper}/{n}.csv") for n in names}
         known = Tables(tables, read_published(root / f"data/published/{paper}.csv"))
         ledger = root / f"data/claims/{paper}.yaml"
-        for margins, found in verdicts.judge_paper(ledger, known, parts).items():
+        by_margin, without_added = verdicts.judge_paper(ledger, known, parts)
+        for margins, found in by_margin.items():
             parts[margins].append(found)
-    return {margins: pd.concat(found) for margins, found in parts.items()}
+        before.append(without_added)
+    return {margins: pd.concat(found) for margins, found in parts.items()}, pd.concat(before)
 
 
 def test_what_is_committed_is_what_the_committed_tables_say(root, tmp_path):
     """figures/claims.csv and the tables made of it are computed, never typed."""
-    found = judge_at(root)
+    found, before = judge_at(root)
     verdicts.write_ledger(found[1.0], tmp_path / "claims.csv")
     from bestarm.pipeline import scoreboard
 
     scoreboard.write(headline(found), tmp_path / "headline.csv")
-    scoreboard.write(results(found[1.0]), tmp_path / "results.csv")
+    scoreboard.write(results(found[1.0], before), tmp_path / "results.csv")
     scoreboard.write(scorecard(found[1.0]), tmp_path / "scorecard.csv")
     for name in ("claims", "headline", "results", "scorecard"):
         kept = (root / f"figures/{name}.csv").read_bytes()
