@@ -64,6 +64,17 @@ def under(readings: tuple[str, ...], instance: str, setting: dict) -> Iterator[C
                 yield Cell(instance, strategy, setting, reading)
 
 
+def added() -> Iterator[Cell]:
+    """The added readings, of all strategies where runs are short, else of LAGEX alone."""
+    for instance, setting in ENVIRONMENTS.items():
+        for cell in (
+            *under(CROSSED, instance, setting),
+            *under(SHOWN, normalised(instance).name, setting),
+        ):
+            if cell.strategy == "LAGEX" or instance == setup1(EASIER).name:
+                yield cell
+
+
 def sensitivity() -> Iterator[Cell]:
     """LAGEX as written with one thing changed at a time, in each environment."""
     for instance, setting in ENVIRONMENTS.items():
@@ -126,17 +137,7 @@ EXPERIMENTS = (
             *under(TRIED, "imdb", OTHERS),
         ),
     ),
-    Experiment(
-        "readings-added",
-        tuple(
-            cell
-            for instance, setting in ENVIRONMENTS.items()
-            for cell in (
-                *under(CROSSED, instance, setting),
-                *under(SHOWN, normalised(instance).name, setting),
-            )
-        ),
-    ),
+    Experiment("readings-added", tuple(added())),
     Experiment("setup-2-hard-delta", tuple(shown("setup 2 hard", OTHER_DELTA))),
     Experiment("setup-2-easy-delta", tuple(shown("setup 2 easy", OTHER_DELTA))),
     Experiment("sensitivity", tuple(sensitivity())),

@@ -99,13 +99,14 @@ def headline_text(root: Path, verdicts: pd.DataFrame) -> str:
 def headline_sentence(results: pd.DataFrame) -> str:
     """The results in a sentence."""
     counts = results.standing.value_counts().reindex(STANDINGS, fill_value=0)
-    from_text = counts[FROM_TEXT]
+    from_text, inside = counts[FROM_TEXT], counts[FROM_PROGRAM]
     return (
         f"Of {len(results) - counts[NOT_TESTABLE]} published results that can be tested, "
         f"{from_text or 'none'} replicate{'' if from_text > 1 else 's'} from the paper's text "
         f"alone, {counts[FROM_READING]} from a named reading of it, {counts[COARSE]} are "
-        f"compatible with a reading without being confirmed, and {counts[FROM_PROGRAM]} lie "
-        f"inside the interval of the authors' released program. {counts[NOT_FIXED]} more rest on "
+        f"compatible with a reading without being confirmed, and {inside} "
+        f"lie{'s' if inside == 1 else ''} inside the interval of the authors' released program. "
+        f"{counts[NOT_FIXED]} more rest on "
         "experiments that the text does not fix, and no one reading gives all their numbers; for "
         "some of them the released program has too few runs to say. "
         f"{counts[DIFFERS_ALL]} differ from every reading that we tried."

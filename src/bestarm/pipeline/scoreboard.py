@@ -143,10 +143,14 @@ def _standing(lines: pd.DataFrame) -> dict[str, object]:
 
 
 def _preferred(readings: pd.Index, first: str, lines: pd.DataFrame) -> str:
-    """The paper's own reading if it is among some, else the one whose numbers are nearest."""
+    """The paper's own reading if it is among some, else the one whose numbers are nearest.
+
+    Those whose runs were capped come last: how near they are is not known.
+    """
     if first in readings:
         return first
     apart = np.abs(np.log(lines.ratio.to_numpy(float)))
+    apart[lines.known_to.isna()] = np.inf
     farthest = pd.Series(apart, lines.reading).fillna(np.inf).groupby(level=0).max()
     return str(min(readings, key=lambda reading: farthest[reading]))
 
