@@ -349,7 +349,7 @@ class StaticSequence:
 
     def _fill(self, arms: np.ndarray) -> None:
         """Fill an array with the arms that are pulled next, and count them."""
-        extend(self._fit, self._directions, self._rule, arms)
+        extend(self._fit, self._directions, self._rule, arms)  # pyright: ignore[reportArgumentType]
 
     def _read(self) -> None:
         """Take over what another process has computed, unless the file is missing or damaged."""
