@@ -26,6 +26,7 @@ GOOD = {"name": "x", "means": [1.0, 3.0, 2.0], "top": 1, "sigma_p": 1.0, "delay"
 
 def test_the_papers_means():
     np.testing.assert_allclose(bounded(10).means[:2], [5.0, 5.0 - 0.1**0.6])
+    np.testing.assert_allclose(bounded(10, first=1).means[::9], [5.0 - 0.1**0.6, 4.0])
     assert free(10).means == [20.0, 19.0, 18.0, 17.0, 16.0, 15.0, 14.0, 13.0, 12.0, 11.0]
     assert [free(n).top for n in (10, 20, 50, 100)] == [2, 4, 10, 20]
 

@@ -8,17 +8,21 @@ import pytest
 
 from bestarm.core.inputs import InputError, parse
 from bestarm.lagex import reference
+from bestarm.lagex.bounds import rows_of
 from bestarm.lagex.problem import (
     SWEEP,
     Constraint,
     Instance,
+    base,
     imdb,
     instances,
+    normalised,
     perturbed,
     setup1,
     setup2,
     triangle,
     truth,
+    with_cost_sigma,
 )
 from bestarm.lagex.tables import bounds
 from bestarm.pipeline.claims import read_published
@@ -235,3 +239,23 @@ def test_bernoulli_observations_have_sigma_1_2_and_no_lower_bound():
     assert shown["characteristic_time:Gaussian"] == full["characteristic_time"]
     assert not any("bound" in name or "corollary" in name for name in shown)
     assert Instance(**rates.model_dump()).model_dump() == rates.model_dump()
+
+
+@pytest.mark.parametrize("name", ["setup 1 m3=0.5", "imdb"])
+def test_variants_of_an_environment_change_what_they_say(name):
+    """Rows of length 1 leave policies and bounds as they are; constraints are harder to learn."""
+    plain, scaled = base(name), normalised(name)
+    rows = rows_of(scaled.model)
+    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
+    lengths = np.linalg.norm(rows_of(plain.model), axis=1)
+    np.testing.assert_allclose(rows * lengths[:, None], rows_of(plain.model))
+    one, other = truth(plain), truth(scaled)
+    np.testing.assert_allclose(one.policy, other.policy, atol=1e-9)
+    assert one.characteristic_time == pytest.approx(other.characteristic_time)
+    assert one.learning_time is not None
+    assert other.learning_time is not None
+    more = other.learning_time / one.learning_time
+    assert lengths.min() ** 2 - 1e-6 <= more <= lengths.max() ** 2 + 1e-6
+    noisy = with_cost_sigma(name, 2.0)
+    assert truth(noisy).learning_time == pytest.approx(4.0 * one.learning_time)
+    assert noisy.model.cost_sigma == 2.0

@@ -47,7 +47,10 @@ def rules_for(strategy, reading, model, **setting):
 
 #: Every strategy and every reading, each reading with a game or uniform pulls and with a solver.
 SHORT = {
-    "LAGEX": ("as-written", "printed-r", "optimistic-policy", "inside", "full-adagrad"),
+    "LAGEX": (
+        *("as-written", "printed-r", "optimistic-policy", "inside", "full-adagrad"),
+        *("fast-adagrad", "printed-r+released-stop"),
+    ),
     "LATS": ("as-written", "averages", "optimistic-policy", "released-stop"),
     "CTnS": ("as-written", "printed-r"),
     "CGE": ("as-written", "averages"),
@@ -95,7 +98,15 @@ CHANGES = {
     "inside": {"region": OPTIMISTIC},
     "full-adagrad": {"full_matrix": True},
     "released-stop": {"released": True, "r": 0.0, "added": 0.0},
-}
+    "averages+printed-r": {"ridge": False, "added": -0.01},
+    "averages+released-stop": {"ridge": False, "released": True, "r": 0.0, "added": 0.0},
+    "printed-r+released-stop": {"released": True, "added": -0.01},
+    "optimistic-policy+released-stop": {
+        "optimistic_policy": True, "released": True, "r": 0.0, "added": 0.0
+    },
+    "slow-adagrad": {"rate": 0.1 * math.sqrt(0.5)},
+    "fast-adagrad": {"rate": 10.0 * math.sqrt(0.5)},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("reading", READINGS["LAGEX"])

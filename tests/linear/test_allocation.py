@@ -10,9 +10,11 @@ from bestarm.linear import allocation, reference
 from bestarm.linear.allocation import (
     ARGMIN_MAX,
     BLOCK,
+    ROUNDED,
     TIE,
     TWO_STEP,
     Directions,
+    RoundedSequence,
     StaticSequence,
     all_arms,
     all_pairs,
@@ -30,6 +32,7 @@ from bestarm.linear.allocation import (
     spanning_arms,
     worst,
 )
+from bestarm.linear.designs import round_design
 from bestarm.linear.least_squares import REFACTOR, make_fit, refit
 from bestarm.linear.problem import paper_instance
 from bestarm.linear.strategies import sequence_of
@@ -313,6 +316,31 @@ def test_ties_go_to_the_arm_pulled_least(rule):
 def test_two_step_rule_gives_the_published_split(kind, n, split):
     sequence = sequence_of(kind, paper_instance(5).problem, TWO_STEP).prefix(n)[:n]
     assert tuple(np.bincount(sequence)) == split
+
+
+def test_rounded_pulls_are_those_of_the_rounding_of_appendix_c():
+    """From a start at the rounding to the least n, each later one in turn; in two parts."""
+    arms = drawn(5, 3, 6).arms
+    design = np.array([0.31, 0.0, 0.17, 0.29, 0.23, 0.0]) ** 0.9  # without ties
+    first = np.flatnonzero(design)
+    sequence = RoundedSequence(make_fit(arms, 0.0), design, first)
+    short = sequence.prefix(100).copy()
+    long = sequence.prefix(2 * BLOCK)
+    np.testing.assert_array_equal(long[: short.size], short)
+    for n in range(first.size, 1000):
+        counts = np.bincount(long[:n], minlength=6)
+        np.testing.assert_array_equal(counts, round_design(design, n))
+
+
+def test_rounded_sequences_begin_as_the_others_do():
+    """And then follow the optimal design of the paper's instance: x6 is almost x1."""
+    problem = paper_instance(5).problem
+    for kind, first in (("G", 6), ("XY", 6), ("XY-Oracle", 5)):
+        sequence = sequence_of(kind, problem, ROUNDED)
+        assert sequence.n_initial == first
+        assert sequence.prefix(first)[:first].tolist() == list(range(first))
+    counts = np.bincount(sequence_of("G", problem, ROUNDED).prefix(140_075)[:140_075])
+    np.testing.assert_allclose([counts[0] + counts[5], *counts[1:5]], 28015, atol=2)
 
 
 @pytest.mark.parametrize("rule", CHOICES, ids=["two-step", "argmin-max"])

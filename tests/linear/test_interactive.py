@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bestarm.common.paper import Cell
+from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
 from bestarm.linear.interactive import RAGE, XY, FullyAdaptive, G, LinGapE, XYAdaptive, XYOracle
 from bestarm.linear.phased import run_phased
@@ -26,10 +27,16 @@ OBJECTS = {
 }
 #: A reading for each part of any, by how a run draws rewards: one by one, or a phase's as a sum.
 SHOWN = {strategy: components(readings) for strategy, readings in READINGS.items()}
-PULL_BY_PULL = {s: SHOWN[s] for s in ("G", "XY", "Fully-Adaptive", "LinGapE")} | {
-    "XY-Oracle": [name for name in SHOWN["XY-Oracle"] if not READINGS["XY-Oracle"][name].true_gaps]
+BY_ESTIMATES = {
+    strategy: [name for name in names if not READINGS[strategy][name].true_gaps]
+    for strategy, names in SHOWN.items()
 }
-IN_PHASES = {s: SHOWN[s] for s in ("XY-Adaptive", "RAGE")}
+PULL_BY_PULL = {s: BY_ESTIMATES[s] for s in ("G", "XY", "XY-Oracle", "Fully-Adaptive", "LinGapE")}
+#: Without those whose phases have thousands of pulls, which take long one by one.
+IN_PHASES = {
+    s: [name for name in BY_ESTIMATES[s] if READINGS[s][name].every < 1000]
+    for s in ("XY-Adaptive", "RAGE")
+}
 EASY = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]])
 THETA = np.array([4.0, 0.5])
 every = pytest.mark.parametrize("strategy", OBJECTS)
@@ -136,6 +143,13 @@ def test_same_phases_as_the_compiled_run(strategy, reading):
         assert asked.ends == phases.ends
         several += len(sums.phases) > 1
     assert several > 0
+
+
+@pytest.mark.parametrize("strategy", ["G", "XY", "XY-Adaptive", "Fully-Adaptive"])
+def test_only_the_oracle_may_know_the_gaps(strategy):
+    name = next(name for name in READINGS[strategy] if name.endswith("+true-gaps"))
+    with pytest.raises(InputError, match="reading: true gaps are known in simulations only"):
+        made(strategy, reading=name)
 
 
 @every

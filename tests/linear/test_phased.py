@@ -40,8 +40,9 @@ def xy_adaptive(arms, *, phase_test=EQ_18, rebuild=True, width="constant"):
 
 @pytest.mark.parametrize("phase_test", [EQ_18, FIGURE_3], ids=["eq18", "fig3"])
 @pytest.mark.parametrize("rule", [TWO_STEP, ARGMIN_MAX], ids=["two-step", "argmin-max"])
+@pytest.mark.parametrize("every", [1, 30])
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_a_phase_ends_as_soon_as_its_uncertainty_is_low_enough(size, rule, phase_test):
+def test_a_phase_ends_as_soon_as_its_uncertainty_is_low_enough(size, every, rule, phase_test):
     arms = drawn(1, *size).arms
     first = spanning_arms(arms)
     for left in (size[1], 2):
@@ -51,9 +52,11 @@ def test_a_phase_ends_as_soon_as_its_uncertainty_is_low_enough(size, rule, phase
             fit.counts[first] = 1.0
             directions = among(all_pairs(size[1]), active)
             sequence = np.empty(10_000, np.uint16)
-            n, reached, complete = fill_phase(fit, directions, rule, phase_test, wanted, sequence)
+            n, reached, complete = fill_phase(
+                fit, directions, rule, phase_test, wanted, every, sequence
+            )
             counts, literal = reference.fill_phase(
-                arms, first, active, rule, phase_test == FIGURE_3, wanted
+                arms, first, active, rule, phase_test == FIGURE_3, wanted, every
             )
             assert complete
             np.testing.assert_array_equal(fit.counts, counts)
@@ -67,7 +70,7 @@ def test_a_phase_stops_at_the_pulls_allowed():
     fit = make_fit(arms, 0.0)
     fit.counts[spanning_arms(arms)] = 1.0
     sequence = np.empty(1998, np.uint16)
-    n, reached, complete = fill_phase(fit, all_pairs(4), TWO_STEP, EQ_18, 1e-6, sequence)
+    n, reached, complete = fill_phase(fit, all_pairs(4), TWO_STEP, EQ_18, 1e-6, 1, sequence)
     assert not complete
     assert n == 1998
     assert fit.counts.sum() == 2000

@@ -92,9 +92,9 @@ def test_readings_are_every_combination_the_issue_names():
 
 def test_a_reading_is_what_its_name_says():
     one = grid("XY-Adaptive")["2sqrt2*logK+argmin-max+fig3+kept-out"]
-    assert one == (2.0 * math.sqrt(2.0), "logK", ARGMIN_MAX, FIGURE_3, False, True, False)
+    assert one == (2.0 * math.sqrt(2.0), "logK", ARGMIN_MAX, FIGURE_3, False, False, False, 1)
     other = grid("XY-Adaptive")["1*log1+two-step+eq18+rebuilt"]
-    assert other == (1.0, "log1", TWO_STEP, EQ_18, True, True, False)
+    assert other == (1.0, "log1", TWO_STEP, EQ_18, True, False, False, 1)
     assert not grid("XY-Oracle")["1*log1+two-step+empirical"].true_gaps
     assert grid("XY-Oracle")["1*log1+two-step+true-gaps"].true_gaps
 

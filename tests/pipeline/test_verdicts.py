@@ -748,3 +748,23 @@ def test_rows_and_published_numbers_must_be_unique_and_there():
         judged(claim(**ONE), found, published_table(another=1))
     with pytest.raises(InputError, match="claims name target t, which has no table"):
         judged(claim("at_least", than=0.0, **ONE), {"u": found})
+
+
+def test_added_readings_are_marked_and_can_be_left_out():
+    """In place, so that an added reading may be the first; Holm's method counts only what is in."""
+    added = {"added": ["late", {"name": "later", "reading": "other"}]}
+    ledger = Ledger(claims=[claim(readings=[added, "as-written"])])
+    (one,) = ledger.claims
+    names = [(reading.name, reading.added) for reading in ledger.readings_of(one)]
+    assert names == [("late", True), ("later", True), ("as-written", False)]
+    assert ledger.readings_of(one)[1].reading == "other"
+    assert [reading.name for reading in ledger.readings_of(one, added=False)] == ["as-written"]
+    near, far = [normal_mean(100.0, 1.0)], [normal_mean(200.0, 1.0)]
+    tables = Tables(
+        {"t": table_of(late=near, other=far, as_written=far)}, published_table(**{TIME: 100.0})
+    )
+    found, known = verdicts.judge(ledger, tables)
+    assert verdicts.lines_of("p", found, known).added.tolist() == [True, True, False]
+    assert found[0].under == "late"
+    before, _ = verdicts.judge(ledger, tables, added=False)
+    assert (before[0].verdict, before[0].under) == (ALL_DIFFER, "as-written")

@@ -119,6 +119,7 @@ rule claims:
 
 
 rule control:
+    """Judge every claim of the positive control on its tables."""
     input:
         tables=lambda w: [
             f"{w.figures}/{paper}/{target.name}.csv"

@@ -88,6 +88,14 @@ EXPERIMENTS = (
         ),
     ),
     Experiment(
+        "means",
+        tuple(
+            cell
+            for family in ("bounded from 1", "bounded")
+            for cell in points((f"{family} n={n}" for n in SIZES), "n", SIZES, FIGURE_1)
+        ),
+    ),
+    Experiment(
         "delays",
         tuple(points((f"delays D={d}" for d in DELAYS), "D", DELAYS, FIGURE_1)),
     ),

@@ -216,14 +216,18 @@ RANDOM_WAIT = Spread(low=1, high=19)
 SIGMAS_P = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 
-def bounded(n: int) -> Instance:
-    """Means in [4, 5]: mu_i = 5 - (i / n)^0.6, i = 0, ..., n - 1."""
+def bounded(n: int, first: int = 0) -> Instance:
+    """Means in [4, 5]: mu_i = 5 - (i / n)^0.6.
+
+    i = 0, ..., n - 1 in the published program; i = 1, ..., n, which is `first` = 1, in the text.
+    """
+    family = "bounded from 1" if first else "bounded"
     return Instance(
-        name=f"bounded n={n}",
-        family="bounded",
+        name=f"{family} n={n}",
+        family=family,
         parameters={"n_arms": n},
         source="Section 5.1, Figure 1a",
-        means=[5.0 - (i / n) ** 0.6 for i in range(n)],
+        means=[5.0 - ((first + i) / n) ** 0.6 for i in range(n)],
         top=n // 5,
         sigma=[0.03],
         sigma_p=0.03,
@@ -327,6 +331,7 @@ def instances() -> dict[str, Instance]:
     stored = [load(Instance, Path(p)) for p in sorted(folder.glob("*.yaml"))]
     made = [
         *map(bounded, SIZES),
+        *(bounded(n, first=1) for n in SIZES),
         *map(free, SIZES),
         *map(delays, DELAYS),
         *(model(feedback, 100) for feedback in MODELS),

@@ -40,6 +40,11 @@ def figure_1(sources: Sources) -> pd.DataFrame:
     )
 
 
+def means(sources: Sources) -> pd.DataFrame:
+    """Figure 1a with the means of the text and with those of the published program."""
+    return assemble(*_by_panel(sources), published_rows(sources.published, "fig1"))
+
+
 def mixture(sources: Sources) -> pd.DataFrame:
     """Figure 1 under the mixture, and its times, errors and missed intervals everywhere else."""
     known = sources.summary

@@ -16,7 +16,7 @@ from bestarm.lagex.allocation import ACCURACY, costs_of, passes_glr
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
 from bestarm.lagex.dual import Program, solve
 from bestarm.lagex.full_adagrad import full_step
-from bestarm.lagex.game import RATE, optimistic_gains
+from bestarm.lagex.game import optimistic_gains
 from bestarm.lagex.projection import TOLERANCE as PROJECTION_TOLERANCE
 from bestarm.lagex.projection import project_into
 from bestarm.lagex.state import (
@@ -281,12 +281,12 @@ def play_game(rules: Rules, s: State) -> None:
         for a in range(k):
             for b in range(k):
                 game.outer[a, b] += game.gains[a] * game.gains[b]
-        s.counts[INEXACT] += not full_step(game.outer, game.gains, RATE, s.omega)
+        s.counts[INEXACT] += not full_step(game.outer, game.gains, rules.rate, s.omega)
     else:
         for a in range(k):
             game.squares[a] += game.gains[a] * game.gains[a]
             game.scratch[a] = math.sqrt(game.squares[a])
-            game.raw[a] = s.omega[a] + RATE * game.gains[a] / game.scratch[a]
+            game.raw[a] = s.omega[a] + rules.rate * game.gains[a] / game.scratch[a]
         rows = policies.no_rows if priced else policies.relaxed
         missed = project_into(game.raw, game.scratch, rows, game.projection, s.omega)
         s.counts[INEXACT] += not missed <= PROJECTION_TOLERANCE

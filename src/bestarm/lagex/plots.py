@@ -165,6 +165,14 @@ def fig11(table: pd.DataFrame) -> Figure:
     return violations(table, {"setup 2 easy": "setup 2, easy"}, "δ = 0.1.")
 
 
+def fig10_delta(table: pd.DataFrame) -> Figure:
+    return violations(table, {"setup 2 hard": "setup 2, hard"}, "δ = 0.01.")
+
+
+def fig11_delta(table: pd.DataFrame) -> Figure:
+    return violations(table, {"setup 2 easy": "setup 2, easy"}, "δ = 0.01.")
+
+
 def fig12(table: pd.DataFrame) -> Figure:
     return violations(table, {"imdb": "IMDB"}, "δ = 0.1.")
 
@@ -495,9 +503,12 @@ def example(table: pd.DataFrame) -> Figure:
 
 
 def readings(table: pd.DataFrame) -> Figure:
-    """Median stopping times under every reading."""
-    titles = {"setup 1 m3=0.5": "setup 1 hard", "setup 1 m3=1.3": "setup 1 easy", "imdb": "IMDB"}
+    """Median stopping times under every reading named before the runs."""
+    titles = TITLES
     medians = pick(table, statistic="median_stopping_time")
+    medians = medians[
+        medians.instance.isin(titles) & ~medians.reading.str.contains("+", regex=False)
+    ]
     ours = medians[medians.reading != "published"]
     stated = pick(medians, reading="published")
     stated = with_errors(stated, pick(ours, reading="as-written"), log=True)
@@ -548,6 +559,74 @@ def theorems(table: pd.DataFrame) -> Figure:
     return figure
 
 
+TITLES = {"setup 1 m3=0.5": "setup 1 hard", "setup 1 m3=1.3": "setup 1 easy", "imdb": "IMDB"}
+#: Lines of the picture of what moves LAGEX's median: readings, and variants of an environment.
+LINES = {
+    "as-written": "as written",
+    "delta=0.1": "δ = 0.1",
+    "delta=0.05": "δ = 0.05",
+    "delta=0.01": "δ = 0.01",
+    "r=0": "r = 0",
+    "r=0.1": "r = 0.1",
+    "normalised": "rows of A normalised",
+    "cost sigma 0.5": "costs' noise σ = 0.5",
+    "cost sigma 2": "costs' noise σ = 2",
+    "slow-adagrad": "AdaGrad's step × 0.1",
+    "fast-adagrad": "AdaGrad's step × 10",
+    "full-adagrad": "AdaGrad, full matrix",
+    "averages": "plain averages",
+    "optimistic-policy": "optimistic policy",
+    "inside": "allocates inside",
+    "printed-r": "printed sign of r",
+    "averages+printed-r": "printed sign, averages",
+    "released-stop": "released stop",
+    "averages+released-stop": "released stop, averages",
+    "optimistic-policy+released-stop": "released stop, opt. policy",
+    "printed-r+released-stop": "released stop, printed sign",
+    "normalised+released-stop": "released stop, normalised",
+}
+
+
+def changed(row: pd.Series) -> str:
+    """What a row of the table of sensitivities has changed: a key of LINES."""
+    _, _, variant = row.instance.partition(", ")
+    usual = {"delta": 0.1 if row.environment == "imdb" else 0.01, "r": 0.01}
+    settings = [f"{name}={row[name]:g}" for name, value in usual.items() if row[name] != value]
+    reading = "" if row.reading == "as-written" else row.reading
+    return "+".join(filter(None, [variant, reading, *settings])) or "as-written"
+
+
+def sensitivity(table: pd.DataFrame) -> Figure:
+    """LAGEX's median with one thing changed at a time."""
+    medians = pick(table, statistic="median_stopping_time", strategy="LAGEX")
+    medians = medians.assign(environment=medians.instance.str.split(", ").str[0])
+    ours = medians[medians.reading != "published"].dropna(subset=["value"])
+    ours = ours.assign(line=ours.apply(changed, axis=1), strategy="LAGEX")
+    stated = pick(medians, reading="published").set_index("environment").value
+    figure = new_figure(WIDE, 4.2)
+    names = {name: Look(BLUE, "o", name=label) for name, label in LINES.items()}
+    col = ("environment", TITLES)
+    drawn = dots(figure, ours, LOOKS | names, list(LINES), y="line", log=True, col=col)[0]
+    for axes, environment in zip(drawn, TITLES, strict=True):
+        written = pick(ours, environment=environment, line="as-written").value.iloc[0]
+        axes.axvline(written, color=GREY, lw=0.8, ls=":")
+        axes.axvline(stated[environment], color=VERMILION, lw=1.0)
+        plain_log_ticks(axes.xaxis, crowded=10.0)
+        for edge in (0.5, 3.5, 5.5, 8.5, 11.5, 14.5, 16.5):
+            axes.axhline(edge, color="#dddddd", lw=0.5)
+    drawn[1].set_xlabel("median steps of LAGEX")
+    marks = {"published": Look(VERMILION, "", "-", "published median")}
+    legend(figure, marks | {"ours": Look(GREY, "", ":", "as written")})
+    caption(
+        figure,
+        "Median steps of LAGEX with one thing changed at a time, 95% intervals; six arms in setup "
+        "1. As written: δ = 0.01 (IMDB: 0.1), r = 0.01, costs of standard deviation 1, rows of A "
+        f"not normalised. {runs(ours.n)}. There is no mark if half or more of the runs were "
+        "capped.",
+    )
+    return figure
+
+
 PLOTS = Plots(
     {
         "fig1": fig1,
@@ -561,11 +640,14 @@ PLOTS = Plots(
         "fig9": fig9,
         "fig10": fig10,
         "fig11": fig11,
+        "fig10-delta": fig10_delta,
+        "fig11-delta": fig11_delta,
         "fig12": fig12,
         "shares": shares,
         "theorems": theorems,
         "example": example,
         "readings": readings,
+        "sensitivity": sensitivity,
         "programs": programs,
         "imdb-spread": imdb_spread,
         "certified": certified,
@@ -578,9 +660,12 @@ PLOTS = Plots(
         "fig4": "median_stopping_time",
         **dict.fromkeys(("fig5", "fig6", "fig7"), "median_stopping_time"),
         **{f"fig{k}": "policy_violations:median" for k in range(8, 13)},
+        **dict.fromkeys(("fig10-delta", "fig11-delta"), "policy_violations:median"),
         **dict.fromkeys(("shares", "example"), "prob_feasible"),
         "theorems": "sides_ratio:theorem 1",
-        **dict.fromkeys(("readings", "programs", "imdb-spread"), "median_stopping_time"),
+        **dict.fromkeys(
+            ("readings", "sensitivity", "programs", "imdb-spread"), "median_stopping_time"
+        ),
         "certified": "median_stopping_time",
     },
 )

@@ -292,6 +292,38 @@ def imdb(spread: bool = False) -> Instance:
     )
 
 
+def base(name: str) -> Instance:
+    """An environment of the paper by name."""
+    return {one.name: one for one in (setup1(HARD), setup1(EASIER), imdb())}[name]
+
+
+def normalised(name: str) -> Instance:
+    """An environment with A pi <= 0 and rows of A of length 1, as Section 2 has it.
+
+    A row a . pi <= b is (a - b 1) . pi <= 0, since policies sum to one; it is divided by its
+    length. As costs keep their noise, they are noisier in units of the row than without.
+    """
+    instance = base(name)
+    rows = rows_of(instance.model)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    constraints = [
+        Constraint(name=known.name, coefficients=row.tolist(), at_most=0.0)
+        for known, row in zip(instance.constraints, rows, strict=True)
+    ]
+    changed = {"name": f"{name}, normalised", "family": "", "parameters": {}}
+    return Instance.model_validate(instance.model_dump() | changed | {"constraints": constraints})
+
+
+#: Standard deviations of costs in place of 1.
+COST_SIGMAS = (0.5, 2.0)
+
+
+def with_cost_sigma(name: str, sigma: float) -> Instance:
+    """An environment with another standard deviation of costs."""
+    changed = {"name": f"{name}, cost sigma {sigma:g}", "family": "", "parameters": {}}
+    return Instance.model_validate(base(name).model_dump() | changed | {"cost_sigma": sigma})
+
+
 def example() -> Instance:
     """The menus of the example in docs/usage.md: ratings, and prices of at most 0.8 on average."""
     row = Constraint(coefficients=[1.3, 0.9, 0.5], at_most=0.8)
@@ -337,6 +369,12 @@ def instances() -> dict[str, Instance]:
         setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]),
         imdb(),
         imdb(spread=True),
+        *(normalised(name) for name in (setup1(HARD).name, setup1(EASIER).name, "imdb")),
+        *(
+            with_cost_sigma(name, sigma)
+            for name in (setup1(HARD).name, setup1(EASIER).name, "imdb")
+            for sigma in COST_SIGMAS
+        ),
         example(),
         triangle(),
         *map(perturbed, EPSILONS),

@@ -19,8 +19,6 @@ ROUNDING = 1e-13
 NO_SLACK = 1e-9
 #: The alternative of a round is at most this far from the estimates, in every arm.
 FARTHEST = 10.0
-#: AdaGrad's step (docs/readings.md): the root of a half.
-STEP = 0.5**0.5
 #: Accuracies asked of cvxpy, in turn.
 ACCURACIES = (1e-10, 1e-9, 1e-8)
 
@@ -340,7 +338,7 @@ class Run:
         squares = self.outer if self.rules.full_matrix else np.diag(np.diag(self.outer))
         values, vectors = np.linalg.eigh(squares)
         root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
-        return Step(self.omega, STEP * gains, root, self.allowed(current))
+        return Step(self.omega, self.rules.rate * gains, root, self.allowed(current))
 
     def allowed(self, current: Round) -> np.ndarray:
         """(d or 0, K) rows of the constraints on the game's allocations."""

@@ -43,6 +43,7 @@ class Rules(NamedTuple):
     ridge: bool  # whether estimates are sum / (N + 1), else sum / N
     optimistic_policy: bool  # whether policies are from the relaxed set
     full_matrix: bool  # whether AdaGrad is full-matrix, on the simplex
+    rate: float  # its learning rate
     released: bool  # whether the stopping rule is that of the released program
     extra: bool  # whether with its terms for estimated constraints
     delta: float  # maximum probability of a wrong answer

@@ -20,6 +20,7 @@ from bestarm.lagex.certified import runs as certified
 from bestarm.lagex.certified.state import INFEASIBLE, RUNNING
 from bestarm.lagex.certified.steps import STEPS as CERTIFIED_STEPS
 from bestarm.lagex.exploration import STEPS, World, run
+from bestarm.lagex.game import RATE
 from bestarm.lagex.model import Model
 from bestarm.lagex.problem import Constraint, Instance
 from bestarm.lagex.state import (
@@ -72,6 +73,7 @@ class Reading(NamedTuple):
     inside: bool = False  # whether LAGEX allocates inside the optimistic set
     full_matrix: bool = False  # whether LAGEX's AdaGrad is full-matrix
     released: bool = False  # whether the stopping rule is that of the released program
+    rate: float = RATE  # AdaGrad's learning rate, of LAGEX
 
 
 EVERY = {
@@ -82,6 +84,12 @@ EVERY = {
     "inside": Reading(inside=True),
     "full-adagrad": Reading(full_matrix=True),
     "released-stop": Reading(released=True),
+    "averages+printed-r": Reading(ridge=False, sign=-1.0),
+    "averages+released-stop": Reading(ridge=False, released=True),
+    "printed-r+released-stop": Reading(sign=-1.0, released=True),
+    "optimistic-policy+released-stop": Reading(optimistic_policy=True, released=True),
+    "slow-adagrad": Reading(rate=0.1 * RATE),
+    "fast-adagrad": Reading(rate=10.0 * RATE),
 }
 
 
@@ -92,10 +100,11 @@ def readings_of(strategy: str) -> Readings[Reading]:
     if kind.region != PRICED:  # no optimistic set
         without.add("optimistic-policy")
     if kind.region != PRICED or kind.source != GAME:  # the penalty of a solved program is exact
-        without |= {"inside", "full-adagrad"}
+        without |= {"inside", "full-adagrad", "slow-adagrad", "fast-adagrad"}
     if kind.known:  # no program of theirs was released with the paper
         without.add("released-stop")
-    return Readings({name: one for name, one in EVERY.items() if name not in without})
+    parts = {name: set(name.split("+")) for name in EVERY}
+    return Readings({name: one for name, one in EVERY.items() if not parts[name] & without})
 
 
 READINGS: dict[str, Readings[Any]] = {
@@ -167,7 +176,8 @@ def rules_of(
     kind = KINDS[strategy]
     reward = unit_of(math.sqrt(variances.max()))
     rows = row_units(rows_of(matrix, limits)) if kind.known else np.full(limits.size, cost_sigma)
-    r = 0.0 if reading.released else setting.r / reward
+    # The program has no r; with the sign that the paper prints it has.
+    r = 0.0 if reading.released and reading.sign > 0.0 else setting.r / reward
     return Rules(
         source=kind.source,
         region=OPTIMISTIC if reading.inside and kind.region == PRICED else kind.region,
@@ -175,6 +185,7 @@ def rules_of(
         ridge=reading.ridge,
         optimistic_policy=reading.optimistic_policy and not kind.known,
         full_matrix=reading.full_matrix,
+        rate=reading.rate,
         released=reading.released,
         extra=reading.released and kind.region == INSIDE and not kind.known,
         delta=setting.delta,

@@ -35,6 +35,8 @@ RAYS = {
     "x": "first coordinate in the plane of the simplex",
     "y": "second coordinate",
 }
+READINGS = ("hard", "easy", "imdb", "readings", "readings-added")
+SENSITIVITY = (*READINGS, "sensitivity")
 TARGETS = (
     Target(
         "fig1",
@@ -65,6 +67,18 @@ TARGETS = (
     Target("fig9", "Violations, setup 1 easy", tables.violations("fig9"), ("easy",)),
     Target("fig10", "Violations, setup 2 hard", tables.violations("fig10"), ("setup-2-hard",)),
     Target("fig11", "Violations, setup 2 easy", tables.violations("fig11"), ("setup-2-easy",)),
+    Target(
+        "fig10-delta",
+        "Violations, setup 2 hard, at the other delta",
+        tables.violations("fig10"),
+        ("setup-2-hard-delta",),
+    ),
+    Target(
+        "fig11-delta",
+        "Violations, setup 2 easy, at the other delta",
+        tables.violations("fig11"),
+        ("setup-2-easy-delta",),
+    ),
     Target("fig12", "Violations, IMDB", tables.violations("fig12"), ("imdb",)),
     Target(
         "shares",
@@ -74,7 +88,8 @@ TARGETS = (
     ),
     Target("theorems", "Both sides of Theorems 1, 2 and 4 and of Proposition 1", theorems),
     Target("example", "The example of docs/usage.md", tables.example, ("example",)),
-    Target("readings", "Every reading", tables.readings, ("hard", "easy", "imdb", "readings")),
+    Target("readings", "Every reading", tables.readings, READINGS),
+    Target("sensitivity", "What moves LAGEX's median", tables.sensitivity, SENSITIVITY),
     Target(
         "programs",
         "The released programs, strategies as written and what is published",

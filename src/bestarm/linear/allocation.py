@@ -14,7 +14,8 @@ from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
 from bestarm.linear.least_squares import REFACTOR, Fit, refit, squared_norm
 
-TWO_STEP, ARGMIN_MAX = 0, 1
+#: Greedy rules, and the rounding of a design in their place.
+TWO_STEP, ARGMIN_MAX, ROUNDED = 0, 1, 2
 #: Arms whose scores differ by less than this, relatively, tie; rounding must not decide.
 TIE = 1e-9
 #: A static sequence is computed in blocks of so many arms, so that the pulls at which a matrix is
@@ -267,6 +268,27 @@ def extend(fit: Fit, directions: Directions, rule: int, sequence: np.ndarray) ->
         sequence[t] = arm
 
 
+@jit
+def extend_rounded(counts: np.ndarray, design: np.ndarray, sequence: np.ndarray) -> None:
+    """Fill `sequence` with the arms that the rounding of a design pulls next, and count them.
+
+    The arm with the least T_x / lambda_x gains a pull; ties go to the lowest index. These are the
+    pulls by which Appendix C's rounding to n + 1 differs from that to n (`round_design`).
+
+    Args:
+        counts: (K,) T_x, pulls so far; changed.
+        design: (K,) lambda; arms of weight 0 are not pulled.
+        sequence: to be filled.
+    """
+    for t in range(sequence.size):
+        arm, least = 0, np.inf
+        for x in range(counts.size):
+            if design[x] > 0.0 and counts[x] < least * design[x]:
+                arm, least = x, counts[x] / design[x]
+        counts[arm] += 1.0
+        sequence[t] = arm
+
+
 def spanning_arms(arms: np.ndarray) -> np.ndarray:
     """Indices of d linearly independent arms, chosen greedily in the given order.
 
@@ -294,7 +316,9 @@ class StaticSequence:
         initial: arms pulled first, spanning R^d.
     """
 
-    def __init__(self, fit: Fit, directions: Directions, rule: int, initial: np.ndarray) -> None:
+    def __init__(
+        self, fit: Fit, directions: tuple[np.ndarray, ...], rule: int, initial: np.ndarray
+    ) -> None:
         self._lock = threading.Lock()
         self._fit, self._directions, self._rule = fit, directions, rule
         self.n_initial = initial.size  # pulls before which theta may not be determined
@@ -319,9 +343,13 @@ class StaticSequence:
         longer[:known] = self._arms
         while known < size:
             end = _round_up(known + 1)
-            extend(self._fit, self._directions, self._rule, longer[known:end])
+            self._fill(longer[known:end])
             known = end
         self._arms = longer
+
+    def _fill(self, arms: np.ndarray) -> None:
+        """Fill an array with the arms that are pulled next, and count them."""
+        extend(self._fit, self._directions, self._rule, arms)  # pyright: ignore[reportArgumentType]
 
     def _read(self) -> None:
         """Take over what another process has computed, unless the file is missing or damaged."""
@@ -338,7 +366,23 @@ class StaticSequence:
             temporary.write_bytes(zlib.compress(self._arms.tobytes(), level=1))
 
 
-def _digest(fit: Fit, directions: Directions, rule: int, initial: np.ndarray) -> str:
+class RoundedSequence(StaticSequence):
+    """The sequence of a static strategy that rounds a design, Appendix C.
+
+    Args:
+        fit: without pulls.
+        design: (K,) lambda.
+        initial: arms pulled first, spanning R^d.
+    """
+
+    def __init__(self, fit: Fit, design: np.ndarray, initial: np.ndarray) -> None:
+        super().__init__(fit, (design,), ROUNDED, initial)
+
+    def _fill(self, arms: np.ndarray) -> None:
+        extend_rounded(self._fit.counts, self._directions[0], arms)
+
+
+def _digest(fit: Fit, directions: tuple[np.ndarray, ...], rule: int, initial: np.ndarray) -> str:
     """Names all that a sequence depends on besides code, and the processor, which may round."""
     facts = fit.arms.shape, fit.ridge, rule, initial.tolist(), get_host_cpu_name()
     digest = hashlib.sha256(repr(facts).encode())

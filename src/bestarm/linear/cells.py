@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from bestarm.common.paper import Cell, Experiment
 from bestarm.linear.problem import DIMENSIONS, SEEDS, SIZES
-from bestarm.linear.strategies import CLOSEST, STRATEGIES, grid
+from bestarm.linear.strategies import CLOSEST, STRATEGIES, added, grid
 
 #: Section 6's delta; a run that reaches the cap is counted as capped.
 PAPER_SETTING = {"delta": 0.05, "cap": 20_000_000}
@@ -14,6 +14,9 @@ GRID_SETTING = {"delta": 0.05, "cap": 3_000_000}
 #: Readings in which eliminated arms may return need far more pulls than published: a low cap
 #: suffices.
 REBUILT_SETTING = {"delta": 0.05, "cap": 400_000}
+
+#: More than three times every published budget.
+ADDED_SETTING = {"delta": 0.05, "cap": 500_000}
 
 #: Readings that numbers of Figure 5 were compatible with where our runs were the limit: they got
 #: more (docs/analysis-plan.md).
@@ -83,5 +86,9 @@ EXPERIMENTS = (
     Experiment("readings-rebuilt", tuple(readings(("XY-Adaptive",), rebuilt=True))),
     Experiment("readings-adaptive", tuple(readings(("Fully-Adaptive",)))),
     Experiment("readings-more-runs", tuple(more_runs())),
+    Experiment(
+        "readings-added",
+        tuple(Cell("d=5", s, ADDED_SETTING, name) for s in CLOSEST for name in added(s)),
+    ),
     Experiment("random", tuple(random_arms())),
 )

@@ -95,6 +95,8 @@ class _Linear(Monitored, AskTell[Label]):
         readings = READINGS[self._name]
         chosen = readings.default if reading is None else reading
         rule = readings.chosen(chosen, f"{name}: reading")
+        if rule.true_gaps and self._means is None:
+            raise InputError(f"{name}: reading: true gaps are known in simulations only")
         setting = parse(Setting, {"delta": delta}, name)
         self._delta = setting.delta
         means = np.zeros(len(table)) if self._means is None else self._means

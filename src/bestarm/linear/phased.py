@@ -80,6 +80,7 @@ def fill_phase(
     rule: int,
     phase_test: int,
     wanted: float,
+    every: int,
     sequence: np.ndarray,
 ) -> tuple[int, float, bool]:
     """Pull greedily until the uncertainty of a phase, Eq. (18), is at most `wanted`, up to TIE.
@@ -91,11 +92,12 @@ def fill_phase(
         phase_test: EQ_18 compares max y^T A^-1 y, which is rho(lambda)/n; FIGURE_3 divides that by
             n once more, as Figure 3 prints it.
         wanted: alpha times what the last phase reached.
+        every: m, the pulls of a phase are a multiple of it.
         sequence: to be filled with the arms pulled.
 
     Returns:
         How many were pulled, at most `sequence.size`; the uncertainty, divided as `phase_test`
-        says; and whether it is at most `wanted`.
+        says; and whether it is at most `wanted` after a multiple of `every` pulls.
     """
     counts = fit.counts
     uncertainty = make_uncertainty(counts.size, directions.first.size)
@@ -108,7 +110,7 @@ def fill_phase(
         _, value = worst(uncertainty.sizes, directions.weight)
         if phase_test == FIGURE_3:
             value /= before + t
-        enough = value <= wanted * (1.0 + TIE)
+        enough = value <= wanted * (1.0 + TIE) and int(before + t) % every == 0
         if enough or t == sequence.size:
             return t, value, enough
         arm = choose(directions, uncertainty, counts, rule)
@@ -123,14 +125,19 @@ class Filling:
 
     Args:
         fit: with the initial pulls of the phase.
-        directions, rule, phase_test, wanted: as for `fill_phase`.
+        directions, rule, phase_test, wanted, every: as for `fill_phase`.
     """
 
     def __init__(
-        self, fit: Fit, directions: Directions, rule: int, phase_test: int, wanted: float
+        self,
+        fit: Fit,
+        directions: Directions,
+        rule: int,
+        phase_test: int,
+        wanted: float,
+        every: int = 1,
     ) -> None:
-        self._fit, self._wanted = fit, wanted
-        self._directions, self._rule, self._phase_test = directions, rule, phase_test
+        self._fit, self._test = fit, (directions, rule, phase_test, wanted, every)
         self._first = fit.counts.copy()
         self._blocks: list[np.ndarray] = []  # what was pulled after the initial pulls
         self.reached, self.complete = math.inf, False
@@ -144,9 +151,7 @@ class Filling:
         """Go on until the phase is complete or `most` pulls are known."""
         while not self.complete and self.pulls < most:
             block = np.empty(BLOCK, np.min_scalar_type(self._first.size - 1))
-            _, self.reached, self.complete = fill_phase(
-                self._fit, self._directions, self._rule, self._phase_test, self._wanted, block
-            )
+            _, self.reached, self.complete = fill_phase(self._fit, *self._test, block)
             self._blocks.append(block)
 
     def counts(self, n: int) -> np.ndarray:
@@ -169,10 +174,14 @@ class PhasePlans:
         alpha: factor by which every phase reduces the uncertainty.
         rule: TWO_STEP or ARGMIN_MAX.
         phase_test: EQ_18 or FIGURE_3.
+        every: the end of a phase is tested after multiples of so many of its pulls.
     """
 
-    def __init__(self, arms: np.ndarray, alpha: float, rule: int, phase_test: int) -> None:
-        self._arms, self._alpha, self._rule, self._phase_test = arms, alpha, rule, phase_test
+    def __init__(
+        self, arms: np.ndarray, alpha: float, rule: int, phase_test: int, every: int = 1
+    ) -> None:
+        self._arms, self._alpha, self._every = arms, alpha, every
+        self._rule, self._phase_test = rule, phase_test
         self._pairs, self._first = all_pairs(len(arms)), spanning_arms(arms)
         self._complete: dict[tuple[bytes, float], Plan] = {}
         self._open: dict[tuple[bytes, float], Filling] = {}
@@ -205,7 +214,7 @@ class PhasePlans:
         fit.counts[self._first] = 1.0
         directions = among(self._pairs, active)
         wanted = self._alpha * reached
-        return Filling(fit, directions, self._rule, self._phase_test, wanted)
+        return Filling(fit, directions, self._rule, self._phase_test, wanted, self._every)
 
 
 def eliminate(fit: Fit, pairs: Directions, radius_n: float, active: np.ndarray) -> np.ndarray:
@@ -228,10 +237,19 @@ class XYAdaptivePhases:
         width: of the confidence intervals; its n counts the pulls of all phases.
         plans: of its phases.
         rebuild: whether all arms are candidates again after every phase, else only the active ones.
+        means: (K,) true means of the arms, in units of the noise, if they stand in place of the
+            estimates in Lemma 4.
     """
 
-    def __init__(self, arms: np.ndarray, width: Width, plans: PhasePlans, rebuild: bool) -> None:
-        self._width, self._plans, self._rebuild = width, plans, rebuild
+    def __init__(
+        self,
+        arms: np.ndarray,
+        width: Width,
+        plans: PhasePlans,
+        rebuild: bool,
+        means: np.ndarray | None = None,
+    ) -> None:
+        self._width, self._plans, self._rebuild, self._means = width, plans, rebuild, means
         self._pairs = all_pairs(len(arms))
         d = arms.shape[1]
         self.start = 1.0 / (d * (d + 1) + 1)  # rho_0 / n_0
@@ -241,7 +259,8 @@ class XYAdaptivePhases:
 
     def survivors(self, fit: Fit, phase: int, active: np.ndarray, n: int) -> np.ndarray:
         pool = np.ones_like(active) if self._rebuild else active
-        return eliminate(fit, self._pairs, radius(self._width, n), pool)
+        seen = fit if self._means is None else fit._replace(values=self._means)
+        return eliminate(seen, self._pairs, radius(self._width, n), pool)
 
 
 class RagePhases:

@@ -112,8 +112,11 @@ def run_static(
     sequence: np.ndarray,
     n_initial: int,
     rng: np.random.Generator,
+    every: int = 1,
 ) -> tuple[int, bool, np.ndarray]:
     """Pull along a sequence; Eq. (11) is tested as printed after each pull from n_initial on.
+
+    With `every` only after multiples of so many pulls.
 
     Returns:
         Pulls, whether the rule held, and (K,) pulls by arm.
@@ -122,7 +125,7 @@ def run_static(
     for n, arm in enumerate(sequence, 1):
         counts[arm] += 1
         sums[arm] += means[arm] + rng.standard_normal()
-        if n >= n_initial:
+        if n >= n_initial and n % every == 0:
             theta = estimate(arms, counts, sums)
             inverse = np.linalg.inv(design_matrix(arms, counts))
             for x in arms:
@@ -155,9 +158,20 @@ def dominated(arms, inverse: np.ndarray, theta: np.ndarray, radius_n: float) -> 
 
 
 def run_fully_adaptive(
-    arms, means, radius_of: Callable[[int], float], rule: int, ridge: float, cap: int, rng
+    arms,
+    means,
+    radius_of: Callable[[int], float],
+    rule: int,
+    ridge: float,
+    cap: int,
+    rng,
+    every: int = 1,
+    theta: np.ndarray | None = None,
 ) -> tuple[int, bool, np.ndarray]:
     """One pull of every arm, then the greedy rule on the arms that are not dominated.
+
+    These are looked for after multiples of `every` pulls; if `theta` is given, by it and not by
+    estimates.
 
     Returns:
         Pulls, whether one arm was left, and (K,) pulls by arm.
@@ -172,9 +186,10 @@ def run_fully_adaptive(
             arm = choose(design_matrix(arms, counts, ridge), arms, y, 1.0, counts, rule)
         counts[arm] += 1
         sums[arm] += means[arm] + rng.standard_normal()
-        if n >= n_arms:
+        if n >= n_arms and n % every == 0:
             inverse = np.linalg.inv(design_matrix(arms, counts, ridge))
-            beaten = dominated(arms, inverse, estimate(arms, counts, sums, ridge), radius_of(n))
+            known = estimate(arms, counts, sums, ridge) if theta is None else theta
+            beaten = dominated(arms, inverse, known, radius_of(n))
             if (~beaten).sum() == 1:
                 return n, True, counts
     return cap, False, counts
@@ -213,8 +228,10 @@ def run_lingape(
     return cap, False, counts
 
 
-def fill_phase(arms, first, active, rule: int, divide: bool, wanted: float):
+def fill_phase(arms, first, active, rule: int, divide: bool, wanted: float, every: int = 1):
     """Pull until max y^T A^-1 y between active arms, over n if `divide`, is at most `wanted`.
+
+    It is looked at after multiples of `every` pulls.
 
     Returns:
         (K,) pulls, and the maximum that was reached.
@@ -224,6 +241,6 @@ def fill_phase(arms, first, active, rule: int, divide: bool, wanted: float):
     while True:
         a = design_matrix(arms, counts)
         reached = squared(np.linalg.inv(a), y).max() / (counts.sum() if divide else 1.0)
-        if reached <= wanted * (1.0 + TIE):
+        if counts.sum() % every == 0 and reached <= wanted * (1.0 + TIE):
             return counts, reached
         counts[choose(a, arms, y, 1.0, counts, rule)] += 1

@@ -112,6 +112,7 @@ class StaticRules(NamedTuple):
     width: Width
     sequence: StaticSequence
     means: np.ndarray | None  # (K,) if they stop by the true gaps, in units of the noise
+    every: int = 1  # the stopping rule is tested after multiples of so many pulls
 
 
 @dataclass
@@ -132,7 +133,7 @@ class Static(Linear):
 
     def done(self, rules: StaticRules, state: StaticState) -> bool:
         n = state.pulls.sum()
-        if n < rules.sequence.n_initial or not state.fit.inverse.any():
+        if n < rules.sequence.n_initial or n % rules.every or not state.fit.inverse.any():
             return False
         if rules.means is None:
             return bool(stopping_rule_holds(state.fit, rules.width, n))
@@ -211,6 +212,8 @@ class AdaptiveRules(NamedTuple):
     pairs: Directions  # of all arms
     rule: int  # TWO_STEP or ARGMIN_MAX
     ridge: float
+    means: np.ndarray | None = None  # (K,) if arms are compared by the true gaps
+    every: int = 1  # dominated arms are looked for after multiples of so many pulls
 
 
 @dataclass
@@ -244,11 +247,12 @@ class FullyAdaptive(Sequential):
         self, rules: AdaptiveRules, state: AdaptiveState, arm: int, observed: float
     ) -> None:
         super().observe(rules, state, arm, observed)
-        if (state.pulls > 0.0).all():
+        if (state.pulls > 0.0).all() and state.pulls.sum() % rules.every == 0:
+            fit = state.fit if rules.means is None else state.fit._replace(values=rules.means)
             far, beaten = np.empty(rules.pairs.first.size), np.empty_like(state.active)
-            distances(state.fit, rules.pairs, state.table, far)
+            distances(fit, rules.pairs, state.table, far)
             radius_n = radius(rules.width, state.pulls.sum())
-            dominated(state.fit, rules.pairs, far, radius_n, beaten)
+            dominated(fit, rules.pairs, far, radius_n, beaten)
             state.active[:] = ~beaten
 
 

@@ -24,7 +24,9 @@ from bestarm.core.streams import Streams, streams_of
 from bestarm.linear.adaptive import run_fully_adaptive, run_lingape
 from bestarm.linear.allocation import (
     ARGMIN_MAX,
+    ROUNDED,
     TWO_STEP,
+    RoundedSequence,
     StaticSequence,
     all_arms,
     all_pairs,
@@ -32,6 +34,7 @@ from bestarm.linear.allocation import (
     spanning_arms,
 )
 from bestarm.linear.confidence import Width
+from bestarm.linear.designs import optimal_design
 from bestarm.linear.least_squares import Fit, copy_of, make_fit
 from bestarm.linear.phased import (
     EQ_18,
@@ -42,6 +45,7 @@ from bestarm.linear.phased import (
     run_phased,
 )
 from bestarm.linear.problem import Instance, Problem
+from bestarm.linear.spaced import run_fully_adaptive_spaced, run_static_spaced
 from bestarm.linear.static import draw_sums, run_static, true_gaps_hold
 from bestarm.linear.steps import (
     AdaptiveRules,
@@ -67,6 +71,9 @@ STRATEGIES: dict[str, Linear] = {
     "LinGapE": LinGapE(),
 }
 
+#: Strategies along a sequence of arms that is fixed beforehand.
+STATIC = ("G", "XY", "XY-Oracle")
+
 #: Section 6: the factor by which every phase of XY-Adaptive reduces the uncertainty.
 ALPHA = 0.1
 #: eta of Proposition 2 and lambda of LinGapE, whose value both leave open.
@@ -80,11 +87,12 @@ class Reading(NamedTuple):
 
     c: float  # of Proposition 1
     log: str  # its logarithm, a key of `LOG_TERMS`
-    rule: int = TWO_STEP
+    rule: int = TWO_STEP  # or ARGMIN_MAX; of G, XY and XY-Oracle also ROUNDED
     phase_test: int = EQ_18  # of XY-Adaptive
     rebuild: bool = True  # of XY-Adaptive: all arms are candidates again after every phase
-    true_gaps: bool = True  # of XY-Oracle: stop by Eq. (4), else by Eq. (11)
+    true_gaps: bool = False  # stop, and eliminate, as if estimates were exact, as in Eq. (4)
     proposition_2: bool = False  # of Fully-Adaptive: its width, else sqrt(d) times the static one
+    every: int = 1  # the stop, of XY-Adaptive the end of a phase, is tested every so many pulls
 
 
 def static_width(reading: Reading, n_arms: int, delta: float) -> Width:
@@ -173,12 +181,41 @@ def grid(strategy: str) -> dict[str, Reading]:
     return names
 
 
+#: Pulls between two tests of the stop, in readings that were added.
+SPACINGS = (100, 1_000, 10_000)
+
+
+@lru_cache
+def added(strategy: str) -> dict[str, Reading]:
+    """The readings that docs/analysis-plan.md adds to `grid`, by name.
+
+    The stop tested every m pulls, for c = 1; true gaps; and the rounding of a design.
+    """
+    names = {}
+    for name, reading in grid(strategy).items():
+        phased = strategy == "XY-Adaptive"
+        if reading.rule != TWO_STEP or reading.proposition_2 or (phased and reading.rebuild):
+            continue
+        if strategy != "XY-Oracle":
+            names[f"{name}+true-gaps"] = reading._replace(true_gaps=True)
+        if reading.c == 1.0 and not reading.true_gaps:
+            names |= {f"{name}+every-{m}": reading._replace(every=m) for m in SPACINGS}
+        if strategy in STATIC:
+            rounded = name.replace("two-step", "rounded")
+            names[rounded] = reading._replace(rule=ROUNDED)
+            if strategy != "XY-Oracle":
+                names[f"{rounded}+true-gaps"] = reading._replace(rule=ROUNDED, true_gaps=True)
+    return names
+
+
 def readings_of(strategy: str) -> Readings[Reading]:
     """All readings of a strategy."""
     if strategy not in CLOSEST:
         return Readings({"as-written": HONEST})
     every = grid(strategy)
-    return Readings({"honest": HONEST, "closest": every[CLOSEST[strategy]], **every})
+    honest = HONEST._replace(true_gaps=strategy == "XY-Oracle")
+    closest = every[CLOSEST[strategy]]
+    return Readings({"honest": honest, "closest": closest, **every, **added(strategy)})
 
 
 READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
@@ -251,7 +288,12 @@ def make_sequence(
     else:
         directions = all_arms(len(arms)) if strategy == "G" else all_pairs(len(arms))
         first = np.arange(len(arms))
-    return StaticSequence(make_fit(arms, 0.0), directions, rule, first)
+    fit = make_fit(arms, 0.0)
+    if rule != ROUNDED:
+        return StaticSequence(fit, directions, rule, first)
+    second = np.vstack([arms, np.zeros(arms.shape[1])])[directions.second]  # 0 if it is -1
+    y = np.sqrt(directions.weight)[:, None] * (arms[directions.first] - second)
+    return RoundedSequence(fit, optimal_design(arms, y).weights, first)
 
 
 def sequence_of(strategy: str, problem: Problem, rule: int) -> StaticSequence:
@@ -261,15 +303,15 @@ def sequence_of(strategy: str, problem: Problem, rule: int) -> StaticSequence:
         return _sequence(strategy, _Array(problem.arms), means, rule)
 
 
-@lru_cache(maxsize=4)
-def _plans(arms: _Array, rule: int, phase_test: int) -> PhasePlans:
-    return PhasePlans(arms.array, ALPHA, rule, phase_test)
+@lru_cache(maxsize=8)
+def _plans(arms: _Array, rule: int, phase_test: int, every: int) -> PhasePlans:
+    return PhasePlans(arms.array, ALPHA, rule, phase_test, every)
 
 
-def plans_of(arms: np.ndarray, rule: int, phase_test: int) -> PhasePlans:
+def plans_of(arms: np.ndarray, rule: int, phase_test: int, every: int = 1) -> PhasePlans:
     """The plans of XY-Adaptive's phases, shared by all cells and threads that use them."""
     with _making:
-        return _plans(_Array(arms), rule, phase_test)
+        return _plans(_Array(arms), rule, phase_test, every)
 
 
 def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) -> Rules:
@@ -277,35 +319,36 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
 
     Args:
         strategy: its name.
-        problem: the arms. Of the truth, XY-Oracle is given the means; LinGapE, and
-            Fully-Adaptive with Proposition 2's width, the norm of theta; the others nothing.
+        problem: the arms. Of the truth, XY-Oracle, and every strategy that stops by true gaps, is
+            given the means; LinGapE, and Fully-Adaptive with Proposition 2's width, the norm of
+            theta; the others nothing.
         reading: of the paper.
         delta: maximum probability of a wrong answer.
     """
-    arms = problem.arms
+    arms, means = problem.arms, problem.means if reading.true_gaps else None
     if strategy == "LinGapE":
         return LinGapERules(arms, delta, problem.norm, RIDGE)
     if strategy == "RAGE":
         return PhasedRules(arms, RagePhases(arms, delta))
     if strategy == "XY-Adaptive":
         width = static_width(reading, len(arms), delta)
-        plans = plans_of(arms, reading.rule, reading.phase_test)
-        return PhasedRules(arms, XYAdaptivePhases(arms, width, plans, reading.rebuild))
+        plans = plans_of(arms, reading.rule, reading.phase_test, reading.every)
+        return PhasedRules(arms, XYAdaptivePhases(arms, width, plans, reading.rebuild, means))
     if strategy == "Fully-Adaptive":
         width = adaptive_width(reading, problem, delta)
-        ridge = RIDGE if reading.proposition_2 else 0.0
-        return AdaptiveRules(arms, width, all_pairs(len(arms)), reading.rule, ridge)
+        ridge, every = RIDGE if reading.proposition_2 else 0.0, reading.every
+        return AdaptiveRules(arms, width, all_pairs(len(arms)), reading.rule, ridge, means, every)
     return static_rules(strategy, problem, reading, delta)
 
 
 def static_rules(strategy: str, problem: Problem, reading: Reading, delta: float) -> StaticRules:
     """The rules of G, XY or XY-Oracle; arguments as for `rules_of`."""
-    by_true_gaps = strategy == "XY-Oracle" and reading.true_gaps
     return StaticRules(
         problem.arms,
         static_width(reading, len(problem.arms), delta),
         sequence_of(strategy, problem, reading.rule),
-        problem.means if by_true_gaps else None,
+        problem.means if reading.true_gaps else None,
+        reading.every,
     )
 
 
@@ -315,16 +358,24 @@ STOPPED = Stops()
 
 
 def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
-    """G, XY, and XY-Oracle with the empirical rule: a fixed sequence, tested after every pull.
+    """G, XY and XY-Oracle: a fixed sequence of arms, stopped by estimated or by true gaps."""
+    if rules.means is None:
+        return prepare_estimated_gaps(rules, problem, cap)
+    return prepare_true_gaps(rules, problem, cap)
+
+
+def prepare_estimated_gaps(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
+    """A fixed sequence, stopped by Eq. (11).
 
     A run goes on from where one with narrower intervals stopped, if there was one.
     """
     sequence, width, means = rules.sequence, rules.width, problem.means
+    n_initial, every = sequence.n_initial, rules.every
 
     def replicate(streams: Streams) -> Outcome:
         environment = streams.environment
         fit, n = make_fit(rules.arms, 0.0), 0
-        key = means.tobytes(), cap, json.dumps(environment.bit_generator.state)
+        key = means.tobytes(), cap, every, json.dumps(environment.bit_generator.state)
         earlier = STOPPED.last_before(sequence, key, width)
         if earlier is not None:
             environment.bit_generator.state = earlier.stream
@@ -332,7 +383,12 @@ def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
         while True:
             pulls = sequence.prefix(min(n + 1, cap))[:cap]
             with in_blocks(environment) as normals:
-                n, stopped = run_static(fit, means, width, pulls, sequence.n_initial, n, normals)
+                if every == 1:
+                    n, stopped = run_static(fit, means, width, pulls, n_initial, n, normals)
+                else:
+                    n, stopped = run_static_spaced(
+                        fit, means, width, pulls, n_initial, every, n, normals
+                    )
             if stopped or n == cap:
                 break
         if earlier is None or earlier.width != width:
@@ -343,10 +399,8 @@ def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
     return replicate
 
 
-def prepare_oracle(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
-    """XY-Oracle; by Eq. (4) it stops after a number of pulls that does not depend on rewards."""
-    if rules.means is None:
-        return prepare_static(rules, problem, cap)
+def prepare_true_gaps(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
+    """A fixed sequence, stopped by Eq. (4) after a number of pulls not depending on rewards."""
     counts, holds = deterministic_counts(rules, problem.means, cap)
 
     def replicate(streams: Streams) -> Outcome:
@@ -383,12 +437,37 @@ def deterministic_counts(
 
 def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replicate:
     """Fully-Adaptive."""
-    _, width, pairs, rule, ridge = rules
+    _, width, pairs, rule, ridge, true_means, every = rules
+    if true_means is not None:
+        return prepare_adaptive_true_gaps(rules, problem, cap)
 
     def replicate(streams: Streams) -> Outcome:
         fit = make_fit(rules.arms, ridge)
         with in_blocks(streams.environment) as normals:
-            _, stopped = run_fully_adaptive(fit, problem.means, width, pairs, rule, cap, normals)
+            if every == 1:
+                _, stopped = run_fully_adaptive(
+                    fit, problem.means, width, pairs, rule, cap, normals
+                )
+            else:
+                _, stopped = run_fully_adaptive_spaced(
+                    fit, problem.means, width, pairs, rule, every, False, cap, normals
+                )
+        return outcome(fit, fit.counts, stopped)
+
+    return replicate
+
+
+def prepare_adaptive_true_gaps(rules: AdaptiveRules, problem: Problem, cap: int) -> Replicate:
+    """Fully-Adaptive if it knows the gaps: pulls do not depend on rewards, which are drawn last."""
+    _, width, pairs, rule, ridge, _, every = rules
+    fit = make_fit(rules.arms, ridge)
+    with in_blocks(np.random.default_rng(0)) as normals:  # of no effect
+        _, stopped = run_fully_adaptive_spaced(
+            fit, problem.means, width, pairs, rule, every, True, cap, normals
+        )
+
+    def replicate(streams: Streams) -> Outcome:
+        draw_sums(fit, problem.means, streams.environment.standard_normal(fit.counts.size))
         return outcome(fit, fit.counts, stopped)
 
     return replicate
@@ -423,7 +502,7 @@ RUNS: dict[str, Callable[[Any, Problem, int], Replicate]] = {
     "G": prepare_static,
     "XY": prepare_static,
     "XY-Adaptive": prepare_phased,
-    "XY-Oracle": prepare_oracle,
+    "XY-Oracle": prepare_static,
     "Fully-Adaptive": prepare_adaptive,
     "RAGE": prepare_phased,
     "LinGapE": prepare_lingape,
@@ -454,8 +533,14 @@ def warm_up() -> None:
         for reading in ("honest", "closest"):
             if reading in READINGS[strategy]:
                 prepare(EASY, Cell(EASY.name, strategy, {}, reading))(streams_of(0, 0))
-    oracle = Cell(EASY.name, "XY-Oracle", {}, "sqrt2*logn+two-step+empirical")
-    prepare(EASY, oracle)(streams_of(0, 0))
+    more = {
+        "XY-Oracle": ["sqrt2*logn+two-step+empirical", "1*log1+rounded+true-gaps"],
+        "G": ["1*log1+two-step+every-100"],
+        "Fully-Adaptive": ["1*log1+two-step+every-100"],
+    }
+    for strategy, names in more.items():
+        for name in names:
+            prepare(EASY, Cell(EASY.name, strategy, {}, name))(streams_of(0, 0))
 
 
 SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, steps=steps)

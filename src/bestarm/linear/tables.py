@@ -29,7 +29,10 @@ from bestarm.linear.designs import optimal_design
 from bestarm.linear.problem import DIMENSIONS, SEEDS, SIZES, Instance, paper_instance, span_of
 from bestarm.linear.strategies import (
     ALPHA,
+    CLOSEST,
     HONEST,
+    LOG_TERMS,
+    SPACINGS,
     Reading,
     deterministic_budget,
     grid,
@@ -185,6 +188,36 @@ def readings(sources: Sources) -> pd.DataFrame:
     by_arm = summary.statistic.str.startswith("mean_pulls")
     kept = summary[by_arm | summary.statistic.isin(RUN_STATISTICS)]
     return assemble(kept, rows, published_rows(published, "fig5"))
+
+
+#: Place of true gaps among the pulls between two tests, which are 1, 100, 1,000 and 10,000.
+TRUE_GAPS = 1_000_000
+
+
+def stopping(sources: Sources) -> pd.DataFrame:
+    """Mean budgets over the published ones by how often the stop is tested, and by true gaps.
+
+    Two-step rule, c = 1; of XY-Adaptive Eq. (18) with arms kept out. x is the number m of pulls
+    between two tests, TRUE_GAPS with true gaps.
+    """
+    published = sources.published
+    budgets = published[published.statistic == "mean_stopping_time"].set_index("strategy").value
+    rest = {"XY-Adaptive": "+eq18+kept-out", "XY-Oracle": "+empirical"}
+    means = sources.summary[sources.summary.statistic == "mean_stopping_time"]
+    known = {(row.strategy, row.reading): row for row in lines(means)}
+    rows = []
+    for strategy in CLOSEST:
+        for log in LOG_TERMS:
+            first = f"1*{log}+two-step{rest.get(strategy, '')}"
+            exact_gaps = first.replace("+empirical", "") + "+true-gaps"
+            places = {1: first, **{m: f"{first}+every-{m}" for m in SPACINGS}}
+            for x, name in (places | {TRUE_GAPS: exact_gaps}).items():
+                row, scale = known[strategy, name], budgets[strategy]
+                ends = (row.value / scale, row.low / scale, row.high / scale)
+                cell = Cell("d=5", strategy, {"delta": DELTA}, name, {}, "m", float(x))
+                ratio = Estimate("budget_ratio", "", *ends, row.n, row.status)
+                rows += cell_rows(cell, [ratio])
+    return assemble(rows)
 
 
 def random_arms(sources: Sources) -> pd.DataFrame:

@@ -15,7 +15,7 @@ docs/analysis-plan.md says how claims are decided, verdicts.py decides them.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -64,6 +64,26 @@ class ReadingOf(RowOf):
     """A reading under a name of its own, where it is one of the instance too."""
 
     name: str
+    added: bool = False  # entered after the outcomes were seen (docs/analysis-plan.md)
+
+
+class Added(Input):
+    """Readings that were entered after the outcomes were seen."""
+
+    added: list[str | ReadingOf]
+
+
+#: What a list of readings is made of.
+Entry = str | ReadingOf | Added
+
+
+def named(entries: Iterable[Entry]) -> Iterator[ReadingOf]:
+    """The readings of a list, in order."""
+    for entry in entries:
+        if isinstance(entry, Added):
+            yield from (one.model_copy(update={"added": True}) for one in named(entry.added))
+        else:
+            yield entry if isinstance(entry, ReadingOf) else ReadingOf(name=entry)
 
 
 class Claim(Input):
@@ -88,9 +108,7 @@ class Claim(Input):
     substitute: bool = False  # ours is on another simulator or data
     unchecked: bool = False  # second hand: not compared with the paper's text, hence without quote
     as_written: bool = True  # whether the first reading is the paper's own text
-    readings: Annotated[list[str | ReadingOf], Field(min_length=1)] | str = Field(
-        default=["as-written"]
-    )
+    readings: Annotated[list[Entry], Field(min_length=1)] | str = Field(default=["as-written"])
     note: str = ""
 
     @property
@@ -189,7 +207,7 @@ class Ledger(Input):
     lower_bounds: list[RowOf] = Field(
         default=[]
     )  # of mean stopping times, for every delta-correct strategy
-    reading_sets: dict[str, list[str | ReadingOf]] = Field(default={})
+    reading_sets: dict[str, list[Entry]] = Field(default={})
 
     @model_validator(mode="after")
     def _consistent(self):
@@ -205,11 +223,14 @@ class Ledger(Input):
                 raise ValueError(f"{claim.id}: must have the readings of {first.id}, its group")
         return self
 
-    def readings_of(self, claim: Claim) -> list[ReadingOf]:
-        """The readings a claim is tested under, the paper's text first."""
-        named = claim.readings
-        listed = self.reading_sets[named] if isinstance(named, str) else named
-        return [one if isinstance(one, ReadingOf) else ReadingOf(name=one) for one in listed]
+    def readings_of(self, claim: Claim, added: bool = True) -> list[ReadingOf]:
+        """The readings a claim is tested under, the paper's text first.
+
+        Without `added` those that were entered after the outcomes were seen are left out.
+        """
+        entries = claim.readings
+        listed = self.reading_sets[entries] if isinstance(entries, str) else entries
+        return [reading for reading in named(listed) if added or not reading.added]
 
     def recovered_for(self, claim: Claim) -> list[Recovered]:
         """What the text leaves open of a claim's experiment."""

@@ -138,9 +138,9 @@ def claims(
     from bestarm.pipeline import scoreboard
     from bestarm.pipeline.verdicts import write_ledger
 
-    judged = _judged(ledgers, figures, scoreboard.MARGINS)
+    judged, before = _judged(ledgers, figures, scoreboard.MARGINS)
     scoreboard.write(scoreboard.headline(judged), headline)
-    scoreboard.write(scoreboard.results(judged[1.0]), results)
+    scoreboard.write(scoreboard.results(judged[1.0], before), results)
     scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)
     write_ledger(judged[1.0], out)
 
@@ -154,18 +154,22 @@ def control(
     """Judge the claims of positive controls, which are in no total."""
     from bestarm.pipeline.verdicts import write_ledger
 
-    write_ledger(_judged(ledgers, figures, [1.0])[1.0], out)
+    judged, _ = _judged(ledgers, figures, [1.0])
+    write_ledger(judged[1.0], out)
 
 
-def _judged(ledgers: list[Path], figures: Path, multiples: Iterable[float]) -> dict[float, Any]:
-    """The claims of some papers, judged at multiples of the plan's margins."""
+def _judged(
+    ledgers: list[Path], figures: Path, multiples: Iterable[float]
+) -> tuple[dict[float, Any], Any]:
+    """The claims of some papers, judged at multiples of the plan's margins; at the plan's, also
+    without the readings that were added."""
     import pandas as pd
 
     from bestarm.common.tables import read_table
     from bestarm.pipeline.claims import Tables, read_published
     from bestarm.pipeline.verdicts import judge_paper
 
-    parts = {margins: [] for margins in multiples}
+    parts, before = {margins: [] for margins in multiples}, []
     for ledger in ledgers:
         paper = ledger.stem
         if paper not in registry.PAPERS:
@@ -176,9 +180,11 @@ def _judged(ledgers: list[Path], figures: Path, multiples: Iterable[float]) -> d
             {name: read_table(figures / paper / f"{name}.csv") for name in names},
             read_published(ledger.parent.parent / "published" / f"{paper}.csv"),
         )
-        for margins, found in judge_paper(ledger, tables, parts).items():
+        by_margin, without_added = judge_paper(ledger, tables, parts)
+        for margins, found in by_margin.items():
             parts[margins].append(found)
-    return {margins: pd.concat(found) for margins, found in parts.items()}
+        before.append(without_added)
+    return {margins: pd.concat(found) for margins, found in parts.items()}, pd.concat(before)
 
 
 @command()

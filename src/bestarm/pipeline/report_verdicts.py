@@ -86,7 +86,9 @@ def headline_text(root: Path, verdicts: pd.DataFrame) -> str:
                 "stands in the first row that holds for all its published numbers. “Replicates” "
                 "means that equivalence within 20% (shares: 0.05) is shown, not that the reading "
                 "is what was run; which reading it is differs from result to result "
-                "([figures/results.csv](figures/results.csv))."
+                "([figures/results.csv](figures/results.csv)). The last column leaves out readings "
+                "that were [added after the outcomes were seen](docs/analysis-plan.md#readings-"
+                "added-after-the-outcomes-were-seen)."
             ),
             kind_table(totals),
             wrapped(_note(verdicts)),
@@ -97,13 +99,14 @@ def headline_text(root: Path, verdicts: pd.DataFrame) -> str:
 def headline_sentence(results: pd.DataFrame) -> str:
     """The results in a sentence."""
     counts = results.standing.value_counts().reindex(STANDINGS, fill_value=0)
-    from_text = counts[FROM_TEXT]
+    from_text, inside = counts[FROM_TEXT], counts[FROM_PROGRAM]
     return (
         f"Of {len(results) - counts[NOT_TESTABLE]} published results that can be tested, "
         f"{from_text or 'none'} replicate{'' if from_text > 1 else 's'} from the paper's text "
         f"alone, {counts[FROM_READING]} from a named reading of it, {counts[COARSE]} are "
-        f"compatible with a reading without being confirmed, and {counts[FROM_PROGRAM]} lie "
-        f"inside the interval of the authors' released program. {counts[NOT_FIXED]} more rest on "
+        f"compatible with a reading without being confirmed, and {inside} "
+        f"lie{'s' if inside == 1 else ''} inside the interval of the authors' released program. "
+        f"{counts[NOT_FIXED]} more rest on "
         "experiments that the text does not fix, and no one reading gives all their numbers; for "
         "some of them the released program has too few runs to say. "
         f"{counts[DIFFERS_ALL]} differ from every reading that we tried."
@@ -118,7 +121,8 @@ def result_table(results: pd.DataFrame) -> str:
         here = results[results.standing == standing]
         cells = {SHORT[paper]: _count(here[here.paper == paper]) for paper in papers}
         all_here = {"all": _count(here), "their numbers": int(here.numbers.sum())}
-        rows.append({"published results": standing, **cells, **all_here})
+        before = {"all, without added readings": int((results.without_added == standing).sum())}
+        rows.append({"published results": standing, **cells, **all_here, **before})
     return markdown(pd.DataFrame(rows))
 
 

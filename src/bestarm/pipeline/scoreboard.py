@@ -1,6 +1,6 @@
 """What the verdicts come to: totals by kind, independent results, and what readings support."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +45,7 @@ RESULTS_MEANINGS = {
     "paper": "whose result",
     "result": "what one experiment gives for one strategy in one environment",
     "standing": "the first row of the headline that holds for all its numbers",
+    "without_added": "how it stands without readings entered after the outcomes were seen",
     "under": "the reading that does, where one does",
     "known_to": "the largest over its numbers: half the width of the interval, as a share",
     "numbers": "its published numbers",
@@ -84,18 +85,31 @@ def of_papers(verdicts: pd.DataFrame) -> pd.DataFrame:
     return verdicts[~verdicts.beyond.astype(bool)]
 
 
-def results(verdicts: pd.DataFrame) -> pd.DataFrame:
+def results(verdicts: pd.DataFrame, before: pd.DataFrame | None = None) -> pd.DataFrame:
     """The independent results that published numbers make, and how each stands.
 
     Args:
         verdicts: claims.csv.
+        before: the same without readings entered after the outcomes were seen; by default there
+            are none.
     """
-    numbers = verdicts[verdicts.kind.eq("number") & verdicts.result.notna()]
+    earlier = dict(_by_result(verdicts if before is None else before))
     rows = [
-        {"paper": paper, "result": result, **_standing(lines), **_numbers(lines)}
-        for (paper, result), lines in groups(numbers, "paper", "result")
+        {
+            "paper": paper,
+            "result": result,
+            **_standing(lines),
+            "without_added": _standing(earlier[paper, result])["standing"],
+            **_numbers(lines),
+        }
+        for (paper, result), lines in _by_result(verdicts)
     ]
     return pd.DataFrame(rows, columns=list(RESULTS_MEANINGS))
+
+
+def _by_result(verdicts: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:
+    numbers = verdicts[verdicts.kind.eq("number") & verdicts.result.notna()]
+    return groups(numbers, "paper", "result")
 
 
 def _numbers(lines: pd.DataFrame) -> dict[str, object]:
@@ -129,10 +143,14 @@ def _standing(lines: pd.DataFrame) -> dict[str, object]:
 
 
 def _preferred(readings: pd.Index, first: str, lines: pd.DataFrame) -> str:
-    """The paper's own reading if it is among some, else the one whose numbers are nearest."""
+    """The paper's own reading if it is among some, else the one whose numbers are nearest.
+
+    Those whose runs were capped come last: how near they are is not known.
+    """
     if first in readings:
         return first
     apart = np.abs(np.log(lines.ratio.to_numpy(float)))
+    apart[lines.known_to.isna()] = np.inf
     farthest = pd.Series(apart, lines.reading).fillna(np.inf).groupby(level=0).max()
     return str(min(readings, key=lambda reading: farthest[reading]))
 

@@ -91,6 +91,7 @@ def judge(
     tables: Tables,
     margins: float = 1.0,
     known: dict[tuple[str, str], str] | None = None,
+    added: bool = True,
 ) -> tuple[list[Judged], dict[tuple[str, str], str]]:
     """The verdicts on all claims of a ledger, and the validity of every (strategy, reading).
 
@@ -99,13 +100,17 @@ def judge(
         tables: the paper's, at one scale.
         margins: a factor on all equivalence margins.
         known: the validities, if they were computed before.
+        added: whether readings count that were entered after the outcomes were seen.
 
     Raises:
         InputError: a row that a claim names is not there, or not alone.
     """
     if known is None:
         known = validities(ledger, tables.tables)
-    results = {claim.id: _under_readings(claim, ledger, tables, margins) for claim in ledger.claims}
+    results = {
+        claim.id: _under_readings(claim, ledger.readings_of(claim, added), tables, margins)
+        for claim in ledger.claims
+    }
     rows: dict[str, list[str]] = {}
     for claim in ledger.claims:
         rows.setdefault(claim.group or claim.id, []).append(claim.id)
@@ -135,12 +140,12 @@ def _basis(claim: Claim, ledger: Ledger) -> str:
 
 
 def _under_readings(
-    claim: Claim, ledger: Ledger, tables: Tables, margins: float
+    claim: Claim, readings: list[ReadingOf], tables: Tables, margins: float
 ) -> list[UnderReading]:
     """The outcome of every part of a claim under every reading, p-values corrected over these."""
     if claim.test == "none":
         return []
-    readings, parts = ledger.readings_of(claim), claim.parts
+    parts = claim.parts
     compared = [
         [compare(claim, part, reading, tables, margins) for part in parts] for reading in readings
     ]
@@ -278,6 +283,7 @@ MEANINGS = {
     "published": "the published number, as printed",
     "precision": "`print`, or `plot` if it is read off one",
     "reading": "of the paper, under which the rest of the line is",
+    "added": "whether the reading was entered after the outcomes were seen",
     "part": "of the claim",
     "ours": "our number",
     "at_least": "whether ours is a mean over capped runs, the published one not: it is larger",
@@ -364,6 +370,7 @@ def _line(
     ours = c.ours
     line = {
         "reading": result.reading.name,
+        "added": result.reading.added,
         "part": c.part.name,
         "ours": ours.value,
         "at_least": evidence.is_lower_bound(ours)
@@ -411,8 +418,10 @@ def _plainly(claim: Claim, size: float) -> float:
 
 def judge_paper(
     path: Path, tables: Tables, margins: Iterable[float] = (1.0,)
-) -> dict[float, pd.DataFrame]:
+) -> tuple[dict[float, pd.DataFrame], pd.DataFrame]:
     """The ledger of the paper that a file is named after, by the factor on its margins.
+
+    Also the one at the plan's margins without readings entered after the outcomes were seen.
 
     Raises:
         InputError: naming the file where a claim is unusable.
@@ -421,9 +430,11 @@ def judge_paper(
     try:
         known = validities(ledger, tables.tables)
         judged = {factor: judge(ledger, tables, factor, known)[0] for factor in margins}
+        before, _ = judge(ledger, tables, 1.0, known, added=False)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return {factor: lines_of(path.stem, found, known) for factor, found in judged.items()}
+    by_margin = {factor: lines_of(path.stem, found, known) for factor, found in judged.items()}
+    return by_margin, lines_of(path.stem, before, known)
 
 
 def write_ledger(ledger: pd.DataFrame, path: Path | str) -> None:
