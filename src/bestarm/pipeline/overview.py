@@ -115,6 +115,7 @@ def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
     shown = readings[readings.reading == under].iloc[0] if under else first
     is_text = shown.reading == first.reading and first.basis == TEXT
     others = readings.ratio[readings.reading != shown.reading].clip(NARROWEST, WIDEST)
+    others = sorted({float(f"{ratio:.3g}") for ratio in others})  # one tick where several would be
     ends = [place - TICK, place + TICK, np.nan]  # one line with gaps takes less space than marks
     axes.plot(np.repeat(others, 3), np.tile(ends, len(others)), color="#aaaaaa", lw=0.6)
     look = LOOKS[first.verdict]
