@@ -18,7 +18,7 @@ from bestarm.core.inputs import InputError
 from bestarm.core.window import Window
 from bestarm.lagex import LAGEX, Certified
 from bestarm.linear import RAGE, XY, G, XYAdaptive, XYOracle
-from test_ask_tell import BAICS, CBMAI_KINDS, KNOWN, LINEAR, every, made, played, tell
+from test_ask_tell import BAI, BAICS, CBMAI_KINDS, KNOWN, LINEAR, every, made, played, tell
 
 FIXED = (G, XY, XYOracle, XYAdaptive, RAGE, *CBMAI_KINDS)
 
@@ -171,7 +171,7 @@ def test_a_window_of_trials_is_for_classes_that_go_on_asking(kind):
 
 def default_of(kind):
     """Of rewards, and of costs if there are any."""
-    if kind in BAICS or kind in LINEAR or kind in KNOWN:
+    if kind in BAI | BAICS | LINEAR | KNOWN:
         return 0.0
     return (0.0, 0.5) if kind in CBMAI_KINDS else (0.0, [0.5, 0.5])
 

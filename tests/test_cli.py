@@ -116,7 +116,7 @@ def test_a_paper_is_listed_on_a_screen(paper):
     """Every option once, and no name on two lines."""
     known = registry.PAPERS[paper]
     lines = bestarm("list", paper).out.splitlines()
-    assert len(lines) <= 26
+    assert len(lines) <= 28
     assert max(map(len, lines)) <= 80
     options = [line.split()[0] for line in lines if line.startswith("  --")]
     assert len(options) == len(set(options)) > 0
@@ -143,7 +143,7 @@ def test_list_says_what_is_proven_and_what_is_refuted_by_how_much(root):
 def test_claims_have_their_readings_and_the_command_that_checks_them(root):
     out = bestarm("claims", "linear/readings", cwd=root).out
     assert all(len(line) <= 80 for line in out.splitlines())
-    assert "linear fig5-budget-g: compatible (1*logK+two-step)" in out
+    assert "linear fig5-budget-g: compatible (1*log1+two-step+every-10000)" in out
     assert "more than 3,000,000: differs" in out
     assert "Figure 5: G needs 140,075 pulls on average at d = 5." in out
     assert "more: --id fig5-budget-g shows all" in out
@@ -677,7 +677,7 @@ def test_small_limits_are_not_rounded_to_nothing(mine):
         (("list", "LAGEX"), "there is no such paper; did you mean lagex?"),
         (("list", "nobody"), "there is no such paper; papers are baics, linear"),
         (("verify", "baics/Table1"), "did you mean table1?"),
-        (("verify", "baic"), "did you mean baics?"),
+        (("verify", "baic"), "did you mean baics or bai?"),
         (("claims", "lagx"), "did you mean lagex?"),
         (("claims", "--id", "fig5-budget-j"), "did you mean fig5-budget-g"),
         (("schema", "instanc"), "did you mean instance?"),
@@ -704,6 +704,8 @@ def test_strategies_may_be_named_by_their_classes_and_in_any_case(paper):
     assert classes
     for name in classes:
         label = plugins.name_of_ours(getattr(module, name), paper)
+        if (paper, name) == ("bai", "TopK"):  # is for experiments, and no strategy of the paper
+            continue
         assert names.strategy_named(paper, name, known, "x") == label
     for name in known:
         for written in (name.lower(), name.replace("-", ""), name.upper()):

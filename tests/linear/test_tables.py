@@ -16,13 +16,14 @@ def test_closest_is_the_honest_reading_with_the_width_nearest_to_the_published_b
 ):
     table = read_table(root / "figures/linear/readings.csv")
     ratios = table[(table.strategy == strategy) & (table.statistic == "budget_ratio")]
-    assert set(ratios.reading) == set(grid(strategy))
+    assert set(ratios.reading) >= set(grid(strategy))
     distance = ratios.set_index("reading").value.map(lambda r: abs(math.log(r)))
+    ours = READINGS[strategy]["honest"]
     honest = [
         name
         for name, reading in grid(strategy).items()
         if not reading.proposition_2
-        and all(getattr(reading, field) == getattr(HONEST, field) for field in CHOICES[strategy])
+        and all(getattr(reading, field) == getattr(ours, field) for field in CHOICES[strategy])
     ]
     assert distance[honest].idxmin() == CLOSEST[strategy]
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bestarm.core.inputs import InputError
+from bestarm.pipeline import registry
 from bestarm.pipeline.manifest import write_manifest
 
 BUILD = Path("figures/smoke")
@@ -46,7 +47,7 @@ def project(copy_project, tmp_path_factory):
 def build(project, monkeypatch):
     """A finished build: the kept tables of one paper and of all, and some jobs."""
     monkeypatch.chdir(project)
-    for paper in ("baics", "cbmai", "delayed", "lagex", "linear"):
+    for paper in registry.PAPERS:
         (BUILD / paper).mkdir(parents=True, exist_ok=True)
     shutil.copytree("figures/baics", BUILD / "baics", dirs_exist_ok=True)
     shutil.copy("figures/claims.csv", BUILD)

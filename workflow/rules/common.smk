@@ -138,7 +138,7 @@ def across_papers(figures):
     tables = ("claims", "headline", "results", "scorecard", "captions")
     yield from (f"{figures}/{name}.csv" for name in tables)
     yield from (f"{figures}/forest.{ending}" for ending in ("svg", "png", "pdf"))
-    yield f"{figures}/control.csv"
+    yield from [f"{figures}/control.csv"] * bool(registry.CONTROLS)
     for paper in registry.COUNTED:
         yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf"))
     for name in ARENA:

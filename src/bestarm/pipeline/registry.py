@@ -12,7 +12,7 @@ TITLES = {
 }
 #: Positive controls: papers that were chosen because they are expected to replicate. Their claims
 #: are judged like any other and stand beside the totals (figures/control.csv), never in them.
-CONTROLS = ("bai",)
+CONTROLS = tuple(name for name in ("bai",) if name in TITLES)
 #: The papers whose claims make the totals.
 COUNTED = tuple(name for name in TITLES if name not in CONTROLS)
 PAPERS = {name: Paper(name, title) for name, title in TITLES.items()}

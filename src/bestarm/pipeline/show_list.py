@@ -129,9 +129,17 @@ def few(names: Iterable[str], most: int = 16) -> str:
 
 
 def _families(instances: Mapping[str, BaseInstance]) -> list[str]:
-    """Names, with those that end in different values of a parameter put together."""
+    """Names, with those that end in different values of a parameter put together, and what is added
+    to names of others said once: "..., normalised"."""
     groups: dict[str, list[str]] = {}
+    variants: set[str] = set()
     for name, instance in instances.items():
+        base, comma, variant = name.partition(", ")
+        if comma and base in instances:
+            if variant not in variants:
+                groups[f"..., {variant}"] = [""]
+            variants.add(variant)
+            continue
         values = (f"{value:g}" for value in instance.parameters.values())
         value = next((value for value in values if name.endswith(f"={value}")), "")
         groups.setdefault(name.removesuffix(value), []).append(value)

@@ -288,7 +288,7 @@ def _across_papers(site: Site) -> dict[str, Any]:
     if "figures/forest.svg" in files:  # in the page itself, so that its marks are links
         forest = files["figures/forest.svg"].decode()
     control = ""
-    if "figures/control.csv" in files and registry.CONTROLS[0] in registry.PAPERS:
+    if "figures/control.csv" in files and {*registry.CONTROLS} & registry.PAPERS.keys():
         control = texts.render(control_text(site.root), site.link("")).body
     has_ledger = "figures/claims.csv" in files
     return {
