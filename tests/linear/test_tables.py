@@ -7,7 +7,7 @@ import pytest
 
 from bestarm.common.tables import read_table
 from bestarm.linear.plots import near
-from bestarm.linear.strategies import CHOICES, CLOSEST, HONEST, READINGS, grid
+from bestarm.linear.strategies import CHOICES, CLOSEST, READINGS, grid
 
 
 @pytest.mark.parametrize("strategy", CLOSEST)
