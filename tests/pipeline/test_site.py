@@ -441,6 +441,8 @@ def test_sections_and_bullets_of_a_text():
     markdown = "## A\n\n- **Toy.** one\n  two\n- **Other.** x\n\nend\n\n## B\nb\n"
     assert texts.section(markdown, "A").endswith("end\n\n")
     assert texts.section(markdown, "C") == ""
+    assert texts.sections(markdown)["A"] == texts.section(markdown, "A").partition("\n")[2]
+    assert "C" not in texts.sections(markdown)
     assert texts.bullets(markdown)["Toy"].split() == ["one", "two"]
     assert texts.about("toy", ["The toy", "Toy (1)"]) == "Toy (1)"
     assert texts.about("bai", ["BAICS (1)", "BAI (2)"]) == "BAI (2)"

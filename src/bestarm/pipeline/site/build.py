@@ -197,10 +197,10 @@ def _add_paper(
         key = f"{paper}/cells-{view.name}"
         site.files[f"figures/{key}.js"] = tables.script(key, view.cells, None).encode()
     summary, question = (
-        texts.render(site.about(paper, texts.bullets(text)), site.link("docs")).body
-        for text in (
-            texts.section(read_text(site.root / "docs/findings.md"), "Paper by paper"),
-            read_text(site.root / "docs/papers.md"),
+        texts.render(site.about(paper, parts), site.link("docs")).body
+        for parts in (
+            texts.sections(read_text(site.root / "docs/findings.md")),
+            texts.bullets(read_text(site.root / "docs/papers.md")),
         )
     )
     values = {"claims": claims, "targets": targets, "notebook": notebook}

@@ -80,6 +80,11 @@ def section(markdown: str, heading: str) -> str:
     return found[0] if found else ""
 
 
+def sections(markdown: str) -> dict[str, str]:
+    """What stands under second-level headings, by these."""
+    return dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", markdown, re.DOTALL | re.M))
+
+
 def bullets(markdown: str) -> dict[str, str]:
     """List items that start with a bold name, such as `- **BAICS.** With ...`, by that name."""
     items = re.findall(r"^- \*\*(.+?)\.?\*\*\s*(.*?)(?=^- |^\S|\Z)", markdown, re.DOTALL | re.M)
