@@ -12,11 +12,12 @@ from bestarm.common.renamed import refusal
 from bestarm.core.arguments import sized
 from bestarm.core.inputs import SIZES, Input, InputError, load_yaml, parse
 from bestarm.pipeline import names, plugins, registry
+from bestarm.pipeline.manifest import files_hash
 from bestarm.pipeline.output import output
 from bestarm.pipeline.own_files import Files
 from bestarm.pipeline.own_results import Found
 from bestarm.pipeline.own_runs import simulate
-from bestarm.pipeline.own_shards import Mark, Share, hash_of_files, merge
+from bestarm.pipeline.own_shards import Mark, Share, merge
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.shard import simulation_code
 from bestarm.pipeline.show import print_instance
@@ -236,7 +237,7 @@ def run_own(path: Path, options: dict[str, str], asked: Asked, runs: Runs, files
                 reps=runs.reps,
                 share=runs.share,
                 outside=list(wanted.given),
-                plugins=hash_of_files(asked.plugins or []),
+                plugins=files_hash(asked.plugins or []),
                 code=simulation_code(paper),
             )
         files.write(found, mark)
@@ -262,7 +263,7 @@ def _report(found: Found, files: Files) -> None:
 
 
 def bound_own(path: Path, asked: dict[str, str]) -> None:
-    """Print an instance, what is true of it, and the lower bound at delta."""
+    """Print an instance, its ground truth, and the lower bound at delta."""
     paper, instance = read_instance(path)
     allowed = registry.PAPERS[paper].own.bound_options
     for name in asked:

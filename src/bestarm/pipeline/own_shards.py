@@ -1,9 +1,8 @@
 """One run of `bestarm run` on several machines: a shard each, and all of them merged."""
 
-import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,14 +74,6 @@ class Mark(BaseModel):
             "options or strategies": (self.plan, other.plan),
         }
         return next((what for what, (mine, its) in said.items() if mine != its), None)
-
-
-def hash_of_files(paths: Iterable[Path]) -> str:
-    """A hash of the content of some files."""
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:16]
 
 
 def write_share(path: Path, found: Found, mark: Mark) -> None:
