@@ -216,8 +216,13 @@ def _fits(key: tuple[str, ...], panel: tuple[str, ...]) -> bool:
 
 
 def _made(placed: pd.DataFrame, series: list[dict[str, Any]]) -> dict[str, Any]:
-    """Panels, series, and by row the places of its panels and of its series."""
-    panels = {panel: k for k, panel in enumerate(placed.panel.unique())}
+    """Panels, series, and by row the places of its panels and of its series.
+
+    Panels without a run, of bounds and published values alone, come last.
+    """
+    with_runs = placed.panel[~placed.reading.isin(NOT_PLAYED)]
+    order = dict.fromkeys([*with_runs, *placed.panel])
+    panels = {panel: k for k, panel in enumerate(order)}
     names = {one["name"]: k for k, one in enumerate(series)}
     of: dict[Any, tuple[list[int], int]] = {}
     for row in lines(placed):
