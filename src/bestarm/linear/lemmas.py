@@ -24,7 +24,7 @@ RUNS, ADAPTIVE_PULLS, CAP = 500, 500, 10_000_000
 TRIALS, LARGEST, MOST_PULLS = 100, 5, 40
 
 
-class Directions(NamedTuple):
+class OrderedPairs(NamedTuple):
     """All ordered pairs of arms, in which the first may beat the second."""
 
     first: np.ndarray  # (m,)
@@ -32,10 +32,10 @@ class Directions(NamedTuple):
     vectors: np.ndarray  # (m, d) first arm minus second
 
 
-def directions_of(arms: np.ndarray) -> Directions:
+def ordered_pairs(arms: np.ndarray) -> OrderedPairs:
     """The ordered pairs of different arms (K, d)."""
     first, second = np.nonzero(~np.eye(len(arms), dtype=bool))
-    return Directions(first, second, arms[first] - arms[second])
+    return OrderedPairs(first, second, arms[first] - arms[second])
 
 
 def width(n: np.ndarray, count: int, delta: float) -> np.ndarray:
@@ -56,7 +56,7 @@ def printed_width(n_arms: int, delta: float) -> Width:
 
 def cycle(arms: np.ndarray) -> np.ndarray:
     """A sequence of arms that is repeated: the XY-optimal design, rounded, arms in turn."""
-    counts = round_design(optimal_design(arms, directions_of(arms).vectors).weights, 10 * len(arms))
+    counts = round_design(optimal_design(arms, ordered_pairs(arms).vectors).weights, 10 * len(arms))
     places = [(k + 0.5) / count for count in counts for k in range(count)]
     return np.repeat(np.arange(len(arms)), counts)[np.argsort(places, kind="stable")]
 
@@ -73,7 +73,7 @@ class Fixed(NamedTuple):
 def fixed_runs(problem: Problem, delta: float, key: int) -> list[Fixed]:
     """RUNS runs, until Eq. (11) holds, along `cycle`; least squares as soon as arms span R^d."""
     arms, means = problem.arms, problem.means
-    between = directions_of(arms)
+    between = ordered_pairs(arms)
     best = int(np.argmax(means))
     theta = np.linalg.lstsq(arms, means, rcond=None)[0]
     length = 8 * int(pulls_until(complexity(arms, means).h_lb, printed_width(len(arms), delta)))

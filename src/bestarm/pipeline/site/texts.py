@@ -74,15 +74,15 @@ def render(
     return Text(title, body, headings, anchors)
 
 
-def section(markdown: str, heading: str) -> str:
-    """A second-level section with its heading, or nothing if there is none of that name."""
-    found = re.search(rf"^## {re.escape(heading)}\n.*?(?=^## |\Z)", markdown, re.DOTALL | re.M)
-    return found[0] if found else ""
-
-
 def sections(markdown: str) -> dict[str, str]:
     """What stands under second-level headings, by these."""
     return dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", markdown, re.DOTALL | re.M))
+
+
+def section(markdown: str, heading: str) -> str:
+    """A second-level section with its heading, or nothing if there is none of that name."""
+    found = sections(markdown)
+    return f"## {heading}\n{found[heading]}" if heading in found else ""
 
 
 def bullets(markdown: str) -> dict[str, str]:
