@@ -121,7 +121,7 @@ def list_papers(
 
 @command()
 def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGET.")]):
-    """Show an instance of a paper and what is true of it, or a target's table."""
+    """Show an instance of a paper with its ground truth, or a target's table."""
     from bestarm.pipeline.show import show_named
 
     show_named(name)

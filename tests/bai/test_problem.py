@@ -1,4 +1,4 @@
-"""Instances: what is allowed, and what is true of them."""
+"""Instances: what they may hold, and their ground truth."""
 
 import pytest
 

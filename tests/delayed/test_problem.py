@@ -1,4 +1,4 @@
-"""Instances, what is true of them, and how cells become runs and tables."""
+"""Instances, their ground truth, and how cells become runs and tables."""
 
 import numpy as np
 import pandas as pd

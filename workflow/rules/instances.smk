@@ -2,7 +2,7 @@
 
 
 rule instances:
-    """Compile a paper's kernels and write its instances, with what is true of them."""
+    """Compile a paper's kernels and write its instances, with their ground truth."""
     input:
         lambda w: sorted(str(p) for p in Path(f"data/instances/{w.paper}").glob("*")),
     output:

@@ -41,7 +41,7 @@ def compile_kernels(paper: Paper) -> None:
 
 @command()
 def instances(paper: Paper, out: Out) -> None:
-    """Write a paper's instances and what is true of them."""
+    """Write a paper's instances with their ground truth."""
     from bestarm.core.files import write_json
     from bestarm.pipeline.plan import describe_instances
 

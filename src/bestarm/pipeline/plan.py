@@ -76,7 +76,7 @@ def make_plan(
 
 
 def describe_instances(paper: str, instances: dict[str, Any]) -> dict[str, Any]:
-    """Each instance with what is true of it, as plain values: the instances.json of a paper."""
+    """Each instance with its ground truth, as plain values: the instances.json of a paper."""
     truth = registry.PAPERS[paper].problems.truth
     return {
         name: {"instance": i.model_dump(), "truth": truth(i).model_dump()}

@@ -30,7 +30,7 @@ def arena_text(root: Path) -> str:
         f"{cells.family.nunique()} kinds, and their mean pulls are compared with the least that "
         f"any delta-correct strategy needs. Of those with a proved stopping rule, these need "
         f"least at δ = {table.delta.max():g}, in multiples of the bound: {wins}. In "
-        f"{errors.runs.max():,} runs each, the error rate is surely at most δ (95% interval) in "
+        f"{errors.runs.max():,} runs each, the error rate is at most δ with 95% confidence in "
         f"{within} of {len(errors)} checks of proved rules; of the papers' own rules, "
         f"{listed(f'`{name}`' for name in above)} surely err more often than δ "
         "([picture](figures/arena/fixed-confidence.svg))."

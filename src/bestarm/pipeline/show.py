@@ -1,4 +1,4 @@
-"""Printing an instance of a paper, or of a user, and what is true of it."""
+"""Printing an instance of a paper, or of a user, with its ground truth."""
 
 import sys
 from collections.abc import Iterator
@@ -50,9 +50,9 @@ def show_named(name: str) -> None:
 
 
 def print_instance(paper: str, instance, setting: dict) -> None:
-    """Print an instance's tables, what is true of it, and its lower bound under a setting."""
+    """Print an instance's tables, its ground truth, and its lower bound under a setting."""
     known = registry.PAPERS[paper]
-    with _working("computing what is true of it"):
+    with _working("computing the ground truth"):
         truth = describe_instances(paper, {instance.name: instance})[instance.name]["truth"]
     frames = known.own.describe(instance, truth)
     at = ", ".join(f"{name} = {setting[name]:g}" for name in known.own.bound_options)
