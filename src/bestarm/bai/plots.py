@@ -158,7 +158,7 @@ def boundary(table: pd.DataFrame) -> Figure:
     delta = rows.delta.iloc[0]
     for axes in panels:
         axes.axvline(delta, color=BOUND.colour, ls=BOUND.line)
-        axes.set(xlabel="share of runs", xlim=(0.0, 1.3 * max(delta, rows.high.max())))
+        axes.set(xlabel="share of wrong stops", xlim=(0.0, 1.3 * max(delta, rows.high.max())))
     legend(figure, looks_of(LOOKS, rows.strategy), 4, lines=False)
     caption(
         figure,
