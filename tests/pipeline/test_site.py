@@ -367,6 +367,18 @@ def test_tables_without_curves_become_dots():
     assert [one["name"] for one in made["series"]] == ["S", "T"]
 
 
+def test_panels_of_bounds_alone_come_after_those_with_runs():
+    """A published value, whose setting is not known, is in all of them."""
+    bounds = points("d", (1, 2, 3), "lower bound", reading="exact", statistic="lower_bound")
+    runs = points("d", (1, 2, 3), "S")
+    rows = [row | {"instance": "early"} for row in bounds]
+    rows += [row | {"instance": "late"} for row in runs]
+    rows += [row | {"instance": ""} for row in points("d", (1, 2, 3), "S", reading="published")]
+    made = chart(assemble(rows), {}, "error_rate")
+    assert made["panels"] == ["late", "early"]
+    assert [{*panels} for panels, _ in made["of"]] == [{1}] * 3 + [{0}] * 3 + [{0, 1}] * 3
+
+
 def test_values_that_nothing_tells_apart_or_that_are_all_the_same_have_no_chart():
     assert chart(assemble(points("d", (1, 2, 3), "S") * 2), {}) is None
     flat = [row | {"x": None, "x_name": "", "value": 1.0} for row in points("d", (1, 2), "S")]
