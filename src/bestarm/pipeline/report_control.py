@@ -33,7 +33,7 @@ def control_text(root: Path) -> str:
     ]
     return wrapped(
         f"**Can this ledger say yes?** *{title}* stands beside these totals, never in them: it was "
-        f"chosen because its experiments are fixed by the text and expected to replicate. Of its "
+        f"chosen because its experiments are known in full and expected to replicate. Of its "
         f"{numbers.sum()} published numbers {', '.join(said)}; of its {len(others)} other claims "
         f"{confirmed} are confirmed ([figures/control.csv](figures/control.csv)). All of them are "
         "second hand: the paper's text could not be read here, and every page says so."
