@@ -246,6 +246,7 @@ def test_a_damaged_shard(project, undisturbed):
     assert project.made() == undisturbed
 
 
+@pytest.mark.long
 def test_two_workflows_at_once(project, undisturbed):
     """The second says why it does not start, and the first ends as if it had been alone."""
     project.forget("results", TABLE)
@@ -280,6 +281,7 @@ def small_disk(project):
         subprocess.run(["umount", "--lazy", results], check=True)
 
 
+@pytest.mark.long
 def test_a_full_disk(project, undisturbed, small_disk):
     """The file and the reason are named, no half of a file is left, and later it goes on."""
     limited, reason, make_room = small_disk
@@ -295,6 +297,7 @@ def test_a_full_disk(project, undisturbed, small_disk):
     assert project.made() == undisturbed
 
 
+@pytest.mark.long
 def test_truncated_kernels(project, undisturbed, tmp_path):
     """Shards that find them compile again, two at a time."""
     project.cache = Path(shutil.copytree(project.cache, tmp_path / "cache"))

@@ -94,6 +94,7 @@ def test_a_build_without_a_temporary_folder_has_no_server(monkeypatch):
     assert client.SOCKET not in os.environ
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not IS_ROOT, reason="only root becomes another user")
 def test_a_container_of_an_arbitrary_user_builds_figures(toys, place):
     """Nothing can be written to but the volume that the project is on; there is no entry in passwd.
@@ -123,6 +124,7 @@ def test_a_container_of_an_arbitrary_user_builds_figures(toys, place):
     assert shown.stdout.startswith("toy: ")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not IS_ROOT, reason="only root becomes another user")
 def test_two_users_share_a_cache(place):
     """Whatever umask the first has; the second compiles for itself."""
@@ -142,6 +144,7 @@ def test_two_users_share_a_cache(place):
     assert hits == [0, 0, 1, 1]
 
 
+@pytest.mark.long
 def test_two_builds_in_two_clones_at_once(toys, tmp_path):
     """They share the cache of kernels, which is empty, and make the same files."""
     clones = [Path(shutil.copytree(toys, tmp_path / name)) for name in ("one", "two")]
@@ -175,7 +178,13 @@ def source():
 
 
 @pytest.mark.parametrize(
-    "option", ["--csv=x.csv", "--json=x.json", "--table=x.tex", "--out=x.parquet"]
+    "option",
+    [
+        "--csv=x.csv",
+        "--out=x.parquet",
+        pytest.param("--json=x.json", marks=pytest.mark.long),
+        pytest.param("--table=x.tex", marks=pytest.mark.long),
+    ],
 )
 def test_a_full_disk_for_what_run_writes(tmp_path, source, option):
     """The file is named, and nothing is left of it."""

@@ -262,6 +262,7 @@ class TestWorkflow:
         assert [path.read_bytes() for path in made] == before
 
 
+@pytest.mark.long
 class TestMoreReplications:
     """`--config replications=N`, after the paper's replications."""
 

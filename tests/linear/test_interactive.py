@@ -66,8 +66,11 @@ def played(s, arms, theta, rng, sigma=1.0, most=10**5):
 
 @pytest.mark.parametrize(("strategy", "reading"), cases(PULL_BY_PULL))
 def test_same_run_as_the_compiled_one(strategy, reading):
-    """Told the same normals, in another unit; arms in a plane of R^3 for one of the seeds."""
-    for seed in range(3):
+    """Told the same normals, in another unit; arms in a plane of R^3 for one of the seeds.
+
+    Readings that look at few pulls run long, and have that seed alone.
+    """
+    for seed in [2] if "every" in reading else range(3):
         arms, theta, _ = drawn(seed, 2, 4, strength=3.0)
         if seed == 2:
             arms, theta = (v @ np.array([[0.6, 0.8, 0.0], [0.0, 0.0, 1.0]]) for v in (arms, theta))

@@ -547,7 +547,7 @@ def test_only_a_text_that_fixes_the_experiment_confirms_by_itself(fields, recove
 def test_power_is_the_share_of_samples_that_are_confirmed():
     """Normal estimates of one mean, errors of 5% on both sides; alone, and as two of a row.
 
-    Of 400 pairs of samples the share confirmed is at least the power, and for a number alone it is
+    Of 150 pairs of samples the share confirmed is at least the power, and for a number alone it is
     the power, up to four standard errors.
     """
     rng = np.random.default_rng(3)
@@ -555,7 +555,7 @@ def test_power_is_the_share_of_samples_that_are_confirmed():
     alone = [claim(**ONE)]
     pair = [claim(group="row", **ONE), claim(group="row", id="d", row=row, **ONE)]
     for claims in (alone, pair):
-        confirmed, powers, n = 0, [], 400
+        confirmed, powers, n = 0, [], 150
         for _ in range(n):
             time, cost, their_time, their_cost = np.exp(0.05 * rng.standard_normal(4))
             ours = [

@@ -10,12 +10,12 @@ from rich import box
 from rich.table import Table
 
 from bestarm.common.files import data_folder
-from bestarm.common.tables import groups, read_table
+from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.inputs import InputError
 from bestarm.pipeline.output import WIDTH, output, tables_that_fit
 from bestarm.pipeline.own_tables import significant
 
-#: What tells the rows of a printed table apart.
+#: What tells the rows of a printed table apart; the last is left out where no row has it.
 ROW = ["strategy", "reading", "x"]
 FOOTNOTE = "* some runs reached the cap, and count as ended there; – not defined"
 
@@ -35,7 +35,7 @@ def print_target(paper: str, target: str) -> None:
     for title, part in _parts(table):
         console.print(title, soft_wrap=True, highlight=False, style="bold")
         headings = {name: name for name in part.statistic.unique()}
-        for grid in tables_that_fit(headings, partial(_grid, part), console):
+        for grid in tables_that_fit(headings, partial(_grid, _rows(part)), console):
             console.print(grid)
     for note in ("[low, high]: 95% intervals, to three digits", f"all digits and columns: {name}"):
         console.print(note, soft_wrap=True, highlight=False)
@@ -66,29 +66,37 @@ def _without_axis(label: str, axis: str, x: float, between: str) -> str:
     return between.join(part for part in label.split(between) if part != f"{axis}={x:g}")
 
 
-def _grid(part: pd.DataFrame, headings: dict[str, str]) -> Table:
-    """Some statistics of a part, and how many runs are behind them."""
-    rows = part[part.statistic.isin(list(headings))]
-    labels = [name for name in ROW if name != "x" or rows.x.notna().any()]
+def _rows(part: pd.DataFrame) -> dict[tuple[str, ...], dict[str, Any]]:
+    """The estimates of each printed row by statistic, under what tells the row apart."""
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    for estimate in lines(part.sort_values(ROW)):
+        key = (estimate.strategy, estimate.reading, f"{estimate.x:g}")
+        found.setdefault(key, {})[estimate.statistic] = estimate
+    return found
+
+
+def _grid(rows: dict[tuple[str, ...], dict[str, Any]], headings: dict[str, str]) -> Table:
+    """Some statistics of the rows of a part, and how many runs are behind them."""
+    rows = {key: row for key, row in rows.items() if row.keys() & headings.keys()}
+    width = len(ROW) if any(key[-1] != "nan" for key in rows) else len(ROW) - 1
     grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in labels:
+    for name in ROW[:width]:
         grid.add_column(name, overflow="fold", justify="right" if name == "x" else "left")
     grid.add_column("runs", justify="right", no_wrap=True)
     for heading in headings.values():
         grid.add_column(heading, justify="right", no_wrap=True)
-    for key, cells in rows.groupby(labels, dropna=False):
-        texts = [f"{name:g}" if isinstance(name, float) else str(name) for name in key]
-        by: dict[Any, Any] = cells.set_index("statistic").to_dict("index")
-        values = [_text(by[name]) if name in by else "" for name in headings]
-        grid.add_row(*texts, f"{cells.n.max():,.0f}", *values)
+    for key, row in rows.items():
+        counts = [row[name].n for name in headings if name in row]
+        texts = [_text(row[name]) if name in row else "" for name in headings]
+        grid.add_row(*key[:width], f"{max(counts):,.0f}", *texts)
     return grid
 
 
-def _text(one: dict[str, Any]) -> str:
+def _text(estimate: Any) -> str:
     """A number with its interval if it has one, and a mark if a footnote explains it."""
-    if math.isnan(one["value"]):
+    if math.isnan(estimate.value):
         return "–"
-    text = significant(one["value"])
-    if one["low"] < one["high"]:
-        text += f" [{significant(one['low'])}, {significant(one['high'])}]"
-    return text + "*" * (one["status"] == "restricted")
+    text = significant(estimate.value)
+    if estimate.low < estimate.high:
+        text += f" [{significant(estimate.low)}, {significant(estimate.high)}]"
+    return text + "*" * (estimate.status == "restricted")
