@@ -31,9 +31,9 @@ BEFORE = {
 def test_every_run_is_there_once():
     """A count was fixed beforehand: a part of the wanted runs would be the shorter ones."""
     table = kept.read(kept.RUNS)
-    planned = {(plan.instance, plan.delta): plan.runs for plan in program_runs.PLANS}
-    for (name, delta, strategy), rows in table.groupby(["instance", "delta", "strategy"]):
-        counts = planned[name, delta], BEFORE.get(name, {}).get(strategy)
+    planned = {(p.instance, p.delta, p.without): p.runs for p in program_runs.PLANS}
+    for (name, delta, strategy, without), rows in table.groupby(program_runs.KEY[:-1]):
+        counts = (planned[name, delta, without], BEFORE.get(name, {}).get(strategy))
         assert len(rows) in counts
         assert sorted(rows.replication) == list(range(len(rows)))
     assert (table.pulls.map(sum) == table.tau).all()
@@ -54,8 +54,8 @@ def test_a_kept_run_is_made_again(apart, name):
     table = kept.read(kept.RUNS)
     rows = table[table.strategy == name]
     row = rows.loc[rows.tau.idxmin()]
-    arguments = program_runs.arguments_of(row.instance, row.delta, name, int(row.replication))
-    again = apart.submit(program.simulate, *arguments).result()
+    run = program_runs.Run(row.instance, row.delta, name, row.without, int(row.replication))
+    again = apart.submit(program.simulate, *program_runs.arguments_of(run)).result()
     for column, value in again.items():
         np.testing.assert_array_equal(row[column], value)
 
@@ -75,7 +75,11 @@ def test_columns_are_those_of_simulated_runs():
 def test_longest_runs_come_first():
     seconds = list(program_runs.wanted().values())
     assert seconds == sorted(seconds, reverse=True)
-    assert len(seconds) == 6 * sum(plan.runs for plan in program_runs.PLANS)
+    counts = {
+        plan: sum(program.can_be_without(name, plan.without) for name in program.PROGRAMS)
+        for plan in program_runs.PLANS
+    }
+    assert len(seconds) == sum(plan.runs * programs for plan, programs in counts.items())
     setup_2 = [(run.instance, run.delta) for run in program_runs.wanted() if "setup 2" in run[0]]
     assert len(set(setup_2)) == 4
 
@@ -85,7 +89,7 @@ def test_the_forecast_leaves_out_what_is_there(tmp_path):
     runs = program_runs.wanted()
     hours = sum(runs.values()) / 3600.0
     assert f"together: {len(runs)} runs, {hours:.1f} h" in program_runs.forecast(out)
-    done = program_runs.job(*next(iter(runs)))
+    done = program_runs.job(next(iter(runs)))
     write_json(part(done, out), {})
     assert f"together: {len(runs) - 1} runs" in program_runs.forecast(out)
 
@@ -96,14 +100,14 @@ def test_more_runs_extend_a_table(monkeypatch, tmp_path):
     A run is replaced by its number of pulls.
     """
     easy, out = setup1(EASIER).name, tmp_path / "runs.parquet"
-    quick = [program_runs.Run(easy, 0.01, "Uniform", r) for r in range(2)]
+    quick = [program_runs.Run(easy, 0.01, "Uniform", "", r) for r in range(2)]
     asked = []
 
-    def job(*run):
+    def job(run):
         asked.append(run)
-        name, work, arguments, law = whole_job(*run)
-        assert (work, arguments) == (program.simulate, program_runs.arguments_of(*run))
-        return Job(name, dict, ([("tau", 10 + run[3])],), law)
+        name, work, arguments, law = whole_job(run)
+        assert (work, arguments) == (program.simulate, program_runs.arguments_of(run))
+        return Job(name, dict, ([("tau", 10 + run.replication)],), law)
 
     whole_job = program_runs.job
     monkeypatch.setattr(program_runs, "job", job)

@@ -90,16 +90,18 @@ def started(name, rows):
     model = MODELS[rows.iloc[0].instance]
     d, k = model.matrix.shape
     matrix, start = np.split(rows.iloc[0].initial, [d * k])
-    return make_state(name, model, 0.01, matrix.reshape(d, k), start if start.size else np.zeros(d))
+    return make_state(
+        PROGRAMS[name], model, 0.01, matrix.reshape(d, k), start if start.size else np.zeros(d)
+    )
 
 
 def agree(name, state, row):
     """One round gives what was recorded, from the state in which it was recorded."""
     if row.failure:
         with pytest.raises(Failed):
-            round_of(name, state, Recorded(row.uniforms))
+            round_of(PROGRAMS[name], state, Recorded(row.uniforms))
         return
-    ours = round_of(name, state, Recorded(row.uniforms))
+    ours = round_of(PROGRAMS[name], state, Recorded(row.uniforms))
     np.testing.assert_allclose(ours.policy, row.policy, rtol=0, atol=1e-9)
     np.testing.assert_allclose(ours.allocation, row.allocation, rtol=0, atol=1e-9)
     np.testing.assert_allclose(ours.statistic, row.statistic, rtol=1e-9, atol=1e-9)
@@ -140,7 +142,7 @@ def replay_game(name):
     for row in rows.iloc[:40].itertuples():
         np.testing.assert_allclose(state.game.weights, row.weights, rtol=0, atol=1e-9)
         if row.t >= 6 and not row.failure:
-            round_of(name, state, Recorded(row.uniforms))
+            round_of(PROGRAMS[name], state, Recorded(row.uniforms))
         state.observe(row.arm, row.reward, row.cost)
 
 
@@ -395,7 +397,7 @@ def test_radii():
 
 def known_state(matrix, limits, means=(1.0, 0.6, 0.2), pulls=40.0, name="Uniform"):
     model = Model(np.array(means), np.ones(3), np.array(matrix), np.array(limits), 1.0)
-    state = make_state(name, model, 0.01, model.matrix, np.full(len(limits), 0.2))
+    state = make_state(PROGRAMS[name], model, 0.01, model.matrix, np.full(len(limits), 0.2))
     state.means, state.pulls = model.means.copy(), np.full(3, pulls)
     return state
 
@@ -404,7 +406,9 @@ def test_the_stopping_rules():
     """All slack, so that the multiplier is zero; the rules of others add K s and sum |c|."""
     beta = math.log(2.0 * (1.0 + math.log(120.0)) / 0.01)
     seen = {
-        name: round_of(name, known_state([[0.0, 0.0, 0.1]], [9.0], name=name), Recorded([0.5] * 6))
+        name: round_of(
+            PROGRAMS[name], known_state([[0.0, 0.0, 0.1]], [9.0], name=name), Recorded([0.5] * 6)
+        )
         for name in ("LATS", "LAGEX", "Uniform")
     }
     shift = solved_radius(120, 3, 0.01) / math.sqrt(41.0)
@@ -430,14 +434,16 @@ def test_forced_exploration_except_in_two_programs():
 
 def test_rounds_without_a_policy_repeat_the_last_arm():
     never = Model(np.array([1.0, 0.5, 0.0]), np.ones(3), np.full((1, 3), 50.0), np.zeros(1), 1.0)
-    found = run("LATS", never, 0.01, 20, np.random.default_rng(3))
+    found = run(PROGRAMS["LATS"], never, 0.01, 20, np.random.default_rng(3))
     assert (found.time, found.status, found.empty) == (20, Status.CAPPED, 17)
     assert found.pulls.tolist() == [1, 1, 18]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_runs(name):
-    once, again = (run(name, MODELS["easy"], 0.01, 12, np.random.default_rng(8)) for _ in range(2))
+    once, again = (
+        run(PROGRAMS[name], MODELS["easy"], 0.01, 12, np.random.default_rng(8)) for _ in range(2)
+    )
     assert once.time == once.pulls.sum() == 12
     np.testing.assert_array_equal(once.pulls, again.pulls)
     np.testing.assert_array_equal(once.policy, again.policy)
@@ -448,6 +454,6 @@ def test_a_run_ends_by_its_rule():
     clear = Model(
         np.array([8.0, 0.0, 0.0]), np.ones(3), np.array([[1.0, 0, 0]]), np.array([9.0]), 0.1
     )
-    found = run("CTnS-WLag", clear, 0.1, 2000, np.random.default_rng(2))
+    found = run(PROGRAMS["CTnS-WLag"], clear, 0.1, 2000, np.random.default_rng(2))
     assert found.status == Status.STOPPED
     np.testing.assert_allclose(found.policy, [1.0, 0.0, 0.0], atol=1e-9)

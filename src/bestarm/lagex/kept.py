@@ -56,12 +56,14 @@ def _near(allocations: np.ndarray, others: np.ndarray | float) -> np.ndarray:
 def runs(instances: Mapping) -> Iterator[tuple[str, float, str, dict[str, np.ndarray]]]:
     """Instance, delta, program, and its runs as columns of `strategies.Outcome`.
 
+    Runs without a peculiarity are left out.
+
     Args:
         instances: name -> {"instance": ..., "truth": ...}, as in instances.json; runs on others
             are left out.
     """
     table = read(RUNS)
-    table = table[table.instance.isin(list(instances))]
+    table = table[table.instance.isin(list(instances)) & (table.without == "")]
     for (name, delta, program), rows in groups(table, "instance", "delta", "strategy"):
         known = instances[name]
         model = Instance(**known["instance"]).model

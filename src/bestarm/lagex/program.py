@@ -23,6 +23,8 @@ agree to the last digits. The computation departs from the paper in these points
 - If the estimated set is empty or a solver fails, the last arm is pulled again. An arm that does
   not change the set is then pulled until the cap.
 - CGE-WLag has no forced exploration. Uniform draws its arms and ignores the constraints.
+
+Six of these can be switched off (`PECULIARITIES`), to see which of them the stopping times hang on.
 """
 
 import math
@@ -71,6 +73,7 @@ class Program(NamedTuple):
     rescale: float = 1.0  # AdaGrad's factor of gains
     forced: bool = True  # forced exploration
     cap: int = 100_000  # rounds
+    without: frozenset[str] = frozenset()  # the PECULIARITIES that are switched off
 
 
 PROGRAMS = {
@@ -81,6 +84,42 @@ PROGRAMS = {
     "PTnS": Program(PROJECTED),
     "Uniform": Program(UNIFORM, forced=False),
 }
+
+#: What can be switched off, and what is done then.
+PECULIARITIES = {
+    "tight": "rows with a slack of at most 1e-9 are tight",
+    "distance": "AdaGrad projects by least squares",
+    "rescale": "AdaGrad's gains are not scaled",
+    "start": "the multiplier is sought from zero",
+    "sum": "allocations that a solver seeks sum to one",
+    "radius": "f_t is that of the programs without a game",
+}
+#: Switches off all that a program has.
+ALL = "all"
+#: Slacks of tight rows, without "tight"; rounding leaves 1e-15.
+TIGHT = 1e-9
+
+
+def peculiarities(program: Program) -> list[str]:
+    """Those of PECULIARITIES that a program has."""
+    game, solved = program.sampling == GAME, program.sampling == SOLVED
+    has = {"distance": game, "rescale": program.rescale != 1.0, "start": program.priced}
+    has |= {"sum": solved, "radius": game}
+    return [name for name in PECULIARITIES if has.get(name, True)]
+
+
+def can_be_without(name: str, without: str) -> bool:
+    """Whether `variant` of a program of PROGRAMS is another program than those with other names."""
+    has = peculiarities(PROGRAMS[name])
+    return without in ("", *has) or (without == ALL and len(has) > 1)
+
+
+def variant(name: str, without: str = "") -> Program:
+    """A program of PROGRAMS without one of its peculiarities, or without ALL of them."""
+    program = PROGRAMS[name]
+    named = {"": [], ALL: peculiarities(program)}.get(without, [without])
+    program = program._replace(without=frozenset(named))
+    return program._replace(rescale=1.0) if "rescale" in named else program
 
 
 @dataclass
@@ -137,7 +176,8 @@ def solved_radius(time: int, k: int, delta: float) -> float:
 
 def shift_of(program: Program, state: State, policy: np.ndarray) -> float:
     """f_t ||pi|| in the norm of (I + diag(N))^-1, subtracted from every entry of A."""
-    radius = game_radius if program.sampling == GAME else solved_radius
+    in_game = program.sampling == GAME and "radius" not in program.without
+    radius = game_radius if in_game else solved_radius
     norm = (policy * (1.0 / (1.0 + state.pulls))).dot(policy)
     return radius(state.time, policy.size, state.delta) * math.sqrt(norm)
 
@@ -147,7 +187,8 @@ def priced_at(program: Program, state: State, rows: np.ndarray) -> Price | None:
     if not program.priced:
         return None
     sign = -1.0 if program.sampling == GAME else 1.0
-    return Price(rows, state.limits, state.start, sign)
+    start = np.zeros_like(state.start) if "start" in program.without else state.start
+    return Price(rows, state.limits, start, sign)
 
 
 def stopping(
@@ -171,19 +212,22 @@ def stopping(
     return time * value + float(np.abs(slacks).sum()), bar + policy.size * shift, l
 
 
-def remembered(known: dict[tuple, np.ndarray], vertex: Vertex) -> np.ndarray:
+def remembered(
+    known: dict[tuple, np.ndarray], vertex: Vertex, program: Program | None = None
+) -> np.ndarray:
     """The neighbours of a policy, as they were when it was first met."""
     key = tuple(vertex.policy.tolist())
     if key not in known:
-        known[key] = neighbours_of(vertex)
+        near = TIGHT if program is not None and "tight" in program.without else 0.0
+        known[key] = neighbours_of(vertex, near)
     return known[key]
 
 
-def round_of(name: str, state: State, rng: np.random.Generator) -> Round:
+def round_of(program: Program, state: State, rng: np.random.Generator) -> Round:
     """One round of a program once every arm was pulled; moves AdaGrad, the rest only with data.
 
     Args:
-        name: of PROGRAMS.
+        program: one of PROGRAMS, or a variant.
         state: AdaGrad and the stored neighbours are changed.
         rng: starting points, and the arms of Uniform.
 
@@ -191,11 +235,11 @@ def round_of(name: str, state: State, rng: np.random.Generator) -> Round:
         Failed: the programs pull the last arm again.
         ValueError: the programs end.
     """
-    program, limits = PROGRAMS[name], state.limits
+    limits = state.limits
     if program.sampling == PROJECTED:
         arm_vertex = best_policy(state.means)
     vertex = best_policy(state.means, (state.matrix, limits))
-    policy, others = vertex.policy, remembered(state.neighbours, vertex)
+    policy, others = vertex.policy, remembered(state.neighbours, vertex, program)
     game = game_of(state.means, policy, others)
     shift = shift_of(program, state, policy)
     optimistic = state.matrix - shift
@@ -204,9 +248,10 @@ def round_of(name: str, state: State, rng: np.random.Generator) -> Round:
         allocation = project(state.game.weights, optimistic, limits)  # pyright: ignore[reportOptionalMemberAccess]
         _play(program, state, allocation, game, price)
     elif program.sampling == SOLVED:
-        allocation = solved_allocation(game, rng, optimistic, limits, price)
+        summed = "sum" in program.without
+        allocation = solved_allocation(game, rng, optimistic, limits, price, summed)
     elif program.sampling == PROJECTED:
-        arms = remembered(state.arm_neighbours, arm_vertex)  # pyright: ignore[reportPossiblyUnboundVariable]
+        arms = remembered(state.arm_neighbours, arm_vertex, program)  # pyright: ignore[reportPossiblyUnboundVariable]
         arm_game = game_of(state.means, arm_vertex.policy, arms)  # pyright: ignore[reportPossiblyUnboundVariable]
         free = solved_allocation(arm_game, rng)
         allocation = project(free, state.matrix, limits)
@@ -224,7 +269,8 @@ def _play(program, state: State, allocation, game: Game, price: Price | None) ->
     gains = optimistic_gains(state.means, level, response.means)
     if price is not None:
         gains = gains + response.multiplier.dot(price.rows)
-    adagrad_step(state.game, gains * program.rescale)  # pyright: ignore[reportArgumentType]
+    squared = "distance" in program.without
+    adagrad_step(state.game, gains * program.rescale, squared)  # pyright: ignore[reportArgumentType]
 
 
 def next_arm(
@@ -240,13 +286,15 @@ def next_arm(
     return int(np.argmin(state.pulls - time * allocation))
 
 
-def make_state(name: str, model: Model, delta: float, matrix: np.ndarray, start: np.ndarray):
+def make_state(
+    program: Program, model: Model, delta: float, matrix: np.ndarray, start: np.ndarray
+) -> State:
     """A program's memory before the first pull.
 
     Args:
         matrix: (d, K) a draw of the costs, overwritten as arms are pulled. start: (d,).
     """
-    program, k = PROGRAMS[name], model.means.size
+    k = model.means.size
     state = State(
         model.limits, delta, start, np.array(matrix, float), np.zeros(k), pulls=np.zeros(k)
     )
@@ -273,7 +321,7 @@ class Result(NamedTuple):
 
 
 def run(
-    name: str,
+    program: Program,
     model: Model,
     delta: float,
     cap: int | None,
@@ -282,20 +330,20 @@ def run(
     """One replication of a program, its first: later ones of a process reuse the last estimates.
 
     Args:
-        name: of PROGRAMS. cap: rounds; None for the program's own.
+        program: one of PROGRAMS, or a variant. cap: rounds; None for the program's own.
     """
     k, d = model.means.size, model.limits.size
     draw = rng.normal(model.matrix, model.cost_sigma)
-    state = make_state(name, model, delta, draw, rng.standard_normal(d))
+    state = make_state(program, model, delta, draw, rng.standard_normal(d))
     policy = allocation = np.full(k, 1.0 / k)
     arm, stopped, status = 0, False, Status.CAPPED
     bad_policies = bad_allocations = empty = 0
-    while not stopped and state.time < (cap or PROGRAMS[name].cap):
+    while not stopped and state.time < (cap or program.cap):
         if state.time < k:
             arm = state.time
         else:
             try:
-                found = round_of(name, state, rng)
+                found = round_of(program, state, rng)
                 policy, allocation, arm = found.policy, found.allocation, found.arm
                 stopped = found.stops
             except Failed:
@@ -319,9 +367,12 @@ def run(
 
 
 def simulate(
-    name: str, instance: str, delta: float, cap: int, seed: int, replication: int
+    name: str, instance: str, delta: float, cap: int, seed: int, replication: int, without: str = ""
 ) -> dict[str, Any]:
     """A replication on an instance of the paper, as plain values.
+
+    Args:
+        name: of PROGRAMS. without: what is switched off, see `variant`; the stream is the same.
 
     Raises:
         InputError: this process computes in another arithmetic than that of the kept runs.
@@ -329,7 +380,7 @@ def simulate(
     require_same_bits()
     key = stream_key(seed, "lagex", "programs", instance, name)
     rng = streams_of(key, replication).environment
-    found = run(name, instances()[instance].model, delta, cap, rng)
+    found = run(variant(name, without), instances()[instance].model, delta, cap, rng)
     return {
         "tau": found.time,
         "status": int(found.status),

@@ -92,14 +92,15 @@ def best_policy(means: np.ndarray, *constraints: tuple[np.ndarray, np.ndarray]) 
     return Vertex(vertex.x, rows, limits, vertex.slacks)
 
 
-def neighbours_of(vertex: Vertex) -> np.ndarray:
+def neighbours_of(vertex: Vertex, near: float = 0.0) -> np.ndarray:
     """(V, K) vertices that share all but one tight row with a vertex.
 
-    A row is tight if its slack is exactly zero. A tight row with a slack of 1e-16 counts as loose,
-    and swapping it in gives the vertex itself.
+    A row is tight if its slack is exactly zero (within `near`). A tight row with a slack of 1e-16
+    counts as loose, and swapping it in gives the vertex itself.
     """
     k = vertex.policy.size
-    tight, loose = np.flatnonzero(vertex.slacks == 0.0), np.flatnonzero(vertex.slacks != 0.0)
+    is_tight = np.abs(vertex.slacks) <= near
+    tight, loose = np.flatnonzero(is_tight), np.flatnonzero(~is_tight)
     chosen = [
         _of_full_rank(vertex.rows, list(basis), loose)
         for basis in itertools.combinations(tight.tolist(), k)
@@ -353,12 +354,13 @@ def solved_allocation(
     rows: np.ndarray | None = None,
     limits: np.ndarray | None = None,
     price: Price | None = None,
+    summed: bool = False,
 ) -> np.ndarray:
     """max_w of the best response's value, by SLSQP from a random start.
 
     Without rows over the simplex. With rows the start is projected into simplex and constraints,
-    but the maximum is sought in {w in [0, 1]^K : rows @ w <= limits}, whatever its sum. With a
-    price, raises Failed if no start leads to success.
+    but the maximum is sought in {w in [0, 1]^K : rows @ w <= limits}, whatever its sum, unless
+    `summed`. With a price, raises Failed if no start leads to success.
     """
     k = game.means.size
 
@@ -366,12 +368,13 @@ def solved_allocation(
         drawn = rng.uniform(0.3, 0.6, size=k)
         return drawn / drawn.sum() if rows is None else project(drawn, rows, limits)  # pyright: ignore[reportArgumentType]
 
-    zeros, ones = np.zeros(k), np.ones(k)
-    region = (
-        Region(np.ones((1, k)), np.array([-1.0]), zeros, ones, 1)
-        if rows is None
-        else Region(-rows, limits, zeros, ones, 0)  # pyright: ignore[reportArgumentType]
-    )
+    left, right = np.zeros((0, k)), np.zeros(0)
+    if rows is not None:
+        left, right = -rows, limits
+    equations = int(rows is None or summed)
+    if equations:
+        left, right = np.vstack([np.ones((1, k)), left]), np.concatenate([[-1.0], right])
+    region = Region(left, right, np.zeros(k), np.ones(k), equations)
     found = sweep(game if price is None else PricedGame(game, price), start, region)
     if price is not None and not found.success:
         raise Failed("the game was not solved")
@@ -411,17 +414,19 @@ def optimistic_gains(means, level, instance):
     return gains
 
 
-def adagrad_step(game: AdaGrad, gains: np.ndarray) -> None:
+def adagrad_step(game: AdaGrad, gains: np.ndarray, squared: bool = False) -> None:
     """Move the weights, for gains (K,) already scaled:
 
     argmin_x sum |x - w - eta H^(-1/2) gains|  s.t. rows @ x <= limits,  H = sum gains gains^T + cI,
 
     by SLSQP from w. Where H^(-1/2) gains >= 0 the distance is the same for all x of the simplex
-    near w: w stays. It gives way only at entries with a negative one.
+    near w: w stays. It gives way only at entries with a negative one. If `squared`, the argmin of
+    the sum of squares.
     """
     game.outer = game.outer + np.outer(-gains, -gains)
     root = sqrtm(game.outer + RIDGE * np.eye(gains.size))
     move = STEP * np.matmul(np.linalg.pinv(root), -gains)
     region = Region.below(game.rows, game.limits)
-    found = minimum(Move(game.weights, move), game.weights, region, TOLERANCE)
+    objective = Distance(game.weights - move, 2.0) if squared else Move(game.weights, move)
+    found = minimum(objective, game.weights, region, TOLERANCE)
     game.weights = np.clip(found.x, SMALLEST, 1.0 - SMALLEST)
