@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups
-from bestarm.pipeline.prose import markdown, number
 
 #: Commands of the README's first half hour, in this order, and what they do.
 FIRST = {

@@ -4,8 +4,9 @@ import math
 from typing import NamedTuple
 
 from bestarm.common import evidence
-from bestarm.pipeline.claims import Claim, ReleasedProgram, Tables
-from bestarm.pipeline.comparison import published_number
+from bestarm.verdicts.claims import Claim, ReleasedProgram
+from bestarm.verdicts.comparison import published_number
+from bestarm.verdicts.tables import Tables
 
 #: Outcomes: the published number lies inside the 95% interval of the program's, which spans at most
 #: WIDEST; inside a wider one, or there is none; outside. Where there is no program, the last.
