@@ -1,13 +1,12 @@
 """A claim under its readings: the numbers of each part, and what they say of each other."""
 
 import math
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from bestarm.common import evidence
 from bestarm.common.evidence import CAPPED, Z95, Evidence, Side
 from bestarm.core.inputs import InputError
-from bestarm.verdicts.claims import Claim, NamedReading, Part, TableRow
+from bestarm.verdicts.claims import Claim, ClaimsFile, NamedReading, Part, TableRow
 from bestarm.verdicts.tables import Published, Tables
 
 NOTHING = (math.nan, math.nan, math.nan)
@@ -36,17 +35,33 @@ class Comparison(NamedTuple):
     below_bound: bool = False  # the published mean lies below the paper's own lower bound
 
 
-def compare_claim(
-    claim: Claim, readings: Iterable[NamedReading], tables: Tables, margins: float = 1.0
-) -> list[tuple[NamedReading, list[Comparison]]]:
-    """Compare all parts of a claim under each of some readings; nothing if it cannot be tested.
+#: The readings of a claim, each with the comparisons of its parts.
+Compared = list[tuple[NamedReading, list[Comparison]]]
 
-    Arguments and errors are those of `compare`.
+
+def compare_all(
+    claims: ClaimsFile, tables: Tables, margins: float = 1.0, added: bool = True
+) -> dict[str, Compared]:
+    """Compare all parts of all claims under all of their readings, by the id of the claim.
+
+    Args:
+        claims: of a paper.
+        tables: of the paper.
+        margins: a factor on all margins.
+        added: whether readings count that were entered after the outcomes were seen.
+
+    Raises:
+        InputError: a row or a published number is not there, or not alone.
     """
-    if claim.test == "none":
-        return []
-    parts = claim.parts
-    return [(r, [compare(claim, part, r, tables, margins) for part in parts]) for r in readings]
+    compared: dict[str, Compared] = {}
+    for claim in claims.claims:
+        readings = claims.readings_of(claim, added) if claim.test != "none" else []
+        parts = claim.parts
+        compared[claim.id] = [
+            (reading, [compare(claim, part, reading, tables, margins) for part in parts])
+            for reading in readings
+        ]
+    return compared
 
 
 def compare(

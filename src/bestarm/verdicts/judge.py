@@ -9,23 +9,20 @@ from bestarm.common import evidence
 from bestarm.common.prose import printed
 from bestarm.core.inputs import InputError
 from bestarm.verdicts.claims import Claim, ClaimsFile, read_claims
-from bestarm.verdicts.comparison import Comparison, compare_claim, is_same_cap
+from bestarm.verdicts.comparison import Comparison, compare_all, is_same_cap
 from bestarm.verdicts.outcome import (
     DIFFERS,
     NOT_TESTABLE,
-    OURS,
     TEXT,
     Known,
+    Outcome,
     UnderReading,
-    basis_of,
-    runs_needed,
-    under_readings,
-    verdict,
+    outcomes,
 )
-from bestarm.verdicts.released import NO_PROGRAM, ProgramRuns, compare_program
+from bestarm.verdicts.released import NO_PROGRAM, ProgramRuns, compare_programs
 from bestarm.verdicts.table import JudgedClaim, Line
 from bestarm.verdicts.tables import Tables
-from bestarm.verdicts.validity import validities, validity_of
+from bestarm.verdicts.validity import validities
 
 #: How the statement of a claim begins that is second hand.
 UNCHECKED = "Not compared with the paper's text"
@@ -79,39 +76,35 @@ def judge(
     """
     if known is None:
         known = validities(claims, tables.tables)
-    compared = {
-        claim.id: compare_claim(claim, claims.readings_of(claim, added), tables, margins)
+    found = outcomes(claims, compare_all(claims, tables, margins, added), known)
+    programs = compare_programs(claims, tables)
+    return [
+        JudgedClaim(claim, _lines(paper, claim, found[claim.id], programs.get(claim.id)))
         for claim in claims.claims
-    }
-    results = under_readings(claims, compared, known)
-    judged = []
-    for claim in claims.claims:
-        final = results[claim.id]
-        is_number = claim.kind == "number" and bool(final)
-        program = compare_program(claim, claims.program, tables) if is_number else NO_PROGRAM
-        same = {"paper": paper} | _same(claim, final, basis_of(claim, claims), program)
-        lines = [
-            Line.model_validate(same | _line(claim, result, k, known, len(final)))
-            for result in final
-            for k in range(len(result.comparisons))
-        ]
-        judged.append(JudgedClaim(claim, lines or [Line.model_validate(same)]))
-    return judged
+    ]
 
 
-def _same(
-    claim: Claim, results: list[UnderReading], basis: str, program: ProgramRuns
-) -> dict[str, Any]:
+def _lines(paper: str, claim: Claim, outcome: Outcome, program: ProgramRuns | None) -> list[Line]:
+    """The lines of a claim: one per reading and part, or one alone if it cannot be tested."""
+    same = {"paper": paper} | _same(claim, outcome, program or NO_PROGRAM)
+    parts = [
+        _line(claim, result, k)
+        for result in outcome.results
+        for k in range(len(result.comparisons))
+    ]
+    return [Line.model_validate(same | part) for part in parts or [{}]]
+
+
+def _same(claim: Claim, outcome: Outcome, program: ProgramRuns) -> dict[str, Any]:
     """What is the same in all lines of a claim."""
     same = {name: getattr(claim, name) for name in SHARED} | {"statement": _statement(claim)}
-    same["verdict"], same["under"] = verdict(results, basis)
-    same["basis"] = basis
+    same |= {"verdict": outcome.verdict, "under": outcome.under, "basis": outcome.basis}
     if claim.kind == "number" and not claim.beyond:
         same["result"] = claim.independent_result
-    if not results:
+    if not outcome.results:
         return same
-    if basis == TEXT:
-        same["text"] = results[0].outcome
+    if outcome.basis == TEXT:
+        same["text"] = outcome.results[0].outcome
     same["program"] = program.outcome
     return same | {f"program_{name}": getattr(program, name) for name in program._fields[1:]}
 
@@ -123,11 +116,9 @@ def _statement(claim: Claim) -> str:
     return f"{UNCHECKED}: {claim.statement}" if claim.unchecked else claim.statement
 
 
-def _line(
-    claim: Claim, result: UnderReading, k: int, known: Known, readings: int
-) -> dict[str, Any]:
+def _line(claim: Claim, result: UnderReading, k: int) -> dict[str, Any]:
     """What part k of a claim has of its own under a reading."""
-    c = result.comparisons[k]
+    validity, validity_than = result.validities[k]
     return {
         "reading": result.reading.name,
         "added": result.reading.added,
@@ -135,11 +126,11 @@ def _line(
         "errs": result.errs,
         "part_outcome": result.outcomes[k],
         "reason": result.reasons[k],
-        "validity": validity_of(c.ours, known),
-        "validity_than": validity_of(c.other, known),
-        **_compared(claim, c),
-        **({"runs_needed": runs_needed(c, readings)} if result.reasons[k] == OURS else {}),
-        **_precision(claim, c, result),
+        "runs_needed": result.settling[k],
+        "validity": validity,
+        "validity_than": validity_than,
+        **_compared(claim, result.comparisons[k]),
+        **_precision(claim, result.comparisons[k], result),
     }
 
 

@@ -7,19 +7,17 @@ published row.
 
 import math
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bestarm.common import evidence
 from bestarm.common.evidence import CAPPED, NO_INTERVAL, UNDEFINED, Evidence
 from bestarm.verdicts.claims import Claim, ClaimsFile, NamedReading
-from bestarm.verdicts.comparison import Comparison
+from bestarm.verdicts.comparison import Compared, Comparison
 from bestarm.verdicts.multiple_testing import holm
-from bestarm.verdicts.validity import PROVEN, REFUTED, validity_of
+from bestarm.verdicts.validity import PROVEN, REFUTED
 
 #: Validities by (strategy, reading), see validity.py.
 Known = Mapping[tuple[str, str], str]
-#: The readings of a claim, each with the comparisons of its parts, see comparison.py.
-Compared = list[tuple[NamedReading, list[Comparison]]]
 
 LEVEL = 0.05
 
@@ -52,6 +50,8 @@ class UnderReading(NamedTuple):
     reasons: list[str]
     outcome: str
     passes: bool  # the test for the claim passes, corrected over all readings
+    settling: list[float]  # runs of ours that would settle each part; nan if not OURS is the reason
+    validities: list[tuple[str, str]]  # of the strategies of each part, and of the other row's
     power: float = math.nan  # of a number: its chance to be confirmed if the reading is true
     errs: bool = False  # it errs more often than delta, though the paper's text is proven not to
 
@@ -72,35 +72,45 @@ class UnderReading(NamedTuple):
         return math.inf if math.isnan(difference) else difference
 
 
-def under_readings(
+class Outcome(NamedTuple):
+    """What becomes of a claim: its outcomes under readings, and the verdict over them."""
+
+    results: list[UnderReading]
+    verdict: str
+    under: str  # the reading that the verdict rests on; of those that differ, the nearest
+    basis: str  # what the first reading is: TEXT, RECOVERED, SUBSTITUTE or NOT_RUN
+
+
+def outcomes(
     claims: ClaimsFile, compared: Mapping[str, Compared], known: Known
-) -> dict[str, list[UnderReading]]:
-    """The outcome of every claim under each of its readings.
+) -> dict[str, Outcome]:
+    """The outcome of every claim, by its id.
 
     Args:
         claims: of a paper.
         compared: the comparisons, by the id of a claim.
         known: the validities of the paper's strategies.
     """
-    alone = {claim.id: _alone(claim, compared[claim.id]) for claim in claims.claims}
+    alone = {claim.id: _alone(claim, compared[claim.id], known) for claim in claims.claims}
     rows: dict[str, list[str]] = {}
     for claim in claims.claims:
         rows.setdefault(claim.group or claim.id, []).append(claim.id)
-    results = {}
+    found = {}
     for claim in claims.claims:
         final = alone[claim.id]
         if claim.kind == "number" and final:
             others = [alone[name] for name in rows[claim.group or claim.id] if name != claim.id]
             by_reading = zip(final, *others, strict=True)
             final = [_in_its_row(number, rest, len(final)) for number, *rest in by_reading]
-        if final and basis_of(claim, claims) != NOT_RUN and _is_proven(final[0], known):
-            final = [result._replace(errs=_is_refuted(result, known)) for result in final]
-        results[claim.id] = final
-    return results
+        basis = _basis(claim, claims)
+        if final and basis != NOT_RUN and _is_proven(final[0]):
+            final = [result._replace(errs=_is_refuted(result)) for result in final]
+        found[claim.id] = Outcome(final, *_verdict(final, basis), basis)
+    return found
 
 
-def basis_of(claim: Claim, claims: ClaimsFile) -> str:
-    """What the first reading of a claim is: TEXT, RECOVERED, SUBSTITUTE or NOT_RUN."""
+def _basis(claim: Claim, claims: ClaimsFile) -> str:
+    """What the first reading of a claim is."""
     if not claim.as_written:
         return NOT_RUN
     if claim.substitute:
@@ -108,23 +118,30 @@ def basis_of(claim: Claim, claims: ClaimsFile) -> str:
     return RECOVERED if claims.recovered_for(claim) else TEXT
 
 
-def _alone(claim: Claim, compared: Compared) -> list[UnderReading]:
+def _alone(claim: Claim, compared: Compared, known: Known) -> list[UnderReading]:
     """The outcome of every part of a claim under every reading, p-values corrected over these."""
     rows = [row for _, row in compared]
     by_part = [holm(c.found.support for c in column) for column in zip(*rows, strict=True)]
     whole = holm(max(c.found.support for c in row) for row in rows)
     results = []
     for i, (reading, row) in enumerate(compared):
-        outcomes = [
+        parts = [
             outcome(claim, c.found, column[i], LEVEL / len(row))
             for c, column in zip(row, by_part, strict=True)
         ]
-        reasons = [reason(c, outcome, len(rows)) for c, outcome in zip(row, outcomes, strict=True)]
+        reasons = [reason(c, part, len(rows)) for c, part in zip(row, parts, strict=True)]
         if claim.substitute and claim.kind == "number":
-            outcomes, reasons = [NOT_TESTABLE] * len(row), [SUBSTITUTE] * len(row)
+            parts, reasons = [NOT_TESTABLE] * len(row), [SUBSTITUTE] * len(row)
         passes = whole[i] < LEVEL
-        of_all = outcomes[0] if len(row) == 1 else _together(outcomes, passes)
-        results.append(UnderReading(reading, row, outcomes, reasons, of_all, passes))
+        of_all = parts[0] if len(row) == 1 else _together(parts, passes)
+        settling = [
+            _runs_needed(c, len(rows)) if why == OURS else math.nan
+            for c, why in zip(row, reasons, strict=True)
+        ]
+        validities = [(validity_of(c.ours, known), validity_of(c.other, known)) for c in row]
+        results.append(
+            UnderReading(reading, row, parts, reasons, of_all, passes, settling, validities)
+        )
     return results
 
 
@@ -147,12 +164,12 @@ def reason(comparison: Comparison, outcome: str, readings: int) -> str:
         return found.reason
     if not is_open:
         return ""
-    settles = runs_needed(comparison, readings)
+    settles = _runs_needed(comparison, readings)
     theirs = comparison.published is not None or comparison.ours.status == "published"
     return PUBLISHED if theirs and math.isinf(settles) else OURS
 
 
-def runs_needed(comparison: Comparison, readings: int) -> float:
+def _runs_needed(comparison: Comparison, readings: int) -> float:
     """Our runs that would decide a comparison, if what they show stays as it is."""
     if comparison.found.never:
         return math.ceil(math.log(LEVEL / readings) / math.log1p(-evidence.NEVER))
@@ -186,22 +203,35 @@ def _in_its_row(number: UnderReading, others: list[UnderReading], readings: int)
     return number._replace(power=max(0.0, 1.0 - misses))
 
 
-def _validities(result: UnderReading, known: Known) -> set[str]:
+def validity_of(row: Any, known: Mapping[tuple[str, str], str]) -> str:
+    """The validity of the strategies of a row under its reading; refuted if one is.
+
+    Args:
+        row: of a table, or None.
+        known: the validities of all strategies and readings.
+    """
+    if row is None:
+        return ""
+    strategies = [row.algorithm, row.other] if row.other else [row.strategy]
+    found = [known.get((name, row.reading), "") for name in strategies]
+    return REFUTED if REFUTED in found else found[0]
+
+
+def _validities(result: UnderReading) -> set[str]:
     """The validities of all strategies that a claim is about, under a reading."""
-    rows = [row for c in result.comparisons for row in (c.ours, c.other)]
-    return {validity_of(row, known) for row in rows} - {""}
+    return {validity for pair in result.validities for validity in pair} - {""}
 
 
-def _is_proven(result: UnderReading, known: Known) -> bool:
+def _is_proven(result: UnderReading) -> bool:
     """Whether all strategies of a claim that promise a delta are proven to keep it."""
-    return _validities(result, known) == {PROVEN}
+    return _validities(result) == {PROVEN}
 
 
-def _is_refuted(result: UnderReading, known: Known) -> bool:
-    return REFUTED in _validities(result, known)
+def _is_refuted(result: UnderReading) -> bool:
+    return REFUTED in _validities(result)
 
 
-def verdict(results: list[UnderReading], basis: str) -> tuple[str, str]:
+def _verdict(results: list[UnderReading], basis: str) -> tuple[str, str]:
     """The verdict, and the reading it rests on: the paper's own, or else the nearest.
 
     Of readings that confirm a claim, one that errs more often than the paper's text comes last.

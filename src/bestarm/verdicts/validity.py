@@ -67,20 +67,6 @@ def guarantees(
     return found
 
 
-def validity_of(row: Any, known: Mapping[tuple[str, str], str]) -> str:
-    """The validity of the strategies of a row under its reading; refuted if one is.
-
-    Args:
-        row: of a table, or None.
-        known: the validities of all strategies and readings.
-    """
-    if row is None:
-        return ""
-    strategies = [row.algorithm, row.other] if row.other else [row.strategy]
-    found = [known.get((name, row.reading), "") for name in strategies]
-    return REFUTED if REFUTED in found else found[0]
-
-
 def _doubts(
     claims: ClaimsFile, tables: Mapping[str, pd.DataFrame]
 ) -> dict[tuple[str, str], list[Doubt]]:
