@@ -3,6 +3,7 @@
 import math
 import re
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,13 @@ from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.findings import PLACE, as_markdown, bars, filled, read_findings
 from bestarm.pipeline.report import INLINE, PAGES, PARTS, Project, fill
+from bestarm.pipeline.report_drivers import (
+    FAST_RUNS,
+    SIMULATED,
+    STEPPED,
+    driver_table,
+    measured_as,
+)
 from bestarm.pipeline.report_speed import (
     FIRST,
     INSTALL,
@@ -390,6 +398,31 @@ def test_the_finding_on_lagex_holds(real):
     feasible = real[real.id.isin(["lemma2-feasible-lagex", "lemma2-feasible-lats"])]
     assert (feasible[feasible.reading == "as-written"].high < 0.5).all()
     assert feasible.part.iloc[0] == "hard, 7 arms"
+
+
+def test_a_fast_run_is_shown_with_what_it_buys():
+    """Of the strategies that share it, the seconds of all; nothing if one was not measured."""
+    names = [
+        measured_as("cbmai", strategy, driver)
+        for strategy in registry.PAPERS["cbmai"].simulation.readings
+        for driver in (SIMULATED, STEPPED)
+    ]
+    bench = pd.DataFrame({"measure": names, "value": [1.0, 30.0] * (len(names) // 2)})
+    line = driver_table(bench, "cbmai").splitlines()[2]
+    assert line.endswith("| 4 s in place of 120 s: 30 times |")
+    assert "`steps`: start, done, choose, observe, pull | `steps.run`" in line
+    assert driver_table(bench[1:], "cbmai").splitlines()[2].endswith("| not measured |")
+    assert " | none | – | – |" in driver_table(bench, "baics")
+
+
+@pytest.mark.parametrize("paper", FAST_RUNS)
+def test_fast_runs_are_those_of_the_code(paper):
+    simulation = registry.PAPERS[paper].simulation
+    for fast in FAST_RUNS[paper]:
+        assert set(fast.strategies) <= set(simulation.readings)
+        for name in fast.functions:
+            module, _, function = f"bestarm.{paper}.{name}".rpartition(".")
+            assert callable(getattr(import_module(module), function))
 
 
 def test_machines_are_named_by_row_where_they_differ():

@@ -30,6 +30,7 @@ from bestarm.pipeline.report_arena import (
 from bestarm.pipeline.report_certified import cost_text, error_table, menu_table, part_table
 from bestarm.pipeline.report_control import control_text
 from bestarm.pipeline.report_delayed import coverage_table, prior_table, scale_table
+from bestarm.pipeline.report_drivers import driver_table
 from bestarm.pipeline.report_guarantees import (
     assumption_table,
     boundary_table,
@@ -106,6 +107,7 @@ PAGES = {
         "peers",
         "speed",
     ),
+    "docs/design.md": tuple(f"drivers {paper}" for paper in registry.PAPERS),
     "docs/tables.md": ("tables",),
     "docs/readings.md": ("programs", "programs medians"),
     "docs/applied-studies.md": (),
@@ -208,6 +210,10 @@ PARTS: dict[str, Callable[[Project], str]] = {
 }
 for _paper in registry.COUNTED:
     PARTS |= _of_paper(_paper)
+PARTS |= {
+    f"drivers {paper}": lambda p, paper=paper: driver_table(p.bench, paper)
+    for paper in registry.PAPERS
+}
 
 
 def fill(name: str, text: str, project: Project) -> str:

@@ -31,7 +31,7 @@ REBUILD = {
 #: quarter of an hour.
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: How the names of measurements begin that have a table of their own.
-ELSEWHERE = ("command: ", "cold: ", "peer: ", "growth: ", "import: ", "tests: ")
+ELSEWHERE = ("command: ", "cold: ", "peer: ", "growth: ", "driver: ", "import: ", "tests: ")
 #: Columns of what a command costs.
 COSTS = ("time", "processor time", "memory", "disk")
 #: What is enough to run on one's own problem.
