@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import balance as balance_of
+import drivers as drivers_of
 import growth as growth_of
 import live as live_of
 import peers as peers_of
@@ -216,6 +217,13 @@ def peers(papers: list[str]) -> Iterator[Row]:
     """How much longer others take for the same work on this machine."""
     for measured in peers_of.measured(papers):
         yield row(*measured)
+
+
+def drivers(papers: list[str]) -> Iterator[Row]:
+    """What runs that are shorter than the steps buy on a whole paper."""
+    for paper in papers:
+        for measured in alone(drivers_of.all_measured, paper, ROOT):
+            yield row(*measured)
 
 
 def growth(papers: list[str]) -> Iterator[Row]:
@@ -688,6 +696,7 @@ STAGES = {
     "cold": cold,
     "peers": peers,
     "growth": growth,
+    "drivers": drivers,
     "memory": memory,
     "quick": quick,
     "imports": imports,

@@ -1,8 +1,5 @@
 """Shared by all tests: one Hypothesis profile, and where the project is."""
 
-import fcntl
-import json
-import os
 import shutil
 from pathlib import Path
 
@@ -39,22 +36,6 @@ def pytest_collection_modifyitems(items: list) -> None:
 @pytest.fixture(scope="session")
 def root() -> Path:
     return Path(__file__).parents[1]
-
-
-@pytest.fixture(scope="session")
-def computed(root, tmp_path_factory) -> dict[str, str]:
-    """The computed parts of all pages; of the processes of pytest-xdist the first computes them."""
-    from bestarm.pipeline.report import computed_parts
-
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return computed_parts(root)
-    folder = tmp_path_factory.getbasetemp().parent  # of all processes of this session
-    file = folder / "computed-parts.json"
-    with (folder / "computed-parts.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed
-        if not file.exists():
-            file.write_text(json.dumps(computed_parts(root)))
-    return json.loads(file.read_text())
 
 
 @pytest.fixture(scope="session")

@@ -14,11 +14,11 @@ import pytest
 
 from bestarm.common.tables import read_table
 from bestarm.pipeline import registry
-from bestarm.pipeline.claims import VERDICT_TABLES
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report_verdicts import verdict_table
-from bestarm.pipeline.site import ledger
 from bestarm.pipeline.site.pictures import smaller
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.table import VERDICT_TABLES, judged_claims, read_verdicts
 
 VOID = {"meta", "link", "img", "br", "input", "hr"}
 
@@ -101,11 +101,12 @@ def ids_are_unique(site):
 
 
 def every_claim_is_on_its_target_once(site):
-    tables = (ledger.read_verdicts(site.root / "figures" / name) for name in VERDICT_TABLES)
-    read = pd.concat(tables)
+    paths = [site.root / "figures" / name for name in VERDICT_TABLES]
+    lines = read_verdicts(*(path for path in paths if path.is_file()))
     for paper in site.papers:
         page = site.pages[f"{paper}.html"]
-        expected = ledger.judged(site.root, paper, read)
+        claims = read_claims(site.root / f"data/claims/{paper}.yaml")
+        expected = judged_claims(claims, [line for line in lines if line.paper == paper])
         shown = Counter(one for one in page.ids if one.startswith("claim-"))
         assert shown == Counter(f"claim-{one.claim.id}" for one in expected)
         for one in expected:
@@ -118,7 +119,7 @@ def every_claim_is_on_its_target_once(site):
     assert with_claims == on_papers
 
 
-def claims_say_what_the_ledger_says(site):
+def claims_say_what_the_verdicts_table_says(site):
     lines = pd.concat([pd.read_csv(site.root / "figures" / name) for name in VERDICT_TABLES])
     for (paper, name), of_claim in lines[lines.paper.isin(site.papers)].groupby(["paper", "id"]):
         text = " ".join(site.pages[f"{paper}.html"].texts[f"claim-{name}"].split())
@@ -254,7 +255,7 @@ ALWAYS = (
 #: Of a site with notebooks, all of whose figures are built.
 COMPLETE = (
     *ALWAYS,
-    claims_say_what_the_ledger_says,
+    claims_say_what_the_verdicts_table_says,
     every_target_has_its_picture_table_and_code,
     the_overview_counts_the_claims,
     a_positive_control_is_beside_the_totals,

@@ -3,6 +3,7 @@
 What is a paper's own, such as sums of a round or limits, is in tests/PAPER/test_interactive.py.
 """
 
+import inspect
 import itertools
 import json
 import math
@@ -52,6 +53,41 @@ every = pytest.mark.parametrize(
 
 def made(kind, **other):
     return kind(**OBJECTS[kind] | other)
+
+
+RACES = {kind: {"n_arms": 3, "sigma": 0.1} for kind in (delayed.Full, delayed.Partial)}
+RACES[delayed.Partial] |= {"sigma_p": 0.2}
+RACES[delayed.Mixture] = RACES[delayed.Partial]
+
+
+@pytest.mark.parametrize(
+    "kind", OBJECTS | RACES, ids=lambda kind: f"{kind.__module__}.{kind.__name__}"
+)
+def test_a_saved_experiment_has_every_argument(kind):
+    """By its name, with defaults; options that are new are left out at their defaults."""
+    s = kind(**(OBJECTS | RACES)[kind])
+    names = [name for name in inspect.signature(kind).parameters if name != "options"]
+    stated = [name for name in names if name not in kind._newer]
+    assert [name for name in s._arguments if name in stated] == stated
+    assert set(s._arguments) <= set(names)
+
+
+def test_of_a_class_and_its_bases_the_arguments_of_the_class_count():
+    """Those of a class that states none are those of the class that it derives from."""
+
+    class Doubled(baics.Uniform):
+        def __init__(self, half):
+            self._made_with(locals())
+            super().__init__(2 * half, [1.0])
+
+    class Halved(baics.Uniform):
+        def __init__(self, n_arms, weights, **others):
+            super().__init__(n_arms, weights, delta=0.05)
+
+    assert Doubled(2).to_dict()["arguments"] == {"half": 2}
+    assert Doubled.from_dict(Doubled(2).to_dict()).pulls.shape == Doubled(2).pulls.shape
+    assert Halved(2, [1.0]).to_dict()["arguments"]["delta"] == 0.05
+    assert Halved.from_dict(Halved(2, [1.0]).to_dict()).fingerprint == Halved(2, [1.0]).fingerprint
 
 
 def tell(s, told, rng, arm=None, kind=None):

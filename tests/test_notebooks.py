@@ -15,9 +15,9 @@ from bestarm.common.style import new_figure
 from bestarm.common.tables import COLUMNS
 from bestarm.notebook import beside, kept_verdicts, picture, simulate
 from bestarm.pipeline import registry
-from bestarm.pipeline.claims import VERDICT_TABLES
 from bestarm.pipeline.notebooks import execute
 from bestarm.pipeline.site.notebook import notebook_view
+from bestarm.verdicts.table import VERDICT_TABLES
 
 MOST_CELLS = 40
 #: One of every kind of cell.

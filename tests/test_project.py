@@ -23,7 +23,7 @@ from bestarm.core.estimates import MEANINGS
 from bestarm.pipeline import registry
 from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.command import DISTRIBUTION
-from bestarm.pipeline.report import PAGES, fill, read_ledger
+from bestarm.pipeline.report import PAGES, Project, fill
 from bestarm.pipeline.scales import SCALES, read_scale
 
 
@@ -112,10 +112,14 @@ def module_of(source):
 
 
 #: What a folder of the package may import from; papers only from themselves beside.
-LAYERS = {"core": {"core"}, "common": {"core", "common"}}
+LAYERS = {
+    "core": {"core"},
+    "common": {"core", "common"},
+    "verdicts": {"core", "common", "verdicts"},
+}
 
 
-@pytest.mark.parametrize("folder", ["core", "common", *registry.PAPERS])
+@pytest.mark.parametrize("folder", [*LAYERS, *registry.PAPERS])
 def test_no_layer_imports_upwards(folder):
     allowed = LAYERS.get(folder, {"core", "common", folder})
     for source in (PACKAGE / folder).rglob("*.py"):
@@ -158,12 +162,16 @@ def test_make_lists_its_targets_with_their_times(root):
     assert set(phony.replace("\\", "").split()) == lines.keys()
 
 
+@pytest.fixture(scope="module")
+def project(root):
+    return Project(root)
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_say_what_was_computed(root, page, computed):
+def test_pages_say_what_was_computed(root, page, project):
     """Verdicts and speeds are those of the files; `make readme` makes them anew."""
     text = (root / page).read_text()
-    ledger = read_ledger(root / "figures/claims.csv")
-    assert fill(page, text, computed, ledger) == text
+    assert fill(page, text, project) == text
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/usage.md", "docs/live.md"])

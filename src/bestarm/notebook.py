@@ -8,15 +8,15 @@ import pandas as pd
 from IPython.display import Markdown
 from matplotlib.figure import Figure
 
+from bestarm.common import prose
 from bestarm.common.files import data_folder
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.tables import NUMBERS, assemble, cell_rows, read_table
-from bestarm.pipeline import prose
-from bestarm.pipeline.claims import VERDICT_TABLES
 from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.registry import PAPERS
 from bestarm.pipeline.shard import simulate_cell
-from bestarm.pipeline.verdicts import BY_TEXT
+from bestarm.verdicts.outcome import BY_TEXT
+from bestarm.verdicts.table import VERDICT_TABLES
 
 
 def simulate(instance: Any, cells: Iterable[Cell], runs: int) -> pd.DataFrame:

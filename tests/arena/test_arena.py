@@ -29,8 +29,8 @@ from bestarm.core.estimates import wilson
 from bestarm.core.inputs import InputError
 from bestarm.core.pure_exploration.optimum import characteristic_time
 from bestarm.pipeline import registry
-from bestarm.pipeline.claims import read_ledger
-from bestarm.pipeline.validity import guarantees
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.validity import guarantees
 from command_line import bestarm
 
 KEPT = data_folder() / "arena"
@@ -64,7 +64,7 @@ def test_every_strategy_and_reading_exists():
 
 def test_rules_called_proven_are_so_in_the_claims(root):
     claimed = {
-        paper: guarantees(read_ledger(root / f"data/claims/{paper}.yaml"), {})
+        paper: guarantees(read_claims(root / f"data/claims/{paper}.yaml"), {})
         for paper in {entry.paper for entry in cells()}
     }
     for entry in cells():

@@ -13,7 +13,7 @@ from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import exploration, full_adagrad
-from bestarm.lagex.exploration import choose, done
+from bestarm.lagex.exploration import choose, done, look
 from bestarm.lagex.failures import counted
 from bestarm.lagex.interactive import LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.problem import Instance, Model, imdb, setup1
@@ -64,9 +64,11 @@ def with_far(state, others):
 
 def test_a_run_does_not_stop_by_a_list_that_was_cut():
     state = known_state(HARD, 200_000)
+    look(rules("CTnS", HARD), state)
     assert done(rules("CTnS", HARD), state)
     d, k = HARD.matrix.shape
     cut = with_far(state, make_others(k, d, 1))
+    look(rules("CTnS", HARD), cut)
     assert not done(rules("CTnS", HARD), cut)
     assert cut.counts[FAR_CUT] == 1
     assert state.counts[FAR_CUT] == 1  # the same counters; nothing was counted before
@@ -90,15 +92,16 @@ def test_vertices_near_the_best_may_be_too_many():
     """All vertices of twelve arms are within a tolerance of nine."""
     model = imdb().model
     state = known_state(model, 5)
-    done(rules("CTnS", model, r=9.0), state)
+    look(rules("CTnS", model, r=9.0), state)
     assert state.counts[NEAR_CUT] == 1
-    done(rules("CTnS", model, r=0.01), state)
+    look(rules("CTnS", model, r=0.01), state)
     assert state.counts[NEAR_CUT] == 1
 
 
 def test_an_allocation_that_is_not_finite_is_counted():
     state = known_state(HARD, 5)
     state.estimates.deviations[0] = np.nan
+    look(rules("CTnS", HARD), state)
     assert not done(rules("CTnS", HARD), state)
     choose(rules("CTnS", HARD), state, None)
     assert state.counts[UNSOLVED] == 1
@@ -137,8 +140,8 @@ def test_a_step_on_the_simplex_that_gives_up_is_counted(monkeypatch):
 
 def test_a_lost_policy_is_no_empty_set(monkeypatch):
     state = known_state(HARD, 5)
-    monkeypatch.setattr(exploration, "find_best", lambda polytope: LOST)
-    assert exploration.find_policy.py_func(rules("CTnS", HARD), state) == LOST
+    monkeypatch.setattr(exploration, "search", lambda *_: (LOST, 0))
+    assert not exploration.find_policy.py_func(rules("CTnS", HARD), state)
     assert state.policies.n_near[0] == exploration.NO_ALTERNATIVES
     assert state.counts[LOST_POLICY] == 1
     assert state.counts[NO_POLICY] == 0
@@ -149,24 +152,23 @@ def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
     """The rule is looked at after three, after four, and for the last time after five pulls."""
     looks = iter(range(4, 100))
 
-    def find_best(polytope):
-        found = as_it_is(polytope)
-        return LOST if next(looks) == lost_at else found
+    def search(*problem):
+        found = as_it_is(*problem)
+        return (LOST, 0) if next(looks) == lost_at else found
 
-    as_it_is = exploration.find_best
-    find_policy, look = exploration.find_policy.py_func, exploration.done.py_func
-    monkeypatch.setattr(exploration, "find_best", find_best)
-    monkeypatch.setattr(exploration, "find_policy", find_policy)
+    as_it_is = exploration.search
+    monkeypatch.setattr(exploration, "search", search)
+    for name in ("find_policy", "look", "observe"):
+        monkeypatch.setattr(exploration, name, getattr(exploration, name).py_func)
 
     def play(world, rules, cap, environment, coins):
         state = start(rules)
-        steps = replace(STEPS, done=look)
+        steps = replace(STEPS, observe=exploration.observe)
         arms = steps.follow(world, rules, state, environment, None)  # Uniform tosses no coins
         assert len(list(islice(arms, cap))) == cap
         return state, False
 
     monkeypatch.setattr(exploration, "STEPS", SimpleNamespace(play=play))
-    monkeypatch.setattr(exploration, "done", look)
     cell = Cell(EASY.name, "Uniform", {"cap": 5, "delta": 1e-9}, "as-written")
     run = prepare(EASY, cell)(streams_of(0, 0))
     assert run.status == (Status.FAILED if lost_at == 6 else Status.CAPPED)

@@ -25,7 +25,7 @@ from bestarm.lagex.problem import (
     with_cost_sigma,
 )
 from bestarm.lagex.tables import bounds
-from bestarm.pipeline.claims import read_published
+from bestarm.verdicts.tables import read_published
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bestarm.lagex.problem import EASIER, setup1
-from bestarm.pipeline.claims import read_published
+from bestarm.verdicts.tables import read_published
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from bestarm.core.streams import streams_of
 from bestarm.lagex import reference
 from bestarm.lagex.allocation import ACCURACY
 from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
-from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, STEPS, choose, done
+from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, STEPS, choose, done, observe
 from bestarm.lagex.problem import Instance, imdb, setup1
 from bestarm.lagex.state import (
     NO_POLICY,
@@ -21,7 +21,6 @@ from bestarm.lagex.state import (
     SOLVED,
     TIME,
     UNIFORM,
-    observe,
     start,
 )
 from bestarm.lagex.strategies import (
@@ -277,10 +276,8 @@ def test_programs_are_solved_every_round(strategy, instance):
         state = start(rules)
         rng = streams_of(77, seed).environment
         for t in range(rounds):
-            empty = state.counts[NO_POLICY]
-            done(rules, state)
             arm = choose(rules, state, None)
-            if t >= k and state.counts[NO_POLICY] == empty:
+            if t >= k and state.counts[NO_POLICY] == state.before[NO_POLICY]:
                 count = state.warm_start.last[0]
                 assert count > 0  # else what came out was not finite
                 costs, rows = state.warm_start.costs[:count], state.policies.relaxed

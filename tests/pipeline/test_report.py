@@ -2,6 +2,9 @@
 
 import math
 import re
+import shutil
+from importlib import import_module
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -9,7 +12,14 @@ import pytest
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.findings import PLACE, as_markdown, bars, filled, read_findings
-from bestarm.pipeline.report import INLINE, PAGES, fill, read_ledger
+from bestarm.pipeline.report import INLINE, PAGES, PARTS, Project, fill
+from bestarm.pipeline.report_drivers import (
+    FAST_RUNS,
+    SIMULATED,
+    STEPPED,
+    driver_table,
+    measured_as,
+)
 from bestarm.pipeline.report_speed import (
     FIRST,
     INSTALL,
@@ -32,7 +42,15 @@ from bestarm.pipeline.report_verdicts import (
     settle_table,
     verdict_table,
 )
-from bestarm.pipeline.scoreboard import (
+from bestarm.verdicts.outcome import (
+    ALL_DIFFER,
+    BY_READING,
+    BY_TEXT,
+    COMPATIBLE,
+    NOT_TESTABLE,
+    VERDICTS,
+)
+from bestarm.verdicts.scoreboard import (
     COARSE,
     DIFFERS_ALL,
     FROM_READING,
@@ -41,17 +59,13 @@ from bestarm.pipeline.scoreboard import (
     headline,
     results,
 )
-from bestarm.pipeline.verdicts import (
-    ALL_DIFFER,
-    BY_READING,
-    BY_TEXT,
-    COMPATIBLE,
-    NOT_TESTABLE,
-    VERDICTS,
-)
+from bestarm.verdicts.table import as_frame, read_verdicts
+
+#: Files that no part is made of.
+NOT_READ = ("*.svg", "*.pdf", "*.png", "*.parquet")
 
 
-def ledger(readings: int, confirmed: int) -> pd.DataFrame:
+def claim_lines(readings: int, confirmed: int) -> pd.DataFrame:
     """One number that its first reading does not give, and reading `confirmed` does."""
     nothing = {"low": None, "high": None, "value": None, "n": 0}
     return pd.DataFrame(
@@ -85,14 +99,14 @@ def ledger(readings: int, confirmed: int) -> pd.DataFrame:
 
 
 def test_of_a_number_the_first_reading_and_the_nearest_are_shown():
-    text = differs_table(ledger(90, 57), "p")
+    text = differs_table(claim_lines(90, 57), "p")
     assert "`r0` 0 [-1, 1]: differs | `r57` 57 [56, 58]: confirmed" in text
     assert "`r1`" not in text
     assert "147620" in text
 
 
 def test_readings_that_are_compatible_too_are_named_and_counted():
-    many = ledger(20, 3).assign(outcome="compatible")
+    many = claim_lines(20, 3).assign(outcome="compatible")
     text = differs_table(many, "p")
     assert "`r3` 3 [2, 4]: compatible |" in text
     assert f"`r1`, `r2`, `r4`, `r5`, `r6`, `r7`, {18 - MOST_READINGS} more | ± 10% |" in text
@@ -125,21 +139,21 @@ def test_readings_that_are_compatible_too_are_named_and_counted():
 )  # fmt: skip
 def test_the_programs_value_is_always_shown(fields, said):
     nan = dict.fromkeys(("program_low", "program_high", "program_value"), math.nan)
-    assert said in differs_table(ledger(2, 1).assign(**nan | {"program_n": 0.0} | fields), "p")
+    assert said in differs_table(claim_lines(2, 1).assign(**nan | {"program_n": 0.0} | fields), "p")
 
 
 def test_a_mean_over_capped_runs_is_never_a_bare_cap():
-    capped = ledger(2, 1).assign(at_least=True, ours=3e6, low=3e6, high=3e6)
+    capped = claim_lines(2, 1).assign(at_least=True, ours=3e6, low=3e6, high=3e6)
     assert "`r0` more than 3,000,000: differs" in differs_table(capped, "p")
 
 
 def test_what_would_settle_a_claim_names_the_runs():
-    open_ = ledger(2, 5).assign(verdict=COMPATIBLE, reason=["ours", "published"])
+    open_ = claim_lines(2, 5).assign(verdict=COMPATIBLE, reason=["ours", "published"])
     text = settle_table(open_.assign(runs_needed=[2500.0, None]), "p")
     assert "2,500 runs of ours instead of 100; the paper's own sample" in text
     never = open_.assign(reason="ours", runs_needed=[2500.0, 1e9])
     assert "2,500 to more than 1,000,000 runs of ours" in settle_table(never, "p")
-    assert settle_table(ledger(2, 1), "p") == "Nothing is open."
+    assert settle_table(claim_lines(2, 1), "p") == "Nothing is open."
 
 
 def totals(**counts) -> pd.DataFrame:
@@ -197,52 +211,74 @@ def test_the_table_of_verdicts_has_a_line_per_paper_and_kind():
 
 def test_findings_look_their_numbers_up():
     template = "Ours is {{p c r1 ours}} ({{p c r1 interval}}) for {{p c r1 published}}."
-    text = filled(template, ledger(3, 1).assign(ours=[1.0, 12345.0, 3.0]))
+    text = filled(template, claim_lines(3, 1).assign(ours=[1.0, 12345.0, 3.0]))
     assert text == "Ours is 12,345 (0 to 2) for 147,620."
 
 
 @pytest.mark.parametrize("place", ["{{p c r9 ours}}", "{{p other r1 ours}}", "{{p c r1 colour}}"])
 def test_a_number_that_is_not_in_the_ledger_is_named(place):
     with pytest.raises(InputError, match=r"data/claims/findings\.yaml: .* is not in the ledger"):
-        filled(f"It is {place}.", ledger(3, 1))
+        filled(f"It is {place}.", claim_lines(3, 1))
 
 
 def test_numbers_within_a_sentence_are_made_anew():
     text = "The paper prints <!-- ledger: p c r1 published -->9<!-- end --> pulls."
-    filled = fill("docs/applied-studies.md", text, {}, ledger(3, 1))
+    project = Project(Path("nowhere"))
+    project.verdicts = claim_lines(3, 1)
+    filled = fill("docs/applied-studies.md", text, project)
     assert filled == text.replace(">9<", ">147,620<")
     with pytest.raises(InputError, match=r"docs/applied-studies\.md: p c r9 ours"):
-        fill("docs/applied-studies.md", text.replace("r1 published", "r9 ours"), {}, ledger(3, 1))
+        fill("docs/applied-studies.md", text.replace("r1 published", "r9 ours"), project)
 
 
 def test_code_in_findings_is_not_broken(root):
     command = "a command of some words that has to stay on a line of its own whatever comes"
     long = read_findings(root)[0].model_copy(update={"check": command, "text": "word " * 12})
-    assert f"`{command}`" in as_markdown([long], ledger(3, 1))
+    assert f"`{command}`" in as_markdown([long], claim_lines(3, 1))
 
 
 def test_marks_of_a_finding_are_shares_of_the_largest(root):
     marks = [("ours", "{{p c r1 ours}}"), ("published", "{{p c r1 published}}")]
     finding = read_findings(root)[0].model_copy(update={"marks": marks})
-    ours, published = bars(finding, ledger(3, 1).assign(ours=73810.0))
+    ours, published = bars(finding, claim_lines(3, 1).assign(ours=73810.0))
     assert ours == ("ours", "73,810", 0.5)
     assert published == ("published", "147,620", 1.0)
 
 
 def test_a_missing_mark_is_named():
     with pytest.raises(InputError, match=r"findings\.md: the mark <!-- computed: verdicts -->"):
-        fill("docs/findings.md", "# Findings", {"verdicts": "x"}, ledger(3, 1))
+        fill("docs/findings.md", "# Findings", Project(Path("nowhere")))
 
 
 def test_a_mark_that_nothing_fills_is_named():
     text = "<!-- computed: colours -->\n<!-- end -->"
     with pytest.raises(InputError, match=r"studies\.md: the mark <!-- computed: colours -->"):
-        fill("docs/applied-studies.md", text, {"colours": "x"}, ledger(3, 1))
+        fill("docs/applied-studies.md", text, Project(Path("nowhere")))
+
+
+def test_every_part_of_a_page_is_made_by_one_function():
+    assert {part for parts in PAGES.values() for part in parts} == PARTS.keys()
+
+
+def test_without_one_table_only_the_pages_that_show_it_fail(root, tmp_path):
+    """The table of an experiment that is new, say: the other pages are made all the same."""
+    for name in ("bench", "data", "docs", "figures"):
+        shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns(*NOT_READ))
+    (tmp_path / "README.md").write_bytes((root / "README.md").read_bytes())
+    (tmp_path / "figures/lagex/programs.csv").unlink()
+    failed = set()
+    for page in PAGES:
+        try:
+            fill(page, (root / page).read_text(), Project(tmp_path))
+        except (OSError, InputError):
+            failed.add(page)
+    shown = {"programs", "programs medians", "programs summary", "tables"}
+    assert failed == {page for page, parts in PAGES.items() if shown & {*parts}}
 
 
 @pytest.fixture(scope="module")
 def real(root):
-    return read_ledger(root / "figures/claims.csv")
+    return as_frame(read_verdicts(root / "figures/claims.csv"))
 
 
 def test_findings_hold_no_number_of_their_own(root):
@@ -362,6 +398,31 @@ def test_the_finding_on_lagex_holds(real):
     feasible = real[real.id.isin(["lemma2-feasible-lagex", "lemma2-feasible-lats"])]
     assert (feasible[feasible.reading == "as-written"].high < 0.5).all()
     assert feasible.part.iloc[0] == "hard, 7 arms"
+
+
+def test_a_fast_run_is_shown_with_what_it_buys():
+    """Of the strategies that share it, the seconds of all; nothing if one was not measured."""
+    names = [
+        measured_as("cbmai", strategy, driver)
+        for strategy in registry.PAPERS["cbmai"].simulation.readings
+        for driver in (SIMULATED, STEPPED)
+    ]
+    bench = pd.DataFrame({"measure": names, "value": [1.0, 30.0] * (len(names) // 2)})
+    line = driver_table(bench, "cbmai").splitlines()[2]
+    assert line.endswith("| 4 s in place of 120 s: 30 times |")
+    assert "`steps`: start, done, choose, observe, pull | `steps.run`" in line
+    assert driver_table(bench[1:], "cbmai").splitlines()[2].endswith("| not measured |")
+    assert " | none | – | – |" in driver_table(bench, "baics")
+
+
+@pytest.mark.parametrize("paper", FAST_RUNS)
+def test_fast_runs_are_those_of_the_code(paper):
+    simulation = registry.PAPERS[paper].simulation
+    for fast in FAST_RUNS[paper]:
+        assert set(fast.strategies) <= set(simulation.readings)
+        for name in fast.functions:
+            module, _, function = f"bestarm.{paper}.{name}".rpartition(".")
+            assert callable(getattr(import_module(module), function))
 
 
 def test_machines_are_named_by_row_where_they_differ():

@@ -13,7 +13,7 @@ from bestarm.lagex.problem import instances
 from bestarm.lagex.program import PROGRAMS
 from bestarm.pipeline import report_programs
 from bestarm.pipeline.plan import describe_instances
-from bestarm.pipeline.report import read_ledger
+from bestarm.verdicts.table import as_frame, read_verdicts
 
 IMDB = "imdb"
 
@@ -52,7 +52,7 @@ def traces():
 
 @pytest.fixture(scope="module")
 def verdicts(root):
-    return read_ledger(root / "figures/claims.csv")
+    return as_frame(read_verdicts(root / "figures/claims.csv"))
 
 
 @pytest.fixture

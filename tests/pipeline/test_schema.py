@@ -100,6 +100,16 @@ def test_ledgers_options_and_tables_are_taken(root, paper):
         assert errors(f"{paper}/table", {**plain, "valeu": 1.0})
 
 
+def test_every_field_of_a_claims_file_says_what_it_means():
+    schema = json.loads(schema_text("claims"))
+    models = {"ClaimsFile": schema, **schema["$defs"]}
+    fields = {
+        (m, name): f for m, model in models.items() for name, f in model["properties"].items()
+    }
+    assert len(fields) > 48
+    assert [place for place, field in fields.items() if not field.get("description")] == []
+
+
 def test_an_unknown_schema_is_one_line():
     with pytest.raises(InputError, match="nope: there is no such schema; only instance, scale"):
         schema_text("nope")

@@ -5,10 +5,23 @@ import pytest
 
 from bestarm.common.tables import read_table
 from bestarm.linear.cells import MORE_RUNS
-from bestarm.pipeline import overview, registry, verdicts
-from bestarm.pipeline.claims import Tables, read_ledger, read_published
+from bestarm.pipeline import overview, registry
 from bestarm.pipeline.looks import LOOKS
-from bestarm.pipeline.scoreboard import (
+from bestarm.verdicts import scoreboard
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.judge import UNCHECKED, judge_paper
+from bestarm.verdicts.outcome import (
+    ALL_DIFFER,
+    BY_READING,
+    BY_TEXT,
+    COMPATIBLE,
+    INCONCLUSIVE,
+    NOT_TESTABLE,
+    RECOVERED,
+    TEXT,
+    VERDICTS,
+)
+from bestarm.verdicts.scoreboard import (
     COARSE,
     DIFFERS_ALL,
     FROM_PROGRAM,
@@ -21,24 +34,15 @@ from bestarm.pipeline.scoreboard import (
     results,
     scorecard,
 )
-from bestarm.pipeline.verdicts import (
-    ALL_DIFFER,
-    BY_READING,
-    BY_TEXT,
-    COMPATIBLE,
-    INCONCLUSIVE,
-    NOT_TESTABLE,
-    RECOVERED,
-    TEXT,
-    VERDICTS,
-)
+from bestarm.verdicts.table import as_frame, read_verdicts, write_verdicts
+from bestarm.verdicts.tables import Tables, read_published
 
 COUNTS = ["confirmed", "errs", "differs", "open", "claims"]
 
 
 @pytest.fixture(scope="module")
-def ledger(root):
-    return pd.read_csv(root / "figures/claims.csv")
+def verdicts(root):
+    return as_frame(read_verdicts(root / "figures/claims.csv"))
 
 
 def lines(*rows):
@@ -130,38 +134,37 @@ def test_a_result_may_stand_on_an_added_reading_alone():
     assert alone.without_added == alone.standing
 
 
-def test_each_number_counts_once(ledger):
+def test_each_number_counts_once(verdicts):
     """A budget with its pulls is one result, and a median that is tested twice one number."""
-    found = results(ledger).set_index(["paper", "result"])
-    numbers = ledger[ledger.kind.eq("number") & ledger.result.notna()]
+    found = results(verdicts).set_index(["paper", "result"])
+    numbers = verdicts[verdicts.kind.eq("number") & verdicts.result.notna()]
     assert found.numbers.sum() == numbers.id.nunique()
     assert found.numbers["linear", "fig5-g"] == 3
     assert "fig8-uniform-allocation" not in " ".join(found.ids)
 
 
 def judge_at(root, papers):
-    """The ledgers of some papers by their factor on margins, and without added readings."""
-    parts, before = {margins: [] for margins in MARGINS}, []
+    """The lines of some papers by their factor on margins, and without added readings."""
+    judged, before = {margins: [] for margins in MARGINS}, []
     for paper in papers:
         names = list(registry.PAPERS[paper].targets)
         tables = {n: read_table(root / f"figures/{paper}/{n}.csv") for n in names}
         known = Tables(tables, read_published(root / f"data/published/{paper}.csv"))
-        ledger = root / f"data/claims/{paper}.yaml"
-        by_margin, without_added = verdicts.judge_paper(ledger, known, parts)
-        for margins, found in by_margin.items():
-            parts[margins].append(found)
-        before.append(without_added)
-    return {margins: pd.concat(found) for margins, found in parts.items()}, pd.concat(before)
+        path = root / f"data/claims/{paper}.yaml"
+        by_margin, without_added = judge_paper(path, known, judged)
+        for margins, lines in by_margin.items():
+            judged[margins] += lines
+        before += without_added
+    return judged, before
 
 
 def test_what_is_committed_is_what_the_committed_tables_say(root, tmp_path):
     """figures/claims.csv and the tables made of it are computed, never typed."""
-    found, before = judge_at(root, registry.COUNTED)
-    verdicts.write_ledger(found[1.0], tmp_path / "claims.csv")
-    from bestarm.pipeline import scoreboard
-
+    judged, before = judge_at(root, registry.COUNTED)
+    write_verdicts(judged[1.0], tmp_path / "claims.csv")
+    found = {margins: as_frame(lines) for margins, lines in judged.items()}
     scoreboard.write(headline(found), tmp_path / "headline.csv")
-    scoreboard.write(results(found[1.0], before), tmp_path / "results.csv")
+    scoreboard.write(results(found[1.0], as_frame(before)), tmp_path / "results.csv")
     scoreboard.write(scorecard(found[1.0]), tmp_path / "scorecard.csv")
     for name in ("claims", "headline", "results", "scorecard"):
         kept = (root / f"figures/{name}.csv").read_bytes()
@@ -170,7 +173,7 @@ def test_what_is_committed_is_what_the_committed_tables_say(root, tmp_path):
 
 def test_a_positive_control_is_judged_and_in_no_total(root, tmp_path):
     control = judge_at(root, registry.CONTROLS)[0][1.0]
-    verdicts.write_ledger(control, tmp_path / "control.csv")
+    write_verdicts(control, tmp_path / "control.csv")
     kept = (root / "figures/control.csv").read_bytes()
     assert (tmp_path / "control.csv").read_bytes() == kept
     for name in ("claims", "headline", "results", "scorecard"):
@@ -180,18 +183,18 @@ def test_a_positive_control_is_judged_and_in_no_total(root, tmp_path):
 
 def test_statements_that_are_second_hand_say_so(root):
     for paper in registry.PAPERS:
-        claims = read_ledger(root / f"data/claims/{paper}.yaml").claims
+        claims = read_claims(root / f"data/claims/{paper}.yaml").claims
         name = "control" if paper in registry.CONTROLS else "claims"
         said = pd.read_csv(root / f"figures/{name}.csv").groupby(["paper", "id"]).statement.first()
         for one in claims:
-            begins = said[paper, one.id].startswith(f"{verdicts.UNCHECKED}: ")
+            begins = said[paper, one.id].startswith(f"{UNCHECKED}: ")
             assert begins == one.unchecked, one.id
 
 
-def test_totals_are_those_of_the_ledger(root, ledger):
+def test_totals_are_those_of_the_verdicts_table(root, verdicts):
     totals = pd.read_csv(root / "figures/headline.csv")
     assert set(totals.margins) == set(MARGINS)
-    claims = ledger[~ledger.beyond].drop_duplicates(["paper", "id"])
+    claims = verdicts[~verdicts.beyond].drop_duplicates(["paper", "id"])
     for margins, of_margins in totals.groupby("margins"):
         assert of_margins.claims.sum() == len(claims), margins
     counts = claims.groupby(["paper", "kind", "verdict"]).size()
@@ -199,13 +202,13 @@ def test_totals_are_those_of_the_ledger(root, ledger):
     assert of_plan[of_plan > 0].to_dict() == counts.to_dict()
 
 
-def test_readings_of_a_comparison_have_as_many_runs(ledger):
+def test_readings_of_a_comparison_have_as_many_runs(verdicts):
     """None survives by a wider interval; kept tables and computed numbers aside.
 
     Readings of linear bandits where our runs were the limit have more, which only narrows theirs.
     Those of LAGEX that were added have fewer, as docs/analysis-plan.md says.
     """
-    sampled = ledger[ledger.kind.eq("number") & ~ledger.substitute & ledger.n.gt(0)]
+    sampled = verdicts[verdicts.kind.eq("number") & ~verdicts.substitute & verdicts.n.gt(0)]
     more = {name for names in MORE_RUNS.values() for name in names}
     assert sampled.paper[sampled.n == 25_000].eq("linear").all()
     assert set(sampled.reading[sampled.n == 25_000]) <= more
@@ -223,10 +226,10 @@ def test_each_verdict_has_a_shape_a_sign_and_a_label_of_its_own():
         assert len(set(columns)) == len(VERDICTS)
 
 
-def test_the_forest_has_a_mark_for_every_number(ledger):
-    numbers = ledger[ledger.kind.eq("number") & ledger.ratio.notna() & ~ledger.beyond]
+def test_the_forest_has_a_mark_for_every_number(verdicts):
+    numbers = verdicts[verdicts.kind.eq("number") & verdicts.ratio.notna() & ~verdicts.beyond]
     numbers = numbers.drop_duplicates(["paper", "id"])
-    figure = overview.forest(ledger)
+    figure = overview.forest(verdicts)
     urls = [
         url
         for axes in figure.axes
@@ -237,18 +240,20 @@ def test_the_forest_has_a_mark_for_every_number(ledger):
     assert sorted(urls) == sorted(f"{r.paper}.html#claim-{r.id}" for r in numbers.itertuples())
 
 
-def test_the_legend_of_the_forest_has_the_counts_of_the_headline(root, ledger):
+def test_the_legend_of_the_forest_has_the_counts_of_the_headline(root, verdicts):
     totals = pd.read_csv(root / "figures/headline.csv").query("margins == 1 and kind == 'number'")
     counts = totals.groupby("verdict").claims.sum()
     said = [
-        text.get_text() for legend in overview.forest(ledger).legends for text in legend.get_texts()
+        text.get_text()
+        for legend in overview.forest(verdicts).legends
+        for text in legend.get_texts()
     ]
     assert f"differs: {counts[ALL_DIFFER]}" in said
     assert f"compatible: {counts[COMPATIBLE]}" in said
 
 
-def test_a_forest_without_numbers_says_so(ledger):
-    figure = overview.forest(ledger[ledger.kind != "number"])
+def test_a_forest_without_numbers_says_so(verdicts):
+    figure = overview.forest(verdicts[verdicts.kind != "number"])
     assert "no number" in figure.texts[0].get_text()
 
 

@@ -26,12 +26,14 @@ from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import caption_of, read_captions, rst_caption, write_captions
 from bestarm.pipeline.site import arena as arena_page
-from bestarm.pipeline.site import build, ledger, texts
+from bestarm.pipeline.site import build, texts, verdicts
 from bestarm.pipeline.site.chart import chart
 from bestarm.pipeline.site.code import Code, highlighted
 from bestarm.pipeline.site.content import fingerprint, page_names, sources
 from bestarm.pipeline.site.pictures import log_axes, smaller, width_of
 from bestarm.pipeline.site.table import plain, script
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.table import judged_claims, read_verdicts
 
 #: The paper whose site is whole, and the one whose site is odd.
 WHOLE, ODD = "cbmai", "baics"
@@ -175,17 +177,19 @@ def test_links_to_what_the_site_does_not_have_are_plain_text(odd):
 
 def test_the_reading_that_decides_comes_first(root):
     """The one that the verdict rests on; the others in the order of the table."""
-    lines = pd.read_csv(root / "figures/claims.csv").dropna(subset=["reading"])
-    read = ledger.read_verdicts(root / "figures/claims.csv")
-    for paper, of_paper in lines.groupby("paper"):
-        shown = {one.claim.id: one for one in ledger.judged(root, paper, read)}
+    table = pd.read_csv(root / "figures/claims.csv").dropna(subset=["reading"])
+    lines = read_verdicts(root / "figures/claims.csv")
+    for paper, of_paper in table.groupby("paper"):
+        claims = read_claims(root / f"data/claims/{paper}.yaml")
+        found = judged_claims(claims, [line for line in lines if line.paper == paper])
+        shown = {one.claim.id: verdicts.readings(one) for one in found}
         for name, of_claim in of_paper.groupby("id"):
             order = list(dict.fromkeys(of_claim.reading))
             under = of_claim.under.iloc[0]
             if isinstance(under, str):
                 order.sort(key=lambda reading: reading != under)
-                assert shown[name].results[0].outcome in of_claim.verdict.iloc[0]
-            assert [one.reading for one in shown[name].results] == order
+                assert shown[name][0][0].outcome in of_claim.verdict.iloc[0]
+            assert [lines[0].reading for lines in shown[name]] == order
 
 
 def test_run_times_are_those_measured():
@@ -505,8 +509,8 @@ def test_fingerprint_follows_content_and_not_times(root, tmp_path):
     assert fingerprint(tmp_path) not in (before, after)
 
 
-def test_a_ledger_that_names_another_target_is_one_clear_error(root):
-    claims = ledger.judged(root, "baics", ledger.read_verdicts(root / "none.csv"))
+def test_a_claims_file_that_names_another_target_is_one_clear_error(root):
+    claims = judged_claims(read_claims(root / "data/claims/baics.yaml"), [])
     claim = next(one for one in claims if one.target)
     row = claim.claim.row.model_copy(update={"target": "fig99"})
     wrong = claim._replace(claim=claim.claim.model_copy(update={"row": row}))

@@ -12,8 +12,8 @@ from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import exact, proportion
 from bestarm.pipeline import plugins, registry
-from bestarm.pipeline.claims import Ledger, read_ledger
-from bestarm.pipeline.validity import (
+from bestarm.verdicts.claims import ClaimsFile, read_claims
+from bestarm.verdicts.validity import (
     BY_AUTHORS,
     LEVEL,
     NOT_REFUTED,
@@ -23,11 +23,11 @@ from bestarm.pipeline.validity import (
     validities,
 )
 
-from .ledgers import SETTING, claim, normal_mean, table_of
+from .toy_claims import SETTING, claim, normal_mean, table_of
 
 
-def validity(*tables, **ledger):
-    found = validities(Ledger(claims=[claim()], **ledger), {"t": pd.concat(tables)})
+def validity(*tables, **fields):
+    found = validities(ClaimsFile(claims=[claim()], **fields), {"t": pd.concat(tables)})
     return found.get(("s", "as-written"), "")
 
 
@@ -52,8 +52,8 @@ def test_one_bad_cell_among_many_refutes():
 
 def test_a_cell_that_several_tables_show_counts_once():
     table = table_of(as_written=[proportion("error_rate", 32, 200)])
-    alone = validities(Ledger(claims=[claim()]), {"t": table})
-    thrice = validities(Ledger(claims=[claim()]), {"t": table, "u": table, "v": table})
+    alone = validities(ClaimsFile(claims=[claim()]), {"t": table})
+    thrice = validities(ClaimsFile(claims=[claim()]), {"t": table, "u": table, "v": table})
     assert alone == thrice == {("s", "as-written"): REFUTED}
 
 
@@ -125,7 +125,7 @@ def test_a_guarantee_is_proven_or_refuted_with_the_clearest_number(tables, expec
     """Of two bad cells the clearer one; a stop too soon has no share of errors."""
     proven = [{"strategies": ["s", "other"], "readings": ["as-written"], "where": "docs"}]
     bounds = BOUNDS if "too soon" in expected else []
-    found = guarantees(Ledger(claims=[claim()], proven=proven, lower_bounds=bounds), tables)
+    found = guarantees(ClaimsFile(claims=[claim()], proven=proven, lower_bounds=bounds), tables)
     assert found == {("s", "as-written"): expected, ("other", "as-written"): PROVEN}
 
 
@@ -134,17 +134,17 @@ def test_a_guarantee_says_whose_proof_it_is_and_when_it_holds():
         {"strategies": ["s"], "readings": ["a"], "where": "docs", "by": "authors"},
         {"strategies": ["s"], "readings": ["b"], "where": "docs", "condition": "not on Sundays"},
     ]
-    found = guarantees(Ledger(claims=[claim()], proven=proven), {})
+    found = guarantees(ClaimsFile(claims=[claim()], proven=proven), {})
     assert found == {("s", "a"): BY_AUTHORS, ("s", "b"): f"{PROVEN} (not on Sundays)"}
 
 
 def words_by_class(root):
-    """What the ledgers say of every ask/tell class at its default reading; empty for nothing."""
+    """What is said of every ask/tell class at its default reading; empty for nothing."""
     known = {}
     for paper in registry.PAPERS:
         module, found = (
             import_module(f"bestarm.{paper}"),
-            read_ledger(root / f"data/claims/{paper}.yaml"),
+            read_claims(root / f"data/claims/{paper}.yaml"),
         )
         words, readings = guarantees(found, {}), registry.PAPERS[paper].simulation.readings
         for name in module.__all__:
@@ -158,7 +158,7 @@ def words_by_class(root):
 @pytest.mark.parametrize(
     ("page", "least"), [("README.md", 4), ("docs/usage.md", 2), ("docs/live.md", 1)]
 )
-def test_pages_say_of_promises_what_the_ledgers_do(root, page, least):
+def test_pages_say_of_promises_what_the_claims_files_do(root, page, least):
     """In rows of tables that name classes."""
     known, checked = words_by_class(root), 0
     for line in (root / page).read_text(encoding="utf-8").splitlines():
@@ -173,7 +173,7 @@ def test_pages_say_of_promises_what_the_ledgers_do(root, page, least):
 
 
 def test_a_strategy_without_proof_or_refutation_has_no_guarantee():
-    assert guarantees(Ledger(claims=[claim()]), {"t": cells(i=2)}) == {}
+    assert guarantees(ClaimsFile(claims=[claim()]), {"t": cells(i=2)}) == {}
 
 
 def test_readings_that_err_as_promised_are_refuted_one_time_in_a_hundred():
@@ -188,19 +188,18 @@ def test_readings_that_err_as_promised_are_refuted_one_time_in_a_hundred():
             [proportion("error_rate", int(wrong), 200)],
         )
     ]
-    found = list(validities(Ledger(claims=[claim()]), {"t": assemble(rows)}).values())
+    found = list(validities(ClaimsFile(claims=[claim()]), {"t": assemble(rows)}).values())
     assert len(found) == len(errors)
     assert found.count(REFUTED) <= stats.binom.isf(1e-6, len(errors), LEVEL)
 
 
 def test_what_is_said_to_be_proven_is_in_the_documentation(root):
-    """Every proof in a ledger names a section that is there."""
-    from bestarm.core.inputs import load
+    """Every proof in a claims file names a section that is there."""
     from bestarm.pipeline import registry
     from bestarm.pipeline.site.texts import slug
 
     for paper in registry.PAPERS:
-        for proof in load(Ledger, root / f"data/claims/{paper}.yaml").proven:
+        for proof in read_claims(root / f"data/claims/{paper}.yaml").proven:
             path, _, anchor = proof.where.partition("#")
             headings = [line for line in (root / path).read_text().splitlines() if line[:1] == "#"]
             assert anchor in {slug(heading.lstrip("# ")) for heading in headings}, proof.where

@@ -1,6 +1,7 @@
-"""Each rule of docs/analysis-plan.md decides both ways on toy ledgers, at stated error rates."""
+"""Each rule of docs/analysis-plan.md decides both ways on toy claims, at stated error rates."""
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,12 @@ from scipy import stats
 from bestarm.common.evidence import CAPPED
 from bestarm.core.estimates import Estimate, exact, mean, proportion, undefined
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry, released, verdicts
-from bestarm.pipeline.claims import Ledger, Tables, read_ledger
-from bestarm.pipeline.validity import holm
-from bestarm.pipeline.verdicts import (
+from bestarm.pipeline import registry
+from bestarm.verdicts import released, table
+from bestarm.verdicts.claims import ClaimsFile, read_claims
+from bestarm.verdicts.judge import judge
+from bestarm.verdicts.multiple_testing import holm
+from bestarm.verdicts.outcome import (
     ALL_DIFFER,
     BY_READING,
     BY_TEXT,
@@ -22,14 +25,18 @@ from bestarm.pipeline.verdicts import (
     CONFIRMED,
     DIFFERS,
     INCONCLUSIVE,
+    NOT_RUN,
     NOT_TESTABLE,
     OURS,
     PUBLISHED,
+    RECOVERED,
     ROW,
     SUBSTITUTE,
+    TEXT,
 )
+from bestarm.verdicts.tables import Tables
 
-from .ledgers import (
+from .toy_claims import (
     TIME,
     claim,
     judged,
@@ -46,7 +53,7 @@ RIGHT, WRONG = proportion("error_rate", 5, 200), proportion("error_rate", 60, 20
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_a_claim_quotes_the_paper_or_is_beyond_it(root, paper):
-    for one in read_ledger(root / "data/claims" / f"{paper}.yaml").claims:
+    for one in read_claims(root / "data/claims" / f"{paper}.yaml").claims:
         second_hand = one.unchecked and paper in registry.CONTROLS
         assert one.quote or one.beyond or second_hand, one.id
 
@@ -71,8 +78,8 @@ def test_cannot_tell_says_whose_runs_are_too_few(error, n_published, why):
     """An error of 8% by us, or of 22% by the paper, leaves a margin of 18% open."""
     found = table_of(as_written=[normal_mean(100, error)])
     published = published_table(**{TIME: {"value": 103, "n": n_published, "half_unit": 2.5}})
-    (result,) = judged(claim(**ONE), found, published)["c"].results
-    assert (result.outcome, result.reasons) == ((COMPATIBLE, [why]) if why else (CONFIRMED, [""]))
+    (result,) = judged(claim(**ONE), found, published)["c"].lines
+    assert (result.outcome, result.reason) == ((COMPATIBLE, why) if why else (CONFIRMED, ""))
 
 
 def test_two_values_that_a_paper_has_of_a_number_tell_how_well_it_knows_it():
@@ -101,7 +108,7 @@ def test_half_and_double_margins():
     found = table_of(as_written=[normal_mean(100, 0.5)])
     published = published_table(**{TIME: {"value": 112, "n": 60}})
     for margins, expected in ((0.5, COMPATIBLE), (2.0, CONFIRMED)):
-        assert judged(claim(**ONE), found, published, margins)["c"].results[0].outcome == expected
+        assert judged(claim(**ONE), found, published, margins)["c"].lines[0].outcome == expected
 
 
 def test_shares_are_compared_by_their_difference():
@@ -157,8 +164,7 @@ def test_the_whole_decision_has_the_stated_rates():
 def test_runs_of_ours_that_are_said_to_settle_it_do():
     published = published_table(**{TIME: {"value": 103, "n": 10**7}})
     found = table_of(as_written=[normal_mean(100, 12, n=100)])
-    (comparison,) = judged(claim(**ONE), found, published)["c"].results[0].comparisons
-    needed = verdicts._runs_needed(comparison, 1)
+    needed = judged(claim(**ONE), found, published)["c"].lines[0].runs_needed
     more = table_of(as_written=[normal_mean(100, 12 * math.sqrt(100 / needed), n=int(needed))])
     assert outcomes(claim(**ONE), more, published)["as-written"] != COMPATIBLE
 
@@ -188,9 +194,9 @@ def test_undefined_numbers_and_missing_intervals_support_nothing():
 def test_a_capped_mean_only_shows_that_a_number_is_too_small():
     for ours, expected in ((200, DIFFERS), (100, COMPATIBLE), (50, COMPATIBLE)):
         found = table_of(as_written=[normal_mean(ours, 1, status="restricted")])
-        (result,) = judged(claim(**ONE), found, published_table(**{TIME: 100}))["c"].results
+        (result,) = judged(claim(**ONE), found, published_table(**{TIME: 100}))["c"].lines
         assert result.outcome == expected
-        assert result.reasons == ([""] if expected == DIFFERS else [CAPPED])
+        assert result.reason == ("" if expected == DIFFERS else CAPPED)
 
 
 def test_a_reading_of_capped_runs_is_never_the_nearest():
@@ -396,9 +402,9 @@ def test_readings_are_corrected_for_over_all_parts_together():
         ]
     )
     one = claim("at_most", than=100, over=PARTS)
-    result = judged(one, found)["c"].results[0]
-    assert result.outcomes == [CONFIRMED, CONFIRMED]
-    assert result.outcome == INCONCLUSIVE
+    lines = judged(one, found)["c"].readings["as-written"]
+    assert [line.part_outcome for line in lines] == [CONFIRMED, CONFIRMED]
+    assert {line.outcome for line in lines} == {INCONCLUSIVE}
 
 
 def test_the_level_against_a_part_is_shared():
@@ -426,13 +432,12 @@ def test_parts_may_have_limits_and_rivals_of_their_own():
     )
     row = {"target": "t", "strategy": "a", "statistic": TIME}
     over = [{"name": "b", "than": {"strategy": "b"}}, {"name": "a", "than": {"strategy": "a"}}]
-    (result,) = judged(claim("at_most", row=row, than={"strategy": "b"}, over=over, **ONE), found)[
-        "c"
-    ].results
-    assert result.outcomes == [CONFIRMED, INCONCLUSIVE]
+    one = claim("at_most", row=row, than={"strategy": "b"}, over=over, **ONE)
+    lines = judged(one, found)["c"].lines
+    assert [line.part_outcome for line in lines] == [CONFIRMED, INCONCLUSIVE]
     limits = [{"name": "low", "than": 90.0}, {"name": "high", "than": 110.0}]
-    (result,) = judged(claim("at_most", row=row, than=1, over=limits, **ONE), found)["c"].results
-    assert result.outcomes == [DIFFERS, CONFIRMED]
+    lines = judged(claim("at_most", row=row, than=1, over=limits, **ONE), found)["c"].lines
+    assert [line.part_outcome for line in lines] == [DIFFERS, CONFIRMED]
 
 
 def test_a_reading_may_be_one_of_the_instance_too():
@@ -484,10 +489,8 @@ def test_a_verdict_rests_on_the_text_or_else_on_the_nearest_reading():
 def test_a_number_that_differs_is_close_if_its_interval_lies_within_the_margin():
     published = published_table(**{TIME: 100})
     for ours, close in ((90, True), (85, False), (82, False), (60, False)):
-        found = Tables({"t": table_of(as_written=[normal_mean(ours, 1)])}, published)
-        (line,) = verdicts.lines_of(
-            "p", *verdicts.judge(Ledger(claims=[claim(**ONE)]), found)
-        ).itertuples()
+        found = table_of(as_written=[normal_mean(ours, 1)])
+        (line,) = judged(claim(**ONE), found, published)["c"].lines
         assert (line.outcome, line.close) == (DIFFERS, close), ours
 
 
@@ -496,9 +499,8 @@ def test_in_the_set_are_the_readings_whose_interval_holds_one():
     published = published_table(**{TIME: {"value": 100, "n": 400, "half_unit": 2.0}})
     for ours in np.linspace(80, 125, 46):
         found = table_of(as_written=[normal_mean(ours, 3)])
-        (result,) = judged(claim(**ONE), found, published)["c"].results
-        _, low, high = result.comparisons[0].ratio
-        assert (result.outcome == DIFFERS) == (not low <= 1.0 <= high), ours
+        (line,) = judged(claim(**ONE), found, published)["c"].lines
+        assert (line.outcome == DIFFERS) == (not line.ratio_low <= 1.0 <= line.ratio_high), ours
 
 
 @pytest.mark.parametrize("proven", [True, False])
@@ -512,7 +514,7 @@ def test_errs_more_often_is_said_only_if_the_papers_text_is_proven_not_to(proven
     one = claim(readings=["as-written", "loose", "other"])
     proofs = [{"strategies": ["s"], "readings": ["as-written"], "where": "docs"}] if proven else []
     result = judged(one, found, published_table(**{TIME: 100}), proven=proofs)["c"]
-    assert [r.errs for r in result.results] == [False, proven, False]
+    assert [line.errs for line in result.lines] == [False, proven, False]
     assert (result.verdict, result.under) == (BY_READING, "other" if proven else "loose")
 
 
@@ -520,17 +522,17 @@ def test_a_claim_that_the_text_confirms_is_not_said_to_err_as_the_text_does():
     found = table_of(as_written=[normal_mean(100, 1), WRONG], other=[normal_mean(200, 1), WRONG])
     result = judged(claim(), found, published_table(**{TIME: 100}))["c"]
     assert result.verdict == BY_TEXT
-    assert not any(r.errs for r in result.results)
+    assert not any(line.errs for line in result.lines)
 
 
 @pytest.mark.parametrize(
     ("fields", "recovered", "basis"),
     [
-        ({}, [], verdicts.TEXT),
-        ({}, ["i"], verdicts.RECOVERED),
-        ({}, ["j"], verdicts.TEXT),
+        ({}, [], TEXT),
+        ({}, ["i"], RECOVERED),
+        ({}, ["j"], TEXT),
         ({"test": "at_most", "than": 150.0, "substitute": True}, [], SUBSTITUTE),
-        ({"as_written": False}, [], verdicts.NOT_RUN),
+        ({"as_written": False}, [], NOT_RUN),
     ],
 )
 def test_only_a_text_that_fixes_the_experiment_confirms_by_itself(fields, recovered, basis):
@@ -539,8 +541,8 @@ def test_only_a_text_that_fixes_the_experiment_confirms_by_itself(fields, recove
     found = table_of(as_written=[normal_mean(100, 1)], other=[normal_mean(200, 1)])
     published = published_table(**{TIME: 100})
     result = judged(one, found, published, recovered=[part] if recovered else [])["c"]
-    assert result.basis == basis
-    expected = BY_TEXT if basis == verdicts.TEXT else BY_READING
+    assert result.lines[0].basis == basis
+    expected = BY_TEXT if basis == TEXT else BY_READING
     assert (result.verdict, result.under) == (expected, "as-written")
 
 
@@ -563,7 +565,7 @@ def test_power_is_the_share_of_samples_that_are_confirmed():
                 normal_mean(10 * cost, 0.5 * cost, statistic="mean_cost"),
             ]
             published = published_table(**{TIME: 100 * their_time, "mean_cost": 10 * their_cost})
-            (result,) = judged(claims, table_of(as_written=ours), published)["c"].results
+            (result,) = judged(claims, table_of(as_written=ours), published)["c"].lines
             confirmed += result.outcome == CONFIRMED
             powers.append(result.power)
         power = float(np.nanmedian(powers))
@@ -593,7 +595,7 @@ def test_numbers_of_one_row_are_credited_together():
     assert {name: one.verdict for name, one in found.items()} == dict.fromkeys(
         ("time", "share"), COMPATIBLE
     )
-    assert found["time"].results[0].reasons == [ROW]
+    assert found["time"].lines[0].reason == ROW
     found = judged(pair, table_of(as_written=[fails, good], other=[fits, good]), published)
     assert {one.verdict for one in found.values()} == {BY_READING}
 
@@ -611,7 +613,7 @@ def test_a_row_tolerates_what_chance_would_do():
     )
     found = table_of(as_written=[normal_mean(100, 1), proportion("prob_correct", 1800, 2000)])
     results = judged(pair, found, published)
-    assert results["time"].results[0].outcome == DIFFERS
+    assert results["time"].lines[0].outcome == DIFFERS
     assert results["share"].verdict == BY_TEXT
 
 
@@ -619,8 +621,8 @@ def test_numbers_of_a_substitute_are_shown_and_not_judged():
     found = table_of(as_written=[normal_mean(100, 1)], other=[normal_mean(200, 1)])
     result = judged(claim(substitute=True), found, published_table(**{TIME: 100}))["c"]
     assert result.verdict == NOT_TESTABLE
-    assert result.results[0].reasons == [SUBSTITUTE]
-    assert result.results[0].comparisons[0].ratio[0] == pytest.approx(1.0)
+    assert result.lines[0].reason == SUBSTITUTE
+    assert result.lines[0].ratio == pytest.approx(1.0)
     ordering = claim("at_most", than=150, substitute=True, **ONE)
     assert verdict(ordering, found) == (BY_READING, "as-written")
 
@@ -630,8 +632,8 @@ def test_a_number_below_the_papers_own_bound_has_a_note():
     found = table_of(as_written=[normal_mean(100, 1)], exact=[exact("lower_bound", "pulls", 90.0)])
     for value, below in ((80, True), (89, False)):
         published = published_table(**{TIME: value})
-        (result,) = judged(claim(bound=bound, **ONE), found, published)["c"].results
-        assert result.comparisons[0].below_bound == below
+        result = judged(claim(bound=bound, **ONE), found, published)["c"]
+        assert result.below_bound == below
 
 
 def test_an_untestable_claim_says_why():
@@ -667,7 +669,7 @@ def test_the_released_program_is_compatible_only_by_a_narrow_interval(program, e
         result = judged(
             claim(**ONE), table_of(**rows), published, program=runs | {"strategies": released_for}
         )["c"]
-        assert result.program.outcome == outcome
+        assert result.lines[0].program == outcome
         assert result.verdict == ALL_DIFFER  # the program is no reading
 
 
@@ -685,23 +687,21 @@ def test_a_program_whose_median_is_censored_only_excludes_what_is_sooner():
         result = judged(
             claim(row=row, **ONE), table_of(**rows, program=[beyond]), published, program=runs
         )["c"]
-        assert result.program.outcome == expected
+        assert result.lines[0].program == expected
 
 
-# --- the ledger ---------------------------------------------------------------------------------
+# --- the claims file and the verdicts table -----------------------------------------------------
 
 
-def test_lines_of_the_ledger_show_what_was_compared():
+def test_lines_of_the_verdicts_table_show_what_was_compared():
     found = table_of(as_written=[normal_mean(100, 1), WRONG], other=[normal_mean(200, 1), RIGHT])
     published = published_table(**{TIME: {"value": 147620.0, "printed": "147620"}})
-    ledger = Ledger(claims=[claim(statement="It needs {published} pulls.")])
-    lines = verdicts.lines_of("p", *verdicts.judge(ledger, Tables({"t": found}, published)))
-    assert lines.columns.tolist() == verdicts.COLUMNS
-    first = lines.iloc[0]
+    one = claim(statement="It needs {published} pulls.")
+    first, second = judged(one, found, published)["c"].lines
     assert (first.published, first.statement) == ("147620", "It needs 147,620 pulls.")
     assert first.ratio == pytest.approx(1476.2)
     assert first.ratio_low < first.ratio_low_ours < first.ratio < first.ratio_high
-    assert lines.validity.tolist() == ["refuted", "not refuted"]
+    assert (first.validity, second.validity) == ("refuted", "not refuted")
     assert first.resolution == pytest.approx(math.expm1(2.8016 * math.sqrt(2) * 0.01), rel=1e-3)
 
 
@@ -721,7 +721,7 @@ def test_bad_claims_are_named(tmp_path, fields, said):
     path = tmp_path / "paper.yaml"
     path.write_text(yaml.safe_dump({"claims": [claim() | fields]}))
     with pytest.raises(InputError) as error:
-        read_ledger(path)
+        read_claims(path)
     assert str(path) in str(error.value)
     assert said in str(error.value)
 
@@ -730,11 +730,11 @@ def test_ids_are_unique_and_groups_share_their_readings(tmp_path):
     path = tmp_path / "paper.yaml"
     path.write_text(yaml.safe_dump({"claims": [claim(), claim()]}))
     with pytest.raises(InputError, match="repeated id c"):
-        read_ledger(path)
+        read_claims(path)
     pair = [claim(id="a", group="g"), claim(id="b", group="g", readings=["other"])]
     path.write_text(yaml.safe_dump({"claims": pair}))
     with pytest.raises(InputError, match="b: must have the readings of a, its group"):
-        read_ledger(path)
+        read_claims(path)
 
 
 def test_rows_and_published_numbers_must_be_unique_and_there():
@@ -753,18 +753,46 @@ def test_rows_and_published_numbers_must_be_unique_and_there():
 def test_added_readings_are_marked_and_can_be_left_out():
     """In place, so that an added reading may be the first; Holm's method counts only what is in."""
     added = {"added": ["late", {"name": "later", "reading": "other"}]}
-    ledger = Ledger(claims=[claim(readings=[added, "as-written"])])
-    (one,) = ledger.claims
-    names = [(reading.name, reading.added) for reading in ledger.readings_of(one)]
+    claims = ClaimsFile(claims=[claim(readings=[added, "as-written"])])
+    (one,) = claims.claims
+    names = [(reading.name, reading.added) for reading in claims.readings_of(one)]
     assert names == [("late", True), ("later", True), ("as-written", False)]
-    assert ledger.readings_of(one)[1].reading == "other"
-    assert [reading.name for reading in ledger.readings_of(one, added=False)] == ["as-written"]
+    assert claims.readings_of(one)[1].reading == "other"
+    assert [reading.name for reading in claims.readings_of(one, added=False)] == ["as-written"]
     near, far = [normal_mean(100.0, 1.0)], [normal_mean(200.0, 1.0)]
     tables = Tables(
         {"t": table_of(late=near, other=far, as_written=far)}, published_table(**{TIME: 100.0})
     )
-    found, known = verdicts.judge(ledger, tables)
-    assert verdicts.lines_of("p", found, known).added.tolist() == [True, True, False]
-    assert found[0].under == "late"
-    before, _ = verdicts.judge(ledger, tables, added=False)
-    assert (before[0].verdict, before[0].under) == (ALL_DIFFER, "as-written")
+    (found,) = judge(claims, tables)
+    assert [line.added for line in found.lines] == [True, True, False]
+    assert found.under == "late"
+    (before,) = judge(claims, tables, added=False)
+    assert (before.verdict, before.under) == (ALL_DIFFER, "as-written")
+
+
+def test_a_verdicts_table_is_read_as_it_was_written(root, tmp_path):
+    """Every line, and by lines of each claim the one class that pages and notebooks use."""
+    kept = root / "figures/claims.csv"
+    lines = table.read_verdicts(kept)
+    table.write_verdicts(lines, tmp_path / "claims.csv")
+    assert (tmp_path / "claims.csv").read_bytes() == kept.read_bytes()
+    of_paper = [line for line in lines if line.paper == "baics"]
+    claims = read_claims(root / "data/claims/baics.yaml")
+    found = table.judged_claims(claims, of_paper)
+    assert [one.claim for one in found] == claims.claims
+    assert [line for one in found for line in one.lines] == of_paper
+    assert not any(one.verdict for one in table.judged_claims(claims, []))
+
+
+@pytest.mark.parametrize("text", ["id,colour\nc,red\n", "id\nc\n", ""])
+def test_what_is_no_verdicts_table_is_named(tmp_path, text):
+    path = tmp_path / "claims.csv"
+    if text:
+        path.write_text(text)
+    with pytest.raises(InputError, match=re.escape(f"{path}: ")) as error:
+        table.read_verdicts(path)
+    assert "\n" not in str(error.value)
+
+
+def test_every_column_of_the_verdicts_table_has_a_meaning():
+    assert all(table.MEANINGS.values())

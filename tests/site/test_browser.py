@@ -33,7 +33,7 @@ PAGES = [f"{name}.html" for name in page_names(ROOT)]
 NOTEBOOKS = [f"notebooks/{path.stem}.html" for path in sorted((ROOT / "notebooks").glob("*.py"))]
 CODE = [
     "code/src/bestarm/index.html",
-    "code/src/bestarm/pipeline/claims.py.html",
+    "code/src/bestarm/verdicts/claims.py.html",
     f"code/data/claims/{next(iter(registry.PAPERS))}.yaml.html",
 ]
 

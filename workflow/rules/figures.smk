@@ -85,7 +85,7 @@ rule claims:
             for paper in registry.COUNTED
             for target in targets(paper)
         ],
-        ledgers=[f"data/claims/{paper}.yaml" for paper in registry.COUNTED],
+        files=[f"data/claims/{paper}.yaml" for paper in registry.COUNTED],
         published=[f"data/published/{paper}.csv" for paper in registry.COUNTED],
     output:
         claims=report(
@@ -111,9 +111,9 @@ rule claims:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_hash("bestarm.pipeline.scoreboard"),
+        code=code_hash("bestarm.verdicts.judge", "bestarm.verdicts.scoreboard"),
     shell:
-        "python -m bestarm workflow claims {input.ledgers} --figures {wildcards.figures}"
+        "python -m bestarm workflow claims {input.files} --figures {wildcards.figures}"
         " --out {output.claims} --headline {output.headline} --results {output.results}"
         " --scorecard {output.scorecard} 2> {log}"
 
@@ -126,7 +126,7 @@ rule control:
             for paper in registry.CONTROLS
             for target in targets(paper)
         ],
-        ledgers=[f"data/claims/{paper}.yaml" for paper in registry.CONTROLS],
+        files=[f"data/claims/{paper}.yaml" for paper in registry.CONTROLS],
         published=[f"data/published/{paper}.csv" for paper in registry.CONTROLS],
     output:
         report(
@@ -141,9 +141,9 @@ rule control:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_hash("bestarm.pipeline.verdicts"),
+        code=code_hash("bestarm.verdicts.judge"),
     shell:
-        "python -m bestarm workflow control {input.ledgers} --figures {wildcards.figures}"
+        "python -m bestarm workflow control {input.files} --figures {wildcards.figures}"
         " --out {output} 2> {log}"
 
 

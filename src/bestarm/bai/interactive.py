@@ -175,6 +175,7 @@ class _Bai(_Arms):
         window: float | None = None,
         default: float | None = None,
     ) -> None:
+        self._made_with(locals())
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         if rewards not in get_args(Family):

@@ -63,6 +63,7 @@ class TopK(_Arms):
         window: float | None = None,
         default: float | None = None,
     ) -> None:
+        self._made_with(locals())
         self._arms = count_or_names(n_arms, "arm", 2, "TopK: n_arms")
         if len(self._arms) > MOST_ARMS:
             raise InputError(f"TopK: n_arms: must be at most {MOST_ARMS}, got {len(self._arms)}")

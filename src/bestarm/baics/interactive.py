@@ -102,6 +102,7 @@ class _Baics(Monitored, AskTell[Pair]):
         rounds: bool = False,
         **options: Any,
     ) -> None:
+        self._made_with(locals())
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         shares = list(weights.values()) if isinstance(weights, Mapping) else weights

@@ -53,6 +53,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         window: float | None = None,
         default: tuple[float, Sequence[float] | float] | None = None,
     ) -> None:
+        self._made_with(locals())
         name = type(self).__name__
         self._sigma = positive(sigma, f"{name}: sigma")
         self._cost_sigma = positive(cost_sigma, f"{name}: cost_sigma")

@@ -4,7 +4,6 @@ A file holds the arguments, every event and the full state, so that loading repl
 """
 
 import hashlib
-import inspect
 import json
 import threading
 from collections.abc import Callable
@@ -20,7 +19,9 @@ from bestarm.core.plain import plain, restored
 #: The format of saved files, raised with every change that older code cannot read.
 FORMAT = 1
 #: That of their states, raised with every change: a file with another is replayed.
-STATE = 2
+STATE = 3
+#: Names in an `__init__` that are no arguments.
+NO_ARGUMENTS = ("self", "__class__")
 
 
 class Event(NamedTuple):
@@ -74,8 +75,8 @@ def atomic(method: Callable[Concatenate[Owner, P], R]) -> Callable[Concatenate[O
 class Recorded:
     """Base class: knows its arguments and its history, saves and loads itself.
 
-    Subclasses define `_apply`, which repeats an event, and `_state_to_json` and `_restore` for what
-    a file holds besides.
+    Subclasses begin their `__init__` with `self._made_with(locals())`. They define `_apply`, which
+    repeats an event, and `_state_to_json` and `_restore` for what a file holds besides.
 
     Example:
         >>> from bestarm.baics import Uniform
@@ -92,19 +93,32 @@ class Recorded:
     #: Arguments that older saved experiments do not have, and their defaults: left out at these.
     _newer: ClassVar[dict[str, Any]] = {}
 
-    def __new__(cls, *args: Any, **options: Any) -> Self:
+    def __new__(cls, *_: Any, **__: Any) -> Self:
         self = super().__new__(cls)
-        given = inspect.signature(cls.__init__).bind(self, *args, **options)
-        given.apply_defaults()
-        _, *named = given.arguments.items()
-        more = dict(named).pop("options", {})
-        stated = {k: plain(v) for k, v in (dict(named) | more).items() if k != "options"}
+        self.lock = threading.RLock()
+        self._state_arguments({})
+        return self
+
+    def _made_with(self, names: dict[str, Any]) -> None:
+        """State the arguments that a saved experiment is made anew with.
+
+        The first line of a class's `__init__` calls it with `locals()`, which holds nothing but the
+        arguments then. Of a class and those that it derives from the first call counts, so its own.
+
+        Args:
+            names: the arguments, and what else such a function has names for. Those of a mapping
+                `options` count one by one.
+        """
+        if not self._arguments:
+            given = {name: value for name, value in names.items() if name not in NO_ARGUMENTS}
+            self._state_arguments(given | given.pop("options", {}))
+
+    def _state_arguments(self, given: dict[str, Any]) -> None:
+        stated = {name: plain(value) for name, value in given.items()}
         self._arguments = {
             k: v for k, v in stated.items() if k not in self._newer or v != self._newer[k]
         }
-        self.lock = threading.RLock()
-        self.history = [Event("new", None, None, (cls.__name__, self.fingerprint))]
-        return self
+        self.history = [Event("new", None, None, (type(self).__name__, self.fingerprint))]
 
     @property
     def done(self) -> bool:

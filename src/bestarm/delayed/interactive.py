@@ -131,6 +131,7 @@ class Partial(Monitored, Recorded):
         limit: int | None = None,
         reading: str = "mixture",
     ) -> None:
+        self._made_with(locals())
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 1, f"{name}: n_arms")
         question = {"n_arms": len(self._arms), "top": top, "sigma": sigma, "sigma_p": sigma_p}
@@ -460,6 +461,7 @@ class Mixture(Partial):
         limit: int | None = None,
         n0: float = 1.0,
     ) -> None:
+        self._made_with(locals())
         super().__init__(
             n_arms,
             top,
@@ -507,6 +509,7 @@ class Full(Partial):
         limit: int | None = None,
         reading: str = "mixture",
     ) -> None:
+        self._made_with(locals())
         super().__init__(
             n_arms,
             top,

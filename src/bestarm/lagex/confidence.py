@@ -43,3 +43,32 @@ def norm(weights: np.ndarray, pulls: np.ndarray) -> float:
     for a in range(weights.size):
         total += weights[a] * weights[a] / (1.0 + pulls[a])
     return math.sqrt(total)
+
+
+@lean
+def bounds(
+    time: int,
+    log_determinant: float,
+    weights: np.ndarray,
+    pulls: np.ndarray,
+    delta: float,
+    optimistic: bool,
+    extra: bool,
+    released: bool,
+) -> tuple[float, float, float]:
+    """What a look needs: f(t, delta), the shift f ||w|| of optimistic constraints, and beta.
+
+    Args:
+        time: pulls so far.
+        log_determinant: ln det(Sigma_t).
+        weights: (K,) w, the last allocation.
+        pulls: (K,) N.
+        delta: maximum probability of a wrong answer.
+        optimistic: whether constraints are relaxed; without, the shift is 0.
+        extra: whether f is needed though they are not; else it is 0 then.
+        released: whether beta is that of the released program.
+    """
+    width = radius(log_determinant, weights.size, delta) if optimistic or extra else 0.0
+    shift = width * norm(weights, pulls) if optimistic else 0.0
+    beta = released_threshold(time, delta) if released else threshold(time, delta)
+    return width, shift, beta

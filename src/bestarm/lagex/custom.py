@@ -7,7 +7,7 @@ import numpy as np
 from bestarm.common.custom import Custom, Offer, Played, Rounds, arm_index, shares
 from bestarm.core.status import Status
 from bestarm.lagex.bounds import rows_of, slacks_of
-from bestarm.lagex.exploration import BROKEN, draw
+from bestarm.lagex.exploration import BROKEN, draw_new
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.strategies import FAILURES, Outcome, Setting, world_of
 from bestarm.lagex.vertices import alternatives, nonempty
@@ -60,7 +60,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
         n=n,
         index_of=lambda arm: arm_index(arm, n),
         world=world_of(model, bernoulli=instance.bernoulli),
-        pull=draw,
+        pull=draw_new,
         told=lambda _, observed: (float(observed[0]), observed[1:].copy()),
         outcome=outcome,
     )

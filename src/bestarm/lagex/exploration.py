@@ -1,11 +1,12 @@
-"""One round of every strategy: policy and stopping rule, then allocation and arm.
+"""One round of every strategy: allocation and arm, then estimates, policy and stopping rule.
 
-`done` finds the policy and evaluates the stopping rule, `choose` computes the allocation and tracks
-it; see core/strategy.py.
+`choose` computes the allocation and tracks it; `observe` updates the estimates and looks at them:
+it finds the policy and evaluates the stopping rule. `done` says what the last look found; see
+core/strategy.py.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.strategy import Strategy
 from bestarm.core.tracking import track
 from bestarm.lagex.allocation import ACCURACY, costs_of, passes_glr
-from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
+from bestarm.lagex.confidence import bounds, norm
 from bestarm.lagex.dual import Program, solve
 from bestarm.lagex.full_adagrad import full_step
 from bestarm.lagex.game import optimistic_gains
@@ -36,16 +37,15 @@ from bestarm.lagex.state import (
     UNSOLVED,
     Rules,
     State,
-    observe,
     start,
+    update,
 )
 from bestarm.lagex.vertices import (
     EMPTY,
     FOUND,
     Polytope,
     find_alternatives,
-    find_best,
-    load,
+    search,
 )
 
 #: A constraint is broken by more than rounding, or by more than the sampling program's accuracy.
@@ -138,56 +138,48 @@ def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_e
 
 
 @inlined
-def relax(rules: Rules, s: State, confidence: float) -> None:
+def relax(s: State, shift: float) -> None:
     """The optimistic constraints of this round: every row minus a shift."""
     estimates, policies = s.estimates, s.policies
     d, k = estimates.rows.shape
-    policies.shift[0] = (
-        confidence * norm(s.omega, estimates.pulls) if rules.region != INSIDE else 0.0
-    )
+    policies.shift[0] = shift
     for i in range(d):
         for a in range(k):
-            policies.relaxed[i, a] = estimates.rows[i, a] - policies.shift[0]
+            policies.relaxed[i, a] = estimates.rows[i, a] - shift
 
 
 @inlined
-def find_policy(rules: Rules, s: State) -> int:
+def find_policy(rules: Rules, s: State) -> bool:
     """Find the best policy by the estimates and its alternatives, left in `s.policies`.
 
     Returns:
-        FOUND; or EMPTY if no policy satisfies the constraints, or LOST if the best was not found.
-        Then the last policy remains.
+        Whether that succeeded. If not, since no policy satisfies the constraints or the best was
+        not found, the last policy remains.
     """
     policies = s.policies
     rows = policies.relaxed if rules.optimistic_policy else s.estimates.rows
-    load(policies.polytope, s.estimates.means, rows)
-    found = find_best(policies.polytope)
+    found, count = search(policies.polytope, s.estimates.means, rows, rules.r, policies.near)
     if found == FOUND:
-        policies.n_near[0] = find_alternatives(policies.polytope, rules.r, policies.near)
+        policies.n_near[0] = count
         s.counts[NEAR_CUT] += policies.near.cut[0]
     else:
         policies.n_near[0] = NO_ALTERNATIVES
         s.counts[NO_POLICY if found == EMPTY else LOST_POLICY] += 1
-    return found
+    return found == FOUND
 
 
 @inlined
-def stopping_threshold(rules: Rules, s: State, confidence: float) -> float:
-    """The threshold of the GLR statistic, of the paper or of the released program."""
+def with_slacks(s: State, width: float, beta: float) -> float:
+    """A threshold with the released program's terms for estimated constraints."""
     estimates, policy = s.estimates, s.policies.polytope.policy
     d, k = estimates.rows.shape
-    if rules.released:
-        beta = released_threshold(s.counts[TIME], rules.delta)
-    else:
-        beta = threshold(s.counts[TIME], rules.delta)
-    if rules.extra:
-        shift = confidence * norm(policy, estimates.pulls)
-        beta += k * shift
-        for i in range(d):
-            slack = shift
-            for a in range(k):
-                slack -= estimates.rows[i, a] * policy[a]
-            beta -= abs(slack)
+    shift = width * norm(policy, estimates.pulls)
+    beta += k * shift
+    for i in range(d):
+        slack = shift
+        for a in range(k):
+            slack -= estimates.rows[i, a] * policy[a]
+        beta -= abs(slack)
     return beta
 
 
@@ -208,17 +200,36 @@ def stops(rules: Rules, s: State, beta: float) -> bool:
 
 
 @inlined
-def done(rules: Rules, s: State) -> bool:
-    """Find this round's policy and evaluate the stopping rule, once every arm has been pulled."""
-    stop = False
+def look(rules: Rules, s: State) -> None:
+    """Find the policy by the estimates, and evaluate the stopping rule; every arm was pulled."""
+    for place in range(s.counts.size):
+        s.before[place] = s.counts[place]
+    s.holds[0] = 0
+    width, shift, beta = bounds(
+        s.counts[TIME], s.estimates.log_determinant[0], s.omega, s.estimates.pulls, rules.delta,
+        rules.region != INSIDE, rules.extra, rules.released,
+    )  # fmt: skip
+    relax(s, shift)
+    if find_policy(rules, s):
+        s.threshold[0] = with_slacks(s, width, beta) if rules.extra else beta
+        s.holds[0] = stops(rules, s, s.threshold[0])
+
+
+@inlined
+def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
+    """Update the estimates with a reward and d costs, (1 + d,), and look at them.
+
+    Until every arm has been pulled there is nothing to look at.
+    """
+    update(rules, s, arm, observed)
     if s.counts[PULLED] == s.omega.size:
-        confidence = 0.0
-        if rules.region != INSIDE or rules.extra:
-            confidence = radius(s.estimates.log_determinant[0], s.omega.size, rules.delta)
-        relax(rules, s, confidence)
-        if find_policy(rules, s) == FOUND:
-            stop = stops(rules, s, stopping_threshold(rules, s, confidence))
-    return stop
+        look(rules, s)
+
+
+@inlined
+def done(rules: Rules, s: State) -> bool:
+    """Whether the stopping rule held at the last look."""
+    return s.holds[0] == 1
 
 
 @inlined
@@ -322,15 +333,13 @@ def choose(rules: Rules, s: State, coins: np.random.Generator) -> int:
 
 
 class World(NamedTuple):
-    """What is pulled in simulations, and counts of violated rounds."""
+    """The ground truth, which simulations draw from and nothing writes to."""
 
     means: np.ndarray  # (K,)
     deviations: np.ndarray  # (K,)
     matrix: np.ndarray  # (d, K)
     limits: np.ndarray  # (d,)
     cost_sigma: float
-    observed: np.ndarray  # (1 + d,) buffer
-    broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, violates a true constraint
     units: np.ndarray  # (1 + d,) that observations are divided by, see `Rules`
     bernoulli: bool = False  # whether rewards and costs are 0 or 1 (negative rows: -1)
 
@@ -356,9 +365,11 @@ def in_units(world: World, observed: np.ndarray) -> np.ndarray:
 
 
 @inlined
-def draw_counts(world: World, arm: int, pulls: float, environment: np.random.Generator) -> None:
+def draw_counts(
+    world: World, observed: np.ndarray, arm: int, pulls: float, environment: np.random.Generator
+) -> None:
     """Sums of some rewards and costs that are 0 or 1; rows of lower limits are negative."""
-    observed, n = world.observed, np.int64(pulls)
+    n = np.int64(pulls)
     observed[0] = environment.binomial(n, world.means[arm])
     for i in range(world.limits.size):
         count = environment.binomial(n, abs(world.matrix[i, arm]))
@@ -366,16 +377,23 @@ def draw_counts(world: World, arm: int, pulls: float, environment: np.random.Gen
 
 
 @inlined
-def draw(world: World, s: State, arm: int, environment: np.random.Generator) -> np.ndarray:
-    """A reward, then d costs; the state does not matter."""
-    observed = world.observed
+def draw(
+    world: World, observed: np.ndarray, arm: int, environment: np.random.Generator
+) -> np.ndarray:
+    """A reward, then d costs, in `observed`, which is (1 + d,)."""
     if world.bernoulli:
-        draw_counts(world, arm, 1.0, environment)
+        draw_counts(world, observed, arm, 1.0, environment)
         return in_units(world, observed)
     observed[0] = world.means[arm] + world.deviations[arm] * environment.standard_normal()
     for i in range(world.limits.size):
         observed[1 + i] = world.matrix[i, arm] + world.cost_sigma * environment.standard_normal()
     return in_units(world, observed)
+
+
+@jit
+def draw_new(world: World, s: Any, arm: int, environment: np.random.Generator) -> np.ndarray:
+    """`draw` into a new array, for strategies from outside; their state does not matter."""
+    return draw(world, np.empty(1 + world.limits.size), arm, environment)
 
 
 @inlined
@@ -384,10 +402,10 @@ def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> 
     if s.counts[TIME] >= s.omega.size:
         policy = s.policies.polytope.policy
         if breaks(world, policy, BROKEN):
-            world.broken[0] += 1
+            s.broken[0] += 1
         if breaks(world, s.omega, BROKEN_BY_SOLVER):
-            world.broken[1] += 1
-    return draw(world, s, arm, environment)
+            s.broken[1] += 1
+    return draw(world, s.observed, arm, environment)
 
 
 #: All strategies share the same steps, whose rules hold the kind, so that one loop is compiled.
@@ -407,21 +425,25 @@ def support_of(polytope: Polytope) -> np.ndarray:
 class Result(NamedTuple):
     """What the row of a run needs of its last state."""
 
-    counts: np.ndarray  # (8,) before the final evaluation of the stopping rule
-    stopped: bool  # whether the stopping rule held, if only in the final evaluation
-    lost: bool  # whether the best policy was not found in that evaluation
+    counts: np.ndarray  # (8,) of a run that reached its cap: before the last look
+    broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, violates a true limit
+    stopped: bool  # whether the stopping rule held at the last look
+    lost: bool  # whether the best policy was not found in that look
     policy: np.ndarray  # (K,)
     support: np.ndarray  # (K + d,) 1 for arms with weight in the policy, then slack constraints
     pulls: np.ndarray  # (K,)
 
 
 def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> Result:
-    """A run, and a final evaluation of the stopping rule. No strategy here tosses coins."""
+    """A run, and what is kept of it. No strategy here tosses coins."""
     state, stopped = STEPS.play(world, rules, cap, environment, environment)
-    counts = state.counts.copy()
-    if not stopped:
-        stopped = done(rules, state)
-    lost = bool(state.counts[LOST_POLICY] > counts[LOST_POLICY])
     polytope = state.policies.polytope
-    support = support_of(polytope)
-    return Result(counts, stopped, lost, polytope.policy, support, state.estimates.pulls)
+    return Result(
+        counts=state.counts if stopped else state.before,
+        broken=state.broken,
+        stopped=bool(done(rules, state)),
+        lost=bool(state.counts[LOST_POLICY] > state.before[LOST_POLICY]),
+        policy=polytope.policy,
+        support=support_of(polytope),
+        pulls=state.estimates.pulls,
+    )

@@ -14,8 +14,6 @@ from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names, limits_of
 from bestarm.core.record import atomic
 from bestarm.lagex.arguments import deviations_of
-from bestarm.lagex.confidence import radius
-from bestarm.lagex.exploration import stopping_threshold
 from bestarm.lagex.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
@@ -115,10 +113,9 @@ class _Lagex(Monitored, AskTell[Label]):
             return "By the estimates only one mixture keeps the limits; one more pull tells."
         steps = near.steps[:count]
         nats = (near.gaps[:count] + rules.added) ** 2 / (2.0 * steps**2 @ (rules.variances / pulls))
-        confidence = radius(state.estimates.log_determinant[0], pulls.size, rules.delta)
-        needed = stopping_threshold(rules, state, confidence if rules.extra else 0.0)
+        needed = float(state.threshold[0])
         v = int(np.argmin(nats))
-        more = more_trials(float(pulls.sum()), float(nats[v]), float(needed))
+        more = more_trials(float(pulls.sum()), float(nats[v]), needed)
         return (
             f"A mixture with more of {self._arms[int(np.argmax(steps[v]))]} and less of "
             f"{self._arms[int(np.argmin(steps[v]))]} may be better: the evidence against it is "
@@ -195,6 +192,7 @@ class _Unknown(_Lagex):
         window: float | None = None,
         default: tuple[float, Sequence[float] | float] | None = None,
     ) -> None:
+        self._made_with(locals())
         super().__init__(
             n_arms, limits, None, delta=delta, r=r, sigma=sigma, reading=reading,
             cost_sigma=cost_sigma, window=window, default=default,
@@ -247,6 +245,7 @@ class _Known(_Lagex):
         window: float | None = None,
         default: float | None = None,
     ) -> None:
+        self._made_with(locals())
         name = type(self).__name__
         costs = numbers(matrix, 2, f"{name}: matrix")
         k = costs.shape[1]

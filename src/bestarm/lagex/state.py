@@ -103,9 +103,14 @@ class Game(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of a run, with buffers; K arms, d constraints."""
+    """The state of a run, with buffers; K arms, d constraints. Only simulations fill `broken`."""
 
     counts: np.ndarray  # (8,) from TIME to FAR_CUT
+    before: np.ndarray  # (8,) the same before the last look
+    threshold: np.ndarray  # (1,) of the GLR statistic at the last look that found a policy
+    holds: np.ndarray  # (1,) 1 if the stopping rule held at the last look, else 0
+    broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, violates a true limit
+    observed: np.ndarray  # (1 + d,) buffer
     omega: np.ndarray  # (K,) allocation
     tracked: np.ndarray  # (K,) sums of allocations
     floored: np.ndarray  # (K,) buffer of tracking
@@ -185,6 +190,11 @@ def start(rules: Rules) -> State:
     d, k = rules.matrix.shape
     return State(
         counts=np.zeros(8, np.int64),
+        before=np.zeros(8, np.int64),
+        threshold=np.zeros(1),
+        holds=np.zeros(1, np.int64),
+        broken=np.zeros(2, np.int64),
+        observed=np.zeros(1 + d),
         omega=np.full(k, 1.0 / k),
         tracked=np.zeros(k),
         floored=np.zeros(k),
@@ -196,8 +206,8 @@ def start(rules: Rules) -> State:
 
 
 @inlined
-def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
-    """Update the state with a reward and d costs, (1 + d,), of an arm."""
+def update(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
+    """Update counts and estimates with a reward and d costs, (1 + d,), of an arm."""
     estimates = s.estimates
     before = estimates.pulls[arm]
     s.counts[TIME] += 1

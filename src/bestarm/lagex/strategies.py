@@ -198,14 +198,11 @@ def rules_of(
     )
 
 
-def world_of(
-    model: Model, more: int = 0, bernoulli: bool = False, units: np.ndarray | None = None
-) -> World:
+def world_of(model: Model, bernoulli: bool = False, units: np.ndarray | None = None) -> World:
     """The world of an instance, for simulations.
 
     Args:
         model: the instance.
-        more: further places in the buffer of what is observed.
         bernoulli: whether rewards and costs are 0 or 1.
         units: of the `Rules`; without them observations are as a person would tell them.
     """
@@ -215,8 +212,6 @@ def world_of(
         model.matrix,
         model.limits,
         model.cost_sigma,
-        observed=np.zeros(1 + model.limits.size + more),
-        broken=np.zeros(2, np.int64),
         units=np.ones(1 + model.limits.size) if units is None else units,
         bernoulli=bernoulli,
     )
@@ -231,7 +226,7 @@ def steps(instance: Instance, cell: Cell) -> Steps:
         options = certified.Options(**cell.options)
         asked = (setting.delta, setting.r, options)
         rules = certified.rules_of(cell.strategy, *asked, variances, model.cost_sigma, limits)
-        world = world_of(model, 1, instance.bernoulli, rules.units)
+        world = world_of(model, instance.bernoulli, rules.units)
         return Steps(CERTIFIED_STEPS, rules, world, cap)
     reading = READINGS[cell.strategy][cell.reading]
     known = variances, limits, matrix, model.cost_sigma
@@ -248,13 +243,10 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     play = play_certified if cell.strategy in certified.ADAPTIVE else play_paper
 
     def replicate(streams: Streams) -> Outcome:
-        world.broken[:] = 0
         found = play(world, rules, cap, streams)
         policy = found["policy"]
         return Outcome(
             **found,
-            policy_violations=int(world.broken[0]),
-            allocation_violations=int(world.broken[1]),
             regret=best - float(model.means @ policy),
             excess=float((model.matrix @ policy - model.limits).max()),
         )
@@ -273,6 +265,8 @@ def play_paper(world: World, rules: Rules, cap: int, streams: Streams) -> dict[s
         "answer": found.support,
         "policy": found.policy,
         "pulls": found.pulls.astype(np.int64),
+        "policy_violations": int(found.broken[0]),
+        "allocation_violations": int(found.broken[1]),
         "empty": counts[NO_POLICY],
         **{name: counts[place] for name, place in FAILURES.items()},
     }
@@ -288,6 +282,8 @@ def play_certified(world: World, rules: Any, cap: int, streams: Streams) -> dict
         "answer": 0 * found.support if wrong else found.support,
         "policy": np.full(found.policy.size, np.nan) if wrong else found.policy,
         "pulls": found.pulls.astype(np.int64),
+        "policy_violations": int(found.broken[0]),
+        "allocation_violations": int(found.broken[1]),
         "empty": found.unsafe,
         **dict.fromkeys(FAILURES, 0),
         "far_cut": found.unclosed,
@@ -309,7 +305,7 @@ def warm_up() -> None:
         prepare(EASY, Cell(EASY.name, strategy, {}, READINGS[strategy].text))(streams_of(0, 0))
     prepare(EASY, Cell(EASY.name, "LATS", {"cap": 3}, "as-written"))(
         streams_of(0, 0)
-    )  # a final evaluation of the stopping rule
+    )  # a run that reaches its cap
 
 
 SIMULATION = Simulation(

@@ -425,6 +425,26 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     return found
 
 
+@inlined
+def search(
+    polytope: Polytope, means: np.ndarray, rows: np.ndarray, reach: float, others: Others
+) -> tuple[int, int]:
+    """Find the best policy of a problem and the alternatives near it, in `polytope` and `others`.
+
+    Args:
+        polytope, means, rows: as for `load`.
+        reach, others: as for `find_alternatives`.
+
+    Returns:
+        What `find_best` returns, and the number of alternatives, 0 if it is not FOUND.
+    """
+    load(polytope, means, rows)
+    found, count = find_best(polytope), 0
+    if found == FOUND:
+        count = find_alternatives(polytope, reach, others)
+    return found, count
+
+
 def rows_of(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """(d, K) A - b 1^T: on policies, rows pi <= 0 is equivalent to A pi <= b."""
     return np.ascontiguousarray(np.asarray(matrix, float) - np.asarray(limits, float)[:, None])

@@ -85,6 +85,7 @@ class _Linear(Monitored, AskTell[Label]):
         window: float | None = None,
         default: float | None = None,
     ) -> None:
+        self._made_with(locals())
         name = type(self).__name__
         table = features(arms, name)
         if len(table) < 2 or len(np.unique(table, axis=0)) < len(table):
@@ -291,6 +292,7 @@ class XYOracle(_Static):
         window: float | None = None,
         default: float | None = None,
     ) -> None:
+        self._made_with(locals())
         table = features(arms, "XYOracle")
         parameter = numbers(theta, 1, "XYOracle: theta")
         if parameter.shape != table.shape[1:]:
@@ -357,6 +359,7 @@ class FullyAdaptive(_Eliminating):
         window: float | None = None,
         default: float | None = None,
     ) -> None:
+        self._made_with(locals())
         if norm is not None:
             self._norm = positive(norm, "FullyAdaptive: norm")
         super().__init__(
@@ -400,6 +403,7 @@ class LinGapE(_Linear):
         window: float | None = None,
         default: float | None = None,
     ) -> None:
+        self._made_with(locals())
         self._norm = positive(norm, "LinGapE: norm")
         super().__init__(
             arms, delta=delta, sigma=sigma, reading=reading, window=window, default=default

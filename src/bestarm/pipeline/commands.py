@@ -127,7 +127,7 @@ def plot(
 
 @command()
 def claims(
-    ledgers: list[Path],
+    files: list[Path],
     figures: Annotated[Path, typer.Option()],
     out: Out,
     headline: Annotated[Path, typer.Option(help="File to write: claims by kind and verdict.")],
@@ -135,67 +135,65 @@ def claims(
     scorecard: Annotated[Path, typer.Option(help="File to write: claims by reading.")],
 ) -> None:
     """Judge the claims of every paper (data/claims/PAPER.yaml) on the tables under a folder."""
-    from bestarm.pipeline import scoreboard
-    from bestarm.pipeline.verdicts import write_ledger
+    from bestarm.verdicts import scoreboard
+    from bestarm.verdicts.table import as_frame, write_verdicts
 
-    judged, before = _judged(ledgers, figures, scoreboard.MARGINS)
-    scoreboard.write(scoreboard.headline(judged), headline)
-    scoreboard.write(scoreboard.results(judged[1.0], before), results)
-    scoreboard.write(scoreboard.scorecard(judged[1.0]), scorecard)
-    write_ledger(judged[1.0], out)
+    judged, before = _judged(files, figures, scoreboard.MARGINS)
+    verdicts = {margins: as_frame(lines) for margins, lines in judged.items()}
+    scoreboard.write(scoreboard.headline(verdicts), headline)
+    scoreboard.write(scoreboard.results(verdicts[1.0], as_frame(before)), results)
+    scoreboard.write(scoreboard.scorecard(verdicts[1.0]), scorecard)
+    write_verdicts(judged[1.0], out)
 
 
 @command()
 def control(
-    ledgers: list[Path],
+    files: list[Path],
     figures: Annotated[Path, typer.Option()],
     out: Out,
 ) -> None:
     """Judge the claims of positive controls, which are in no total."""
-    from bestarm.pipeline.verdicts import write_ledger
+    from bestarm.verdicts.table import write_verdicts
 
-    judged, _ = _judged(ledgers, figures, [1.0])
-    write_ledger(judged[1.0], out)
+    judged, _ = _judged(files, figures, [1.0])
+    write_verdicts(judged[1.0], out)
 
 
 def _judged(
-    ledgers: list[Path], figures: Path, multiples: Iterable[float]
-) -> tuple[dict[float, Any], Any]:
-    """The claims of some papers, judged at multiples of the plan's margins; at the plan's, also
-    without the readings that were added."""
-    import pandas as pd
-
+    files: list[Path], figures: Path, multiples: Iterable[float]
+) -> tuple[dict[float, list[Any]], list[Any]]:
+    """The lines of some claims files, judged at multiples of the plan's margins; at the plan's,
+    also without the readings that were added."""
     from bestarm.common.tables import read_table
-    from bestarm.pipeline.claims import Tables, read_published
-    from bestarm.pipeline.verdicts import judge_paper
+    from bestarm.verdicts.judge import judge_paper
+    from bestarm.verdicts.tables import Tables, read_published
 
-    parts, before = {margins: [] for margins in multiples}, []
-    for ledger in ledgers:
-        paper = ledger.stem
+    judged, before = {margins: [] for margins in multiples}, []
+    for path in files:
+        paper = path.stem
         if paper not in registry.PAPERS:
             papers = ", ".join(registry.PAPERS)
-            raise InputError(f"{ledger}: must be named after a paper, one of {papers}")
+            raise InputError(f"{path}: must be named after a paper, one of {papers}")
         names = list(registry.PAPERS[paper].targets)
         tables = Tables(
             {name: read_table(figures / paper / f"{name}.csv") for name in names},
-            read_published(ledger.parent.parent / "published" / f"{paper}.csv"),
+            read_published(path.parent.parent / "published" / f"{paper}.csv"),
         )
-        by_margin, without_added = judge_paper(ledger, tables, parts)
-        for margins, found in by_margin.items():
-            parts[margins].append(found)
-        before.append(without_added)
-    return {margins: pd.concat(found) for margins, found in parts.items()}, pd.concat(before)
+        by_margin, without_added = judge_paper(path, tables, judged)
+        for margins, lines in by_margin.items():
+            judged[margins] += lines
+        before += without_added
+    return judged, before
 
 
 @command()
 def forest(claims: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
     """Draw the forest plot of claims.csv."""
-    import pandas as pd
-
     from bestarm.common.style import save
     from bestarm.pipeline import overview
+    from bestarm.verdicts.table import as_frame, read_verdicts
 
-    save(overview.forest(pd.read_csv(claims)), svg, png, pdf)
+    save(overview.forest(as_frame(read_verdicts(claims))), svg, png, pdf)
 
 
 @command()

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from bestarm.common.prose import number, printed, wrapped
 from bestarm.core.inputs import Input, InputError, load_yaml, parse
-from bestarm.pipeline.prose import number, printed, wrapped
 
 SOURCE = "data/claims/findings.yaml"
 

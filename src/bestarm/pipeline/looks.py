@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from bestarm.common.looks import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
-from bestarm.pipeline.verdicts import (
+from bestarm.verdicts.outcome import (
     ALL_DIFFER,
     BY_READING,
     BY_TEXT,

@@ -13,10 +13,10 @@ from matplotlib.ticker import MaxNLocator
 
 from bestarm.common.looks import BLUE, ORANGE, VERMILION
 from bestarm.common.style import WIDE, caption, new_figure
-from bestarm.pipeline.claims import FACTOR, KINDS
 from bestarm.pipeline.looks import LOOKS
-from bestarm.pipeline.scoreboard import of_papers
-from bestarm.pipeline.verdicts import INCONCLUSIVE, TEXT
+from bestarm.verdicts.claims import FACTOR, KINDS
+from bestarm.verdicts.outcome import INCONCLUSIVE, TEXT
+from bestarm.verdicts.scoreboard import of_papers
 
 #: The forest's axis; ratios beyond it end in arrows.
 NARROWEST, WIDEST = 0.1, 10.0
@@ -30,14 +30,14 @@ COUNTS = ["confirmed", "errs", "differs", "open", "claims"]
 MOST_READINGS = 40
 
 
-def forest(ledger: pd.DataFrame) -> Figure:
+def forest(verdicts: pd.DataFrame) -> Figure:
     """Every number of the papers that can be tested: published over ours.
 
     Args:
-        ledger: claims.csv.
+        verdicts: the lines of claims.csv.
     """
-    every = of_papers(ledger[ledger.kind.eq("number")]).drop_duplicates(["paper", "id"])
-    numbers = of_papers(ledger[ledger.kind.eq("number") & ledger.ratio.notna()])
+    every = of_papers(verdicts[verdicts.kind.eq("number")]).drop_duplicates(["paper", "id"])
+    numbers = of_papers(verdicts[verdicts.kind.eq("number") & verdicts.ratio.notna()])
     if numbers.empty:
         figure = new_figure(8.2, 1.0)
         figure.text(0.5, 0.5, "There is no number to draw.", ha="center")

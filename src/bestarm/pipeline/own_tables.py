@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from bestarm.common.custom import READING
-from bestarm.pipeline.prose import markdown
+from bestarm.common.prose import markdown
 
 #: Of the numbers.
 DIGITS = 3

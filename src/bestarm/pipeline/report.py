@@ -1,22 +1,25 @@
-"""The computed parts of README.md and docs/: verdicts from the ledger, speeds from the bench.
+"""The computed parts of README.md and docs/: verdicts from claims.csv, speeds from the bench.
 
 A page marks such a part with `<!-- computed: NAME -->` and `<!-- end -->`; what is between them is
 written here. A number in the middle of a sentence stands between
-`<!-- ledger: PAPER CLAIM READING COLUMN -->` and `<!-- end -->`.
+`<!-- ledger: PAPER CLAIM READING COLUMN -->` and `<!-- end -->`. A page needs the tables of its own
+parts and no others.
 """
 
 import re
+from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
 
+from bestarm.common.prose import wrapped
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions
 from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.findings import as_markdown, look_up, read_findings
-from bestarm.pipeline.prose import wrapped
 from bestarm.pipeline.report_arena import (
     arena_cells,
     arena_errors,
@@ -27,6 +30,7 @@ from bestarm.pipeline.report_arena import (
 from bestarm.pipeline.report_certified import cost_text, error_table, menu_table, part_table
 from bestarm.pipeline.report_control import control_text
 from bestarm.pipeline.report_delayed import coverage_table, prior_table, scale_table
+from bestarm.pipeline.report_drivers import driver_table
 from bestarm.pipeline.report_guarantees import (
     assumption_table,
     boundary_table,
@@ -66,6 +70,7 @@ from bestarm.pipeline.report_verdicts import (
     verdict_table,
 )
 from bestarm.pipeline.schema import schema_files
+from bestarm.verdicts.table import as_frame, read_verdicts
 
 #: Pages with computed parts, and which.
 PAGES = {
@@ -102,6 +107,7 @@ PAGES = {
         "peers",
         "speed",
     ),
+    "docs/design.md": tuple(f"drivers {paper}" for paper in registry.PAPERS),
     "docs/tables.md": ("tables",),
     "docs/readings.md": ("programs", "programs medians"),
     "docs/applied-studies.md": (),
@@ -115,62 +121,26 @@ PAGES = {
 INLINE = re.compile(r"(<!-- ledger: (\S+) (\S+) (\S+) (\S+) -->).*?(<!-- end -->)")
 
 
-def computed_parts(root: Path) -> dict[str, str]:
-    """Every computed part by name, from the files of a checkout."""
-    ledger = read_ledger(root / "figures/claims.csv")
-    headline = pd.read_csv(root / "figures/headline.csv")
-    bench = pd.read_csv(root / "bench/bench.csv")
-    return {
-        "headline": headline_text(root, ledger),
-        "control": control_text(root),
-        "forest": forest(root),
-        "verdicts": verdict_table(headline),
-        "verdict rates": rate_table(root),
-        "margins": margin_table(headline),
-        "findings": as_markdown(read_findings(root), ledger),
-        "arena summary": arena_text(root),
-        "arena": arena_table(root),
-        "arena instances": arena_cells(root),
-        "arena errors": arena_errors(root),
-        "arena submissions": arena_submissions(root),
-        "segments": segment_table(root),
-        "example": example_table(root),
-        "programs summary": program_summary(root, ledger),
-        "programs": program_text(root),
-        "programs medians": program_table(root),
-        "certified": cost_text(root),
-        "menus": menu_table(root),
-        "certified parts": part_table(root),
-        "certified errors": error_table(root),
-        "mixture priors": prior_table(root),
-        "mixture coverage": coverage_table(root),
-        "mixture scales": scale_table(root),
-        "patient": patient_table(root),
-        "thresholds": threshold_table(),
-        "crossings": crossing_table(root),
-        "assumptions": assumption_table(root),
-        "rates": rates_table(root),
-        "drift": drift_table(root),
-        "unknown sigma": sigma_table(root),
-        "boundary errors": boundary_table(root),
-        "proof costs": cost_table(root),
-        "first commands": command_table(bench, FIRST),
-        "install": command_table(bench, INSTALL),
-        "rebuild commands": command_table(bench, REBUILD),
-        "times": time_table(bench),
-        "cold starts": cold_table(bench),
-        "imports": import_table(bench),
-        "tests": suite_table(bench),
-        "mutants": mutant_table(root),
-        "strategies": strategy_table(bench),
-        "growth": growth_table(bench),
-        "peers": peer_table(bench),
-        "speed": speed_table(bench),
-        "tables": dictionary(root),
-        **{f"recovered {paper}": recovered_text(root, paper) for paper in registry.COUNTED},
-        **{f"differs {paper}": differs_table(ledger, paper) for paper in registry.COUNTED},
-        **{f"settle {paper}": settle_table(ledger, paper) for paper in registry.COUNTED},
-    }
+class Project:
+    """The files of a checkout that several parts are made of, each read when first asked for."""
+
+    def __init__(self, root: Path):
+        self.root = root
+
+    @cached_property
+    def verdicts(self) -> pd.DataFrame:
+        """The lines of claims.csv."""
+        return as_frame(read_verdicts(self.root / "figures/claims.csv"))
+
+    @cached_property
+    def headline(self) -> pd.DataFrame:
+        """Claims by kind and verdict."""
+        return pd.read_csv(self.root / "figures/headline.csv")
+
+    @cached_property
+    def bench(self) -> pd.DataFrame:
+        """What was measured."""
+        return pd.read_csv(self.root / "bench/bench.csv")
 
 
 def forest(root: Path) -> str:
@@ -180,13 +150,79 @@ def forest(root: Path) -> str:
     return f"[![{title}](figures/forest.svg)](figures/forest.svg)\n\n{wrapped(f'*{caption}*')}"
 
 
-def read_ledger(path: Path) -> pd.DataFrame:
-    """figures/claims.csv, published numbers as printed."""
-    return pd.read_csv(path, dtype={"published": str, "reading": str, "program": str})
+def _of_paper(paper: str) -> dict[str, Callable[[Project], str]]:
+    """The parts of the page for a paper's authors."""
+    return {
+        f"recovered {paper}": lambda p: recovered_text(p.root, paper),
+        f"differs {paper}": lambda p: differs_table(p.verdicts, paper),
+        f"settle {paper}": lambda p: settle_table(p.verdicts, paper),
+    }
 
 
-def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame) -> str:
-    """A page's text with its computed parts made anew.
+#: What makes each part.
+PARTS: dict[str, Callable[[Project], str]] = {
+    "headline": lambda p: headline_text(p.root, p.verdicts),
+    "control": lambda p: control_text(p.root),
+    "forest": lambda p: forest(p.root),
+    "verdicts": lambda p: verdict_table(p.headline),
+    "verdict rates": lambda p: rate_table(p.root),
+    "margins": lambda p: margin_table(p.headline),
+    "findings": lambda p: as_markdown(read_findings(p.root), p.verdicts),
+    "arena summary": lambda p: arena_text(p.root),
+    "arena": lambda p: arena_table(p.root),
+    "arena instances": lambda p: arena_cells(p.root),
+    "arena errors": lambda p: arena_errors(p.root),
+    "arena submissions": lambda p: arena_submissions(p.root),
+    "segments": lambda p: segment_table(p.root),
+    "example": lambda p: example_table(p.root),
+    "programs summary": lambda p: program_summary(p.root, p.verdicts),
+    "programs": lambda p: program_text(p.root),
+    "programs medians": lambda p: program_table(p.root),
+    "certified": lambda p: cost_text(p.root),
+    "menus": lambda p: menu_table(p.root),
+    "certified parts": lambda p: part_table(p.root),
+    "certified errors": lambda p: error_table(p.root),
+    "mixture priors": lambda p: prior_table(p.root),
+    "mixture coverage": lambda p: coverage_table(p.root),
+    "mixture scales": lambda p: scale_table(p.root),
+    "patient": lambda p: patient_table(p.root),
+    "thresholds": lambda _: threshold_table(),
+    "crossings": lambda p: crossing_table(p.root),
+    "assumptions": lambda p: assumption_table(p.root),
+    "rates": lambda p: rates_table(p.root),
+    "drift": lambda p: drift_table(p.root),
+    "unknown sigma": lambda p: sigma_table(p.root),
+    "boundary errors": lambda p: boundary_table(p.root),
+    "proof costs": lambda p: cost_table(p.root),
+    "first commands": lambda p: command_table(p.bench, FIRST),
+    "install": lambda p: command_table(p.bench, INSTALL),
+    "rebuild commands": lambda p: command_table(p.bench, REBUILD),
+    "times": lambda p: time_table(p.bench),
+    "cold starts": lambda p: cold_table(p.bench),
+    "imports": lambda p: import_table(p.bench),
+    "tests": lambda p: suite_table(p.bench),
+    "mutants": lambda p: mutant_table(p.root),
+    "strategies": lambda p: strategy_table(p.bench),
+    "growth": lambda p: growth_table(p.bench),
+    "peers": lambda p: peer_table(p.bench),
+    "speed": lambda p: speed_table(p.bench),
+    "tables": lambda p: dictionary(p.root),
+}
+for _paper in registry.COUNTED:
+    PARTS |= _of_paper(_paper)
+PARTS |= {
+    f"drivers {paper}": lambda p, paper=paper: driver_table(p.bench, paper)
+    for paper in registry.PAPERS
+}
+
+
+def fill(name: str, text: str, project: Project) -> str:
+    """A page's text with its computed parts, and no others, made anew.
+
+    Args:
+        name: of the page, in PAGES.
+        text: of the page.
+        project: what its parts are made of.
 
     Raises:
         InputError: if a mark is missing, or is none of the page's.
@@ -198,17 +234,22 @@ def fill(name: str, text: str, parts: dict[str, str], ledger: pd.DataFrame) -> s
         marked = re.compile(rf"(<!-- computed: {part} -->\n).*?(<!-- end -->)", re.DOTALL)
         if not marked.search(text):
             raise InputError(f"{name}: the mark <!-- computed: {part} --> is missing")
-        text = marked.sub(lambda m, part=part: f"{m[1]}\n{parts[part]}\n\n{m[2]}", text)
-    return INLINE.sub(lambda m: f"{m[1]}{look_up(ledger, m.groups()[1:5], name)}{m[6]}", text)
+        made = PARTS[part](project)
+        text = marked.sub(lambda m, made=made: f"{m[1]}\n{made}\n\n{m[2]}", text)
+
+    def number(mark: re.Match[str]) -> str:
+        return f"{mark[1]}{look_up(project.verdicts, mark.groups()[1:5], name)}{mark[6]}"
+
+    return INLINE.sub(number, text)
 
 
 def fill_pages(root: Path) -> None:
     """Make the computed parts of every page of a checkout anew, in place; and its schemas, and the
     files that say how to cite it.
     """
-    parts, ledger = computed_parts(root), read_ledger(root / "figures/claims.csv")
+    project = Project(root)
     there = [name for name in PAGES if (root / name).is_file()]  # pages for authors are optional
-    pages = {root / name: fill(name, read_text(root / name), parts, ledger) for name in there}
+    pages = {root / name: fill(name, read_text(root / name), project) for name in there}
     pages |= {root / name: text for name, text in citation_files(root).items()}
     pages |= {root / "schemas" / name: text for name, text in schema_files().items()}
     for path, text in pages.items():

@@ -7,9 +7,9 @@ import pandas as pd
 from bestarm.arena import summary
 from bestarm.arena.cells import PROVEN, WRITTEN
 from bestarm.arena.submissions import submissions
+from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines
 from bestarm.core.labels import listed
-from bestarm.pipeline.prose import markdown, number, wrapped
 
 FOLDER = "data/arena"
 

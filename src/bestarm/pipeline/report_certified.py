@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import wilson
-from bestarm.pipeline.prose import markdown, number, wrapped
 
 #: The hard environment, and the menus of docs/usage.md.
 HARD, MENUS = "setup 1 m3=0.5", "example"

@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
-import pandas as pd
-
+from bestarm.common.prose import wrapped
 from bestarm.pipeline import registry
-from bestarm.pipeline.prose import wrapped
-from bestarm.pipeline.verdicts import ALL_DIFFER, BY_READING, BY_TEXT, COMPATIBLE
+from bestarm.verdicts.outcome import ALL_DIFFER, BY_READING, BY_TEXT, COMPATIBLE
+from bestarm.verdicts.table import as_frame, read_verdicts
 
 
 def control_text(root: Path) -> str:
@@ -15,7 +14,7 @@ def control_text(root: Path) -> str:
     Args:
         root: of the project; reads figures/control.csv.
     """
-    claims = pd.read_csv(root / "figures/control.csv").drop_duplicates(["paper", "id"])
+    claims = as_frame(read_verdicts(root / "figures/control.csv")).drop_duplicates(["paper", "id"])
     numbers = claims[claims.kind == "number"].verdict.value_counts()
     others = claims[claims.kind != "number"]
     confirmed = others.verdict.isin([BY_TEXT, BY_READING]).sum()

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import proportion
 from bestarm.delayed.problem import MODELS
-from bestarm.pipeline.prose import markdown, number
 
 #: By b.
 BATCHES = {1: "one at a time", 10: "ten at a time"}

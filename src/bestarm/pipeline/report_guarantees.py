@@ -10,6 +10,7 @@ import pandas as pd
 
 from bestarm.baics.evidence import MEAN_WEIGHT
 from bestarm.common.crossings import DELTA, SAMPLING, VECTOR
+from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.anytime import (
     half_normal_threshold,
@@ -22,7 +23,6 @@ from bestarm.core.anytime import (
 from bestarm.core.estimates import proportion
 from bestarm.core.information import stylised_threshold
 from bestarm.pipeline import registry
-from bestarm.pipeline.prose import markdown, number
 
 #: Pulls of each stream at which thresholds are shown.
 PULLS = (10, 100, 1000, 10_000, 100_000)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from bestarm.pipeline.prose import markdown
+from bestarm.common.prose import markdown
 
 #: What the column of tests says of a fault that none sees.
 SURVIVES = "survives"

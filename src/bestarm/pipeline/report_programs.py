@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import least_runs
-from bestarm.pipeline.claims import read_ledger
-from bestarm.pipeline.prose import markdown, number, wrapped
-from bestarm.pipeline.released import INSIDE, NOT_RELEASED, OUTSIDE, TOO_FEW
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.released import INSIDE, NOT_RELEASED, OUTSIDE, TOO_FEW
 
 #: Instances of the table, in order.
 TITLES = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
@@ -166,7 +166,7 @@ def program_summary(root: Path, verdicts: pd.DataFrame) -> str:
 
 def _outcomes(root: Path, verdicts: pd.DataFrame) -> dict[str, pd.Series]:
     """By title of an environment what the program says of its published times and violations."""
-    claims = {claim.id: claim for claim in read_ledger(root / "data/claims/lagex.yaml").claims}
+    claims = {claim.id: claim for claim in read_claims(root / "data/claims/lagex.yaml").claims}
     numbers = verdicts[verdicts.paper.eq("lagex") & verdicts.result.notna()]
     numbers = numbers[numbers.program.notna() & numbers.program.ne(NOT_RELEASED)]
     numbers = numbers.drop_duplicates("id")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
+from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups
-from bestarm.pipeline.prose import markdown, number
 
 #: Commands of the README's first half hour, in this order, and what they do.
 FIRST = {
@@ -31,7 +31,7 @@ REBUILD = {
 #: quarter of an hour.
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: How the names of measurements begin that have a table of their own.
-ELSEWHERE = ("command: ", "cold: ", "peer: ", "growth: ", "import: ", "tests: ")
+ELSEWHERE = ("command: ", "cold: ", "peer: ", "growth: ", "driver: ", "import: ", "tests: ")
 #: Columns of what a command costs.
 COSTS = ("time", "processor time", "memory", "disk")
 #: What is enough to run on one's own problem.

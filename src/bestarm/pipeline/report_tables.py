@@ -7,14 +7,15 @@ import pandas as pd
 
 from bestarm.common import tables
 from bestarm.common.paper import Paper
+from bestarm.common.prose import markdown
 from bestarm.core import estimates
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry, scoreboard, verdicts
-from bestarm.pipeline.prose import markdown
+from bestarm.pipeline import registry
+from bestarm.verdicts import scoreboard, table
 
 #: Tables over all papers.
 OVERALL = {
-    "claims.csv": verdicts.MEANINGS,
+    "claims.csv": table.MEANINGS,
     "headline.csv": scoreboard.HEADLINE_MEANINGS,
     "results.csv": scoreboard.RESULTS_MEANINGS,
     "scorecard.csv": scoreboard.SCORECARD_MEANINGS,

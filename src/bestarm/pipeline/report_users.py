@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups, read_table
-from bestarm.pipeline.prose import markdown, number
 
 #: Shares of runs in docs/usage.md's example, by statistic.
 EXAMPLE = {

@@ -7,24 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines
 from bestarm.pipeline import registry
-from bestarm.pipeline.claims import read_ledger
-from bestarm.pipeline.prose import markdown, number, wrapped
-from bestarm.pipeline.released import NOT_RELEASED, TOO_FEW
-from bestarm.pipeline.scoreboard import (
-    COARSE,
-    DIFFERS_ALL,
-    FROM_PROGRAM,
-    FROM_READING,
-    FROM_TEXT,
-    MARGINS,
-    NOT_FIXED,
-    STANDINGS,
-    expected_false_alarms,
-    of_papers,
-)
-from bestarm.pipeline.verdicts import (
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.outcome import (
     ALL_DIFFER,
     BY_READING,
     BY_TEXT,
@@ -38,6 +25,19 @@ from bestarm.pipeline.verdicts import (
     SUBSTITUTE,
     TEXT,
     VERDICTS,
+)
+from bestarm.verdicts.released import NOT_RELEASED, TOO_FEW
+from bestarm.verdicts.scoreboard import (
+    COARSE,
+    DIFFERS_ALL,
+    FROM_PROGRAM,
+    FROM_READING,
+    FROM_TEXT,
+    MARGINS,
+    NOT_FIXED,
+    STANDINGS,
+    expected_false_alarms,
+    of_papers,
 )
 
 #: Tables name this many compatible readings of a number; claims.csv has all.
@@ -141,7 +141,7 @@ def paper_sentences(root: Path) -> Iterator[str]:
     """What came out, paper by paper, in a sentence each."""
     for paper in registry.COUNTED:
         path = root / "data/claims" / f"{paper}.yaml"
-        sentence = read_ledger(path).sentence if path.is_file() else ""
+        sentence = read_claims(path).sentence if path.is_file() else ""
         if sentence:
             title = registry.PAPERS[paper].title
             yield wrapped(f"**{title}.** {sentence}").replace("\n", "\n  ")
@@ -224,7 +224,7 @@ def our_number(row) -> str:
 
 def recovered_text(root: Path, paper: str) -> str:
     """What a paper's text leaves open of its experiments, and from where it was recovered."""
-    recovered = read_ledger(root / "data/claims" / f"{paper}.yaml").recovered
+    recovered = read_claims(root / "data/claims" / f"{paper}.yaml").recovered
     rows = [
         {"experiments on": ", ".join(part.instances), "not printed": part.what, "from": part.source}
         for part in recovered

@@ -1,4 +1,4 @@
-"""JSON Schemas of what people write and read: instance files, settings, ledgers, tables.
+"""JSON Schemas of what people write and read: instance files, settings, claims, tables.
 
 Made of the models that check these files, so that an editor completes what the command line takes.
 A schema knows each field alone. What fields have to be together, such as lengths that fit, only the
@@ -107,9 +107,9 @@ def scale() -> dict[str, Any]:
 
 def claims() -> dict[str, Any]:
     """data/claims/PAPER.yaml."""
-    from bestarm.pipeline.claims import Ledger
+    from bestarm.verdicts.claims import ClaimsFile
 
-    return _titled(Ledger, "What a paper claims, and how it is tested")
+    return _titled(ClaimsFile, "What a paper claims, and how it is tested")
 
 
 def _titled(model: type[Input], title: str) -> dict[str, Any]:

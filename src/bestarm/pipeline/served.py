@@ -43,7 +43,7 @@ NEEDS = {
     "summary": ("bestarm.pipeline.summary", "bestarm.{}.statistics"),
     "table": ("bestarm.common.tables", "bestarm.{}.targets"),
     "plot": (*DRAWING, "bestarm.common.tables", "bestarm.{}.plots"),
-    "claims": ("bestarm.pipeline.scoreboard",),
+    "claims": ("bestarm.verdicts.judge", "bestarm.verdicts.scoreboard"),
     "forest": (*DRAWING, "bestarm.pipeline.overview"),
     "scorecard": (*DRAWING, "bestarm.pipeline.overview"),
     "arena": (*DRAWING, "bestarm.arena.pictures"),

@@ -3,22 +3,24 @@
 import math
 import textwrap
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
-
-import pandas as pd
 
 from bestarm.common.files import data_folder
-from bestarm.common.tables import groups, lines
+from bestarm.common.prose import number
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
-from bestarm.pipeline.claims import VERDICT_TABLES, Claim, read_ledger
 from bestarm.pipeline.names import advice
 from bestarm.pipeline.output import WIDTH
-from bestarm.pipeline.prose import number
-from bestarm.pipeline.released import NOT_RELEASED
 from bestarm.pipeline.report_verdicts import BASES
-from bestarm.pipeline.verdicts import BY_TEXT, RECOVERED, SUBSTITUTE, VERDICTS
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.outcome import BY_TEXT, RECOVERED, SUBSTITUTE, VERDICTS
+from bestarm.verdicts.released import NOT_RELEASED
+from bestarm.verdicts.table import (
+    VERDICT_TABLES,
+    JudgedClaim,
+    Line,
+    judged_claims,
+    read_verdicts,
+)
 
 #: Readings shown of one claim among several.
 FEW = 6
@@ -47,57 +49,56 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
         )
     if verdict and not any(known.startswith(verdict) for known in VERDICTS):
         raise InputError(f"--verdict {verdict}: must begin as one of: {'; '.join(VERDICTS)}")
-    parts = []
-    for file in VERDICT_TABLES:
-        path = data_folder().parent / "figures" / file
-        if not path.is_file():
-            raise InputError(
-                f"{path}: is not here; claims are shown in a checkout, or after a build"
-            )
-        known = {"ours": [""], "ratio": [""]}
-        parts.append(pd.read_csv(path, keep_default_na=False, na_values=known))
-    table = pd.concat(parts, ignore_index=True)
-    for column, wanted in {"paper": paper, "id": id}.items():
-        table = table[table[column] == wanted] if wanted else table
-    table = table[table.verdict.str.startswith(verdict or "")]
     shown = 0
-    for (of, claim_id), rows in groups(table, "paper", "id"):
-        claim = claims_of(of)[claim_id]
-        if target and target not in targets_of(claim):
-            continue
-        print("\n".join(described(of, claim, rows, all_readings=bool(id))), end="\n\n")
-        shown += 1
+    every = all_claims()
+    for of, claims in every.items():
+        for claim in claims if paper in ("", of) else []:
+            if id not in (None, claim.claim.id) or not claim.verdict.startswith(verdict or ""):
+                continue
+            if target and target not in claim.claim.targets:
+                continue
+            print("\n".join(described(of, claim, all_readings=bool(id))), end="\n\n")
+            shown += 1
     if not shown:
         asked = [f"--id {id}"] * bool(id) + [f"--verdict {verdict}"] * bool(verdict)
-        known = [one for paper in registry.PAPERS for one in claims_of(paper)] if id else []
+        known = [claim.claim.id for claims in every.values() for claim in claims] if id else []
         near = advice(id or "", known, "")
         words = " ".join([name or "all papers", *asked])
         raise InputError(f"{words}: there is no such claim{near and '; ' + near}")
 
 
-@cache
-def claims_of(paper: str) -> dict[str, Claim]:
-    """A paper's claims by id."""
-    ledger = read_ledger(data_folder() / f"claims/{paper}.yaml")
-    return {claim.id: claim for claim in ledger.claims}
+def all_claims() -> dict[str, list[JudgedClaim]]:
+    """The claims of every paper that have a verdict. Raises InputError if there is no table."""
+    paths = [data_folder().parent / "figures" / name for name in VERDICT_TABLES]
+    for path in paths:
+        if not path.is_file():
+            raise InputError(
+                f"{path}: is not here; claims are shown in a checkout, or after a build"
+            )
+    by_paper: dict[str, list[Line]] = {paper: [] for paper in registry.PAPERS}
+    for line in read_verdicts(*paths):
+        by_paper[line.paper].append(line)
+    return {
+        paper: [
+            one
+            for one in judged_claims(read_claims(data_folder() / f"claims/{paper}.yaml"), lines)
+            if one.lines
+        ]
+        for paper, lines in by_paper.items()
+        if lines
+    }
 
 
-def targets_of(claim: Claim) -> list[str]:
-    """The tables that a claim is tested on."""
-    rows = [claim.row, *claim.over]
-    return list(dict.fromkeys(row.target for row in rows if row is not None and row.target))
-
-
-def described(paper: str, claim: Claim, rows: pd.DataFrame, all_readings: bool) -> Iterator[str]:
+def described(paper: str, judged: JudgedClaim, all_readings: bool) -> Iterator[str]:
     """A claim in lines of at most WIDTH columns."""
-    first = next(iter(lines(rows)))
+    claim, first = judged.claim, judged.lines[0]
     under = f" ({first.under})" if first.under and first.verdict != BY_TEXT else ""
     yield from wrapped(f"{paper} {claim.id}: {first.verdict}{under}", "")
     source = ", read off a plot" if first.precision == "plot" else ""
     yield from wrapped(f"{claim.where}{source}: {first.statement}", "  ")
     if claim.quote:
         yield from wrapped(f"“{claim.quote}”", "  ")
-    kept = [row for row in lines(rows) if row.reading]
+    kept = [line for line in judged.lines if line.reading]
     # The nearest first; the paper's own text, which comes first, stays there.
     if not all_readings and len(kept) > FEW:
         near = sorted(kept[1:], key=lambda row: abs(math.log(row.ratio)) if row.ratio > 0 else 99.0)
@@ -115,36 +116,36 @@ def described(paper: str, claim: Claim, rows: pd.DataFrame, all_readings: bool) 
         yield from wrapped(f"released program, {program(first)}", "    ")
     if first.note:
         yield from wrapped(f"note: {first.note}", "  ")
-    for target in targets_of(claim):
+    for target in claim.targets:
         yield from wrapped(f"check: bestarm verify {paper}/{target}", "  ")
 
 
-def label(row: Any) -> str:
+def label(line: Line) -> str:
     """The reading, and the part of a claim that has several."""
-    return f"{row.reading}, {row.part}" if row.part else str(row.reading)
+    return f"{line.reading}, {line.part}" if line.part else line.reading
 
 
-def program(row: Any) -> str:
+def program(line: Line) -> str:
     """What the released program gives, and what follows."""
-    if not float(row.program_n or 0):
+    if not line.program_n > 0:
         return "not run"
-    runs = f"{float(row.program_n):,.0f} runs"
-    if not row.program_low:
-        return f"{runs}: {row.program}"
-    low, high = float(row.program_low), float(row.program_high)
+    runs = f"{line.program_n:,.0f} runs"
+    if math.isnan(line.program_low):
+        return f"{runs}: {line.program}"
+    high = line.program_high
     span = f"to {number(high)}" if math.isfinite(high) else "or more"
-    return f"{runs}: {number(low)} {span}, {row.program}"
+    return f"{runs}: {number(line.program_low)} {span}, {line.program}"
 
 
-def ours(row: Any) -> str:
+def ours(line: Line) -> str:
     """Our number with its interval."""
-    if row.at_least == "True":
-        return f"more than {number(float(row.low))}"
-    if math.isnan(row.ours):
+    if line.at_least:
+        return f"more than {number(line.low)}"
+    if math.isnan(line.ours):
         return "no number"
-    if row.low == "" or row.high == "":
-        return number(row.ours)
-    return f"{number(row.ours)} ({number(float(row.low))} to {number(float(row.high))})"
+    if math.isnan(line.low) or math.isnan(line.high):
+        return number(line.ours)
+    return f"{number(line.ours)} ({number(line.low)} to {number(line.high)})"
 
 
 def wrapped(text: str, indent: str) -> list[str]:

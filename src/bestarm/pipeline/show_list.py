@@ -10,10 +10,10 @@ from bestarm.common.paper import BaseInstance, Paper, Simulation
 from bestarm.common.tables import read_table
 from bestarm.core.labels import listed
 from bestarm.pipeline import registry
-from bestarm.pipeline.claims import read_ledger
 from bestarm.pipeline.output import WIDTH, names_in_lines, output
 from bestarm.pipeline.plugins import installed
-from bestarm.pipeline.validity import NOT_PROVEN, guarantees
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.validity import NOT_PROVEN, guarantees
 
 #: Of a reading: the guarantee, and in brackets its condition or the clearest number against it.
 Guarantees = Mapping[tuple[str, str], str]
@@ -86,7 +86,7 @@ def _guarantees(paper: Paper) -> Guarantees:
     folder = data_folder()
     paths = {name: folder.parent / f"figures/{paper.name}/{name}.csv" for name in paper.targets}
     tables = {name: read_table(path) for name, path in paths.items() if path.is_file()}
-    return guarantees(read_ledger(folder / f"claims/{paper.name}.yaml"), tables)
+    return guarantees(read_claims(folder / f"claims/{paper.name}.yaml"), tables)
 
 
 def option_lines(simulation: Simulation) -> Iterator[str]:

@@ -20,8 +20,10 @@ from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import mean
 from bestarm.core.files import write_text
-from bestarm.pipeline.claims import Ledger, Tables
-from bestarm.pipeline.verdicts import CONFIRMED, DIFFERS, judge
+from bestarm.verdicts.claims import ClaimsFile
+from bestarm.verdicts.judge import judge
+from bestarm.verdicts.outcome import CONFIRMED, DIFFERS
+from bestarm.verdicts.tables import Tables
 
 SEED, CLAIMS = 2026, 2000
 #: Published rows that are judged at once.
@@ -57,7 +59,7 @@ def statistic(row: int, number: int) -> str:
     return f"mean_stopping_time:{row}:{number}"
 
 
-def claims_of(readings: int, numbers: int) -> Ledger:
+def claims_of(readings: int, numbers: int) -> ClaimsFile:
     """BATCH published rows of some numbers, under readings 0, 1, ..."""
     fields = {"where": "Table 1", "kind": "number", "statement": "so it is", "test": "equals"}
     place = {"target": "t", "instance": "i", "strategy": "s"}
@@ -72,7 +74,7 @@ def claims_of(readings: int, numbers: int) -> Ledger:
         for row in range(BATCH)
         for number in range(numbers)
     ]
-    return Ledger.model_validate({"claims": claims})
+    return ClaimsFile.model_validate({"claims": claims})
 
 
 def tables_of(rng: np.random.Generator, means: list[float], numbers: int) -> Tables:
@@ -95,13 +97,13 @@ def tables_of(rng: np.random.Generator, means: list[float], numbers: int) -> Tab
 def rates(apart: float, readings: int, numbers: int, claims: int = CLAIMS) -> dict[str, Any]:
     """A row: what becomes of the first number of so many published rows, a multiple of BATCH."""
     rng = np.random.default_rng([SEED, round(100 * apart), readings, numbers])
-    ledger, means = claims_of(readings, numbers), factors(apart, readings)
+    published, means = claims_of(readings, numbers), factors(apart, readings)
     outcomes, powers = [], []
     for _ in range(claims // BATCH):
-        judged, _ = judge(ledger, tables_of(rng, means, numbers), known={})
+        judged = judge(published, tables_of(rng, means, numbers), known={})
         for claim in judged[::numbers]:
-            outcomes.append([result.outcome for result in claim.results])
-            powers.append(claim.results[0].power)
+            outcomes.append([line.outcome for line in claim.lines])
+            powers.append(claim.lines[0].power)
     seen = np.array(outcomes)
     return {
         "apart": apart,

@@ -28,7 +28,7 @@ def rules_for(name, strategy="Certified"):
 
 def at_a_check(name, strategy="Certified"):
     """A run of 20,000 pulls, with a safe policy, and its rules."""
-    rules, world = rules_for(name, strategy), world_of(INSTANCES[name].model, 1)
+    rules, world = rules_for(name, strategy), world_of(INSTANCES[name].model)
     state = play(world, rules, 20_000, streams_of(3, 0).environment)
     estimate(rules, state)
     assert find_safe(rules, state)

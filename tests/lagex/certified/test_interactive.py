@@ -41,7 +41,7 @@ def test_blocks_as_sums_are_the_simulated_run():
     rules = rules_of(
         "Certified", 0.1, 0.5, Options(), MODEL.variances, MODEL.cost_sigma, MODEL.limits
     )
-    wanted = play(world_of(MODEL, 1, units=rules.units), rules, 10**9, streams_of(2, 0).environment)
+    wanted = play(world_of(MODEL, units=rules.units), rules, 10**9, streams_of(2, 0).environment)
     s, rng = made(), streams_of(2, 0).environment
     while not s.done:
         tell_blocks(s, MODEL, rng)

@@ -77,6 +77,7 @@ class Certified(Monitored, AskTell[Label]):
         window: float | None = None,
         default: tuple[float, Sequence[float] | float] | None = None,
     ) -> None:
+        self._made_with(locals())
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         self._costs, at_most = limits_of(limits, f"{name}: limits")

@@ -106,10 +106,8 @@ class Certificate:
 
 def noiseless(model: Model, rules: Rules) -> tuple[float, np.ndarray]:
     """The time and the shares of pulls of a run without noise."""
-    k, d = model.means.size, model.limits.size
-    broken = np.zeros(2, np.int64)
-    truth = model.means, np.zeros(k), model.matrix, model.limits, 0.0
-    world = World(*truth, np.zeros(d + 2), broken, rules.units)
+    no_noise = np.zeros(model.means.size)
+    world = World(model.means, no_noise, model.matrix, model.limits, 0.0, rules.units)
     pulls = play(world, rules, int(NEVER), np.random.default_rng(0)).pulls
     return float(pulls.sum()), pulls / pulls.sum()
 

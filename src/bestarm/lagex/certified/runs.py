@@ -78,6 +78,7 @@ class Result(NamedTuple):
 
     time: int
     verdict: int
+    broken: np.ndarray  # (2,) pulls whose safe policy, and whose allocation, violates a true limit
     unsafe: int  # pulls before a safe policy was found
     unclosed: int  # checks that more pieces of the simplex might have passed
     policy: np.ndarray  # (K,) the safe policy found last; uniform before
@@ -91,14 +92,16 @@ def play_blocks(
 ) -> bool:
     """A run whose blocks are drawn as sums; whether it ended before a block beyond the cap."""
     while not done(rules, s):
-        block = 0.0
+        left = 0.0
         for a in range(s.owed.size):
-            block += s.owed[a]
-        if s.counts[TIME] + block > cap:
+            left += s.owed[a]
+        if s.counts[TIME] + left > cap:
             return False
         for a in range(s.owed.size):
-            if s.owed[a] > 0.0:
-                observe(rules, s, a, pull_sums(world, s, a, s.owed[a], environment))
+            pulls = s.owed[a]
+            if left > 0.0 and pulls > 0.0:
+                left -= pulls
+                observe(rules, s, a, pull_sums(world, s, a, pulls, environment))
     return True
 
 
@@ -127,6 +130,7 @@ def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) 
     return Result(
         counts[TIME],
         counts[VERDICT],
+        s.broken,
         counts[UNSAFE],
         counts[UNCLOSED],
         s.policy,

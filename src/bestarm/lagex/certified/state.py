@@ -32,9 +32,11 @@ class Rules(NamedTuple):
 
 
 class State(NamedTuple):
-    """The state of a run, with buffers."""
+    """The state of a run, with buffers. Only simulations fill `broken`."""
 
     counts: np.ndarray  # (5,) from TIME to UNCLOSED
+    broken: np.ndarray  # (2,) pulls whose safe policy, and whose allocation, violates a true limit
+    observed: np.ndarray  # (d + 2,) buffer
     pulls: np.ndarray  # (K,) N
     reward_sums: np.ndarray  # (K,)
     cost_sums: np.ndarray  # (d, K)
@@ -57,6 +59,8 @@ def start(rules: Rules) -> State:
     k, d = rules.variances.size, rules.limits.size
     return State(
         counts=np.zeros(5, np.int64),
+        broken=np.zeros(2, np.int64),
+        observed=np.zeros(d + 2),
         pulls=np.zeros(k),
         reward_sums=np.zeros(k),
         cost_sums=np.zeros((d, k)),

@@ -129,15 +129,20 @@ def check(rules: Rules, s: State) -> None:
 
 @inlined
 def done(rules: Rules, s: State) -> bool:
+    """Whether something is certified."""
+    return s.counts[VERDICT] != RUNNING
+
+
+@inlined
+def look(rules: Rules, s: State) -> None:
     """At the end of a block, check, and plan the next one unless something is certified."""
     left = 0.0
     for a in range(s.owed.size):
         left += s.owed[a]
-    if left == 0.0 and s.counts[VERDICT] == RUNNING:
+    if left == 0.0:
         check(rules, s)
         if s.counts[VERDICT] == RUNNING:
             plan_block(rules, s)
-    return s.counts[VERDICT] != RUNNING
 
 
 @inlined
@@ -152,7 +157,9 @@ def choose(rules: Rules, s: State, coins: np.random.Generator) -> int:
 
 @inlined
 def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
-    """Record some pulls of an arm; once something is certified nothing is recorded any more.
+    """Record some pulls of an arm, and look if they end a block.
+
+    Once something is certified nothing is recorded any more.
 
     Args:
         rules, s: of the run.
@@ -169,15 +176,16 @@ def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
         s.reward_sums[arm] += observed[0]
         for i in range(d):
             s.cost_sums[i, arm] += observed[1 + i]
+        look(rules, s)
 
 
 @inlined
 def count_broken(world: World, s: State, pulls: float) -> None:
     """Count pulls whose safe policy, or whose allocation, violates a true limit."""
     if s.counts[SAFE] and breaks(world, s.policy, BROKEN):
-        world.broken[0] += np.int64(pulls)
+        s.broken[0] += np.int64(pulls)
     if breaks(world, s.omega, BROKEN_BY_SOLVER):
-        world.broken[1] += np.int64(pulls)
+        s.broken[1] += np.int64(pulls)
 
 
 @inlined
@@ -189,11 +197,11 @@ def pull(world: World, s: State, arm: int, environment: np.random.Generator) -> 
 @inlined
 def pull_sums(world: World, s: State, arm: int, pulls: float, environment) -> np.ndarray:
     """Sums of the rewards and costs of some pulls, each one draw; then their number."""
-    observed, d = world.observed, world.limits.size
+    observed, d = s.observed, world.limits.size
     observed[d + 1] = pulls
     count_broken(world, s, pulls)
     if world.bernoulli:
-        draw_counts(world, arm, pulls, environment)
+        draw_counts(world, observed, arm, pulls, environment)
         return in_units(world, observed)
     spread = math.sqrt(pulls) * world.deviations[arm]
     observed[0] = pulls * world.means[arm] + spread * environment.standard_normal()

@@ -13,15 +13,12 @@ from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
 from bestarm.pipeline.captions import ARENA, read_captions
-from bestarm.pipeline.claims import KINDS, VERDICT_TABLES
 from bestarm.pipeline.findings import Finding, bars, filled, is_known, read_findings
 from bestarm.pipeline.looks import LOOKS
-from bestarm.pipeline.report import read_ledger
 from bestarm.pipeline.report_control import control_text
 from bestarm.pipeline.report_verdicts import headline_text
 from bestarm.pipeline.scales import Scale, read_scale
-from bestarm.pipeline.site import arena, texts
-from bestarm.pipeline.site import ledger as ledgers
+from bestarm.pipeline.site import arena, texts, verdicts
 from bestarm.pipeline.site import table as tables
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import README_PAGES, fingerprint, kept, prose, sources
@@ -34,6 +31,14 @@ from bestarm.pipeline.site.paper import (
     threshold,
 )
 from bestarm.pipeline.site.pictures import smaller, widths
+from bestarm.verdicts.claims import KINDS, read_claims
+from bestarm.verdicts.table import (
+    VERDICT_TABLES,
+    Line,
+    as_frame,
+    judged_claims,
+    read_verdicts,
+)
 
 
 class Site:
@@ -66,8 +71,15 @@ class Site:
             papers=self.names,
             docs=self._docs(),
             claim_kinds=KINDS,
-            number=ledgers.number,
-            tally=ledgers.tally,
+            about=verdicts.about,
+            most_readings=verdicts.MOST_READINGS,
+            number=verdicts.number,
+            program=verdicts.program,
+            readings=verdicts.readings,
+            sign=verdicts.sign,
+            style=verdicts.style,
+            tally=verdicts.tally,
+            why=verdicts.why,
             printed=printed,
             threshold=threshold,
             verdicts=list(LOOKS.values()),
@@ -148,20 +160,21 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
         notebooks: executed ones, PAPER.ipynb.
 
     Raises:
-        InputError: a text, table or ledger of the project cannot be read.
+        InputError: a text, table or claims file of the project cannot be read.
     """
     site = Site(root)
     walks = {path.stem: path for path in notebooks}
-    ledger = pd.concat([ledgers.read_verdicts(root / "figures" / n) for n in VERDICT_TABLES])
+    paths = [root / "figures" / name for name in VERDICT_TABLES]
+    lines = read_verdicts(*(path for path in paths if path.is_file()))
     scale = read_scale(root / "workflow/scales/paper.yaml")
-    papers = {p: _add_paper(site, p, ledger, scale, p in walks) for p in registry.PAPERS}
+    papers = {p: _add_paper(site, p, lines, scale, p in walks) for p in registry.PAPERS}
     for paper, path in walks.items():
         _add_notebook(site, paper, path)
     _add_texts(site)
     bench = pd.read_csv(root / "bench/bench.csv")
     times = {paper: _time(bench, paper) for paper in registry.PAPERS}
-    pending = any(ledgers.PENDING in ledgers.tally(paper["claims"]) for paper in papers.values())
-    shown = [*LOOKS.values(), *([ledgers.PENDING] if pending else [])]
+    pending = any(verdicts.PENDING in verdicts.tally(paper["claims"]) for paper in papers.values())
+    shown = [*LOOKS.values(), *([verdicts.PENDING] if pending else [])]
     counted = {paper: known for paper, known in papers.items() if paper in registry.COUNTED}
     values = {"of": counted, "times": times, "verdicts": shown, **_across_papers(site)}
     values["controls"] = [paper for paper in papers if paper not in counted]
@@ -173,11 +186,14 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
 
 
 def _add_paper(
-    site: Site, paper: str, ledger: pd.DataFrame, scale: Scale, notebook: bool
+    site: Site, paper: str, lines: list[Line], scale: Scale, notebook: bool
 ) -> dict[str, Any]:
     """Add a paper's page and the files it links; return what the overview says of it."""
     known = registry.PAPERS[paper]
-    claims = ledgers.judged(site.root, paper, ledger)
+    claims = judged_claims(
+        read_claims(site.root / f"data/claims/{paper}.yaml"),
+        (line for line in lines if line.paper == paper),
+    )
     check_targets(paper, claims)
     captions = read_captions(site.root / "figures/captions.csv")
     targets = [
@@ -281,32 +297,31 @@ def _across_papers(site: Site) -> dict[str, Any]:
     shown: list[dict[str, Any]] = []
     tables = {f"figures/{name}.csv" for name in ("headline", "results", "claims")}
     if tables <= files.keys():
-        ledger = read_ledger(site.root / "figures/claims.csv")
-        headline = texts.render(headline_text(site.root, ledger), site.link("")).body
-        known = (one for one in read_findings(site.root) if is_known(one, ledger))
-        shown = [_finding(site, one, ledger) for one in known]
+        lines = as_frame(read_verdicts(site.root / "figures/claims.csv"))
+        headline = texts.render(headline_text(site.root, lines), site.link("")).body
+        known = (one for one in read_findings(site.root) if is_known(one, lines))
+        shown = [_finding(site, one, lines) for one in known]
     if "figures/forest.svg" in files:  # in the page itself, so that its marks are links
         forest = files["figures/forest.svg"].decode()
     control = ""
     if "figures/control.csv" in files and {*registry.CONTROLS} & registry.PAPERS.keys():
         control = texts.render(control_text(site.root), site.link("")).body
-    has_ledger = "figures/claims.csv" in files
     return {
         "headline": headline,
         "findings": shown,
         "forest": forest,
         "control": control,
-        "has_ledger": has_ledger,
+        "has_claims": "figures/claims.csv" in files,
     }
 
 
-def _finding(site: Site, finding: Finding, ledger: pd.DataFrame) -> dict[str, Any]:
-    said = texts.render(filled(finding.text, ledger), site.link("")).body
+def _finding(site: Site, finding: Finding, lines: pd.DataFrame) -> dict[str, Any]:
+    said = texts.render(filled(finding.text, lines), site.link("")).body
     return {
         **finding.model_dump(include={"headline", "check", "unit"}),
         "text": said.removeprefix("<p>").removesuffix("</p>\n"),
         "page": finding.figure.replace("/", ".html#"),
-        "bars": bars(finding, ledger),
+        "bars": bars(finding, lines),
     }
 
 

@@ -35,7 +35,7 @@ def stem(root: Path, paper: str, target: str) -> Path:
 
 
 def kept(root: Path) -> list[Path]:
-    """The files of paper-scale targets that the site shows, and the ledger; some may be missing."""
+    """The files of paper-scale targets that the site shows, and verdicts; some may be missing."""
     across = [
         f"figures/{name}.csv"
         for name in ("claims", "control", "headline", "results", "scorecard", "captions")

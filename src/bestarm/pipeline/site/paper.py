@@ -5,17 +5,18 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from bestarm.common import prose
 from bestarm.common.paper import Cell, Experiment, Target
 from bestarm.common.tables import read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import prose, registry
-from bestarm.pipeline.claims import RowOf
+from bestarm.pipeline import registry
 from bestarm.pipeline.scales import Scale
 from bestarm.pipeline.site.chart import chart
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import stem
-from bestarm.pipeline.site.ledger import Judged
 from bestarm.pipeline.site.pictures import log_axes, widths
+from bestarm.verdicts.claims import TableRow
+from bestarm.verdicts.table import JudgedClaim
 
 
 class TargetView(NamedTuple):
@@ -27,7 +28,7 @@ class TargetView(NamedTuple):
     widths: tuple[int, int]  # of the picture, in CSS pixels: the least, and the most
     caption: str
     chart: dict | None
-    claims: list[Judged]
+    claims: list[JudgedClaim]
     code: list[tuple[str, str]]  # what it is, and its page
 
     @property
@@ -45,7 +46,7 @@ class ExperimentView(NamedTuple):
 
 
 def target_view(
-    root: Path, paper: str, target: Target, claims: list[Judged], code: Code, caption: str
+    root: Path, paper: str, target: Target, claims: list[JudgedClaim], code: Code, caption: str
 ) -> TargetView:
     """A target with the claims that are tested on it (of all those of the paper)."""
     path = stem(root, paper, target.name)
@@ -91,13 +92,13 @@ def _strategy_page(paper: str, name: str, code: Code) -> str | None:
     return code.of(simulation.steps(simulation.easy, cell).strategy.choose)
 
 
-def printed(judged: Judged) -> str:
+def printed(judged: JudgedClaim) -> str:
     """The numbers that the paper prints for a claim; empty if it prints none."""
-    found = {part.published for result in judged.results for part in result.parts}
+    found = {line.published for line in judged.lines}
     return ", ".join(sorted(map(prose.printed, found - {""})))
 
 
-def threshold(judged: Judged) -> str:
+def threshold(judged: JudgedClaim) -> str:
     """What our test of a claim without a printed number asks for; empty for other claims."""
     claim = judged.claim
     if claim.test in ("none", "equals", "exact"):
@@ -105,7 +106,7 @@ def threshold(judged: Judged) -> str:
     if claim.test == "never":
         return "never"
     side = {"at_least": "above", "at_most": "below", "about": "about"}[claim.test]
-    if not isinstance(claim.than, RowOf):
+    if not isinstance(claim.than, TableRow):
         limits = {p.than for p in claim.over if isinstance(p.than, float)}
         limits = limits or {float(claim.than or 0.0)}
         return f"{side} {', '.join(f'{limit:,.6g}' for limit in sorted(limits))}"
@@ -127,7 +128,7 @@ def _said(field: str, value: str) -> str:
     return value if field == "strategy" else f"{field} {value}"
 
 
-def check_targets(paper: str, claims: list[Judged]) -> None:
+def check_targets(paper: str, claims: list[JudgedClaim]) -> None:
     """Raise InputError for a claim on a target that the paper does not have."""
     known = set(registry.PAPERS[paper].targets)
     for claim in claims:

@@ -8,9 +8,8 @@ import pandas as pd
 
 from bestarm.common.tables import groups
 from bestarm.core.files import write_text
-from bestarm.pipeline.claims import KINDS
-from bestarm.pipeline.released import INSIDE
-from bestarm.pipeline.verdicts import (
+from bestarm.verdicts.claims import KINDS
+from bestarm.verdicts.outcome import (
     COMPATIBLE,
     CONFIRMED,
     DIFFERS,
@@ -22,6 +21,7 @@ from bestarm.pipeline.verdicts import (
     TEXT,
     VERDICTS,
 )
+from bestarm.verdicts.released import INSIDE
 
 #: Margins of the headline, as multiples of the plan's.
 MARGINS = (0.5, 1.0, 2.0)

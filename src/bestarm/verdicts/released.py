@@ -4,8 +4,9 @@ import math
 from typing import NamedTuple
 
 from bestarm.common import evidence
-from bestarm.pipeline.claims import Claim, ReleasedProgram, Tables
-from bestarm.pipeline.comparison import published_number
+from bestarm.verdicts.claims import Claim, ClaimsFile, ReleasedProgram
+from bestarm.verdicts.comparison import published_number
+from bestarm.verdicts.tables import Tables
 
 #: Outcomes: the published number lies inside the 95% interval of the program's, which spans at most
 #: WIDEST; inside a wider one, or there is none; outside. Where there is no program, the last.
@@ -27,6 +28,15 @@ class ProgramRuns(NamedTuple):
 
 #: For claims that are no published numbers.
 NO_PROGRAM = ProgramRuns("")
+
+
+def compare_programs(claims: ClaimsFile, tables: Tables) -> dict[str, ProgramRuns]:
+    """What the released program gives for every published number of a paper, by the claim's id."""
+    return {
+        claim.id: compare_program(claim, claims.program, tables)
+        for claim in claims.claims
+        if claim.kind == "number" and claim.test != "none"
+    }
 
 
 def compare_program(claim: Claim, program: ReleasedProgram | None, tables: Tables) -> ProgramRuns:

@@ -8,8 +8,10 @@ from scipy import stats
 from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import Estimate
-from bestarm.pipeline.claims import Ledger, Tables
-from bestarm.pipeline.verdicts import BY_READING, judge
+from bestarm.verdicts.claims import ClaimsFile
+from bestarm.verdicts.judge import judge
+from bestarm.verdicts.outcome import BY_READING
+from bestarm.verdicts.tables import Tables
 
 SETTING = {"delta": 0.1}
 TIME = "mean_stopping_time"
@@ -49,23 +51,22 @@ def claim(test="equals", **fields):
     return blank | {"test": test, "readings": ["as-written", "other"]} | fields
 
 
-def judged(claims, tables, published=None, margins=1.0, **ledger):
-    """The verdicts on some claims by their id; `tables` is one table, or several by name."""
+def judged(claims, tables, published=None, margins=1.0, **fields):
+    """The judged claims by their id; `tables` is one table, or several by name."""
     claims = claims if isinstance(claims, list) else [claims]
     tables = tables if isinstance(tables, dict) else {"t": tables}
-    found, _ = judge(Ledger(claims=claims, **ledger), Tables(tables, published), margins)
-    return {one.claim.id: one for one in found}
+    file = ClaimsFile(claims=claims, **fields)
+    return {one.claim.id: one for one in judge(file, Tables(tables, published), margins=margins)}
 
 
-def verdict(one, tables, published=None, **ledger):
+def verdict(one, tables, published=None, **fields):
     """The verdict on one claim; of one that a named reading confirms, the reading too."""
-    result = judged(one, tables, published, **ledger)["c"]
+    result = judged(one, tables, published, **fields)["c"]
     named = result.verdict == BY_READING
     return (result.verdict, result.under) if named else result.verdict
 
 
-def outcomes(one, tables, published=None, **ledger):
+def outcomes(one, tables, published=None, **fields):
     """The outcome of one claim under each reading."""
-    return {
-        r.reading.name: r.outcome for r in judged(one, tables, published, **ledger)["c"].results
-    }
+    lines = judged(one, tables, published, **fields)["c"].lines
+    return {line.reading: line.outcome for line in lines}

@@ -1,4 +1,4 @@
-"""One part of a claim under one reading: its numbers, and what they say of each other."""
+"""A claim under its readings: the numbers of each part, and what they say of each other."""
 
 import math
 from typing import Any, NamedTuple
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 from bestarm.common import evidence
 from bestarm.common.evidence import CAPPED, Z95, Evidence, Side
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.claims import Claim, Part, Published, ReadingOf, RowOf, Tables
+from bestarm.verdicts.claims import Claim, ClaimsFile, NamedReading, Part, TableRow
+from bestarm.verdicts.tables import Published, Tables
 
 NOTHING = (math.nan, math.nan, math.nan)
 
@@ -34,8 +35,37 @@ class Comparison(NamedTuple):
     below_bound: bool = False  # the published mean lies below the paper's own lower bound
 
 
+#: The readings of a claim, each with the comparisons of its parts.
+Compared = list[tuple[NamedReading, list[Comparison]]]
+
+
+def compare_all(
+    claims: ClaimsFile, tables: Tables, margins: float = 1.0, added: bool = True
+) -> dict[str, Compared]:
+    """Compare all parts of all claims under all of their readings, by the id of the claim.
+
+    Args:
+        claims: of a paper.
+        tables: of the paper.
+        margins: a factor on all margins.
+        added: whether readings count that were entered after the outcomes were seen.
+
+    Raises:
+        InputError: a row or a published number is not there, or not alone.
+    """
+    compared: dict[str, Compared] = {}
+    for claim in claims.claims:
+        readings = claims.readings_of(claim, added) if claim.test != "none" else []
+        parts = claim.parts
+        compared[claim.id] = [
+            (reading, [compare(claim, part, reading, tables, margins) for part in parts])
+            for reading in readings
+        ]
+    return compared
+
+
 def compare(
-    claim: Claim, part: Part, reading: ReadingOf, tables: Tables, margins: float = 1.0
+    claim: Claim, part: Part, reading: NamedReading, tables: Tables, margins: float = 1.0
 ) -> Comparison:
     """Compare one part of a claim under a reading.
 
@@ -60,8 +90,8 @@ def compare(
         if count is None:
             raise InputError(f"{claim.id}: test never needs a share of runs")
         return Comparison(part, ours.row, evidence.never(count, int(ours.row.n)))
-    if isinstance(claim.than, RowOf):
-        than = row.but(claim.than, part.than if isinstance(part.than, RowOf) else None)
+    if isinstance(claim.than, TableRow):
+        than = row.but(claim.than, part.than if isinstance(part.than, TableRow) else None)
         return _with_row(claim, part, ours, _look_up(tables, than, reading.name), margins)
     limit = claim.than if part.than is None else part.than
     if not isinstance(limit, int | float):
@@ -69,12 +99,12 @@ def compare(
     return Comparison(part, ours.row, _with_limit(claim, ours, limit, margins), than=limit)
 
 
-def _look_up(tables: Tables, row: RowOf, reading: str) -> Number:
+def _look_up(tables: Tables, row: TableRow, reading: str) -> Number:
     """A number of a table; a published one has the error of ours at the paper's number of runs."""
     found = tables.find(row, reading)
     if found.status != "published":
         return Number(found, evidence.raw_side(found), evidence.log_side(found))
-    mine = tables.find(row.but(RowOf(reading=reading)), reading)
+    mine = tables.find(row.but(TableRow(reading=reading)), reading)
     return published_number(tables.published(row), mine)._replace(row=found, is_ours=False)
 
 
@@ -94,7 +124,7 @@ def published_number(published: Published, ours: Any) -> Number:
 
 
 def _with_published(
-    claim: Claim, part: Part, row: RowOf, reading: ReadingOf, tables: Tables, margins: float
+    claim: Claim, part: Part, row: TableRow, reading: NamedReading, tables: Tables, margins: float
 ) -> Comparison:
     ours = tables.find(row, reading.name)
     published = tables.published(claim.tested.but(part, reading, claim.published))

@@ -15,7 +15,9 @@ import pandas as pd
 
 from bestarm.common.evidence import is_computed, raw_side, share_against, tail
 from bestarm.common.tables import lines
-from bestarm.pipeline.claims import Ledger, RowOf, matching
+from bestarm.verdicts.claims import ClaimsFile, TableRow
+from bestarm.verdicts.multiple_testing import holm
+from bestarm.verdicts.tables import matching
 
 LEVEL = 0.01
 
@@ -29,16 +31,6 @@ NOT_PROVEN = "not proven"
 CELL = ["instance", "strategy", "setting", "reading", "x_name"]
 
 
-def holm(p_values: Iterable[float]) -> list[float]:
-    """Holm's adjusted p-values, in the order given."""
-    p_values = list(p_values)
-    adjusted, highest = [1.0] * len(p_values), 0.0
-    for rank, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
-        adjusted[i] = highest
-    return adjusted
-
-
 class Doubt(NamedTuple):
     """A cell's evidence against a promise."""
 
@@ -47,23 +39,27 @@ class Doubt(NamedTuple):
     delta: float
 
 
-def validities(ledger: Ledger, tables: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], str]:
+def validities(
+    claims: ClaimsFile, tables: Mapping[str, pd.DataFrame]
+) -> dict[tuple[str, str], str]:
     """The validity of every (strategy, reading) that promises a delta in some table of a paper."""
-    proven = _proven(ledger)
+    proven = _proven(claims)
     return {
         key: REFUTED if _refuted(some) else PROVEN if key in proven else NOT_REFUTED
-        for key, some in _doubts(ledger, tables).items()
+        for key, some in _doubts(claims, tables).items()
     }
 
 
-def guarantees(ledger: Ledger, tables: Mapping[str, pd.DataFrame]) -> dict[tuple[str, str], str]:
+def guarantees(
+    claims: ClaimsFile, tables: Mapping[str, pd.DataFrame]
+) -> dict[tuple[str, str], str]:
     """What is known of the promises of (strategy, reading), if anything: proven, or refuted.
 
     In brackets stands the condition of a proof that is not for all runs, and of a refutation the
     number of the cell that is clearest.
     """
-    found = _proven(ledger)
-    for key, some in _doubts(ledger, tables).items():
+    found = _proven(claims)
+    for key, some in _doubts(claims, tables).items():
         if _refuted(some):
             worst = min(some, key=lambda doubt: doubt.p_value)
             wrong = f"{100 * worst.errors:.0f}% wrong at delta = {worst.delta:g}"
@@ -72,23 +68,23 @@ def guarantees(ledger: Ledger, tables: Mapping[str, pd.DataFrame]) -> dict[tuple
 
 
 def _doubts(
-    ledger: Ledger, tables: Mapping[str, pd.DataFrame]
+    claims: ClaimsFile, tables: Mapping[str, pd.DataFrame]
 ) -> dict[tuple[str, str], list[Doubt]]:
     """The cells of every (strategy, reading) that promises a delta."""
     found: dict[tuple[str, str], list[Doubt]] = defaultdict(list)
     if not tables:
         return found
-    for row, doubt in [*_errors(tables.values()), *_too_soon(ledger.lower_bounds, tables)]:
+    for row, doubt in [*_errors(tables.values()), *_too_soon(claims.lower_bounds, tables)]:
         found[row.strategy, row.reading].append(doubt)
     return found
 
 
-def _proven(ledger: Ledger) -> dict[tuple[str, str], str]:
+def _proven(claims: ClaimsFile) -> dict[tuple[str, str], str]:
     """What is said of every promise that has a proof."""
     return {
         (strategy, reading): (PROVEN if proof.by == "us" else BY_AUTHORS)
         + (f" ({proof.condition})" if proof.condition else "")
-        for proof in ledger.proven
+        for proof in claims.proven
         for strategy in proof.strategies
         for reading in proof.readings
     }
@@ -122,7 +118,7 @@ def _errors(tables: Iterable[pd.DataFrame]) -> Iterable[tuple[Any, Doubt]]:
 
 
 def _too_soon(
-    bounds: list[RowOf], tables: Mapping[str, pd.DataFrame]
+    bounds: list[TableRow], tables: Mapping[str, pd.DataFrame]
 ) -> Iterable[tuple[Any, Doubt]]:
     """Cells without a capped run, and how likely means as short are if the bound holds."""
     for bound in bounds:

@@ -1,0 +1,124 @@
+"""What fast runs buy: all runs of a paper as they are simulated, and by the strategies' steps."""
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from timed import replication_of
+
+from bestarm.common.paper import Cell
+from bestarm.core.strategy import Strategy
+from bestarm.core.streams import streams_of
+from bestarm.pipeline import registry
+from bestarm.pipeline.report_drivers import SIMULATED, STEPPED, fast_runs, measured_as
+from bestarm.pipeline.scales import read_scale
+
+#: Seconds and runs that a cell is measured for, whichever is reached first.
+SECONDS, RUNS = 1.0, 20
+#: A run by its steps that takes longer is extrapolated by its pulls.
+LONGEST = 5.0
+#: Parts that a run by its steps is cut into.
+PARTS = 50
+
+
+def all_measured(paper: str, root: Path) -> list[tuple[str, float, str, str]]:
+    """Measure, value, unit and how, of each strategy of a paper that has a fast run.
+
+    Seconds of one core for all runs of the paper's experiments at paper scale.
+    """
+    sizes = read_scale(root / "workflow/scales/paper.yaml").papers[paper]
+    fast = fast_runs(paper)
+    cells = [
+        (cell, sizes[experiment.name].replications)
+        for experiment in registry.PAPERS[paper].experiments.values()
+        for cell in experiment.cells
+        if cell.strategy in fast
+    ]
+    spent: dict[tuple[str, str], float] = defaultdict(float)
+    for cell, runs in cells:
+        simulated, pulls = of_simulated(paper, cell)
+        spent[cell.strategy, SIMULATED] += runs * simulated
+        spent[cell.strategy, STEPPED] += runs * of_steps(paper, cell, pulls)
+    numbers = Counter(cell.strategy for cell, _ in cells)
+    return [
+        (
+            measured_as(paper, strategy, driver),
+            seconds,
+            "s",
+            f"{numbers[strategy]} cells at paper scale, each from {RUNS} runs or {SECONDS:g} s",
+        )
+        for (strategy, driver), seconds in spent.items()
+    ]
+
+
+def of_simulated(paper: str, cell: Cell) -> tuple[float, float]:
+    """Seconds and pulls of a run as it is simulated."""
+    replicate, outcomes = replication_of(paper, cell), []
+
+    def once(number: int) -> None:
+        outcomes.append(replicate(streams_of(1, number)))
+
+    seconds = repeated(once)
+    return seconds, sum(int(each.tau) for each in outcomes) / len(outcomes)
+
+
+def of_steps(paper: str, cell: Cell, pulls: float) -> float:
+    """Seconds of a run of so many pulls by the strategy's steps."""
+    known = registry.PAPERS[paper]
+    assert known.simulation.steps is not None
+    asked = known.simulation.steps(known.problems.instances()[cell.instance], cell)
+    part = max(1, round(pulls / PARTS))
+    advance = parts_of(asked, part)
+    advance(0, 0.0)  # compiles
+
+    per_run: list[float] = []
+
+    def once(number: int) -> None:
+        done, seconds, whole = advance(number, LONGEST)
+        per_run.append(seconds if whole else seconds * max(1.0, pulls / done))
+
+    repeated(once)
+    return sum(per_run) / len(per_run)
+
+
+def parts_of(asked: Any, part: int) -> Callable[[int, float], tuple[int, float, bool]]:
+    """A function that makes a run part by part, until it stops or the time is up.
+
+    It returns the pulls, up to those of the last part, the seconds, and whether the run stopped or
+    reached its cap. With no time at all it makes one part.
+    """
+    strategy, rules, world, cap = asked
+
+    def advance(number: int, longest: float) -> tuple[int, float, bool]:
+        streams = streams_of(1, number)
+        begin, done, whole = time.perf_counter(), 0, False
+        state = strategy.start(rules)
+        drawn = streams.environment, streams.coins
+        follow = strategy.follow(world, rules, state, *drawn)
+        while not whole:
+            if isinstance(strategy, Strategy):
+                whole = strategy.resume(world, rules, state, min(part, cap - done), *drawn)
+                done += part
+            else:
+                made = sum(1 for _ in zip(range(part), follow, strict=False))
+                whole, done = made < part, done + made
+            whole = bool(whole or done >= cap)
+            if time.perf_counter() - begin > longest:
+                break
+        return done, time.perf_counter() - begin, whole
+
+    return advance
+
+
+def repeated(once: Callable[[int], None]) -> float:
+    """Seconds per call of what is done again and again, on other streams each time."""
+    begin = time.perf_counter()
+    for number in count(1):
+        once(number)
+        spent = time.perf_counter() - begin
+        if number == RUNS or spent > SECONDS:
+            return spent / number
+    raise AssertionError

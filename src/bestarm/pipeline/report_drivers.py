@@ -1,0 +1,135 @@
+"""Where one algorithm has two drivers: a paper's steps, and the fast runs that simulations take."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from bestarm.common.paper import Cell
+from bestarm.common.prose import markdown, number
+from bestarm.core.strategy import STEPS
+from bestarm.pipeline import registry
+
+#: How the names of measurements begin, and end: of a strategy's runs as they are simulated, and of
+#: the same by their steps.
+DRIVER, SIMULATED, STEPPED = "driver: ", "as simulated", "by its steps"
+
+
+class FastRun(NamedTuple):
+    """A run that some strategies' simulations take in place of their steps."""
+
+    strategies: tuple[str, ...]
+    functions: tuple[str, ...]  # "module.function" of the paper
+    shorter: str  # what it does less of
+
+
+#: Of each paper whose strategies are `Steps`; strategies without an entry run by their steps.
+FAST_RUNS: dict[str, tuple[FastRun, ...]] = {
+    "linear": (
+        FastRun(
+            ("G", "XY", "XY-Oracle"),
+            ("static.run_static", "spaced.run_static_spaced"),
+            "the sequence of arms is computed once for all runs; the stopping rule is not "
+            "evaluated where it cannot hold",
+        ),
+        FastRun(
+            ("XY-Adaptive", "RAGE"),
+            ("phased.run_phased",),
+            "the rewards of a phase are one sum per arm",
+        ),
+        FastRun(
+            ("Fully-Adaptive",),
+            ("adaptive.run_fully_adaptive", "spaced.run_fully_adaptive_spaced"),
+            "the inverse is updated, and arms are not eliminated where none can be",
+        ),
+        FastRun(("LinGapE",), ("adaptive.run_lingape",), "the inverse is updated"),
+    ),
+    "cbmai": (
+        FastRun(
+            ("SFSR", "SFSR-L", "USLP", "SFSR-patient"),
+            ("steps.run", "steps.run_of_counts"),
+            "an arm's pulls in a round are one sum",
+        ),
+    ),
+    "lagex": (
+        FastRun(
+            ("Certified", "Certified-Uniform"),
+            ("certified.runs.play_blocks",),
+            "an arm's pulls in a block are one sum",
+        ),
+    ),
+}
+
+
+def fast_runs(paper: str) -> dict[str, FastRun]:
+    """The fast runs of a paper by strategy."""
+    return {name: fast for fast in FAST_RUNS.get(paper, ()) for name in fast.strategies}
+
+
+def measured_as(paper: str, strategy: str, driver: str) -> str:
+    """The name of a measurement in bench.csv; `driver` is SIMULATED or STEPPED."""
+    return f"{DRIVER}{paper}: {strategy}: {driver}"
+
+
+def driver_table(bench: pd.DataFrame, paper: str) -> str:
+    """A paper's steps, the fast run beside them, and what it buys on the whole paper.
+
+    Args:
+        bench: bench.csv.
+        paper: its key.
+    """
+    simulation = registry.PAPERS[paper].simulation
+    if simulation.steps is None:
+        return (
+            "No steps: runs are events, not rounds. Simulations and ask/tell objects share the "
+            "functions that take in an event."
+        )
+    fast, groups = fast_runs(paper), {}
+    for strategy in simulation.readings:
+        cell = Cell(simulation.easy.name, strategy, {}, simulation.readings[strategy].default)
+        steps = simulation.steps(simulation.easy, cell).strategy
+        groups.setdefault((_names(paper, steps), fast.get(strategy)), []).append(strategy)
+    rows = [
+        {
+            "strategies": ", ".join(strategies),
+            "steps": names,
+            "fast run": ", ".join(f"`{name}`" for name in run.functions) if run else "none",
+            "what it does less": run.shorter if run else "–",
+            "on the whole paper": _bought(bench, paper, strategies) if run else "–",
+        }
+        for (names, run), strategies in groups.items()
+    ]
+    return markdown(pd.DataFrame(rows))
+
+
+def _names(paper: str, steps: Any) -> str:
+    """The five steps, those of a module or a class together."""
+    by_place: dict[str, list[str]] = {}
+    for step in STEPS:
+        function = _plain(getattr(steps, step))
+        module = function.__module__.removeprefix(f"bestarm.{paper}.").removeprefix("bestarm.")
+        place, _, name = f"{module}.{function.__qualname__}".rpartition(".")
+        by_place.setdefault(place, []).append(name)
+    return "; ".join(f"`{place}`: {', '.join(names)}" for place, names in by_place.items())
+
+
+def _plain(step: Callable[..., Any]) -> Any:
+    """The function that a step was written as."""
+    while isinstance(step, partial):
+        step = step.func
+    return getattr(step, "py_func", step)
+
+
+def _bought(bench: pd.DataFrame, paper: str, strategies: list[str]) -> str:
+    """The time of all runs at paper scale as simulated and by the steps, if it was measured."""
+    seconds = bench.set_index("measure").value
+    spent = []
+    for driver in (SIMULATED, STEPPED):
+        names = [measured_as(paper, strategy, driver) for strategy in strategies]
+        spent.append(sum(float(seconds.get(name, float("nan"))) for name in names))
+    simulated, stepped = spent
+    if not simulated + stepped < float("inf"):
+        return "not measured"
+    times = number(stepped / simulated)
+    return f"{number(simulated)} s in place of {number(stepped)} s: {times} times"
