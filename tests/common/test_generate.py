@@ -4,9 +4,10 @@ import os
 import time
 
 import pytest
+import yaml
 
 from bestarm.common import generate
-from bestarm.common.generate import Job, gather, parts_folder
+from bestarm.common.generate import Job, KeptTable, gather, parts_folder
 from bestarm.core.inputs import InputError
 
 
@@ -49,3 +50,54 @@ def test_after_an_error_running_jobs_end_and_others_do_not_begin(tmp_path):
     with pytest.raises(ValueError, match="invalid literal"):
         gather(jobs, table, 2, "numbers")
     assert [path.name for path in parts_folder(table).iterdir()] == ["code-slow.json"]
+
+
+def rows(count):
+    """Some rows of a table."""
+    return [{"count": count, "half": count / 2, "none": None} for _ in range(count)]
+
+
+def jobs():
+    return [job(f"{count}", rows, count) for count in (1, 2)]
+
+
+TABLE = KeptTable("m", "rows", {"runs": 1}, ("numpy",), jobs, ("2",), ("count", "half", "none"))
+
+
+def test_a_table_is_the_rows_of_its_jobs_with_its_provenance_and_law(tmp_path):
+    out = tmp_path / "kept/a.csv"
+    out.parent.mkdir()
+    TABLE.make(out, 1)
+    assert out.read_text().splitlines() == ["count,half,none", "1,0.5,", "2,1.0,", "2,1.0,"]
+    assert [path.name for path in sorted(out.parent.iterdir())] == ["a.csv", "provenance.yaml"]
+    described = yaml.safe_load(out.with_name("provenance.yaml").read_text())
+    assert described["law"] == 1
+    assert described["command"] == "python -m m --out data/kept/a.csv"
+
+
+def test_a_law_is_stamped_only_if_the_rows_of_the_sample_are_kept_ones(tmp_path, monkeypatch):
+    """Rows that are not of the sample are not made."""
+    out = tmp_path / "kept/a.csv"
+    out.parent.mkdir()
+    TABLE.make(out, 1)
+    made = out.with_name("provenance.yaml").read_text()
+    asked = []
+
+    def gather(jobs, *_):
+        asked.append([job.name for job in jobs])
+        return [job.work(*job.arguments) for job in jobs]
+
+    monkeypatch.setattr(generate, "gather", gather)
+    KeptTable(**vars(TABLE) | {"law": 2, "module": "moved"}).stamp(out, 1)
+    now = yaml.safe_load(out.with_name("provenance.yaml").read_text())
+    changed = {"law": 2, "command": "python -m moved --out data/kept/a.csv", "made_again": ["2"]}
+    assert now == yaml.safe_load(made) | changed
+    assert asked == [["2"]]
+    out.with_name("provenance.yaml").write_text(made)
+    out.write_text(out.read_text().replace("2,1.0,", "2,1.00,"))
+    with pytest.raises(InputError, match=r"a\.csv: has no row 2,1\.0,, which its code makes now"):
+        TABLE.stamp(out, 1)
+    out.write_text(out.read_text() + "2,1.0,\n")
+    with pytest.raises(InputError, match=r"a\.csv: is not the file that .*provenance\.yaml"):
+        TABLE.stamp(out, 1)
+    assert out.with_name("provenance.yaml").read_text() == made

@@ -25,7 +25,9 @@ RUNS, RUNS_ERRORS, RUNS_BUDGET = 500, 2000, 2000
 CAP = 500
 COUNTS = ("runs", "stopped", "wrong", "error", "error_low", "error_high")
 COLUMNS = [*Entry._fields, "delta", "characteristic_time", "bound", *COUNTS]
-COLUMNS += ["ratio", "ratio_low", "ratio_high", "ratio_90", "ratio_99", "microseconds"]
+#: The column of a time, which no two runs share.
+MEASURED = "microseconds"
+COLUMNS += ["ratio", "ratio_low", "ratio_high", "ratio_90", "ratio_99", MEASURED]
 ERROR_COLUMNS = [*Entry._fields, "delta", *COUNTS]
 BUDGET_COLUMNS = [*Entry._fields, "budget", *COUNTS]
 
@@ -150,7 +152,7 @@ def measure(fields: list[str], delta: float, runs: int) -> dict[str, Any]:
     entry = Entry(*fields)
     found, bound = until_sure(entry, delta, runs), bound_of(entry, delta)
     known = {"delta": delta, "characteristic_time": time_of(entry), "bound": bound}
-    pulls = {"microseconds": 1e6 * float(found["seconds"].sum() / found["tau"].sum())}
+    pulls = {MEASURED: 1e6 * float(found["seconds"].sum() / found["tau"].sum())}
     return rounded(entry._asdict() | known | counts_of(found) | ratios_of(found, bound) | pulls)
 
 

@@ -3,12 +3,7 @@
 python -m bestarm.delayed.scales --out data/delayed-scales/errors.csv
 """
 
-from pathlib import Path
-
-import pandas as pd
-
-from bestarm.common.generate import Job, command_line, finish, gather
-from bestarm.core.files import write_text
+from bestarm.common.generate import Job, KeptTable, command_line
 from bestarm.core.streams import replication_streams, stream_key
 from bestarm.delayed.problem import alike
 from bestarm.delayed.racing import run
@@ -60,12 +55,15 @@ def jobs() -> list[Job]:
     ]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = pd.DataFrame(gather(jobs(), out, threads, "scales"), columns=COLUMNS)
-    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
-    what = f"runs of {HORIZON:,} steps in which an interval of the mixture misses, by scales told"
-    finish(out, "bestarm.delayed.scales", what, {"runs": SEED}, ("numpy", "numba"))
+TABLE = KeptTable(
+    "bestarm.delayed.scales",
+    f"runs of {HORIZON:,} steps in which an interval of the mixture misses, by scales told",
+    {"runs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    ("unbiased-1-1-1", "biased-10-2-2"),
+    COLUMNS,
+)
 
 
 if __name__ == "__main__":

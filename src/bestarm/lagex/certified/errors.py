@@ -3,14 +3,10 @@
 python -m bestarm.lagex.certified.errors --out data/certified-errors/errors.csv
 """
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 
-from bestarm.common.generate import Job, command_line, finish, gather
+from bestarm.common.generate import Job, KeptTable, command_line
 from bestarm.common.paper import Cell
-from bestarm.core.files import write_text
 from bestarm.core.status import Status
 from bestarm.core.streams import replication_streams, stream_key
 from bestarm.lagex.cells import CERTIFIED_INSTANCES
@@ -75,13 +71,15 @@ def jobs() -> list[Job]:
     return [Job(f"{name.replace(' ', '-')}-{d:g}", wrong, (name, d, RUNS)) for name, d in cases]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = pd.DataFrame(gather(jobs(), out, threads, "errors"), columns=COLUMNS)
-    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
-    what = f"wrong answers of Certified in {RUNS:,} runs per instance and delta"
-    module = "bestarm.lagex.certified.errors"
-    finish(out, module, what, {"runs": SEED, "programs": SEED}, ("numpy", "numba"))
+TABLE = KeptTable(
+    "bestarm.lagex.certified.errors",
+    f"wrong answers of Certified in {RUNS:,} runs per instance and delta",
+    {"runs": SEED, "programs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    ("triangle-0.1", "random-20-0.01"),
+    COLUMNS,
+)
 
 
 if __name__ == "__main__":
