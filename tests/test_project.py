@@ -112,12 +112,12 @@ def module_of(source):
 
 
 #: What a folder of the package may import from; papers only from themselves beside.
-LAYERS = {"core": {"core"}, "common": {"core", "common"}}
+LAYERS = {"core": {"core"}, "common": {"core", "common"}, "runs": {"core", "common", "runs"}}
 
 
-@pytest.mark.parametrize("folder", ["core", "common", *registry.PAPERS])
+@pytest.mark.parametrize("folder", [*LAYERS, *registry.PAPERS])
 def test_no_layer_imports_upwards(folder):
-    allowed = LAYERS.get(folder, {"core", "common", folder})
+    allowed = LAYERS.get(folder, {"core", "common", "runs", folder})
     for source in (PACKAGE / folder).rglob("*.py"):
         for module in imports_of(source):
             assert module == "bestarm" or module.split(".")[1] in allowed, (source, module)
