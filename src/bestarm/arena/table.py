@@ -29,9 +29,9 @@ from bestarm.arena.runs import (
     spend,
 )
 from bestarm.common.arithmetic import same_bits
-from bestarm.common.generate import Job, KeptTable, gather
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
+from bestarm.runs.kept import Job, KeptTable, gather
 
 FINGERPRINTS = "fingerprints.csv"
 #: Rows of tables by name and fingerprint: numbers, or their text as it was written.

@@ -3,12 +3,13 @@
 python -m bestarm.delayed.scales --out data/delayed-scales/errors.csv
 """
 
-from bestarm.common.generate import Job, KeptTable, command_line
-from bestarm.core.streams import replication_streams, stream_key
+from bestarm.core.streams import Streams, stream_key
 from bestarm.delayed.problem import alike
-from bestarm.delayed.racing import run
+from bestarm.delayed.racing import Result, run
 from bestarm.delayed.steps import Race
 from bestarm.delayed.strategies import READINGS, Setting, rules_of
+from bestarm.runs.kept import Job, KeptTable, command_line
+from bestarm.runs.play import play
 
 SEED, RUNS, HORIZON, READING = 2023, 2000, 2000, "mixture-n0=10"
 #: What the rules are told, in units of the true scale: sigma, sigma_p.
@@ -36,10 +37,11 @@ def missed(feedback: str, batch: int, told: tuple[float, float], runs: int, hori
     rules = rules_of(READINGS["Partial"][READING], feedback, sigma, sigma_p, setting)
     race = Race(1, batch, batch, horizon)
     key = stream_key(SEED, "delayed", "scales", feedback, f"{batch}")
-    count = sum(
-        bool(run(race, rules, arms, streams.environment, streams.coins).missed)
-        for streams in replication_streams(key, range(runs))
-    )
+
+    def replicate(streams: Streams) -> Result:
+        return run(race, rules, arms, streams.environment, streams.coins)
+
+    count = int(play(replicate, key, range(runs))["missed"].astype(bool).sum())
     values = (feedback, batch, *told, setting.delta, horizon, runs, count)
     return dict(zip(COLUMNS, values, strict=True))
 

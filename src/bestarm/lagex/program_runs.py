@@ -17,11 +17,11 @@ import pandas as pd
 import yaml
 
 from bestarm.common.arithmetic import same_bits
-from bestarm.common.generate import Job, KeptTable, command_line, gather, part
 from bestarm.core.files import replacing
 from bestarm.lagex import program
 from bestarm.lagex.cells import OTHERS, SETUP_1
 from bestarm.lagex.problem import EASIER, HARD, setup1
+from bestarm.runs.kept import Job, KeptTable, command_line, gather, part
 
 SEED, CAP = 2024, SETUP_1["cap"]
 #: Another number if the programs' code changes so that some run would not be the same to the last

@@ -12,13 +12,14 @@ import numpy as np
 
 from bestarm.cbmai.steps import FOUND, PHASE
 from bestarm.common.custom import Given, Played
-from bestarm.common.generate import Job, KeptTable, command_line
 from bestarm.common.paper import Cell
 from bestarm.core.noise import Disturbed
 from bestarm.core.status import Status
-from bestarm.core.streams import Streams, replication_streams, stream_key
+from bestarm.core.streams import Streams, stream_key
 from bestarm.lagex.certified.state import POLICY, VERDICT
 from bestarm.pipeline import plugins, registry
+from bestarm.runs.kept import Job, KeptTable, command_line
+from bestarm.runs.play import count, has_stopped, play
 
 SEED, RUNS = 2024, 1000
 #: Strategies whose simulations draw sums of pulls, and whose compiled steps do not tell the answer:
@@ -120,27 +121,22 @@ def row(
     key = stream_key(SEED, case.paper, "assumptions", case.instance, noise)
     disturbance = NOISE.get(noise) if disturbance is None else disturbance
 
-    def play(streams: Streams) -> Any:
+    def disturbed(streams: Streams) -> Any:
         environment: Any = streams.environment
         if disturbance is not None:
             environment = Disturbed(environment, np.zeros(1), **disturbance)
         return replicate(SimpleNamespace(environment=environment, coins=streams.coins))
 
-    outcomes = [play(streams) for streams in replication_streams(key, range(runs))]
-    names = outcomes[0]._fields
-    found = {name: np.array([getattr(run, name) for run in outcomes]) for name in names}
+    found = play(disturbed, key, range(runs))
     truth = paper.problems.truth(instance).model_dump()
     right = paper.own.correct(Cell(case.instance, strategy, setting, "default"), truth, found)
-    stopped = found["status"] == Status.STOPPED
     return {
         "paper": case.paper,
         "instance": case.instance,
         "strategy": strategy,
         "noise": noise,
         "delta": setting.get("delta"),
-        "runs": runs,
-        "stopped": int(stopped.sum()),
-        "wrong": int((stopped & ~right).sum()),
+        **count(has_stopped(found), right)._asdict(),
         "median": float(np.median(found["tau"])),
     }
 

@@ -13,7 +13,6 @@ import numpy as np
 from bestarm.baics.novelty import boost_after, with_novelty
 from bestarm.baics.rounds import InRounds
 from bestarm.baics.strategies import replication_of
-from bestarm.common.generate import Job, KeptTable, command_line
 from bestarm.common.paper import Cell
 from bestarm.core.noise import Disturbed, shifts
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
@@ -31,6 +30,7 @@ from bestarm.pipeline.assumptions import (
     disturbed,
     row,
 )
+from bestarm.runs.kept import Job, KeptTable, command_line
 
 RUNS = 2000
 #: Of rounds, which are played pull by pull in Python.

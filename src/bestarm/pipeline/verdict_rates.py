@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bestarm.common.generate import Job, KeptTable, command_line
 from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import mean
 from bestarm.pipeline.claims import Ledger, Tables
 from bestarm.pipeline.verdicts import CONFIRMED, DIFFERS, judge
+from bestarm.runs.kept import Job, KeptTable, command_line
 
 SEED, CLAIMS = 2026, 2000
 #: Published rows that are judged at once.

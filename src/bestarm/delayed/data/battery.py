@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestarm.common.generate import Job, KeptTable, command_line, gather
 from bestarm.core.inputs import InputError
+from bestarm.runs.kept import Job, KeptTable, command_line, gather
 
 SEED = 2018
 POLICIES, CELLS = 40, 12

@@ -15,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bestarm.common.generate import Job, KeptTable, command_line, gather
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
 from bestarm.delayed.data.corridors import (
@@ -26,6 +25,7 @@ from bestarm.delayed.data.corridors import (
     start_value,
     tree_flow,
 )
+from bestarm.runs.kept import Job, KeptTable, command_line, gather
 
 INSTANCES = 200
 STEP, STEPS = 100, 20

@@ -9,11 +9,11 @@ from itertools import product
 
 import numpy as np
 
-from bestarm.common.generate import Job, KeptTable, command_line
 from bestarm.lagex.cells import CERTIFIED_DELTAS, CERTIFIED_INSTANCES, CERTIFIED_TOLERANCES
 from bestarm.lagex.certified.offline import WITHOUT, Certificate, Parts, best_fixed, noiseless
 from bestarm.lagex.certified.runs import Options, rules_of
 from bestarm.lagex.problem import instances
+from bestarm.runs.kept import Job, KeptTable, command_line
 
 #: What allocates: a run without noise, or shares that are fixed, the best ones or equal ones.
 NOISELESS, BEST, UNIFORM = "run without noise", "best fixed", "uniform"

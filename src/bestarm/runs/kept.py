@@ -1,6 +1,5 @@
 """Make a table of data/ by many long jobs, in parallel, so that an interrupted run can go on."""
 
-import argparse
 import datetime
 import hashlib
 import json
@@ -16,10 +15,11 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import pandas as pd
 import pyarrow.parquet as pq
+import typer
 import yaml
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
@@ -30,6 +30,10 @@ from bestarm.core.inputs import InputError
 
 #: Jobs after which a worker process is replaced, since solvers leak memory.
 PER_PROCESS = 10
+#: What options of the command do.
+STAMP = "Make a sample of the rows again; if they are the kept ones, write that beside the table."
+FORECAST = "Print what is missing and about how long it takes, of tables that can say so."
+NEW = "Make the rows that are not there; keep the others, though code may have changed."
 
 
 class Job(NamedTuple):
@@ -240,33 +244,34 @@ def command_line(module: str, description: str) -> None:
     modules that have a `forecast`: print that and make nothing. With `--new`, of modules that have
     a `make_new`: call that. Modules may have a `make` and a `stamp` of their own.
     """
-    parser = argparse.ArgumentParser(
-        f"python -m {module}",
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--out", type=Path, required=True, help="table to write")
-    parser.add_argument("--threads", type=int, default=2, help="processes to run at a time")
-    help = "make a sample of the rows again; if they are the kept ones, write that beside the table"
-    parser.add_argument("--stamp", action="store_true", help=help)
-    made = import_module(module)  # by name, so that worker processes find its functions
-    if hasattr(made, "forecast"):
-        help = "print what is missing and about how long it takes"
-        parser.add_argument("--forecast", action="store_true", help=help)
-    if hasattr(made, "make_new"):
-        help = "make the rows that are not there; keep the others, though code may have changed"
-        parser.add_argument("--new", action="store_true", help=help)
-    asked = parser.parse_args()
-    make = getattr(made, "make", None) or made.TABLE.make
-    if getattr(asked, "new", False):
-        make = made.make_new
-    elif asked.stamp:
-        make = getattr(made, "stamp", None) or made.TABLE.stamp
-    try:
-        if getattr(asked, "forecast", False):
-            print(made.forecast(asked.out))
-        else:
-            make(asked.out, asked.threads)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+    @app.command(help=description)
+    def main(
+        out: Annotated[Path, typer.Option(help="Table to write.")],
+        threads: Annotated[int, typer.Option(help="Processes to run at a time.", min=1)] = 2,
+        stamp: Annotated[bool, typer.Option("--stamp", help=STAMP)] = False,
+        forecast: Annotated[bool, typer.Option("--forecast", help=FORECAST)] = False,
+        new: Annotated[bool, typer.Option("--new", help=NEW)] = False,
+    ) -> None:
+        made = import_module(module)  # by name, so that worker processes find its functions
+        try:
+            if forecast:
+                print(_part_of(made, "forecast")(out))
+            elif new:
+                _part_of(made, "make_new")(out, threads)
+            else:
+                _part_of(made, "stamp" if stamp else "make")(out, threads)
+        except InputError as error:
+            print(f"error: {error}", file=sys.stderr)
+            raise typer.Exit(2) from None
+
+    app()
+
+
+def _part_of(made: Any, name: str) -> Callable[..., Any]:
+    """What a module does itself, or else its TABLE. Raises InputError if neither does."""
+    part = getattr(made, name, None) or getattr(made.TABLE, name, None)
+    if part is None:
+        raise InputError(f"--{name.removeprefix('make_')}: {made.__name__} has none")
+    return part

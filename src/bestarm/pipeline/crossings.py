@@ -1,6 +1,6 @@
 """Make data/anytime/crossings.csv: how often simulated runs violate bounds of core/anytime.py.
 
-    python -m bestarm.common.crossings --out data/anytime/crossings.csv
+    python -m bestarm.pipeline.crossings --out data/anytime/crossings.csv
 
 Every run goes on to HORIZON pulls, and is sampled so as to help a violation.
 """
@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestarm.common.generate import Job, KeptTable, command_line
 from bestarm.core.anytime import beta_log, half_normal_log, kaufmann_koolen_threshold, t_log
 from bestarm.core.compile import jit
 from bestarm.core.streams import replication_streams, stream_key
+from bestarm.runs.kept import Job, KeptTable, command_line
 
 DELTA, RUNS, HORIZON, SEED = 0.05, 10_000, 100_000, 2023
 #: Which of several streams is pulled next.
@@ -184,7 +184,7 @@ def jobs() -> list[Job]:
 
 
 TABLE = KeptTable(
-    "bestarm.common.crossings",
+    "bestarm.pipeline.crossings",
     f"runs of {HORIZON:,} pulls that violate a time-uniform bound at delta = {DELTA:g}",
     {"runs": SEED},
     ("numpy", "numba"),
@@ -195,4 +195,4 @@ TABLE = KeptTable(
 
 
 if __name__ == "__main__":
-    command_line("bestarm.common.crossings", __doc__ or "")
+    command_line("bestarm.pipeline.crossings", __doc__ or "")

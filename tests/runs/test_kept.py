@@ -6,9 +6,9 @@ import time
 import pytest
 import yaml
 
-from bestarm.common import generate
-from bestarm.common.generate import Job, KeptTable, gather, parts_folder
 from bestarm.core.inputs import InputError
+from bestarm.runs import kept
+from bestarm.runs.kept import Job, KeptTable, gather, parts_folder
 
 
 def job(name, work, *arguments):
@@ -16,7 +16,7 @@ def job(name, work, *arguments):
 
 
 def test_results_are_in_order_and_processes_are_replaced(tmp_path, monkeypatch):
-    monkeypatch.setattr(generate, "PER_PROCESS", 1)
+    monkeypatch.setattr(kept, "PER_PROCESS", 1)
     names = [str(i) for i in range(4)]
     jobs = [job(f"{name}-{what.__name__}", what, *arguments)
             for name in names
@@ -87,7 +87,7 @@ def test_a_law_is_stamped_only_if_the_rows_of_the_sample_are_kept_ones(tmp_path,
         asked.append([job.name for job in jobs])
         return [job.work(*job.arguments) for job in jobs]
 
-    monkeypatch.setattr(generate, "gather", gather)
+    monkeypatch.setattr(kept, "gather", gather)
     KeptTable(**vars(TABLE) | {"law": 2, "module": "moved"}).stamp(out, 1)
     now = yaml.safe_load(out.with_name("provenance.yaml").read_text())
     changed = {"law": 2, "command": "python -m moved --out data/kept/a.csv", "made_again": ["2"]}
