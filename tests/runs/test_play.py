@@ -90,7 +90,7 @@ def test_tasks_have_all_that_runs_need(plan):
     tasks = plan.tasks(PAPERS["baics"])
     assert [task.cell for task in tasks] == list(plan.cells)
     assert tasks[0].key == tasks[1].key != tasks[2].key
-    assert {task.instance for task in tasks} == {PAPERS["baics"].simulation.easy}
+    assert all(task.instance == PAPERS["baics"].simulation.easy for task in tasks)
     assert names_of(tasks)[:5] == ("instance", "strategy", "setting", "reading", "algorithm")
     assert {"delta", "cap", "step"} <= set(names_of(tasks))
     assert tasks[2].names["strategy"] == "T-a-SCS step=0.5"
