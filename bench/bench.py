@@ -291,7 +291,7 @@ IMPORTS = {
     "bestarm.pipeline.scales": "what the workflow knows of papers and scales",
     "bestarm.baics": "ask/tell objects, and what a shard computes with",
     "bestarm.cli": "every command typed by hand",
-    "bestarm.pipeline.shard": "a shard by itself, before its paper's strategies",
+    "bestarm.runs.shard": "a shard by itself, before its paper's strategies",
     "bestarm.pipeline.summary": "a summary by itself",
     "bestarm.common.tables": "a table by itself",
     "bestarm.common.style": "a picture by itself",

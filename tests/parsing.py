@@ -1,13 +1,20 @@
-"""`codehash._meaning` for tests that hash many copies of the same sources."""
+"""Parse functions for tests that hash many copies of the same sources."""
 
-from bestarm.common import codehash
-
-PARSED = {}
+from bestarm.common import codehash, definitions
 
 
-def meaning(source, parse=codehash._meaning.__wrapped__):
-    """`codehash._meaning`, once per content instead of per path."""
-    text = source.read_text()
-    if text not in PARSED:
-        PARSED[text] = parse(source)
-    return PARSED[text]
+def by_content(parse):
+    """A function of a file that is called once per content instead of per path."""
+    known = {}
+
+    def once(source):
+        text = source.read_text()
+        if text not in known:
+            known[text] = parse(source)
+        return known[text]
+
+    return once
+
+
+meaning = by_content(codehash._meaning.__wrapped__)
+parsed = by_content(definitions.parsed.__wrapped__)

@@ -612,7 +612,7 @@ def test_it_says_how_long_runs_of_a_class_will_take(monkeypatch, capfd, cores):
     compare(*asked, reps=8, cores=cores)
     assert capfd.readouterr().err == ""
     for name in ("PATIENCE", "LOADING"):
-        monkeypatch.setattr(f"bestarm.pipeline.own_runs.{name}", 0.0)
+        monkeypatch.setattr(f"bestarm.runs.cores.{name}", 0.0)
     found = compare(*asked, reps=8, cores=cores)
     said = capfd.readouterr().err
     assert re.match(r"Slow: about \d+ s for 8 runs \(the first: 3 pulls; [\d,]+ per second\)", said)

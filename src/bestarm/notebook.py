@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 from bestarm.common import prose
 from bestarm.common.files import data_folder
 from bestarm.common.paper import Cell, Experiment
-from bestarm.common.tables import NUMBERS, assemble, cell_rows, read_table
-from bestarm.pipeline.plan import describe_instances, make_plan
+from bestarm.common.tables import NUMBERS, assemble, read_table
 from bestarm.pipeline.registry import PAPERS
-from bestarm.pipeline.shard import simulate_cell
+from bestarm.pipeline.summary import rows_of
+from bestarm.runs.plan import describe_instances, make_plan
+from bestarm.runs.tasks import run
 from bestarm.verdicts.outcome import BY_TEXT
 from bestarm.verdicts.table import VERDICT_TABLES
 
@@ -27,15 +28,10 @@ def simulate(instance: Any, cells: Iterable[Cell], runs: int) -> pd.DataFrame:
         cells: what to run; they share their streams of random numbers.
         runs: of each cell.
     """
-    paper = instance.paper
+    paper = PAPERS[instance.paper]
     described = describe_instances(paper, {instance.name: instance})
-    plan = make_plan(paper, Experiment("notebook", tuple(cells)), 2024, runs, described)
-    rows = []
-    for cell in plan.cell_objects():
-        outcomes = simulate_cell(plan, cell, range(runs))
-        truth = plan.instances[cell.instance]["truth"]
-        estimates = PAPERS[paper].statistics.summarise(cell, truth, outcomes)
-        rows += cell_rows(cell, estimates, **plan.facts(cell))
+    plan = make_plan(paper.name, Experiment("notebook", tuple(cells)), 2024, runs, described)
+    rows = [row for task in plan.tasks(paper) for row in rows_of(task, run(task, range(runs)))]
     return assemble(rows).infer_objects().astype(dict.fromkeys(NUMBERS, float))
 
 

@@ -6,10 +6,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from bestarm.arena import cells, entries, submissions, table
-from bestarm.common import codehash
+from bestarm.arena import cells, entries, fingerprints, submissions, table
+from bestarm.common import codehash, definitions
 from bestarm.common.files import data_folder
-from parsing import meaning
+from bestarm.core.inputs import InputError
+from parsing import parsed
 
 MINE = {
     "name": "Mine",
@@ -24,7 +25,7 @@ MINE = {
 def forget():
     """What is remembered of files as they were."""
     cells.submitted_cells.cache_clear()
-    codehash.code_hash.cache_clear()
+    definitions.hash_at.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,7 @@ def copies(tmp_path, monkeypatch):
     shutil.copytree(submissions.submissions_folder(), entered)
     shutil.copytree(data_folder() / "arena", kept)
     monkeypatch.setattr(codehash, "PACKAGE", package)
-    monkeypatch.setattr(codehash, "_meaning", meaning)
+    monkeypatch.setattr(definitions, "parsed", parsed)
     monkeypatch.setattr(submissions, "submissions_folder", lambda: entered)
     forget()
     yield tmp_path
@@ -47,7 +48,7 @@ def times(monkeypatch):
     """T* of instances is read from the kept table; test_arena.py compares it with what it is."""
     known = pd.read_csv(data_folder() / "arena/cells.csv")
     of = known.groupby(["family", "paper", "instance"]).characteristic_time.first().to_dict()
-    for module in (cells, entries):
+    for module in (cells, entries, fingerprints):
         monkeypatch.setattr(module, "time_of", lambda e: of[e.family, e.paper, e.instance])
 
 
@@ -93,7 +94,8 @@ def test_new_cells_alone_are_played_if_asked(copies, played):
     folder = copies / "kept"
     as_of_now(folder)
     before = {path.name: path.read_text().splitlines() for path in folder.glob("*.csv")}
-    edit(copies / "bestarm/arena/runs.py", "SEED = 2026", "SEED = 2027")
+    file, (old, new, _) = next(each for each in CHANGES.items() if "frank_wolfe" in each[0])
+    edit(copies / file, old, new)
     table.make_new(folder / "cells.csv", 1)
     assert not played
     (copies / "arena/mine.yaml").write_text(yaml.safe_dump(MINE))
@@ -140,13 +142,10 @@ CHANGES = {
     "arena/elimination.py": ("4 * len", "5 * len", lambda e: e.strategy == "Elimination"),
     "arena/elimination.yaml": ("licence: MIT", "licence: ISC", lambda e: e.reading == "submitted"),
     "bestarm/core/pure_exploration/top_two.py": (
-        "BETA = 0.5", "BETA = 0.4", lambda e: e.strategy == "TopTwo"
+        "coins.random() * total", "coins.random() + total", lambda e: e.strategy == "TopTwo"
     ),
-    "bestarm/baics/frank_wolfe.py": (
-        "import math", "import math\n\nOTHER = 1", of_baics
-    ),
-    "bestarm/baics/arena.py": ("0.3, 0.7", "0.3, 0.8", lambda e: e.paper == "baics"),
-    "bestarm/arena/runs.py": ("SEED = 2026", "SEED = 2027", lambda e: True),
+    "bestarm/baics/frank_wolfe.py": ("least + radius", "least + 2.0 * radius", of_baics),
+    "bestarm/baics/strategies.py": ("STRATEGIES = {", "OTHER = 1\nSTRATEGIES = {", lambda e: False),
     "bestarm/arena/cells.py": ("MOST_CELLS, MOST", "MOST, MOST", lambda e: False),
     "bestarm/core/pure_exploration/strategies.py": (
         '("Game", start', '("Other", start, choose_game), ("Game", start', lambda e: False
@@ -157,7 +156,7 @@ CHANGES = {
 UNEDITED = {}
 
 
-def fingerprints():
+def fingerprints_now():
     every = [*cells.cells(), *cells.submitted_cells(), cells.budget_cells()[0][0]]
     return {entry: table.fingerprint(entry, 0.1, 500) for entry in every}
 
@@ -166,7 +165,7 @@ def fingerprints():
 def before(copies):
     """The fingerprints of what is not edited yet."""
     if not UNEDITED:
-        UNEDITED.update(fingerprints())
+        UNEDITED.update(fingerprints_now())
     return UNEDITED
 
 
@@ -174,5 +173,53 @@ def before(copies):
 def test_a_change_is_seen_by_the_cells_it_concerns(before, copies, file):
     old, new, concerned = CHANGES[file]
     edit(copies / file, old, new)
-    changed = {entry for entry, now in fingerprints().items() if now != before[entry]}
+    changed = {entry for entry, now in fingerprints_now().items() if now != before[entry]}
     assert changed == set(filter(concerned, before))
+
+
+def test_a_file_that_moves_is_no_change(before, copies):
+    package = copies / "bestarm"
+    (package / "baics/frank_wolfe.py").rename(package / "core/moved.py")
+    place = "from bestarm.baics.frank_wolfe import"
+    edit(package / "baics/strategies.py", place, "from bestarm.core.moved import")
+    assert fingerprints_now() == before
+
+
+@pytest.mark.parametrize(("name", "value"), [("LAW", 0), ("SEED", 0), ("CAP", 0)])
+def test_law_seed_and_cap_count_for_all(before, monkeypatch, name, value):
+    monkeypatch.setattr(fingerprints, name, value)
+    assert not set(fingerprints_now().items()) & set(before.items())
+
+
+def test_the_numbers_of_an_instance_count(before, monkeypatch):
+    entry = next(iter(before))
+    other = entries.instance_of(entry).model_copy(update={"source": "elsewhere"})
+    monkeypatch.setattr(fingerprints, "instance_of", lambda _: other)
+    assert table.fingerprint(entry, 0.1, 500) != before[entry]
+
+
+def test_rows_are_stamped_only_if_a_sample_is_made_again(copies, monkeypatch):
+    """The sample has a row per table, paper, strategy and reading; times per pull do not count."""
+    folder = copies / "kept"
+    named = {name: row for (name, _), row in table.kept(folder).items()}
+    texts = {path.name: path.read_text() for path in folder.iterdir()}
+    asked = []
+
+    def gather(jobs, out, threads, title):
+        asked[:] = jobs
+        return [named[job.name] | {"microseconds": 0.0} | wrong for job in jobs]
+
+    monkeypatch.setattr(table, "gather", gather)
+    wrong = {"wrong": -1}
+    with pytest.raises(InputError, match=r"cells\.csv: cell-.*: wrong is 0, and -1 when made now"):
+        table.stamp(folder / "cells.csv", 1)
+    assert {path.name: path.read_text() for path in folder.iterdir()} == texts
+    wrong = {}
+    table.stamp(folder / "cells.csv", 1)
+    rules = {(job.work, job.arguments[0][1], *job.arguments[0][3:6:2]) for job in table.jobs()}
+    assert len(asked) == len(rules) == len({job.name for job in asked})
+    for one in table.KINDS.values():
+        assert (folder / one.file).read_text() == texts[one.file]
+    codes = dict(table.kept(folder).keys())
+    assert codes == {job.name: job.code for job in table.jobs()}
+    assert yaml.safe_load((folder / "provenance.yaml").read_text())["law"] == fingerprints.LAW

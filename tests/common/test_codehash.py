@@ -9,7 +9,7 @@ from bestarm.common import codehash
 from bestarm.common.codehash import code_hash, imported_modules
 from parsing import meaning
 
-SHARD = ("bestarm.pipeline.shard", "bestarm.baics.strategies")
+SHARD = ("bestarm.runs.shard", "bestarm.baics.strategies")
 
 
 def forget():
@@ -49,7 +49,7 @@ def test_it_is_stable(package):
         ("baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 6"),
         ("core/tracking.py", "0.5 / math.sqrt", "0.4 / math.sqrt"),
         ("core/streams.py", "spawn_key=(block,)", "spawn_key=(block + 1,)"),
-        ("pipeline/shard.py", "first + plan.per_shard", "first + plan.per_shard + 1"),
+        ("runs/shard.py", "first + plan.per_shard", "first + plan.per_shard + 1"),
     ],
 )
 def test_real_changes_are_seen(package, path, old, new):
@@ -85,7 +85,7 @@ def test_simulation_does_not_depend_on_pictures_or_other_papers():
     assert not any(
         m.endswith((".plots", ".cells", ".targets", ".statistics", ".reference")) for m in found
     )
-    assert {m.split(".")[1] for m in found} <= {"core", "common", "pipeline", "baics"}
+    assert {m.split(".")[1] for m in found} <= {"core", "common", "runs", "baics"}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_simulation_job_loads_no_plots(root):
     import subprocess
 
     code = (
-        "import bestarm.pipeline.shard, bestarm.baics.strategies, sys;"
+        "import bestarm.runs.shard, bestarm.baics.strategies, sys;"
         "print([m for m in ('matplotlib', 'seaborn', 'pandas', 'cvxpy') if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -5,12 +5,13 @@ import pytest
 import yaml
 
 from bestarm.common import arithmetic
-from bestarm.common.generate import Job, part
 from bestarm.core.files import write_json
 from bestarm.core.inputs import InputError
 from bestarm.lagex import kept, program, program_runs
 from bestarm.lagex.problem import EASIER, HARD, instances, setup1
-from bestarm.pipeline.plan import describe_instances
+from bestarm.pipeline.registry import PAPERS
+from bestarm.runs.kept import Job, part
+from bestarm.runs.plan import describe_instances
 from lagex.test_program import same_arithmetic
 from provenance import described
 
@@ -61,7 +62,7 @@ def test_a_kept_run_is_made_again(apart, name):
 
 
 def test_columns_are_those_of_simulated_runs():
-    described = describe_instances("lagex", {n: instances()[n] for n in BEFORE})
+    described = describe_instances(PAPERS["lagex"], {n: instances()[n] for n in BEFORE})
     found = list(kept.runs(described))
     assert {name for _, _, name, _ in found} == set(program.PROGRAMS)
     deltas = {plan.instance: plan.delta for plan in program_runs.PLANS if plan.instance in BEFORE}

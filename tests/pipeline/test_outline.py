@@ -27,7 +27,7 @@ def test_they_say_what_the_paper_says(paper):
 
 
 def test_hashes_of_code_are_those_of_the_code():
-    modules = ("bestarm.pipeline.shard", "bestarm.baics.strategies")
+    modules = ("bestarm.runs.shard", "bestarm.baics.strategies")
     assert code_hash(*modules) == codehash.code_hash(*modules)
 
 

@@ -11,8 +11,8 @@ from bestarm.core.status import Status
 from bestarm.lagex import kept, plots, targets
 from bestarm.lagex.problem import instances
 from bestarm.lagex.program import PROGRAMS
-from bestarm.pipeline import report_programs
-from bestarm.pipeline.plan import describe_instances
+from bestarm.pipeline import registry, report_programs
+from bestarm.runs.plan import describe_instances
 from bestarm.verdicts.table import as_frame, read_verdicts
 
 IMDB = "imdb"
@@ -38,7 +38,7 @@ def few_runs(n, capped=0):
 
 @pytest.fixture(scope="module")
 def sources(root):
-    described = describe_instances("lagex", {IMDB: instances()[IMDB]})
+    described = describe_instances(registry.PAPERS["lagex"], {IMDB: instances()[IMDB]})
     stored = report_programs.read(root)
     written = stored[(stored.reading == "as-written") & (stored.other == "")]
     published = read_table(root / "data/published/lagex.csv")

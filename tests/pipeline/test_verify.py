@@ -26,9 +26,7 @@ from bestarm.pipeline.hashes import (
     read_hashes,
     rows_hash,
 )
-from bestarm.pipeline.plan import describe_instances, make_plan
 from bestarm.pipeline.scales import read_scale
-from bestarm.pipeline.shard import simulate_cell, write_shard
 from bestarm.pipeline.verify import (
     FALSE_ALARMS,
     FEWEST,
@@ -38,6 +36,9 @@ from bestarm.pipeline.verify import (
     simulate,
     worker_pool,
 )
+from bestarm.runs.plan import describe_instances, make_plan
+from bestarm.runs.shard import write_shard
+from bestarm.runs.tasks import run
 
 PAPER, TARGET = "baics", "no-feasible-arm"
 NAME = f"{PAPER}/{TARGET}"
@@ -47,7 +48,8 @@ RUNS = 8
 @pytest.fixture(scope="module")
 def plan():
     """Of the target's experiment, as scale quick has it but for the replications."""
-    instances = describe_instances(PAPER, registry.PAPERS[PAPER].problems.instances())
+    paper = registry.PAPERS[PAPER]
+    instances = describe_instances(paper, paper.problems.instances())
     return make_plan(PAPER, registry.PAPERS[PAPER].experiments[TARGET], 2023, RUNS, instances)
 
 
@@ -55,8 +57,8 @@ def plan():
 def lines(plan):
     """Key and hash of the experiment's cells."""
     return {
-        key_of(PAPER, TARGET, cell, RUNS): rows_hash(simulate_cell(plan, cell, range(RUNS)))
-        for cell in plan.cell_objects()
+        key_of(PAPER, TARGET, task.cell, RUNS): rows_hash(run(task, range(RUNS)))
+        for task in plan.tasks(registry.PAPERS[PAPER])
     }
 
 
@@ -194,8 +196,10 @@ def test_hashes_of_shards_are_those_of_the_rows(plan, lines, tmp_path):
     """However the rows are cut into files."""
     cut = plan.model_copy(update={"per_shard": RUNS // 2})
     for index in range(2):
-        write_shard(cut, index, tmp_path / f"shard-{index}.parquet")
-    assert {line[:-1]: line[-1] for line in hash_experiment(cut, tmp_path, 2)} == lines
+        write_shard(cut, registry.PAPERS[PAPER], index, tmp_path / f"shard-{index}.parquet")
+    assert {
+        line[:-1]: line[-1] for line in hash_experiment(cut, registry.PAPERS[PAPER], tmp_path, 2)
+    } == lines
 
 
 def test_a_hash_is_kept_of_every_cell(root):
@@ -215,11 +219,12 @@ def test_the_kept_hashes_are_right(root):
         pytest.skip("rows are promised for one platform")
     kept = read_hashes(root / "data/verify/hashes.csv")
     size = read_scale(root / "workflow/scales/quick.yaml").papers[PAPER][TARGET].replications
-    instances = describe_instances(PAPER, registry.PAPERS[PAPER].problems.instances())
+    paper = registry.PAPERS[PAPER]
+    instances = describe_instances(paper, paper.problems.instances())
     made = make_plan(PAPER, registry.PAPERS[PAPER].experiments[TARGET], 2023, size, instances)
-    for cell in made.cell_objects():
-        rows = simulate_cell(made, cell, range(size))
-        assert kept[key_of(PAPER, TARGET, cell, size)] == rows_hash(rows), cell
+    for task in made.tasks(paper):
+        rows = run(task, range(size))
+        assert kept[key_of(PAPER, TARGET, task.cell, size)] == rows_hash(rows), task.cell
 
 
 def test_a_platform_without_a_promise_says_why(root, tmp_path, monkeypatch):
@@ -277,7 +282,8 @@ def test_rows_do_not_depend_on_threads_or_processor(root, monkeypatch):
         if (cell.instance, cell.strategy) == (instance, strategy)
     )
     one = Experiment(name, (cell,))
-    plan = make_plan(paper, one, 2023, 2, describe_instances(paper, {instance: made}))
+    described = describe_instances(registry.PAPERS[paper], {instance: made})
+    plan = make_plan(paper, one, 2023, 2, described)
     with worker_pool(1) as pool:
         found = pool.submit(simulate, Job(plan, 2, 0.95)).result()
     assert found.hash == read_hashes(root / "data/verify/hashes.csv")[found.key]

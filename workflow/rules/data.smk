@@ -14,7 +14,7 @@ rule crossings:
         mem_mb=each_attempt(1000),
         runtime=each_attempt(60),
     shell:
-        "python -m bestarm.common.crossings --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.pipeline.crossings --out {output.table} --threads {threads} 2> {log}"
 
 
 rule assumptions:

@@ -18,7 +18,7 @@ rule instances:
         # The strategies count because this job compiles them. A marker file of its own would have
         # to be an ancient() input of the shards, and Snakemake 9 passes over jobs behind one.
         code=lambda w: code_hash(
-            "bestarm.pipeline.plan", f"bestarm.{w.paper}.problem", f"bestarm.{w.paper}.strategies"
+            "bestarm.runs.plan", f"bestarm.{w.paper}.problem", f"bestarm.{w.paper}.strategies"
         )
         + hashes_of(outlines()[w.paper].kept),
     shell:

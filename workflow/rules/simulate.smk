@@ -19,7 +19,7 @@ rule shard:
         mem_mb=each_attempt(1500),
         runtime=each_attempt(60),
     params:
-        code=lambda w: code_hash("bestarm.pipeline.shard", f"bestarm.{w.paper}.strategies"),
+        code=lambda w: code_hash("bestarm.runs.shard", f"bestarm.{w.paper}.strategies"),
         cells=lambda w: cells_of(w.paper, w.experiment),
         size=lambda w: shards_of(w.scale, w.paper, w.experiment),
     shell:

@@ -7,7 +7,7 @@ was made; the other rows are kept as they are. With --new only cells without a r
 interrupted run goes on where it was.
 """
 
-from bestarm.common.generate import command_line
+from bestarm.runs.kept import command_line
 
 if __name__ == "__main__":
     command_line("bestarm.arena.table", __doc__ or "")

@@ -15,8 +15,9 @@ from bestarm.core.pure_exploration.problem import best_answer
 from bestarm.core.pure_exploration.steps import World, rules_of
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.status import Status
-from bestarm.core.streams import Streams, replication_streams, stream_key, streams_of
+from bestarm.core.streams import Streams, stream_key, streams_of
 from bestarm.pipeline import registry
+from bestarm.runs.play import Columns, Replicate, count, has_stopped, play
 
 SEED = 2026
 #: Runs of a cell, of one in the table of errors, and of one with a budget.
@@ -25,7 +26,9 @@ RUNS, RUNS_ERRORS, RUNS_BUDGET = 500, 2000, 2000
 CAP = 500
 COUNTS = ("runs", "stopped", "wrong", "error", "error_low", "error_high")
 COLUMNS = [*Entry._fields, "delta", "characteristic_time", "bound", *COUNTS]
-COLUMNS += ["ratio", "ratio_low", "ratio_high", "ratio_90", "ratio_99", "microseconds"]
+#: The column of a time, which no two runs share.
+MEASURED = "microseconds"
+COLUMNS += ["ratio", "ratio_low", "ratio_high", "ratio_90", "ratio_99", MEASURED]
 ERROR_COLUMNS = [*Entry._fields, "delta", *COUNTS]
 BUDGET_COLUMNS = [*Entry._fields, "budget", *COUNTS]
 
@@ -46,8 +49,8 @@ class Play(NamedTuple):
         right: columns of outcomes -> (n,) whether the answers are right.
     """
 
-    replicate: Callable[[Streams], Any]
-    right: Callable[[dict[str, np.ndarray]], np.ndarray]
+    replicate: Replicate
+    right: Callable[[Columns], np.ndarray]
 
 
 def play_generic(entry: Entry, delta: float, cap: int) -> Play:
@@ -85,46 +88,46 @@ def play_of(entry: Entry, asked: dict[str, float]) -> Play:
     return Play(replicate, lambda found: paper.own.correct(cell, truth, found))
 
 
-def simulate(entry: Entry, asked: dict[str, float], runs: int) -> dict[str, np.ndarray]:
+def simulate(entry: Entry, asked: dict[str, float], runs: int) -> Columns:
     """`tau`, whether it `stopped`, whether it is `right`, and `seconds`, run by run.
 
     Rewards depend on family, instance and delta or budget alone: all strategies get the same.
     """
-    play = play_of(entry, asked)
-    play.replicate(streams_of(SEED, 0))  # compiles
+    how = play_of(entry, asked)
+    how.replicate(streams_of(SEED, 0))  # compiles
     name, level = next(iter(asked.items()))
     key = stream_key(SEED, "arena", entry.family, entry.instance, f"{name}={level:g}")
-    outcomes, seconds = [], []
-    for streams in replication_streams(key, range(runs)):
+    seconds = []
+
+    def timed(streams: Streams) -> Any:
         start = time.process_time()
-        outcomes.append(play.replicate(streams))
+        outcome = how.replicate(streams)
         seconds.append(time.process_time() - start)
-    columns = outcomes[0]._fields
-    found = {name: np.array([getattr(run, name) for run in outcomes]) for name in columns}
-    status = found.get("status", np.zeros(runs))  # with a budget all end
+        return outcome
+
+    found = play(timed, key, range(runs))
     return {
         "tau": found.get("tau", np.zeros(runs)),
-        "stopped": status == Status.STOPPED,
-        "right": play.right(found),
+        "stopped": has_stopped(found),
+        "right": how.right(found),
         "seconds": np.array(seconds),
     }
 
 
-def until_sure(entry: Entry, delta: float, runs: int) -> dict[str, np.ndarray]:
+def until_sure(entry: Entry, delta: float, runs: int) -> Columns:
     """Runs at a delta, cut off at the cap."""
     cap = round(CAP * bound_of(entry, delta))
     return simulate(entry, {"delta": delta, "cap": cap}, runs)
 
 
-def counts_of(found: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Errors, with Wilson's interval. Runs that were cut off gave no answer, right or wrong."""
-    wrong, runs = int((found["stopped"] & ~found["right"]).sum()), found["tau"].size
-    errors = proportion("error", wrong, runs)
-    numbers = (errors.value, errors.low, errors.high)
-    return dict(zip(COUNTS, (runs, int(found["stopped"].sum()), wrong, *numbers), strict=True))
+def counts_of(found: Columns) -> dict[str, Any]:
+    """Errors, with Wilson's interval."""
+    counts = count(found["stopped"], found["right"])
+    errors = proportion("error", counts.wrong, counts.runs)
+    return dict(zip(COUNTS, (*counts, errors.value, errors.low, errors.high), strict=True))
 
 
-def ratios_of(found: dict[str, np.ndarray], bound: float) -> dict[str, float | None]:
+def ratios_of(found: Columns, bound: float) -> dict[str, float | None]:
     """Stopping times over the bound, with a t interval, and quantiles.
 
     Runs that were cut off count as ended there; a quantile among them is not known.
@@ -150,7 +153,7 @@ def measure(fields: list[str], delta: float, runs: int) -> dict[str, Any]:
     entry = Entry(*fields)
     found, bound = until_sure(entry, delta, runs), bound_of(entry, delta)
     known = {"delta": delta, "characteristic_time": time_of(entry), "bound": bound}
-    pulls = {"microseconds": 1e6 * float(found["seconds"].sum() / found["tau"].sum())}
+    pulls = {MEASURED: 1e6 * float(found["seconds"].sum() / found["tau"].sum())}
     return rounded(entry._asdict() | known | counts_of(found) | ratios_of(found, bound) | pulls)
 
 

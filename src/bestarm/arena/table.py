@@ -5,6 +5,7 @@ Beside them fingerprints.csv has a line per row: what the row depended on when i
 
 import hashlib
 import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,11 +14,12 @@ import pandas as pd
 
 from bestarm.arena.cells import budget_cells, cells, deltas_of, smallest_cells, submitted_cells
 from bestarm.arena.entries import Entry
-from bestarm.arena.fingerprints import fingerprint
+from bestarm.arena.fingerprints import LAW, fingerprint
 from bestarm.arena.runs import (
     BUDGET_COLUMNS,
     COLUMNS,
     ERROR_COLUMNS,
+    MEASURED,
     RUNS_BUDGET,
     RUNS_ERRORS,
     SEED,
@@ -27,9 +29,9 @@ from bestarm.arena.runs import (
     spend,
 )
 from bestarm.common.arithmetic import same_bits
-from bestarm.common.generate import Job, finish, gather
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
+from bestarm.runs.kept import Job, KeptTable, gather
 
 FINGERPRINTS = "fingerprints.csv"
 #: Rows of tables by name and fingerprint: numbers, or their text as it was written.
@@ -133,6 +135,60 @@ def make_new(out: Path, threads: int) -> None:
     _make([job._replace(code=codes.get(job.name, job.code)) for job in jobs()], out, threads)
 
 
+TABLE = KeptTable(
+    "bestarm.arena",
+    "stopping times over lower bounds, errors and time of every cell of the arena",
+    {"runs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    (),  # see `sample`
+    law=LAW,
+)
+
+
+def sample(every: list[Job], rows: dict[str, dict[str, Any]]) -> list[Job]:
+    """Of each table, paper, strategy and reading the row that took least, to be played again.
+
+    Args:
+        every: all jobs.
+        rows: kept ones by name.
+    """
+    least: dict[tuple, tuple[float, Job]] = {}
+    for job in every:
+        entry, level = Entry(*job.arguments[0]), job.arguments[1]
+        played = rows.get(_name("cell", entry, level), {"ratio": level})
+        work = float(played["ratio"]) * float(played.get("bound", 1.0))
+        key = (job.work, entry.paper, entry.strategy, entry.reading)
+        if job.name in rows and (key not in least or work < least[key][0]):
+            least[key] = work, job
+    return [job for _, job in least.values()]
+
+
+def stamp(out: Path, threads: int) -> None:
+    """Play `sample` again; if all numbers are the kept ones, stamp all rows with today's hashes.
+
+    Times per pull are measured, and do not count. What has no row is not stamped.
+
+    Raises:
+        InputError: a row is not the kept one; the files stay as they were.
+    """
+    every = jobs()
+    rows = {name: row for (name, _), row in kept(out.parent).items()}
+    chosen = sample(every, rows)
+    with same_bits(), tempfile.TemporaryDirectory() as folder:
+        played = gather(chosen, Path(folder) / out.name, threads, "arena, sample")
+    for job, found in zip(chosen, played, strict=True):
+        for column, value in found.items():
+            text = "" if value is None else str(value)
+            if column != MEASURED and rows[job.name][column] != text:
+                was = rows[job.name][column]
+                raise InputError(f"{out}: {job.name}: {column} is {was}, and {text} when made now")
+    present = [job for job in every if job.name in rows]
+    hashes = write(present, {(job.name, job.code): rows[job.name] for job in present}, out.parent)
+    del hashes[out.name]
+    TABLE.stamped(out, {"beside": hashes, "made_again": [job.name for job in chosen]})
+
+
 def _make(every: list[Job], out: Path, threads: int) -> None:
     if out.name != KINDS["cell"].file:
         raise InputError(f"{out}: must be named {KINDS['cell'].file}")
@@ -144,6 +200,4 @@ def _make(every: list[Job], out: Path, threads: int) -> None:
         rows[job.name, job.code] = row
     hashes = write(every, rows, out.parent)
     del hashes[out.name]
-    what = "stopping times over lower bounds, errors and time of every cell of the arena"
-    versions = ("numpy", "numba")
-    finish(out, "bestarm.arena", what, {"runs": SEED}, versions, {"beside": hashes})
+    TABLE.finish(out, more={"beside": hashes})

@@ -3,18 +3,19 @@
 python -m bestarm.baics.unknown_sigma --out data/unknown-sigma/times.csv
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from bestarm.baics.problem import instances, true_answer
 from bestarm.baics.strategies import DEFAULTS, prepare
-from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import ratio_of_means
 from bestarm.core.files import write_text
-from bestarm.core.streams import replication_streams, stream_key
+from bestarm.core.streams import stream_key
+from bestarm.runs.kept import Job, KeptTable, command_line
+from bestarm.runs.play import play
 
 SEED, RUNS, SETTING = 2025, 500, {"delta": 0.1, "cap": None}
 INSTANCES = ("example1", "example2", "no-feasible-arm")
@@ -30,9 +31,9 @@ def price(name: str, strategy: str, runs: int) -> dict:
     taus, wrong = [], []
     for reading in (DEFAULTS[strategy], UNKNOWN_SIGMA[strategy]):
         replicate = prepare(instance, Cell(name, strategy, SETTING, reading))
-        outcomes = [replicate(streams) for streams in replication_streams(key, range(runs))]
-        taus.append(np.array([float(one.tau) for one in outcomes]))
-        wrong.append(sum(one.answer != true_answer(instance) for one in outcomes))
+        found = play(replicate, key, range(runs))
+        taus.append(found["tau"].astype(float))
+        wrong.append(int((found["answer"] != true_answer(instance)).sum()))
     known, unknown = taus
     ratio = ratio_of_means("ratio", unknown, known)
     values = (name, strategy, SETTING["delta"], runs, known.mean(), unknown.mean())
@@ -49,12 +50,21 @@ def jobs() -> list[Job]:
     ]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = pd.DataFrame(gather(jobs(), out, threads, "unknown sigma"), columns=COLUMNS)
-    write_text(out, rows.round(4).to_csv(index=False, lineterminator="\n"))
-    what = f"mean pulls of {RUNS} runs of BAICS's proved rules with sigma known and unknown"
-    finish(out, "bestarm.baics.unknown_sigma", what, {"runs": SEED}, ("numpy", "numba"))
+def save(jobs: Sequence[Job], rows: list[dict], out: Path) -> None:
+    """Write the table, with four decimals."""
+    table = pd.DataFrame(rows, columns=COLUMNS).round(4)
+    write_text(out, table.to_csv(index=False, lineterminator="\n"))
+
+
+TABLE = KeptTable(
+    "bestarm.baics.unknown_sigma",
+    f"mean pulls of {RUNS} runs of BAICS's proved rules with sigma known and unknown",
+    {"runs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    ("no-feasible-arm-T-a-SCS", "no-feasible-arm-FWS"),
+    save=save,
+)
 
 
 if __name__ == "__main__":

@@ -40,13 +40,6 @@ def code_hash(*modules: str, without: tuple[str, ...] = ()) -> str:
     return digest.hexdigest()[:16]
 
 
-def source_hash(module: str) -> str:
-    """The hash of one module, without what it imports."""
-    source = _source(module)
-    assert source is not None, module
-    return hashlib.sha256(_meaning(source)[0].encode()).hexdigest()[:16]
-
-
 def imported_modules(module: str) -> frozenset[str]:
     """`module` and all modules of this package that it imports, directly or not."""
     found: dict[str, Path] = {}
@@ -55,7 +48,7 @@ def imported_modules(module: str) -> frozenset[str]:
 
 
 def _follow(module: str, found: dict[str, Path]) -> None:
-    source = _source(module)
+    source = source_of(module)
     if module in found or source is None:
         return
     found[module] = source
@@ -73,10 +66,17 @@ def _meaning(source: Path) -> tuple[str, tuple[str, ...]]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    found = tuple(name for name in names if name.startswith("bestarm"))
+    return ast.dump(without_docstrings(tree)), found
+
+
+def without_docstrings(tree: ast.Module) -> ast.Module:
+    """A syntax tree after its docstrings are removed from it."""
+    for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_docstring(body[0]):
             body[:] = body[1:] or [ast.Pass()]
-    return ast.dump(tree), tuple(name for name in names if name.startswith("bestarm"))
+    return tree
 
 
 def _is_docstring(node: ast.stmt) -> bool:
@@ -87,7 +87,8 @@ def _is_docstring(node: ast.stmt) -> bool:
     )
 
 
-def _source(module: str) -> Path | None:
+def source_of(module: str) -> Path | None:
+    """The file of a module of this package, if there is one."""
     path = PACKAGE.joinpath(*module.split(".")[1:])
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):
         if candidate.is_file():

@@ -3,17 +3,13 @@
 python -m bestarm.delayed.scales --out data/delayed-scales/errors.csv
 """
 
-from pathlib import Path
-
-import pandas as pd
-
-from bestarm.common.generate import Job, command_line, finish, gather
-from bestarm.core.files import write_text
-from bestarm.core.streams import replication_streams, stream_key
+from bestarm.core.streams import Streams, stream_key
 from bestarm.delayed.problem import alike
-from bestarm.delayed.racing import run
+from bestarm.delayed.racing import Result, run
 from bestarm.delayed.steps import Race
 from bestarm.delayed.strategies import READINGS, Setting, rules_of
+from bestarm.runs.kept import Job, KeptTable, command_line
+from bestarm.runs.play import play
 
 SEED, RUNS, HORIZON, READING = 2023, 2000, 2000, "mixture-n0=10"
 #: What the rules are told, in units of the true scale: sigma, sigma_p.
@@ -41,10 +37,11 @@ def missed(feedback: str, batch: int, told: tuple[float, float], runs: int, hori
     rules = rules_of(READINGS["Partial"][READING], feedback, sigma, sigma_p, setting)
     race = Race(1, batch, batch, horizon)
     key = stream_key(SEED, "delayed", "scales", feedback, f"{batch}")
-    count = sum(
-        bool(run(race, rules, arms, streams.environment, streams.coins).missed)
-        for streams in replication_streams(key, range(runs))
-    )
+
+    def replicate(streams: Streams) -> Result:
+        return run(race, rules, arms, streams.environment, streams.coins)
+
+    count = int(play(replicate, key, range(runs))["missed"].astype(bool).sum())
     values = (feedback, batch, *told, setting.delta, horizon, runs, count)
     return dict(zip(COLUMNS, values, strict=True))
 
@@ -60,12 +57,15 @@ def jobs() -> list[Job]:
     ]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = pd.DataFrame(gather(jobs(), out, threads, "scales"), columns=COLUMNS)
-    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
-    what = f"runs of {HORIZON:,} steps in which an interval of the mixture misses, by scales told"
-    finish(out, "bestarm.delayed.scales", what, {"runs": SEED}, ("numpy", "numba"))
+TABLE = KeptTable(
+    "bestarm.delayed.scales",
+    f"runs of {HORIZON:,} steps in which an interval of the mixture misses, by scales told",
+    {"runs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    ("unbiased-1-1-1", "biased-10-2-2"),
+    COLUMNS,
+)
 
 
 if __name__ == "__main__":

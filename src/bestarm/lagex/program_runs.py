@@ -10,6 +10,7 @@ those of the programs' code in the paper's other environment. On easy, where run
 programs also run without one of their peculiarities, and without all.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,17 +18,19 @@ import pandas as pd
 import yaml
 
 from bestarm.common.arithmetic import same_bits
-from bestarm.common.generate import Job, command_line, finish, gather, part
 from bestarm.core.files import replacing
 from bestarm.lagex import program
 from bestarm.lagex.cells import OTHERS, SETUP_1
 from bestarm.lagex.problem import EASIER, HARD, setup1
+from bestarm.runs.kept import Job, KeptTable, command_line, gather, part
 
 SEED, CAP = 2024, SETUP_1["cap"]
 #: Another number if the programs' code changes so that some run would not be the same to the last
 #: bit; then all runs are made anew. A test makes some of the kept ones again. SLSQP and the rest of
 #: a round compiled, instead of called from SciPy, changed no bit and left it as it is.
 LAW = 1
+#: Jobs that are done again before the law is stamped: the shortest run of each quick program.
+SAMPLE = tuple(f"setup_1_m3=1.3-0.01-{run}" for run in ("CGE-WLag-048", "PTnS-092", "Uniform-091"))
 KEY = ["instance", "delta", "strategy", "without", "replication"]
 EASY_NAME, HARD_NAME, IMDB_NAME = setup1(EASIER).name, setup1(HARD).name, "imdb"
 
@@ -114,17 +117,15 @@ def make(out: Path, threads: int) -> None:
         found = gather([job(run) for run in runs], out, threads, "programs' runs")
     new = [run._asdict() | row for run, row in zip(runs, found, strict=True)]
     table = pd.concat([old, pd.DataFrame(new)], ignore_index=True)
+    write(table, out)
+    TABLE.finish(out, f"{len(table)} {TABLE.what}")
+
+
+def write(table: pd.DataFrame, out: Path) -> None:
+    """Write runs in the order of their KEY."""
     with replacing(out) as temporary:
         ordered = table.sort_values(KEY, ignore_index=True)
         ordered.to_parquet(temporary, compression="zstd", index=False)
-    finish(
-        out,
-        "bestarm.lagex.program_runs",
-        what=f"{len(table)} runs of the released programs, as bestarm.lagex.program computes them",
-        seeds={"runs": SEED},
-        packages=("numpy", "scipy"),
-        more={"law": LAW},
-    )
 
 
 def job(run: Run) -> Job:
@@ -132,6 +133,20 @@ def job(run: Run) -> Job:
     name = f"{run.strategy}{f'-without-{run.without}' if run.without else ''}"
     label = f"{run.instance}-{run.delta:g}-{name}-{run.replication:03}".replace(" ", "_")
     return Job(label, program.simulate, arguments_of(run), f"law{LAW}")
+
+
+def jobs() -> list[Job]:
+    """One for each run that is wanted."""
+    return [job(run) for run in wanted()]
+
+
+def save(jobs: Sequence[Job], found: list[dict], out: Path) -> None:
+    """Write some runs."""
+    rows = []
+    for one, row in zip(jobs, found, strict=True):
+        name, instance, delta, _, _, replication, without = one.arguments
+        rows.append(Run(instance, delta, name, without, replication)._asdict() | row)
+    write(pd.DataFrame(rows), out)
 
 
 def arguments_of(run: Run) -> tuple:
@@ -147,6 +162,24 @@ def kept(out: Path, law: int) -> pd.DataFrame:
         return pd.read_parquet(out) if provenance["law"] == law else pd.DataFrame()
     except OSError:
         return pd.DataFrame()
+
+
+TABLE = KeptTable(
+    "bestarm.lagex.program_runs",
+    "runs of the released programs, as bestarm.lagex.program computes them",
+    {"runs": SEED},
+    ("numpy", "scipy"),
+    jobs,
+    SAMPLE,
+    save=save,
+    law=LAW,
+)
+
+
+def stamp(out: Path, threads: int) -> None:
+    """`KeptTable.stamp`, in the arithmetic that runs are made in."""
+    with same_bits():
+        TABLE.stamp(out, threads)
 
 
 if __name__ == "__main__":

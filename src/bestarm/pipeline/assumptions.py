@@ -5,23 +5,21 @@ python -m bestarm.pipeline.assumptions --out data/assumptions/errors.csv
 
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from bestarm.cbmai.steps import FOUND, PHASE
 from bestarm.common.custom import Given, Played
-from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.common.paper import Cell
-from bestarm.core.files import write_text
 from bestarm.core.noise import Disturbed
 from bestarm.core.status import Status
-from bestarm.core.streams import Streams, replication_streams, stream_key
+from bestarm.core.streams import Streams, stream_key
 from bestarm.lagex.certified.state import POLICY, VERDICT
 from bestarm.pipeline import plugins, registry
+from bestarm.runs.kept import Job, KeptTable, command_line
+from bestarm.runs.play import count, has_stopped, play
 
 SEED, RUNS = 2024, 1000
 #: Strategies whose simulations draw sums of pulls, and whose compiled steps do not tell the answer:
@@ -123,27 +121,22 @@ def row(
     key = stream_key(SEED, case.paper, "assumptions", case.instance, noise)
     disturbance = NOISE.get(noise) if disturbance is None else disturbance
 
-    def play(streams: Streams) -> Any:
+    def disturbed(streams: Streams) -> Any:
         environment: Any = streams.environment
         if disturbance is not None:
             environment = Disturbed(environment, np.zeros(1), **disturbance)
         return replicate(SimpleNamespace(environment=environment, coins=streams.coins))
 
-    outcomes = [play(streams) for streams in replication_streams(key, range(runs))]
-    names = outcomes[0]._fields
-    found = {name: np.array([getattr(run, name) for run in outcomes]) for name in names}
+    found = play(disturbed, key, range(runs))
     truth = paper.problems.truth(instance).model_dump()
     right = paper.own.correct(Cell(case.instance, strategy, setting, "default"), truth, found)
-    stopped = found["status"] == Status.STOPPED
     return {
         "paper": case.paper,
         "instance": case.instance,
         "strategy": strategy,
         "noise": noise,
         "delta": setting.get("delta"),
-        "runs": runs,
-        "stopped": int(stopped.sum()),
-        "wrong": int((stopped & ~right).sum()),
+        **count(has_stopped(found), right)._asdict(),
         "median": float(np.median(found["tau"])),
     }
 
@@ -221,12 +214,15 @@ def jobs() -> list[Job]:
     return [Job(f"{number:03}", *parts) for number, parts in enumerate(made)]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = pd.DataFrame(gather(jobs(), out, threads, "assumptions"), columns=COLUMNS)
-    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
-    what = f"wrong answers in {RUNS:,} runs per strategy when assumptions do not hold"
-    finish(out, "bestarm.pipeline.assumptions", what, {"runs": SEED}, ("numpy", "numba"))
+TABLE = KeptTable(
+    "bestarm.pipeline.assumptions",
+    f"wrong answers in {RUNS:,} runs per strategy when assumptions do not hold",
+    {"runs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    ("015", "041", "071", "106", "125", "130"),  # a quick one of each paper, and of rates
+    COLUMNS,
+)
 
 
 if __name__ == "__main__":

@@ -43,9 +43,10 @@ def compile_kernels(paper: Paper) -> None:
 def instances(paper: Paper, out: Out) -> None:
     """Write a paper's instances with their ground truth."""
     from bestarm.core.files import write_json
-    from bestarm.pipeline.plan import describe_instances
+    from bestarm.runs.plan import describe_instances
 
-    write_json(out, describe_instances(paper, registry.PAPERS[paper].problems.instances()))
+    known = registry.PAPERS[paper]
+    write_json(out, describe_instances(known, known.problems.instances()))
 
 
 @command()
@@ -59,10 +60,11 @@ def shard(
     out: Out,
 ) -> None:
     """Simulate one shard of an experiment."""
-    from bestarm.pipeline.plan import plan_from
-    from bestarm.pipeline.shard import write_shard
+    from bestarm.runs.plan import plan_from
+    from bestarm.runs.shard import write_shard
 
-    write_shard(plan_from(paper, experiment, seed, per_shard, instances), index, out)
+    known = registry.PAPERS[paper]
+    write_shard(plan_from(known, experiment, seed, per_shard, instances), known, index, out)
 
 
 @command()
@@ -78,11 +80,13 @@ def summary(
     """Summarise the first shards of an experiment, as many as said: there may be too many to name.
     They lie in its folder beside the instances."""
     from bestarm.common.tables import write_table
-    from bestarm.pipeline.plan import plan_from
     from bestarm.pipeline.summary import summarise
+    from bestarm.runs.plan import plan_from
 
     paths = [instances.parent / experiment / f"shard-{index}.parquet" for index in range(shards)]
-    write_table(summarise(plan_from(paper, experiment, seed, per_shard, instances), paths), out)
+    known = registry.PAPERS[paper]
+    plan = plan_from(known, experiment, seed, per_shard, instances)
+    write_table(summarise(plan, known, paths), out)
 
 
 @command()

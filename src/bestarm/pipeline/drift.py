@@ -5,19 +5,15 @@ python -m bestarm.pipeline.drift --out data/drift/errors.csv
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from bestarm.baics.novelty import boost_after, with_novelty
 from bestarm.baics.rounds import InRounds
 from bestarm.baics.strategies import replication_of
-from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.common.paper import Cell
-from bestarm.core.files import write_text
 from bestarm.core.noise import Disturbed, shifts
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams
@@ -34,6 +30,7 @@ from bestarm.pipeline.assumptions import (
     disturbed,
     row,
 )
+from bestarm.runs.kept import Job, KeptTable, command_line
 
 RUNS = 2000
 #: Of rounds, which are played pull by pull in Python.
@@ -154,13 +151,16 @@ def jobs() -> list[Job]:
     return [Job(f"{number:03}", *parts) for number, parts in enumerate(made)]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = pd.DataFrame(gather(jobs(), out, threads, "drift"), columns=COLUMNS)
-    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
-    runs = f"{RUNS:,} runs per strategy, {RUNS_IN_PYTHON} in rounds"
-    what = f"wrong answers when means change with time ({runs})"
-    finish(out, "bestarm.pipeline.drift", what, {"runs": SEED}, ("numpy", "numba"))
+TABLE = KeptTable(
+    "bestarm.pipeline.drift",
+    "wrong answers when means change with time "
+    f"({RUNS:,} runs per strategy, {RUNS_IN_PYTHON} in rounds)",
+    {"runs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    ("026", "027", "047", "049", "071", "098", "112"),  # a quick one of each paper and function
+    COLUMNS,
+)
 
 
 if __name__ == "__main__":

@@ -19,14 +19,15 @@ import pyarrow as pa
 from packaging.requirements import Requirement
 
 from bestarm.common.codehash import NUMBERS_FROM
-from bestarm.common.paper import Cell
+from bestarm.common.paper import Cell, Paper
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.pipeline import registry
-from bestarm.pipeline.plan import Plan, plan_from
 from bestarm.pipeline.scales import read_scale
-from bestarm.pipeline.shard import open_shard
-from bestarm.pipeline.summary import outcomes_of
+from bestarm.runs.plan import Plan, plan_from
+from bestarm.runs.rows import runs_of_table
+from bestarm.runs.shard import open_shard
+from bestarm.runs.tasks import names_of
 
 #: The scale whose replications are hashed.
 SCALE = "quick"
@@ -89,21 +90,22 @@ def write_hashes(results: Path, scales: Path, out: Path) -> None:
     """
     scale = read_scale(scales / f"{SCALE}.yaml")
     lines = []
-    for paper in registry.PAPERS:
-        folder = results / SCALE / paper
-        for name, size in scale.papers[paper].items():
+    for paper in registry.PAPERS.values():
+        folder = results / SCALE / paper.name
+        for name, size in scale.papers[paper.name].items():
             instances = folder / "instances.json"
             plan = plan_from(paper, name, scale.seed, size.per_shard, instances)
-            lines += hash_experiment(plan, folder / name, size.shards)
+            lines += hash_experiment(plan, paper, folder / name, size.shards)
     table = pd.DataFrame(lines, columns=[*KEY, "sha256"]).drop_duplicates()
     write_text(out, table.to_csv(index=False, lineterminator="\n"))
 
 
-def hash_experiment(plan: Plan, folder: Path, shards: int) -> Iterator[tuple]:
+def hash_experiment(plan: Plan, paper: Paper, folder: Path, shards: int) -> Iterator[tuple]:
     """Key and hash of every cell of an experiment, from the folder of its shards."""
     files = [open_shard(folder / f"shard-{index}.parquet", plan) for index in range(shards)]
-    for position, cell in enumerate(plan.cell_objects()):
+    tasks, size = plan.tasks(paper), shards * plan.per_shard
+    names = names_of(tasks)
+    for position, task in enumerate(tasks):
         groups = [file.read_row_group(position) for file in files]
-        rows = outcomes_of(plan, pa.concat_tables(groups))
-        size = shards * plan.per_shard
-        yield (*key_of(plan.paper, plan.experiment, cell, size), rows_hash(rows))
+        rows = runs_of_table(names, pa.concat_tables(groups))
+        yield (*key_of(plan.paper, plan.experiment, task.cell, size), rows_hash(rows))

@@ -16,12 +16,12 @@ from bestarm.pipeline.manifest import files_hash
 from bestarm.pipeline.output import output
 from bestarm.pipeline.own_files import Files
 from bestarm.pipeline.own_results import Found
-from bestarm.pipeline.own_runs import simulate
 from bestarm.pipeline.own_shards import Mark, Share, merge
-from bestarm.pipeline.plan import describe_instances, make_plan
-from bestarm.pipeline.shard import simulation_code
 from bestarm.pipeline.show import print_instance
 from bestarm.pipeline.show_list import few
+from bestarm.runs.cores import simulate
+from bestarm.runs.plan import describe_instances, make_plan
+from bestarm.runs.shard import simulation_code
 
 #: Control characters, which would steer the terminal that a name is printed to.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -188,10 +188,11 @@ def find(
     paper: str, instance: Any, experiment: Experiment, given: Mapping[str, Given], runs: Runs
 ) -> Found:
     """Simulate an experiment on an instance."""
-    described = describe_instances(paper, {instance.name: instance})
+    known = registry.PAPERS[paper]
+    described = describe_instances(known, {instance.name: instance})
     plan = make_plan(paper, experiment, runs.seed, runs.reps, described)
     mine = runs.share.of(runs.reps) if runs.share else range(runs.reps)
-    results = simulate(plan, given, mine, runs.cores, runs.quiet)
+    results = simulate(plan.tasks(known, given), mine, runs.cores, runs.quiet)
     return Found(plan, results, len(mine), given)
 
 

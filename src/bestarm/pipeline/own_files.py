@@ -168,7 +168,7 @@ def _json(found: Found) -> str:
     """Null where a number is not defined, or infinite: JSON has neither."""
     rows = found.statistics.replace(math.inf, math.nan).astype(object)
     rows = rows.where(rows.notna(), None)
-    cell = found.results[0][0]
+    cell = found.results[0][0].cell
     whole = {"instance": cell.instance, "paper": found.plan.paper, "seed": found.plan.seed}
     whole |= {"runs": found.reps, "setting": dict(cell.setting)}
     return json.dumps(whole | {"statistics": rows.to_dict("records")}, indent=1) + "\n"

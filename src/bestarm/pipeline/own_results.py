@@ -20,10 +20,11 @@ from bestarm.core.status import Status
 from bestarm.pipeline import registry
 from bestarm.pipeline.command import not_installed
 from bestarm.pipeline.output import tables_that_fit
-from bestarm.pipeline.plan import Plan
-from bestarm.pipeline.shard import cell_table
+from bestarm.runs.plan import Plan
+from bestarm.runs.play import Columns
+from bestarm.runs.rows import table_of_runs
+from bestarm.runs.tasks import Task, names_of
 
-Runs = dict[str, np.ndarray]
 #: Statistics that count right answers; none of them is one where several arms are best.
 SCORES = ("prob_correct", "error_rate")
 #: Status of what a strategy from outside does not tell.
@@ -42,7 +43,7 @@ class Found:
 
     Args:
         plan: what was simulated.
-        results: cells with their runs.
+        results: its tasks with their runs.
         reps: runs of each cell.
         outside: names of the strategies among them that are not of this package.
     """
@@ -50,16 +51,15 @@ class Found:
     def __init__(
         self,
         plan: Plan,
-        results: list[tuple[Cell, Runs]],
+        results: list[tuple[Task, Columns]],
         reps: int,
         outside: Collection[str] = (),
     ) -> None:
         self.plan, self.results, self.reps = plan, results, reps
         self._outside = outside
         self._paper = registry.PAPERS[plan.paper]
-        self._name = results[0][0].instance
-        self._truth = plan.instances[self._name]["truth"]
-        self._instance = plan.instance(self._name)
+        first = results[0][0]
+        self._instance, self._truth = first.instance, first.truth
         self._scored = not self._paper.own.several(self._instance, self._truth)
 
     @cached_property
@@ -67,7 +67,7 @@ class Found:
         """A row per strategy, reading and statistic."""
         known = {**MEANINGS, **self._paper.statistics.meanings}
         rows: list[dict[str, Any]] = []
-        for cell, runs in self.results:
+        for (cell, *_), runs in self.results:
             with np.errstate(invalid="ignore"):  # shares of no pulls are nan
                 estimates = self._paper.statistics.summarise(cell, self._truth, runs)
             for one in estimates:
@@ -87,12 +87,14 @@ class Found:
     def runs(self) -> pa.Table:
         """A row per run: what the shards hold, whether it was right, and how it ended, in words."""
         tables: list[pa.Table] = []
-        for cell, runs in self.results:
+        columns_of_names = names_of([task for task, _ in self.results])
+        for task, runs in self.results:
+            cell = task.cell
             right = self._paper.own.correct(cell, self._truth, runs)
             scored = right.tolist() if self._scored else [None] * self.reps
             ends = [Status(int(status)).message for status in runs["status"]]
             names = self._paper.own.answers(self._instance, runs)
-            table = cell_table(self.plan, cell, runs)
+            table = table_of_runs(task, columns_of_names, runs)
             for column, values in {"correct": scored, "end": ends, "answer_names": names}.items():
                 kind = pa.bool_() if column == "correct" else pa.string()
                 table = table.append_column(column, pa.array(values, kind))
@@ -104,7 +106,8 @@ class Found:
 
     @property
     def title(self) -> str:
-        return f"{self._name}: {self.reps:,} runs a strategy, {self.results[0][0].setting_label}"
+        cell = self.results[0][0].cell
+        return f"{cell.instance}: {self.reps:,} runs a strategy, {cell.setting_label}"
 
     @property
     def headings(self) -> Mapping[str, str]:
@@ -131,7 +134,7 @@ class Found:
 
     def _failures(self) -> Iterator[str]:
         """A line for each kind of step that failed in some run, where the paper counts them."""
-        for cell, runs in self.results:
+        for (cell, *_), runs in self.results:
             for name in self._paper.simulation.failures:
                 if rounds := int(runs[name].sum()):
                     some = int((runs[name] > 0).sum())
@@ -151,7 +154,7 @@ class Found:
 
         headings = self.headings
         known = self.statistics.set_index(["strategy", "reading", "statistic"]).to_dict("index")
-        cells = [cell for cell, _ in self.results]
+        cells = [task.cell for task, _ in self.results]
         looks = looks_of(self._paper.plots.looks, [cell.strategy for cell in cells])
         several = len({cell.reading for cell in cells} - {READING}) > 1
         columns = min(2, len(headings))

@@ -6,18 +6,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
 from bestarm.core.files import canonical_json
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.own_results import Found, Runs
-from bestarm.pipeline.plan import Plan
-from bestarm.pipeline.shard import cell_table, simulation_code
+from bestarm.pipeline import registry
+from bestarm.pipeline.own_results import Found
 from bestarm.pipeline.show_list import few
-from bestarm.pipeline.summary import outcomes_of
+from bestarm.runs.plan import Plan
+from bestarm.runs.play import Columns, joined
+from bestarm.runs.rows import runs_of_table, table_of_runs
+from bestarm.runs.shard import simulation_code
+from bestarm.runs.tasks import names_of
 
 #: Under which a shard's file says what it is of.
 MARK = b"bestarm run"
@@ -79,7 +81,8 @@ class Mark(BaseModel):
 def write_share(path: Path, found: Found, mark: Mark) -> None:
     """Write the runs of a shard, a row group per strategy and reading."""
     metadata = {MARK: canonical_json(mark.model_dump()).encode()}
-    tables = [cell_table(found.plan, cell, runs) for cell, runs in found.results]
+    names = names_of([task for task, _ in found.results])
+    tables = [table_of_runs(task, names, runs) for task, runs in found.results]
     schema = tables[0].schema.with_metadata(metadata)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for table in tables:
@@ -109,11 +112,10 @@ def merge(paths: Sequence[Path]) -> Found:
         raise InputError(f"shards: of {mark.share.shards}, number {few(missing)} missing")
     if mark.code != simulation_code(mark.plan.paper):
         raise InputError(f"{first}: was made by another version of bestarm, which can merge it")
-    parts = [_read_runs(by_number[share.number], mark.plan) for share in shares]
-    results = [
-        (cell, {name: np.concatenate([part[name] for part in of_cell]) for name in of_cell[0]})
-        for cell, *of_cell in zip(mark.plan.cell_objects(), *parts, strict=True)
-    ]
+    tasks = mark.plan.tasks(registry.PAPERS[mark.plan.paper])
+    names = names_of(tasks)
+    parts = [_read_runs(by_number[share.number], names) for share in shares]
+    results = [(task, joined(of_task)) for task, *of_task in zip(tasks, *parts, strict=True)]
     return Found(mark.plan, results, mark.reps, mark.outside)
 
 
@@ -129,11 +131,11 @@ def _read_mark(path: Path) -> Mark:
         raise InputError(f"{path}: is no shard that `bestarm run --shard` wrote") from None
 
 
-def _read_runs(path: Path, plan: Plan) -> list[Runs]:
-    """The runs of each cell. Raises InputError if the file is damaged."""
+def _read_runs(path: Path, names: Sequence[str]) -> list[Columns]:
+    """The runs of each task. Raises InputError if the file is damaged."""
     try:
         with pq.ParquetFile(path) as file:
             groups = [file.read_row_group(place) for place in range(file.num_row_groups)]
     except (OSError, pa.ArrowException):
         raise InputError(f"{path}: is damaged; run this shard again") from None
-    return [outcomes_of(plan, group) for group in groups]
+    return [runs_of_table(names, group) for group in groups]

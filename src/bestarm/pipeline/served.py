@@ -38,8 +38,8 @@ DRAWING = (
 #: Modules that a command needs, imported for the first such command. {} stands for the paper.
 NEEDS = {
     "compile": ("bestarm.{}.strategies",),
-    "instances": ("bestarm.pipeline.plan", "bestarm.{}.problem"),
-    "shard": ("bestarm.pipeline.shard",),
+    "instances": ("bestarm.runs.plan", "bestarm.{}.problem"),
+    "shard": ("bestarm.runs.shard",),
     "summary": ("bestarm.pipeline.summary", "bestarm.{}.statistics"),
     "table": ("bestarm.common.tables", "bestarm.{}.targets"),
     "plot": (*DRAWING, "bestarm.common.tables", "bestarm.{}.plots"),
@@ -153,7 +153,7 @@ def _import(command: str = "", paper: str = "") -> None:
 @cache
 def _load_kernels(paper: str) -> None:
     from bestarm.pipeline import registry
-    from bestarm.pipeline.shard import simulation_code
+    from bestarm.runs.shard import simulation_code
 
     simulation_code(paper)  # is remembered, too
     registry.PAPERS[paper].simulation.warm_up()

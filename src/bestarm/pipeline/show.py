@@ -15,8 +15,8 @@ from bestarm.core.estimates import MEANINGS, Estimate
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import names, registry
 from bestarm.pipeline.output import output
-from bestarm.pipeline.plan import describe_instances
 from bestarm.pipeline.show_target import print_target
+from bestarm.runs.plan import describe_instances
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def print_instance(paper: str, instance, setting: dict) -> None:
     """Print an instance's tables, its ground truth, and its lower bound under a setting."""
     known = registry.PAPERS[paper]
     with _working("computing the ground truth"):
-        truth = describe_instances(paper, {instance.name: instance})[instance.name]["truth"]
+        truth = describe_instances(known, {instance.name: instance})[instance.name]["truth"]
     frames = known.own.describe(instance, truth)
     at = ", ".join(f"{name} = {setting[name]:g}" for name in known.own.bound_options)
     title = f"ground truth and bounds{f' ({at})' if at else ''}"

@@ -1,18 +1,23 @@
 """From shards to a tidy summary: one line a cell and statistic, each with its interval."""
 
+from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from bestarm.common.paper import Paper
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
-from bestarm.pipeline.plan import Plan
-from bestarm.pipeline.shard import open_shard
+from bestarm.runs.plan import Plan
+from bestarm.runs.play import Columns
+from bestarm.runs.rows import runs_of_table
+from bestarm.runs.shard import open_shard
+from bestarm.runs.tasks import Task, names_of
 
 #: Runs of a cell that are held at a time where tallies are kept; as many are summed up at once, so
 #: that up to here the last bit of a sum is that of all runs together.
@@ -24,7 +29,19 @@ FOOTERS = 16
 Shard = tuple[Path, pq.FileMetaData | None]
 
 
-def summarise(plan: Plan, paths: list[Path]) -> pd.DataFrame:
+def rows_of(task: Task, runs: Columns, level: float = 0.95) -> list[dict[str, Any]]:
+    """The lines of a task in a summary, from all of its runs.
+
+    Args:
+        task: whose runs they are.
+        runs: its runs.
+        level: of the intervals.
+    """
+    estimates = task.paper.statistics.summarise(task.cell, task.truth, runs, level)
+    return cell_rows(task.cell, estimates, **task.facts)
+
+
+def summarise(plan: Plan, paper: Paper, paths: list[Path]) -> pd.DataFrame:
     """Summarise an experiment from its shards 0, 1, ....
 
     Where the paper's statistics come from tallies, memory does not depend on the number of shards;
@@ -37,20 +54,18 @@ def summarise(plan: Plan, paths: list[Path]) -> pd.DataFrame:
     for index, path in enumerate(paths):
         footer = check_shard(plan, index, path)
         shards.append((path, footer if index < FOOTERS else None))
-    statistics = registry.PAPERS[plan.paper].statistics
-    rows = []
-    for position, cell in enumerate(plan.cell_objects()):
-        truth = plan.instances[cell.instance]["truth"]
-        if statistics.tally is not None:
-            some = max(1, BLOCK // plan.per_shard)
-            blocks = (shards[first : first + some] for first in range(0, len(shards), some))
-            tallies = (
-                statistics.tally.of(cell, truth, runs_of(plan, block, position)) for block in blocks
-            )
-            estimates = statistics.tally.estimates(reduce(_add, tallies))
-        else:
-            estimates = statistics.summarise(cell, truth, runs_of(plan, shards, position))
-        rows += cell_rows(cell, estimates, **plan.facts(cell))
+    tally, tasks = paper.statistics.tally, plan.tasks(paper)
+    names, rows = names_of(tasks), []
+    for position, task in enumerate(tasks):
+        if tally is None:
+            rows += rows_of(task, runs_of(names, shards, position))
+            continue
+        some = max(1, BLOCK // plan.per_shard)
+        blocks = (shards[first : first + some] for first in range(0, len(shards), some))
+        tallies = (
+            tally.of(task.cell, task.truth, runs_of(names, block, position)) for block in blocks
+        )
+        rows += cell_rows(task.cell, tally.estimates(reduce(_add, tallies)), **task.facts)
     return assemble(rows)
 
 
@@ -72,13 +87,13 @@ def check_shard(plan: Plan, index: int, path: Path) -> pq.FileMetaData:
     return footer
 
 
-def runs_of(plan: Plan, shards: list[Shard], position: int) -> dict[str, np.ndarray]:
+def runs_of(names: Sequence[str], shards: list[Shard], position: int) -> Columns:
     """The runs of a cell in some shards, which are opened one after the other."""
     groups = []
     for path, footer in shards:
         with pq.ParquetFile(path, metadata=footer) as shard:
             groups.append(_read(path, shard, position))
-    return outcomes_of(plan, pa.concat_tables(groups))
+    return runs_of_table(names, pa.concat_tables(groups))
 
 
 def _read(
@@ -89,17 +104,3 @@ def _read(
         return shard.read_row_group(position, columns=columns)
     except (OSError, pa.ArrowException):
         raise InputError(f"{path}: is damaged; delete it and run again") from None
-
-
-def outcomes_of(plan: Plan, table: pa.Table) -> dict[str, np.ndarray]:
-    """What came of a cell's runs, by column; lists of equal length become 2-dimensional arrays."""
-    columns = {}
-    for name in table.column_names:
-        if name in plan.cell_names:
-            continue
-        column = table[name].combine_chunks()
-        if pa.types.is_list(column.type):
-            columns[name] = column.flatten().to_numpy().reshape(len(column), -1)
-        else:
-            columns[name] = column.to_numpy()
-    return columns

@@ -8,18 +8,15 @@ every reading is off by the factor 1 + `apart`, the second one downwards, the th
 A row of two numbers has two such means, of other runs.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import mean
-from bestarm.core.files import write_text
+from bestarm.runs.kept import Job, KeptTable, command_line
 from bestarm.verdicts.claims import ClaimsFile
 from bestarm.verdicts.judge import judge
 from bestarm.verdicts.outcome import CONFIRMED, DIFFERS
@@ -118,18 +115,22 @@ def rates(apart: float, readings: int, numbers: int, claims: int = CLAIMS) -> di
     }
 
 
-def jobs() -> Iterator[Job]:
+def jobs() -> list[Job]:
     """One for each row."""
     cases = [(apart, r, k) for apart in APART for r in READINGS for k in NUMBERS]
-    return (Job(f"{number:02}", rates, case) for number, case in enumerate(cases))
+    return [Job(f"{number:02}", rates, case) for number, case in enumerate(cases)]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = pd.DataFrame(gather(list(jobs()), out, threads, "verdicts"), columns=list(MEANINGS))
-    write_text(out, rows.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
-    what = f"how often the rule for published numbers is right, of {CLAIMS:,} claims per row"
-    finish(out, "bestarm.pipeline.verdict_rates", what, {"claims": SEED}, ("numpy", "scipy"))
+TABLE = KeptTable(
+    "bestarm.pipeline.verdict_rates",
+    f"how often the rule for published numbers is right, of {CLAIMS:,} claims per row",
+    {"claims": SEED},
+    ("numpy", "scipy"),
+    jobs,
+    ("00", "07"),  # one number and reading; two numbers, one reading, all off
+    list(MEANINGS),
+    {"float_format": "%.4g"},
+)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ from rich.progress import (
 
 from bestarm.common.arithmetic import same_bits
 from bestarm.common.paper import Cell, Experiment, Target
-from bestarm.common.tables import KEY, assemble, cell_rows, lines, read_table, sources_of, table_of
+from bestarm.common.tables import KEY, assemble, lines, read_table, sources_of, table_of
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry
 from bestarm.pipeline.agreement import (
@@ -43,9 +43,10 @@ from bestarm.pipeline.agreement import (
 )
 from bestarm.pipeline.hashes import SCALE, differences, key_of, read_hashes, rows_hash
 from bestarm.pipeline.names import advice, names_of_parts
-from bestarm.pipeline.plan import Plan, describe_instances, make_plan
 from bestarm.pipeline.scales import read_scale
-from bestarm.pipeline.shard import simulate_cell
+from bestarm.pipeline.summary import rows_of
+from bestarm.runs.plan import Plan, describe_instances, make_plan
+from bestarm.runs.tasks import run
 
 #: Runs of a cell with independent seeds. Of 30 the median can still be told to be wrong at the
 #: level of one test in tens of thousands: all on one side has probability 2^-30.
@@ -68,7 +69,7 @@ class Job:
 
     @property
     def cell(self) -> Cell:
-        return self.plan.cell_objects()[0]
+        return self.plan.cells[0]
 
     @property
     def key(self) -> tuple:
@@ -86,12 +87,9 @@ class Rows:
 
 def simulate(job: Job) -> Rows:
     """Simulate a cell, hash its rows and summarise them."""
-    cell = job.cell
-    runs = simulate_cell(job.plan, cell, range(job.replications))
-    summarise = registry.PAPERS[job.plan.paper].statistics.summarise
-    truth = job.plan.instances[cell.instance]["truth"]
-    estimates = summarise(cell, truth, runs, job.level)
-    return Rows(job.key, rows_hash(runs), cell_rows(cell, estimates, **job.plan.facts(cell)))
+    (task,) = job.plan.tasks(registry.PAPERS[job.plan.paper])
+    runs = run(task, range(job.replications))
+    return Rows(job.key, rows_hash(runs), rows_of(task, runs, job.level))
 
 
 def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
@@ -204,7 +202,9 @@ class Verification:
     def _submit(self, paper: str, pool: Executor, done) -> None:
         """Compile a paper's kernels, then hand in the cells of its experiments."""
         registry.PAPERS[paper].simulation.warm_up()
-        described = describe_instances(paper, registry.PAPERS[paper].problems.instances())
+        described = describe_instances(
+            registry.PAPERS[paper], registry.PAPERS[paper].problems.instances()
+        )
         self.instances[paper] = json.loads(json.dumps(described))
         for name in self._experiments(paper):
             size = self.scale.papers[paper][name].replications

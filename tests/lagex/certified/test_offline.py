@@ -1,7 +1,7 @@
 """Certificates without noise, against the slow reference, and the kept tables of them."""
 
 import hashlib
-from types import SimpleNamespace
+from collections import namedtuple
 
 import numpy as np
 import pandas as pd
@@ -108,7 +108,8 @@ def test_kept_errors_are_those_of_this_code():
 
 def test_a_run_that_ends_without_a_policy_is_wrong(monkeypatch):
     """It said that no policy is feasible, of a program with an interior."""
-    run = SimpleNamespace(status=Status.STOPPED, excess=np.nan, regret=np.nan, tau=9)
+    outcome = namedtuple("outcome", ["status", "excess", "regret", "tau"])
+    run = outcome(Status.STOPPED, np.nan, np.nan, 9)
     monkeypatch.setattr(errors, "prepare", lambda instance, cell: lambda streams: run)
     found = errors.wrong("random 1", 0.1, 3)
     assert [found["infeasible"], found["suboptimal"], found["wrong"]] == [3, 3, 3]

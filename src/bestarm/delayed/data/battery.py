@@ -7,17 +7,16 @@ take equally long. docs/applied-studies.md describes the model and its tuned par
 """
 
 import os
+from collections.abc import Sequence
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from bestarm.common.generate import Job, command_line, finish, gather
-from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
+from bestarm.runs.kept import Job, KeptTable, command_line, gather
 
 SEED = 2018
 POLICIES, CELLS = 40, 12
@@ -214,23 +213,31 @@ def try_policy(policy: tuple, long: int = LONG, short: int = SHORT) -> dict | No
     return {k: v if isinstance(v, str) else float(v) for k, v in row.items()}
 
 
+def jobs(policies: Sequence[Policy] = ()) -> list[Job]:
+    """One for each policy; for all candidates in order if none are named."""
+    return [Job(one.name, try_policy, (tuple(one),)) for one in policies or candidates()]
+
+
+TABLE = KeptTable(
+    "bestarm.delayed.data.battery",
+    f"lives in cycles of a nominal cell and of {CELLS} others on {POLICIES} policies",
+    {"policies": SEED, "cells": [SEED, 1]},
+    ("pybamm", "pybammsolvers", "numpy"),
+    jobs,
+    ("4.25-4.5-5.25-2.297",),  # the first that is kept
+    written={"float_format": "%.6g"},
+)
+
+
 def make(out: Path, threads: int) -> None:
     """Test candidates in order until POLICIES of them never reach the cut-off; write the table."""
     library()
     queue, rows = candidates(), []
     while len(rows) < POLICIES:
         now, queue = queue[: POLICIES - len(rows)], queue[POLICIES - len(rows) :]
-        jobs = [Job(policy.name, try_policy, (tuple(policy),)) for policy in now]
-        rows += [row for row in gather(jobs, out, threads, "charging policies") if row]
-    table = pd.DataFrame(rows)
-    write_text(out, table.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
-    finish(
-        out,
-        "bestarm.delayed.data.battery",
-        what=f"lives in cycles of a nominal cell and of {CELLS} others on {POLICIES} policies",
-        seeds={"policies": SEED, "cells": [SEED, 1]},
-        packages=("pybamm", "pybammsolvers", "numpy"),
-    )
+        rows += [row for row in gather(jobs(now), out, threads, "charging policies") if row]
+    TABLE.write((), rows, out)
+    TABLE.finish(out)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ STEP of them, and a run ends when the problem is solved or after STEPS steps.
 """
 
 import math
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
 from bestarm.delayed.data.corridors import (
@@ -25,6 +25,7 @@ from bestarm.delayed.data.corridors import (
     start_value,
     tree_flow,
 )
+from bestarm.runs.kept import Job, KeptTable, command_line, gather
 
 INSTANCES = 200
 STEP, STEPS = 100, 20
@@ -232,22 +233,38 @@ def table_of(runs: list[list], names: tuple[str, ...]) -> pa.Table:
     )
 
 
+def jobs(instances: int = INSTANCES, names: tuple[str, ...] = ()) -> list[Job]:
+    """One for each of the first instances: every arm, or those named."""
+    arguments = ((i, names or tuple(arms())) for i in range(instances))
+    return [Job(f"{one[0]:03}", solve_instance, one) for one in arguments]
+
+
+def save(jobs: Sequence[Job], runs: list, out: Path) -> None:
+    """Write the runs of the first instances."""
+    with replacing(out) as temporary:
+        table = table_of(runs, jobs[0].arguments[1])
+        pq.write_table(table, temporary, compression="zstd", compression_level=19)
+
+
+TABLE = KeptTable(
+    "bestarm.delayed.data.cuts",
+    "bounds of SCIP on corridor problems, by choice of cuts",
+    {"corridors": SEED, "SCIP": "its defaults, 0"},
+    ("PySCIPOpt", "numpy", "scipy"),
+    jobs,
+    ("000",),
+    save=save,
+)
+
+
 def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ()) -> None:
     """Run every arm (or those named) on the first instances, and write the table."""
-    scip()
-    names = names or tuple(arms())
-    jobs = [Job(f"{i:03}", solve_instance, (i, names)) for i in range(instances)]
-    runs = gather(jobs, out, threads, "corridor problems")
-    with replacing(out) as temporary:
-        pq.write_table(table_of(runs, names), temporary, compression="zstd", compression_level=19)
-    finish(
-        out,
-        "bestarm.delayed.data.cuts",
-        what=f"bounds of SCIP {scip().Model().version()} on {instances} corridor problems with "
-        f"{len(names)} choices of cuts",
-        seeds={"corridors": SEED, "SCIP": "its defaults, 0"},
-        packages=("PySCIPOpt", "numpy", "scipy"),
-    )
+    solver = f"SCIP {scip().Model().version()}"
+    wanted = jobs(instances, names)
+    save(wanted, gather(wanted, out, threads, "corridor problems"), out)
+    choices = len(names or arms())
+    what = f"bounds of {solver} on {instances} corridor problems with {choices} choices of cuts"
+    TABLE.finish(out, what)
 
 
 if __name__ == "__main__":

@@ -3,20 +3,16 @@
 python -m bestarm.lagex.certified.errors --out data/certified-errors/errors.csv
 """
 
-from pathlib import Path
-
 import numpy as np
-import pandas as pd
 
-from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.common.paper import Cell
-from bestarm.core.files import write_text
-from bestarm.core.status import Status
-from bestarm.core.streams import replication_streams, stream_key
+from bestarm.core.streams import stream_key
 from bestarm.lagex.cells import CERTIFIED_INSTANCES
 from bestarm.lagex.problem import Constraint, Instance, instances
 from bestarm.lagex.statistics import ROUNDING
 from bestarm.lagex.strategies import prepare
+from bestarm.runs.kept import Job, KeptTable, command_line
+from bestarm.runs.play import has_stopped, play
 
 SEED, RUNS, DELTAS = 2023, 2000, (0.1, 0.01)
 #: r on the paper's instances and on random programs, whose means have a standard deviation of 1.
@@ -55,15 +51,15 @@ def wrong(name: str, delta: float, runs: int) -> dict:
     cell = Cell(name, "Certified", {"delta": delta, "r": r, "cap": None}, "proven")
     replicate = prepare(instance, cell)
     key = stream_key(SEED, "lagex", "certified-errors", name, cell.setting_label)
-    outcomes = [replicate(streams) for streams in replication_streams(key, range(runs))]
-    infeasible = np.array([not one.excess <= ROUNDING for one in outcomes])
-    suboptimal = np.array([not one.regret <= r + ROUNDING for one in outcomes])
+    found = play(replicate, key, range(runs))
+    infeasible = ~(found["excess"] <= ROUNDING)
+    suboptimal = ~(found["regret"] <= r + ROUNDING)
     counts = {
-        "stopped": sum(one.status == Status.STOPPED for one in outcomes),
+        "stopped": int(has_stopped(found).sum()),
         "infeasible": int(infeasible.sum()),
         "suboptimal": int(suboptimal.sum()),
         "wrong": int((infeasible | suboptimal).sum()),
-        "median": float(np.median([one.tau for one in outcomes])),
+        "median": float(np.median(found["tau"])),
     }
     size = {"arms": len(instance.means), "constraints": len(instance.constraints)}
     return {"instance": name, **size, "delta": delta, "r": r, "runs": runs, **counts}
@@ -75,13 +71,15 @@ def jobs() -> list[Job]:
     return [Job(f"{name.replace(' ', '-')}-{d:g}", wrong, (name, d, RUNS)) for name, d in cases]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = pd.DataFrame(gather(jobs(), out, threads, "errors"), columns=COLUMNS)
-    write_text(out, rows.to_csv(index=False, lineterminator="\n"))
-    what = f"wrong answers of Certified in {RUNS:,} runs per instance and delta"
-    module = "bestarm.lagex.certified.errors"
-    finish(out, module, what, {"runs": SEED, "programs": SEED}, ("numpy", "numba"))
+TABLE = KeptTable(
+    "bestarm.lagex.certified.errors",
+    f"wrong answers of Certified in {RUNS:,} runs per instance and delta",
+    {"runs": SEED, "programs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    ("triangle-0.1", "random-20-0.01"),
+    COLUMNS,
+)
 
 
 if __name__ == "__main__":

@@ -6,17 +6,14 @@ Computed without sampling, see `offline.py`.
 """
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
-from bestarm.common.generate import Job, command_line, finish, gather
-from bestarm.core.files import write_text
 from bestarm.lagex.cells import CERTIFIED_DELTAS, CERTIFIED_INSTANCES, CERTIFIED_TOLERANCES
 from bestarm.lagex.certified.offline import WITHOUT, Certificate, Parts, best_fixed, noiseless
 from bestarm.lagex.certified.runs import Options, rules_of
 from bestarm.lagex.problem import instances
+from bestarm.runs.kept import Job, KeptTable, command_line
 
 #: What allocates: a run without noise, or shares that are fixed, the best ones or equal ones.
 NOISELESS, BEST, UNIFORM = "run without noise", "best fixed", "uniform"
@@ -54,12 +51,15 @@ def jobs() -> list[Job]:
     ]
 
 
-def make(out: Path, threads: int) -> None:
-    """Compute and write the table."""
-    rows = [row for found in gather(jobs(), out, threads, "times") for row in found]
-    write_text(out, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n"))
-    what = "times at which the certificate of Certified closes if all estimates equal the truth"
-    finish(out, "bestarm.lagex.certified.times", what, {}, ("numpy", "numba", "scipy"))
+TABLE = KeptTable(
+    "bestarm.lagex.certified.times",
+    "times at which the certificate of Certified closes if all estimates equal the truth",
+    {},
+    ("numpy", "numba", "scipy"),
+    jobs,
+    ("triangle-0.1-0.3", "setup-2-easy-0.1-0.3"),
+    COLUMNS,
+)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,20 @@
 """Make data/anytime/crossings.csv: how often simulated runs violate bounds of core/anytime.py.
 
-    python -m bestarm.common.crossings --out data/anytime/crossings.csv
+    python -m bestarm.pipeline.crossings --out data/anytime/crossings.csv
 
 Every run goes on to HORIZON pulls, and is sampled so as to help a violation.
 """
 
 import math
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
-from bestarm.common.generate import Job, command_line, finish, gather
 from bestarm.core.anytime import beta_log, half_normal_log, kaufmann_koolen_threshold, t_log
 from bestarm.core.compile import jit
-from bestarm.core.files import write_text
 from bestarm.core.streams import replication_streams, stream_key
+from bestarm.runs.kept import Job, KeptTable, command_line
 
 DELTA, RUNS, HORIZON, SEED = 0.05, 10_000, 100_000, 2023
 #: Which of several streams is pulled next.
@@ -186,13 +183,16 @@ def jobs() -> list[Job]:
     ]
 
 
-def make(out: Path, threads: int) -> None:
-    """Simulate and write the table."""
-    rows = [row for found in gather(jobs(), out, threads, "crossings") for row in found]
-    write_text(out, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n"))
-    what = f"runs of {HORIZON:,} pulls that violate a time-uniform bound at delta = {DELTA:g}"
-    finish(out, "bestarm.common.crossings", what, {"runs": SEED}, ("numpy", "numba"))
+TABLE = KeptTable(
+    "bestarm.pipeline.crossings",
+    f"runs of {HORIZON:,} pulls that violate a time-uniform bound at delta = {DELTA:g}",
+    {"runs": SEED},
+    ("numpy", "numba"),
+    jobs,
+    ("single-0",),
+    COLUMNS,
+)
 
 
 if __name__ == "__main__":
-    command_line("bestarm.common.crossings", __doc__ or "")
+    command_line("bestarm.pipeline.crossings", __doc__ or "")

@@ -13,10 +13,10 @@ from bestarm.common.tables import read_table, write_table
 from bestarm.core.files import write_json
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import registry, summary
-from bestarm.pipeline import shard as shard_module
-from bestarm.pipeline.plan import Plan, describe_instances, make_plan, plan_from
-from bestarm.pipeline.shard import open_shard, write_shard
-from bestarm.pipeline.summary import summarise
+from bestarm.runs import shard as shard_module
+from bestarm.runs.plan import Plan, describe_instances, make_plan, plan_from
+from bestarm.runs.shard import open_shard, write_shard
+from bestarm.runs.tasks import run
 
 SETTING = {"delta": 0.1, "cap": 300}
 EXPERIMENT = Experiment(
@@ -32,7 +32,8 @@ EXPERIMENT = Experiment(
 @pytest.fixture(scope="module")
 def instances():
     every = registry.PAPERS["baics"].problems.instances()
-    return describe_instances("baics", {name: every[name] for name in ("example1", "example2")})
+    wanted = {name: every[name] for name in ("example1", "example2")}
+    return describe_instances(registry.PAPERS["baics"], wanted)
 
 
 def plan(instances, per_shard, **changes) -> Plan:
@@ -42,8 +43,16 @@ def plan(instances, per_shard, **changes) -> Plan:
 def write_all(plan, shards, folder):
     paths = [folder / f"shard-{plan.per_shard}-{i}.parquet" for i in range(shards)]
     for index, path in enumerate(paths):
-        write_shard(plan, index, path)
+        write_shard(plan, registry.PAPERS[plan.paper], index, path)
     return paths
+
+
+def summarise(plan, paths):
+    return summary.summarise(plan, registry.PAPERS[plan.paper], paths)
+
+
+def tasks_of(plan):
+    return plan.tasks(registry.PAPERS[plan.paper])
 
 
 def rows(paths):
@@ -71,9 +80,9 @@ def test_shards_are_written_the_same_every_time(instances, tmp_path):
 
 def test_strategies_share_rewards_but_not_across_instances_or_seeds(instances):
     one = plan(instances, 1)
-    keys = [one.key(cell) for cell in one.cell_objects()]
+    keys = [task.key for task in tasks_of(one)]
     assert keys[0] == keys[1] != keys[2] == keys[3]
-    assert plan(instances, 1, seed=8).key(one.cell_objects()[0]) != keys[0]
+    assert tasks_of(plan(instances, 1, seed=8))[0].key != keys[0]
 
 
 def test_summary_is_the_same_however_shards_are_cut(instances, tmp_path):
@@ -87,7 +96,8 @@ def test_summary_is_the_same_however_shards_are_cut(instances, tmp_path):
 def with_tallies(per_shard) -> Plan:
     """A plan of a paper whose tallies add up."""
     cells = tuple(Cell("easy", "USLP", {"budget": b}, "as-written") for b in (8, 200))
-    known = describe_instances("cbmai", {"easy": registry.PAPERS["cbmai"].simulation.easy})
+    paper = registry.PAPERS["cbmai"]
+    known = describe_instances(paper, {"easy": paper.simulation.easy})
     return make_plan("cbmai", Experiment("errors", cells), 7, per_shard, known)
 
 
@@ -106,12 +116,12 @@ def test_memory_of_a_summary_does_not_grow_with_the_shards(tmp_path, monkeypatch
     """Sixteen times the runs in a tenth more memory (Python's, NumPy's and Arrow's together)."""
     runs = 1000
     cut = with_tallies(runs)
-    columns = shard_module.simulate_cell(cut, cut.cell_objects()[0], range(runs))
+    columns = run(tasks_of(cut)[0], range(runs))
 
-    def same_but_numbered(plan, cell, replications):
+    def same_but_numbered(task, replications):
         return {**columns, "replication": np.asarray(replications)}
 
-    monkeypatch.setattr(shard_module, "simulate_cell", same_but_numbered)
+    monkeypatch.setattr(shard_module, "run", same_but_numbered)
     monkeypatch.setattr(shard_module, "simulation_code", lambda paper: "slow to find while traced")
     monkeypatch.setattr(summary, "BLOCK", 4 * runs)
     paths = write_all(cut, 64, tmp_path)
@@ -161,7 +171,7 @@ def test_the_plan_hash_names_what_matters(instances):
 def test_a_plan_is_the_same_from_the_file_of_instances(instances, tmp_path):
     write_json(tmp_path / "instances.json", instances)
     known = registry.PAPERS["baics"].experiments["example1"]
-    found = plan_from("baics", "example1", 7, 5, tmp_path / "instances.json")
+    found = plan_from(registry.PAPERS["baics"], "example1", 7, 5, tmp_path / "instances.json")
     assert found.hash == make_plan("baics", known, 7, 5, instances).hash
 
 
@@ -199,7 +209,7 @@ def test_a_bad_file_of_instances_is_named(tmp_path, content):
     if content is not None:
         (tmp_path / "instances.json").write_text(content)
     with pytest.raises(InputError, match=r"instances\.json: (No such file|is not a file of baics)"):
-        plan_from("baics", "example1", 7, 5, tmp_path / "instances.json")
+        plan_from(registry.PAPERS["baics"], "example1", 7, 5, tmp_path / "instances.json")
 
 
 def test_a_plan_with_other_cells_has_another_hash(instances):

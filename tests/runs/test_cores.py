@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from bestarm.pipeline import own_runs
+from bestarm.runs import cores
 
 
 class Interrupting(list):
@@ -47,13 +47,13 @@ def ctrl_c_is_heard():
 def test_no_interrupt_comes_while_threads_are_given_work(chunks):
     """It could come while the pool holds a lock that its threads wait for."""
     with pytest.raises(KeyboardInterrupt):
-        list(own_runs._on_threads(work, chunks, 2, lambda _: None))
+        list(cores._on_threads(work, chunks, 2, lambda _: None))
     assert chunks.taken == 400
 
 
 def test_no_interrupt_comes_while_processes_are_given_work(chunks):
     with pytest.raises(KeyboardInterrupt):
-        list(own_runs._in_processes("mine", work, chunks, 2, lambda _: None))
+        list(cores._in_processes("mine", work, chunks, 2, lambda _: None))
     assert chunks.taken == 400
 
 
@@ -63,14 +63,14 @@ def test_runs_that_end_meanwhile_are_interrupted_all_the_same():
         return work(chunk)
 
     with pytest.raises(KeyboardInterrupt):
-        list(own_runs._on_threads(ends, [range(1)], 1, lambda _: None))
+        list(cores._on_threads(ends, [range(1)], 1, lambda _: None))
 
 
 def test_other_threads_leave_signals_alone():
     found = []
 
     def run():
-        found.extend(own_runs._on_threads(work, [range(2), range(2, 3)], 2, lambda _: None))
+        found.extend(cores._on_threads(work, [range(2), range(2, 3)], 2, lambda _: None))
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -81,14 +81,14 @@ def test_other_threads_leave_signals_alone():
 def test_the_first_run_of_a_python_class_foretells_the_others():
     """Its number of pulls, their rate, and how long all runs will take; compiled steps if there
     are any in the paper."""
-    said = own_runs._foretold("mine", 300, 2, True, 3.4, 68_000)
+    said = cores._foretold("mine", 300, 2, True, 3.4, 68_000)
     assert said.startswith(
         "mine: about 8 min for 300 runs (the first: 68,000 pulls; 20,000 per second); compiled"
     )
     assert "bestarm.Compiled" in said
-    assert "Compiled" not in own_runs._foretold("mine", 300, 2, False, 3.4, 68_000)
-    assert "about 34 s for 10 runs" in own_runs._foretold("mine", 10, 1, True, 3.4, 68_000)
-    assert own_runs._foretold("mine", 10, 2, True, 3.4, 68_000) == ""
+    assert "Compiled" not in cores._foretold("mine", 300, 2, False, 3.4, 68_000)
+    assert "about 34 s for 10 runs" in cores._foretold("mine", 10, 1, True, 3.4, 68_000)
+    assert cores._foretold("mine", 10, 2, True, 3.4, 68_000) == ""
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_the_first_run_of_a_python_class_foretells_the_others():
 )
 def test_how_long_runs_take_is_said_once_it_is_known(monkeypatch, durations, said):
     now, began, heard = [0.0], [], []
-    monkeypatch.setattr(own_runs.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(cores.time, "monotonic", lambda: now[0])
 
     def parts():
         for place, duration in enumerate(durations):
@@ -113,6 +113,6 @@ def test_how_long_runs_take_is_said_once_it_is_known(monkeypatch, durations, sai
         assert tau == 7
         return f"{seconds:.3g}"
 
-    found = own_runs._timed(parts(), 5, foretold, lambda words: heard.append((words, len(began))))
+    found = cores._timed(parts(), 5, foretold, lambda words: heard.append((words, len(began))))
     assert len([*found]) == len(durations)
     assert heard == [(f"{seconds:.3g}", parts) for seconds, parts in said]

@@ -4,8 +4,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bestarm.common import crossings
-from bestarm.common.crossings import (
+from bestarm.common.files import data_folder
+from bestarm.pipeline import crossings
+from bestarm.pipeline.crossings import (
     COLUMNS,
     DELTA,
     SAMPLING,
@@ -14,7 +15,6 @@ from bestarm.common.crossings import (
     crossed_single,
     crossed_vector,
 )
-from bestarm.common.files import data_folder
 from provenance import described
 
 #: Runs that are simulated, and their pulls. The kept table is of 10,000 runs of 100,000 pulls.

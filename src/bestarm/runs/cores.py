@@ -1,4 +1,4 @@
-"""The runs of a comparison: compiled strategies on threads, Python classes in processes."""
+"""Runs on several cores: compiled strategies on threads, Python classes in processes."""
 
 import multiprocessing
 import os
@@ -6,32 +6,28 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
     ProgressColumn,
-    Task,
     TimeRemainingColumn,
 )
+from rich.progress import Task as Bar
 from rich.text import Text
 
-from bestarm.common.custom import Compiled, Fault, Given
-from bestarm.common.paper import Cell
+from bestarm.common.custom import Compiled
 from bestarm.core.inputs import InputError
-from bestarm.core.streams import Streams
-from bestarm.pipeline import registry
-from bestarm.pipeline.plan import Plan
-from bestarm.pipeline.shard import simulate_cell, simulate_runs
+from bestarm.runs.play import Columns, joined
+from bestarm.runs.tasks import Task, run
 
 #: Replications handed out at a time, at most.
 CHUNK = 20
@@ -41,31 +37,25 @@ PATIENCE = 20.0
 LOADING = 3.0
 #: For lines that names of the user are in, and that are not to be broken.
 PLAIN: dict[str, Any] = {"markup": False, "highlight": False, "soft_wrap": True}
-Runs = dict[str, np.ndarray]
-Work = Callable[[range], Runs]
+Work = Callable[[range], Columns]
 #: What a process runs chunks of; set once, in processes only.
 _work: Work | None = None
 
 
 def simulate(
-    plan: Plan,
-    given: Mapping[str, Given],
-    replications: range,
-    cores: int | None,
-    quiet: bool = False,
-) -> list[tuple[Cell, Runs]]:
-    """All cells of a plan. Runs depend neither on the number of cores nor on each other.
+    tasks: Sequence[Task], replications: range, cores: int | None, quiet: bool = False
+) -> list[tuple[Task, Columns]]:
+    """The runs of some tasks. They depend neither on the number of cores nor on each other.
 
     Args:
-        plan: what to simulate.
-        given: the strategies from outside among its cells, by name.
-        replications: which runs of each cell.
+        tasks: what to simulate.
+        replications: which runs of each task.
         cores: all if None.
         quiet: no progress bar, which there is on a terminal only, and no word about how long runs
             of a Python class will take.
 
     Raises:
-        InputError: a strategy from outside fails, naming it and the run.
+        InputError: a user's strategy fails, naming it and the run.
     """
     cores, reps = cores or os.cpu_count() or 1, len(replications)
     columns = (
@@ -74,44 +64,41 @@ def simulate(
     hidden = quiet or not sys.stderr.isatty()
     results = []
     with Progress(*columns, console=Console(stderr=True), disable=hidden) as progress:
-        for cell in plan.cell_objects():
-            task = progress.add_task(f"{cell.label} ({cell.reading})", total=reps)
+        for task in tasks:
+            bar = progress.add_task(f"{task.cell.label} ({task.cell.reading})", total=reps)
 
-            def advance(runs: int = 1, task=task) -> None:
-                progress.advance(task, runs)
+            def advance(runs: int = 1, bar=bar) -> None:
+                progress.advance(bar, runs)
 
-            strategy = given.get(cell.strategy)
-            parts = _parts(plan, cell, strategy, replications, cores, advance)
-            if _is_slow(strategy) and not quiet:
-                offer = registry.PAPERS[plan.paper].custom.rounds is not None
-                said = partial(_foretold, cell.strategy, reps, cores, offer)
+            parts = _parts(task, replications, cores, advance)
+            if _is_slow(task) and not quiet:
+                has_compiled = task.paper.custom.rounds is not None
+                said = partial(_foretold, task.cell.strategy, reps, cores, has_compiled)
                 say = partial(progress.console.print, **PLAIN)
                 parts = _timed(parts, min(cores, reps), said, say)
-            parts = list(parts)
-            runs = {name: np.concatenate([p[name] for p in parts]) for name in parts[0]}
-            results.append((cell, runs))
+            results.append((task, joined(parts)))
     return results
 
 
 class Rate(ProgressColumn):
     """Runs per second."""
 
-    def render(self, task: Task) -> Text:
+    def render(self, task: Bar) -> Text:
         speed = task.finished_speed or task.speed
         return Text(f"{speed:,.3g} runs/s" if speed else "")
 
 
-def _is_slow(strategy: Given | None) -> bool:
-    """Whether the runs of a strategy are Python's."""
-    return strategy is not None and not isinstance(strategy.make, Compiled)
+def _is_slow(task: Task) -> bool:
+    """Whether the runs of a task are Python's."""
+    return task.given is not None and not isinstance(task.given.make, Compiled)
 
 
 def _timed(
-    parts: Iterator[Runs],
+    parts: Iterator[Columns],
     at_a_time: int,
     foretold: Callable[[float, int], str],
     say: Callable[[str], None],
-) -> Iterator[Runs]:
+) -> Iterator[Columns]:
     """Parts, of which the first is one run: once it is known how long a run takes, that is said.
 
     It is known from the first run if that took long; else from those of the next second.
@@ -157,83 +144,32 @@ def _foretold(
 
 
 def _parts(
-    plan: Plan,
-    cell: Cell,
-    strategy: Given | None,
-    replications: range,
-    cores: int,
-    advance: Callable[[int], None],
-) -> Iterator[Runs]:
-    """The runs of a cell, chunk by chunk, in order."""
-    if strategy is None:
-
-        def work(chunk: range, tick: Callable[[], None]) -> Runs:
-            return simulate_cell(plan, cell, chunk, tick)
-
-        return _on_threads(work, _chunks(replications, CHUNK), cores, advance)
-    if isinstance(strategy.make, Compiled):
-        simulate_custom(plan, cell, strategy, range(1))  # compiles before there are threads
-
-        def work(chunk: range, tick: Callable[[], None]) -> Runs:
-            return simulate_custom(plan, cell, strategy, chunk, tick)
-
+    task: Task, replications: range, cores: int, advance: Callable[[int], None]
+) -> Iterator[Columns]:
+    """The runs of a task, chunk by chunk, in order."""
+    if not _is_slow(task):
+        if task.given is not None:
+            run(task, range(1))  # compiles before there are threads
+        work = partial(run, task)
         return _on_threads(work, _chunks(replications, CHUNK), cores, advance)
     # The first run alone, which tells how long the others will take.
     size = max(1, min(CHUNK, len(replications) // (4 * cores)))
     chunks = [replications[:1], *_chunks(replications[1:], size)]
     if cores == 1 or len(chunks) == 1 or sys.platform != "linux":
-
-        def tick() -> None:
-            advance(1)
-
-        return (simulate_custom(plan, cell, strategy, chunk, tick) for chunk in chunks)
-
-    def alone(chunk: range) -> Runs:
-        return simulate_custom(plan, cell, strategy, chunk)
-
-    return _in_processes(strategy.name, alone, chunks, cores, advance)
+        return (run(task, chunk, partial(advance, 1)) for chunk in chunks)
+    return _in_processes(task.cell.strategy, partial(run, task), chunks, cores, advance)
 
 
 def _chunks(replications: range, size: int) -> list[range]:
     return [replications[a : a + size] for a in range(0, len(replications), size)]
 
 
-def simulate_custom(
-    plan: Plan,
-    cell: Cell,
-    strategy: Given,
-    replications: range,
-    tick: Callable[[], None] = lambda: None,
-) -> Runs:
-    """`simulate_cell` for a strategy from outside.
-
-    Raises:
-        InputError: it fails, naming it and the run.
-    """
-    paper = registry.PAPERS[plan.paper]
-    setting = paper.simulation.setting(**cell.setting)
-    run = replications[0] - 1
-
-    try:
-        play = paper.custom.prepare(plan.instance(cell.instance), setting, strategy)
-
-        def replicate(streams: Streams) -> Any:
-            nonlocal run
-            run += 1
-            return play(streams)
-
-        return simulate_runs(replicate, plan.key(cell), replications, tick)
-    except Fault as fault:
-        where = f"run {run}: " if run >= replications[0] else ""
-        raise InputError(f"{strategy.name}: {where}{fault}") from fault.__cause__
-
-
 def _on_threads(
-    work: Callable[[range, Callable[[], None]], Runs],
+    work: Callable[[range, Callable[[], None]], Columns],
     chunks: list[range],
     cores: int,
     advance: Callable[[int], None],
-) -> Iterator[Runs]:
+) -> Iterator[Columns]:
     """Compiled loops release the interpreter's lock."""
     with _heard() as interrupted:
 
@@ -278,7 +214,7 @@ def _heard() -> Iterator[threading.Event]:
 
 def _in_processes(
     name: str, work: Work, chunks: list[range], cores: int, advance: Callable[[int], None]
-) -> Iterator[Runs]:
+) -> Iterator[Columns]:
     """Python holds the lock, so runs are in processes.
 
     They are forks: they have whatever class there is, of a notebook or a script, as it is.
@@ -317,6 +253,6 @@ def _take(work: Work) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its processes
 
 
-def _do(chunk: range) -> Runs:
+def _do(chunk: range) -> Columns:
     assert _work is not None
     return _work(chunk)

@@ -1,0 +1,105 @@
+"""The plan of an experiment: all a shard needs to know, and a hash that names it."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from bestarm.common.custom import Given
+from bestarm.common.paper import Cell, Experiment, Paper, facts_of
+from bestarm.core.files import canonical_json
+from bestarm.core.inputs import InputError, parse
+from bestarm.core.streams import stream_key
+from bestarm.runs.tasks import Task
+
+
+class Plan(BaseModel):
+    """Cells, instances and seed of one experiment. The replication count is not part of it, so
+    that more replications extend the old ones."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    paper: str
+    experiment: str
+    seed: int
+    per_shard: int
+    cells: tuple[Cell, ...]
+    instances: dict[str, dict[str, Any]]  # of the cells, by name: {"instance": ..., "truth": ...}
+
+    @property
+    def hash(self) -> str:
+        return hashlib.sha256(canonical_json(self.model_dump()).encode()).hexdigest()[:16]
+
+    def tasks(self, paper: Paper, given: Mapping[str, Given] | None = None) -> tuple[Task, ...]:
+        """All cells, in order, each with what its runs need.
+
+        Args:
+            paper: the one that the plan names.
+            given: users' strategies among the cells, by name.
+
+        Raises:
+            InputError: an instance is none of the paper's.
+        """
+        assert paper.name == self.paper
+        model, asked, users = paper.problems.instance, paper.simulation.asked, given or {}
+        known = {
+            name: parse(model, described["instance"], f"instance {name}")
+            for name, described in self.instances.items()
+        }
+        key = partial(stream_key, self.seed, self.paper, self.experiment)
+        return tuple(
+            Task(
+                cell=cell,
+                key=key(cell.instance, cell.setting_label),
+                instance=known[cell.instance],
+                truth=self.instances[cell.instance]["truth"],
+                facts=facts_of(self.instances[cell.instance]["instance"]) | asked(cell),
+                paper=paper,
+                given=users.get(cell.strategy),
+            )
+            for cell in self.cells
+        )
+
+
+def make_plan(
+    paper: str, experiment: Experiment, seed: int, per_shard: int, instances: dict[str, Any]
+) -> Plan:
+    """Plan an experiment on the given instances (all those of the paper, or more)."""
+    used = {cell.instance for cell in experiment.cells}
+    return Plan(
+        paper=paper,
+        experiment=experiment.name,
+        seed=seed,
+        per_shard=per_shard,
+        cells=experiment.cells,
+        instances={name: instances[name] for name in sorted(used)},
+    )
+
+
+def describe_instances(paper: Paper, instances: dict[str, Any]) -> dict[str, Any]:
+    """Each instance with its ground truth, as plain values: the instances.json of a paper."""
+    truth = paper.problems.truth
+    return {
+        name: {"instance": i.model_dump(), "truth": truth(i).model_dump()}
+        for name, i in sorted(instances.items())
+    }
+
+
+def plan_from(paper: Paper, experiment: str, seed: int, per_shard: int, instances: Path) -> Plan:
+    """Plan an experiment by name, on the instances of a file that `describe_instances` is in.
+
+    Raises InputError if the paper has none of that name, or the file is missing or damaged.
+    """
+    if experiment not in (known := paper.experiments):
+        raise InputError(f"{experiment}: {paper.name} has none of that name")
+    try:
+        described = json.loads(instances.read_bytes())
+        return make_plan(paper.name, known[experiment], seed, per_shard, described)
+    except OSError as error:
+        raise InputError(f"{instances}: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{instances}: is not a file of {paper.name}'s instances") from None

@@ -1,0 +1,83 @@
+"""A cell with all that its runs need."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from bestarm.common.custom import Fault, Given
+from bestarm.common.paper import Cell, Paper
+from bestarm.core.inputs import InputError
+from bestarm.runs.play import Columns, Replicate, play
+
+#: Columns of every table of runs that name the cell; with the replication they identify a row.
+LABELS = ("instance", "strategy", "setting", "reading", "algorithm")
+
+
+class Task(NamedTuple):
+    """A cell of a plan with all that its runs need.
+
+    Args:
+        cell: what is run.
+        key: names its random streams, which strategies and readings share.
+        instance: as the paper's own model.
+        truth: of the instance, as in instances.json.
+        facts: instance, setting and options, as columns beside the labels.
+        paper: whose cell it is.
+        given: the user's strategy, if the cell is not of one of the paper's.
+    """
+
+    cell: Cell
+    key: int
+    instance: Any
+    truth: dict[str, Any]
+    facts: dict[str, Any]
+    paper: Paper
+    given: Given | None = None
+
+    def prepare(self) -> Replicate:
+        """A function that plays a run of the cell on its streams.
+
+        Raises:
+            InputError: a user's strategy cannot be played on this paper's instances.
+        """
+        if self.given is None:
+            return self.paper.simulation.prepare(self.instance, self.cell)
+        setting = self.paper.simulation.setting(**self.cell.setting)
+        try:
+            return self.paper.custom.prepare(self.instance, setting, self.given)
+        except Fault as fault:
+            raise InputError(f"{self.given.name}: {fault}") from fault.__cause__
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """What a row is of, by column: labels and facts."""
+        cell = self.cell
+        labels = (cell.instance, cell.label, cell.setting_label, cell.reading, cell.strategy)
+        return dict(zip(LABELS, labels, strict=True)) | self.facts
+
+
+def run(
+    task: Task, replications: Sequence[int], tick: Callable[[], None] = lambda: None
+) -> Columns:
+    """Simulate some replications of a task; see `play`.
+
+    Raises:
+        InputError: a user's strategy fails, naming it and the run.
+    """
+    replicate, done = task.prepare(), 0
+
+    def count() -> None:
+        nonlocal done
+        done += 1
+        tick()
+
+    try:
+        return play(replicate, task.key, replications, count)
+    except Fault as fault:
+        assert task.given is not None
+        where = f"{task.given.name}: run {replications[done]}"
+        raise InputError(f"{where}: {fault}") from fault.__cause__
+
+
+def names_of(tasks: Sequence[Task]) -> tuple[str, ...]:
+    """The columns that say what a row is of; the others, what came of it."""
+    return (*LABELS, *sorted({name for task in tasks for name in task.facts}))
