@@ -29,6 +29,7 @@ from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
+from bestarm.core.plain import ordinary
 from bestarm.core.record import atomic
 
 Pair = tuple[Label, Label]
@@ -104,6 +105,7 @@ class _Baics(Monitored, AskTell[Pair]):
     ) -> None:
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
+        weights = ordinary(weights)
         shares = list(weights.values()) if isinstance(weights, Mapping) else weights
         q = numbers(shares, 1, f"{name}: weights")
         if (q < 0).any() or not q.sum() > 0:
@@ -473,7 +475,8 @@ class _Baics(Monitored, AskTell[Pair]):
 
 def _sigmas(sigma: Any, shape: tuple[int, int], source: str) -> np.ndarray:
     """(K, L) standard deviations of rewards. Raises InputError naming `source`."""
-    if not isinstance(sigma, list | tuple | np.ndarray):
+    sigma = ordinary(sigma)
+    if not isinstance(sigma, list | tuple):
         return np.full(shape, positive(sigma, source))
     found = numbers(sigma, 2, source)
     if found.shape != shape or not (found > 0.0).all():

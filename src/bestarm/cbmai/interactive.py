@@ -13,6 +13,7 @@ from bestarm.core.arguments import numbers, positive, several_pulls, whole
 from bestarm.core.inputs import MOST_PULLS, SIZES, InputError
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names, limits_of
+from bestarm.core.plain import ordinary
 from bestarm.core.record import atomic
 
 
@@ -58,7 +59,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         self._cost_sigma = positive(cost_sigma, f"{name}: cost_sigma")
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         self._costs, self._bounds = limits_of(bounds, f"{name}: bounds")
-        self._slacks = self._slack_labels(isinstance(bounds, Mapping), f"{name}: bounds")
+        self._slacks = self._slack_labels(isinstance(ordinary(bounds), Mapping), f"{name}: bounds")
         given = self._known_means(known or {}, name)
         unknown = [arm for arm in range(len(self._arms)) if arm not in given]
         if not unknown:

@@ -7,6 +7,7 @@ import numpy as np
 
 from bestarm.core.arguments import integer, numbers
 from bestarm.core.inputs import MOST_ARMS, InputError, short
+from bestarm.core.plain import ordinary
 
 Label = int | str
 
@@ -67,7 +68,7 @@ def count_or_names(value: Any, what: str, least: int, source: str) -> Labels:
     Raises:
         InputError: it is neither, has repeated names or fewer than `least` of them.
     """
-    count = integer(value)
+    value, count = ordinary(value), integer(value)
     if count is not None and least <= count <= MOST_ARMS:
         return Labels(what, range(count))
     names = list(value) if isinstance(value, Sequence | Mapping) else []
@@ -94,6 +95,7 @@ def limits_of(value: Any, source: str) -> tuple[list[str], np.ndarray]:
     Raises:
         InputError: the limits are no finite numbers, or a name is no text, empty or "reward".
     """
+    value = ordinary(value)
     if not isinstance(value, Mapping):
         limits = numbers(value, 1, source)
         return [f"cost {i + 1}" for i in range(limits.size)], limits

@@ -98,13 +98,24 @@ class Recorded:
         given.apply_defaults()
         _, *named = given.arguments.items()
         more = dict(named).pop("options", {})
-        stated = {k: plain(v) for k, v in (dict(named) | more).items() if k != "options"}
+        stated: dict[str, Any] = {}
+        for k, v in (dict(named) | more).items():
+            if k == "options":
+                continue
+            try:
+                stated[k] = plain(v)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"{cls.__name__}: {k}: {error}") from None
         self._arguments = {
             k: v for k, v in stated.items() if k not in self._newer or v != self._newer[k]
         }
         self.lock = threading.RLock()
         self.history = [Event("new", None, None, (cls.__name__, self.fingerprint))]
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies, deep ones and pickles are made from `to_dict`: a lock has none."""
+        return type(self).from_dict, (self.to_dict(),)
 
     @property
     def done(self) -> bool:

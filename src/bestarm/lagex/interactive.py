@@ -252,7 +252,7 @@ class _Known(_Lagex):
         k = costs.shape[1]
         labels = count_or_names(k if arms is None else arms, "arm", 2, f"{name}: arms")
         whole(len(labels), k, k, f"{name}: arms: number of names")
-        given = list(arms) if arms is not None else k
+        given = [*map(str, labels.labels)] if arms is not None else k
         super().__init__(
             given, limits, costs, delta=delta, r=r, sigma=sigma, reading=reading,
             window=window, default=default,

@@ -10,6 +10,7 @@ from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
+from bestarm.core.plain import ordinary
 from bestarm.core.record import atomic
 from bestarm.linear.problem import Problem, span_of
 from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
@@ -19,6 +20,7 @@ Arms = Sequence[Sequence[float]] | Mapping[str, Sequence[float]]
 
 def features(arms: Any, name: str) -> np.ndarray:
     """(K, d) features of arms, with or without names. Raises InputError."""
+    arms = ordinary(arms)
     return numbers([*arms.values()] if isinstance(arms, Mapping) else arms, 2, f"{name}: arms")
 
 
@@ -89,8 +91,10 @@ class _Linear(Monitored, AskTell[Label]):
         table = features(arms, name)
         if len(table) < 2 or len(np.unique(table, axis=0)) < len(table):
             raise InputError(f"{name}: arms: must be at least 2 distinct vectors")
-        given = list(arms) if isinstance(arms, Mapping) else len(table)
-        self._arms = count_or_names(given, "arm", 2, f"{name}: arms")
+        labels: Any = ordinary(arms)
+        if not isinstance(labels, Mapping):
+            labels = len(table)
+        self._arms = count_or_names(labels, "arm", 2, f"{name}: arms")
         self._sigma = positive(sigma, f"{name}: sigma")
         readings = READINGS[self._name]
         chosen = readings.default if reading is None else reading
