@@ -2,12 +2,14 @@
 
 import http.client
 import importlib
+import itertools
 import json
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +21,7 @@ from bestarm.baics import TaSCS
 from bestarm.baics.problem import Instance
 from bestarm.common.paper import Cell
 from bestarm.core.streams import streams_of
+from bestarm.delayed import Partial
 from bestarm.pipeline import registry
 
 ROOT = Path(__file__).parents[1]
@@ -46,6 +49,8 @@ print(time.perf_counter() - start)
 #: A large problem, and how many pulls of it are timed after the initial ones.
 ARMS, SEGMENTS, PULLS = 200, 20, 20_000
 TRIALS = 1_000_000
+#: Trials without a result, and how many calls are timed with and without them.
+OUTSTANDING, MEASURED = 100_000, 1_000
 #: Visitors of two segments: mean rewards of three arms, shares of the segments, runs.
 UPLIFT, SHARES, RUNS = [[1.0, 1.4], [2.2, -0.9], [0.4, 0.9]], [0.8, 0.2], 40
 CLIENTS, SECONDS = 8, 5.0
@@ -145,6 +150,48 @@ def arrivals() -> Measured:
     how = f"{RUNS} runs of TaSCS each, segments of {SHARES[0]:.0%} and {SHARES[1]:.0%}"
     return Measured(
         "live: trials of visitors as they come, over chosen ones", float(coming / chosen), "", how
+    )
+
+
+def outstanding() -> Iterator[Measured]:
+    """Times with OUTSTANDING trials that have no result yet, over times with none."""
+    rng, visitors = np.random.default_rng(1), (i % 2 for i in itertools.count())
+    s = TaSCS(3, SHARES, delta=1e-300)
+    for _ in range(MEASURED):
+        s.tell(s.ask(), rng.normal())
+
+    def visit() -> tuple[float, float]:
+        start = time.perf_counter()
+        trial = s.ask(segment=next(visitors))
+        asked = time.perf_counter()
+        s.tell(trial, rng.normal())
+        return asked - start, time.perf_counter() - asked
+
+    without = np.median([visit() for _ in range(MEASURED)], axis=0)
+    for _ in range(OUTSTANDING):
+        s.ask(segment=next(visitors))
+    times = np.median([visit() for _ in range(MEASURED)], axis=0)
+    for what, ratio in zip(("ask(segment)", "tell"), times / without, strict=True):
+        how = f"TaSCS, medians of {MEASURED:,}"
+        measure = f"live: {what} with {OUTSTANDING:,} trials outstanding, over none"
+        yield Measured(measure, float(ratio), "", how)
+
+    def report(running: int) -> float:
+        race = Partial(5, sigma=0.5, sigma_p=0.4, delta=1e-300, batch=running)
+        pulls, times = deque(race.ask().start), list[float]()
+        for _ in range(MEASURED):
+            start = time.perf_counter()
+            race.partial(pulls[0], rng.normal())
+            race.final(pulls.popleft(), rng.normal())
+            pulls += race.ask().start
+            times.append(time.perf_counter() - start)
+        return float(np.median(times))
+
+    yield Measured(
+        f"live: a report of Partial with {OUTSTANDING:,} pulls running, over one",
+        report(OUTSTANDING) / report(1),
+        "",
+        f"a forecast, a reward and `ask`, medians of {MEASURED:,}",
     )
 
 

@@ -1,7 +1,7 @@
 """The strategies as ask/tell objects, on the same steps as simulations (`strategies.py`)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -133,12 +133,13 @@ class _Arms(Monitored, AskTell[Label]):
         state = self._state
         return [state.clock, state.pulls, state.sums]
 
-    def _expect(self, index: int) -> None:
-        """As a pull that gives the arm's present mean."""
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        """As pulls that give the arm's present mean."""
         state = self._state
-        state.clock[0] += 1
-        state.pulls[index] += 1.0
-        state.sums[index] += state.means[index]
+        for index, n in pulls.items():
+            state.clock[0] += n
+            state.pulls[index] += n
+            state.sums[index] += n * state.means[index]
 
 
 class _Bai(_Arms):

@@ -316,7 +316,8 @@ class _Baics(Monitored, AskTell[Pair]):
         if not self._worst or self._done:
             return self._lost
         missing = self._lost.copy()
-        np.add.at(missing.reshape(-1), [*self._outstanding.values()], 1.0)
+        for index, trials in self._outstanding.counts.items():
+            missing.flat[index] += trials
         return missing
 
     def _lose(self, id: int, index: int) -> None:
@@ -459,12 +460,13 @@ class _Baics(Monitored, AskTell[Pair]):
     def _may_ask(self) -> bool:
         return not (self._in_rounds and self._state.told.all())
 
-    def _expect(self, index: int) -> None:
+    def _expect(self, pulls: Mapping[int, int]) -> None:
         if self._in_rounds:
-            self._state.told[index] = True
+            self._state.told[[*pulls]] = True
             return
-        self._state.clock[0] += 1
-        self._state.pulls.flat[index] += 1.0
+        for index, n in pulls.items():
+            self._state.clock[0] += n
+            self._state.pulls.flat[index] += n
 
     def _observation(self, index: int, *observed: float) -> float:
         (reward,) = observed

@@ -233,8 +233,9 @@ class _Cbmai(Monitored, AskTell[Label]):
     def _data(self) -> list[np.ndarray]:
         return [self._state.pulls]
 
-    def _expect(self, index: int) -> None:
-        self._state.pulls[index] += 1.0
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        for index, n in pulls.items():
+            self._state.pulls[index] += n
 
     @property
     def _left(self) -> int:
@@ -247,7 +248,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         Raises:
             ValueError: it wants some, but not so many.
         """
-        others = [*self._outstanding.values()].count(index) - len(ids)
+        others = self._outstanding.counts.get(index, 0) - len(ids)
         needed = int(pulls_needed(self._rules, self._state, index)) - others
         if 0 < needed < pulls:
             raise ValueError(f"pulls must be at most {needed}, as the round wants, got {pulls}")

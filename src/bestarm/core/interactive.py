@@ -1,6 +1,6 @@
 """Strategies for a real experiment: ask which arm to pull, tell its reward."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast, overload
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from bestarm.core.arguments import finite, integer, observed, positive
 from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
-from bestarm.core.plain import plain, restored, state_from_json, state_to_json
+from bestarm.core.outstanding import Outstanding
+from bestarm.core.plain import ordinary, plain, restored, state_from_json, state_to_json
 from bestarm.core.record import Event, Recorded, atomic
 from bestarm.core.window import Window
 
@@ -84,7 +85,7 @@ class AskTell(Recorded, Generic[Arm]):
         self._strategy, self._rules, self._coins = strategy, rules, coins
         self._state = strategy.start(rules)
         self._asked = 0  # trials so far
-        self._outstanding: dict[int, int] = {}  # indices of arms by trial, oldest first
+        self._outstanding = Outstanding()
         self._told = self._late = 0
         self._kept_out: dict[int, int] = {}  # results that were not asked for, by index
         #: By index what was told and counts: the number of pulls and the sums.
@@ -122,7 +123,7 @@ class AskTell(Recorded, Generic[Arm]):
     @atomic
     def outstanding(self) -> list[Trial[Arm]]:
         """The trials that were asked for and neither told nor abandoned, oldest first."""
-        return [Trial(id, self._label(index)) for id, index in self._outstanding.items()]
+        return [Trial(id, self._label(index)) for id, index in self._outstanding]
 
     @overload
     def ask(self) -> Arm: ...
@@ -150,7 +151,7 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError("n must be given with a window: results are told by their trials")
         if self._done or not self._outstanding:
             self._trials(1)
-        return self._label(next(iter(self._outstanding.values())))
+        return self._label(self._arm_of(self._outstanding.first()))
 
     @atomic
     def trial(self, id: int) -> Trial[Arm]:
@@ -170,7 +171,7 @@ class AskTell(Recorded, Generic[Arm]):
         id = trial.id if isinstance(trial, Trial) else trial
         index = self._arm_of(id)
         self._set_clock(at)
-        self._outstanding.pop(int(id), None)
+        self._outstanding.remove(int(id))
         self.history.append(Event("abandon", int(id), None, ()))
         self._lose(int(id), index)
         self._count_due()
@@ -199,8 +200,9 @@ class AskTell(Recorded, Generic[Arm]):
         if length is None:
             return None
         try:
-            several = isinstance(default, Sequence | np.ndarray)
-            values = self._values_of(*default) if several else self._values_of(default)
+            given = ordinary(default)
+            several = isinstance(given, Sequence)
+            values = self._values_of(*given) if several else self._values_of(given)
             self._observation(0, *(observed(value, "default") for value in values))
         except (TypeError, ValueError) as error:
             said = f"must be what tell takes after the trial, got {short(default)}: {error}"
@@ -242,7 +244,7 @@ class AskTell(Recorded, Generic[Arm]):
         """Count the trials whose turn it is."""
         if self._window is not None and not self._done:
             for id, index, values in self._window.due(self._now):
-                self._outstanding.pop(id, None)
+                self._outstanding.remove(id)
                 self._count(index, values, self._observation(index, *values))
                 if self._done:
                     self._late += self._window.told()
@@ -282,7 +284,7 @@ class AskTell(Recorded, Generic[Arm]):
                 index = self._choose(*given)
                 made.append(self._new_trial(index, *given))
                 if len(made) < n:
-                    self._expect(index)
+                    self._expect({index: 1})
         self._count_due()
         return made
 
@@ -293,7 +295,7 @@ class AskTell(Recorded, Generic[Arm]):
     def _new_trial(self, index: int, *given: Any) -> Trial[Arm]:
         """Record a trial of an arm; `given` is what the choice depended on."""
         trial: Trial[Arm] = Trial(self._asked, self._label(index))
-        self._outstanding[trial.id] = index
+        self._outstanding.add(trial.id, index)
         if self._window is not None:
             self._window.add(trial.id, index, self._now)
         self._asked += 1
@@ -307,13 +309,11 @@ class AskTell(Recorded, Generic[Arm]):
         Args:
             more: whether there will be others.
         """
-        expected = [*self._outstanding.values()]
-        if self._window is not None:
-            expected = [trial.arm for trial in self._window.waiting.values()]
-        data = self._data() if expected or more else []
+        waiting = self._outstanding if self._window is None else self._window
+        data = self._data() if waiting.counts or more else []
         kept = [array.copy() for array in data]
-        for index in expected:
-            self._expect(index)
+        if waiting.counts:
+            self._expect(waiting.counts)
         try:
             yield
         finally:
@@ -337,12 +337,12 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError(f"a trial is one pull, got {pulls}")
         if self._window is not None and id < 0:
             raise ValueError(f"arm must be a trial with a window, as ask(n) gives them, got {arm}")
-        ids = [id] if isinstance(arm, Trial) else self._oldest(index, pulls)
+        ids = [id] if isinstance(arm, Trial) else self._outstanding.oldest(index, pulls)
         waits = self._window is not None  # until it is its turn
         wanted = self._done or waits or self._wanted(index, ids, pulls)
         self._set_clock(at)
         for one in ids:
-            self._outstanding.pop(one, None)
+            self._outstanding.remove(one)
         only = ids[0] if ids and pulls == 1 else None
         self.history.append(Event("tell", only, self._label(index), values))
         self._told += 1
@@ -375,10 +375,6 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError(f"trial {trial.id} is of arm {there}, got {trial.arm}")
         return int(trial.id), index
 
-    def _oldest(self, index: int, most: int) -> list[int]:
-        """The oldest outstanding trials of an arm, at most so many."""
-        return [id for id, asked in self._outstanding.items() if asked == index][:most]
-
     def _arm_of(self, id: Any) -> int:
         """The index of the arm of an outstanding trial, also of one whose window has passed.
 
@@ -388,11 +384,12 @@ class AskTell(Recorded, Generic[Arm]):
         found = integer(id)
         if found is None or not 0 <= found < self._asked:
             raise ValueError(f"trial must be one that was asked for, got {id!r}")
-        missed = {} if self._window is None else self._window.missed
-        for known in (self._outstanding, missed):
-            if found in known:
-                return known[found]
-        raise ValueError(f"trial {id} was told or abandoned before")
+        index = self._outstanding.arm(found)
+        if index is None and self._window is not None:
+            index = self._window.missed.get(found)
+        if index is None:
+            raise ValueError(f"trial {id} was told or abandoned before")
+        return index
 
     def _old_event(self, entry: Any) -> Event:
         """An entry of a history before there were trials: arm, observed, whether asked for."""
@@ -424,7 +421,7 @@ class AskTell(Recorded, Generic[Arm]):
             "steps": state_to_json(self._state),
             "coins": None if self._coins is None else plain(self._coins),
             "asked": self._asked,
-            "outstanding": [[id, index] for id, index in self._outstanding.items()],
+            "outstanding": [[id, index] for id, index in self._outstanding],
             "told": self._told,
             "late": self._late,
             "kept_out": [[index, n] for index, n in self._kept_out.items()],
@@ -440,7 +437,7 @@ class AskTell(Recorded, Generic[Arm]):
             self._coins = restored(state["coins"])
         self._asked, self._told = state["asked"], state["told"]
         self._late, self._done = state["late"], state["done"]
-        self._outstanding = dict(state["outstanding"])
+        self._outstanding = Outstanding((id, index) for id, index in state["outstanding"])
         self._kept_out = dict(state["kept_out"])
         self._totals = {index: (n, np.array(sums)) for index, n, sums in state["totals"]}
         self._clock = state["clock"]
@@ -468,8 +465,8 @@ class AskTell(Recorded, Generic[Arm]):
         """The arrays of the state that `_expect` changes."""
         raise NotImplementedError
 
-    def _expect(self, index: int) -> None:
-        """Count a pull of an arm in `_data` as if it had been told, without news."""
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        """Count pulls, by the index of their arm, in `_data` as if they had been told, no news."""
         raise NotImplementedError
 
     def _may_ask(self) -> bool:

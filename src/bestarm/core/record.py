@@ -20,7 +20,7 @@ from bestarm.core.plain import plain, restored
 #: The format of saved files, raised with every change that older code cannot read.
 FORMAT = 1
 #: That of their states, raised with every change: a file with another is replayed.
-STATE = 2
+STATE = 3
 
 
 class Event(NamedTuple):

@@ -152,9 +152,10 @@ class _Lagex(Monitored, AskTell[Label]):
     def _data(self) -> list[np.ndarray]:
         return [self._state.estimates.pulls, self._state.counts[TIME : TIME + 1]]
 
-    def _expect(self, index: int) -> None:
-        self._state.estimates.pulls[index] += 1.0
-        self._state.counts[TIME] += 1
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        for index, n in pulls.items():
+            self._state.estimates.pulls[index] += n
+            self._state.counts[TIME] += n
 
     def _observation(self, index: int, *observed: float) -> np.ndarray:
         expected = self._rules.limits.size

@@ -191,8 +191,8 @@ class _Linear(Monitored, AskTell[Label]):
     def _data(self) -> list[np.ndarray]:
         return [a for a in self._state.fit if isinstance(a, np.ndarray)]
 
-    def _expect(self, index: int) -> None:
-        self._strategy.expect(self._rules, self._state, index)
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        self._strategy.expect(self._rules, self._state, pulls)
 
     def _may_ask(self) -> bool:
         return self._strategy.may_choose(self._rules, self._state)

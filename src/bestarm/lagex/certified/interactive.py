@@ -188,8 +188,9 @@ class Certified(Monitored, AskTell[Label]):
     def _data(self) -> list[np.ndarray]:
         return [self._state.owed]
 
-    def _expect(self, index: int) -> None:
-        self._state.owed[index] = max(self._state.owed[index] - 1.0, 0.0)
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        for index, n in pulls.items():
+            self._state.owed[index] = max(self._state.owed[index] - n, 0.0)
 
     def _may_ask(self) -> bool:
         return bool(self._state.owed.any())
