@@ -82,7 +82,7 @@ def test_containers_say_the_same(kind, one, other):
             {"sigma": pd.DataFrame([[1.0]] * 2, index=["x", "y"])},
             "sigma: must be a positive number",
         ),
-        ({"minimum": pd.Series({"new": 0.1})}, "minimum: must be finite numbers"),
+        ({"minimum": pd.Series({"new": 0.1})}, "minimum: must be given for 0, got new"),
         ({"seed": np.random.RandomState(0)}, "seed: must be numbers, texts, or lists"),
     ],
 )

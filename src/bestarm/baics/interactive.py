@@ -28,7 +28,7 @@ from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names
+from bestarm.core.labels import Label, Numbers, count_or_names, in_order
 from bestarm.core.plain import ordinary
 from bestarm.core.record import atomic
 
@@ -50,7 +50,8 @@ class _Baics(Monitored, AskTell[Pair]):
             noise that is sub-Gaussian with this sigma. Not under the paper's `as-written`: with
             ten segments or more its error rate exceeds delta (figures/baics/guarantee).
         constrained: M, the first M subpopulations must have mean >= minimum; all if left out.
-        minimum: the least mean of the answer on a constrained subpopulation; one number, or M.
+        minimum: the least mean of the answer on a constrained subpopulation; one number, or M, or
+            by subpopulation.
         sigma: standard deviation of a reward, in the rewards' unit; one number, or (K, L) by arm
             and subpopulation. For rewards between a and b, such as 0 and 1, (b - a) / 2 will do.
             Or "unknown", for Gaussian noise, which selects a reading `proven-unknown-sigma`; these
@@ -91,7 +92,7 @@ class _Baics(Monitored, AskTell[Pair]):
         *,
         delta: float = 0.1,
         constrained: int | None = None,
-        minimum: float | Sequence[float] = 0.0,
+        minimum: Numbers = 0.0,
         sigma: float | Sequence[Sequence[float]] | Literal["unknown"] = 1.0,
         rewards: Law = "gaussian",
         reading: str | None = None,
@@ -116,7 +117,8 @@ class _Baics(Monitored, AskTell[Pair]):
         self._groups = count_or_names(groups, "subpopulation", 1, f"{name}: weights")
         most = q.size if constrained is None else constrained
         n_constrained = whole(most, 0, q.size, f"{name}: constrained")
-        least = numbers(minimum, 1, f"{name}: minimum")
+        minima = in_order(minimum, self._groups.labels[:n_constrained], f"{name}: minimum:")
+        least = numbers(minima, 1, f"{name}: minimum")
         if least.size not in (1, n_constrained):
             raise InputError(
                 f"{name}: minimum: must be a number, or {n_constrained} numbers, one per "

@@ -12,7 +12,7 @@ from bestarm.common.monitor import Line, Monitored, mean_interval
 from bestarm.core.arguments import numbers, positive, several_pulls, whole
 from bestarm.core.inputs import MOST_PULLS, SIZES, InputError
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names, limits_of
+from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
 from bestarm.core.plain import ordinary
 from bestarm.core.record import atomic
 
@@ -25,7 +25,8 @@ class _Cbmai(Monitored, AskTell[Label]):
         n_arms: K, at least 2; or the arms' names.
         bounds: (L,) bounds on a mixture's mean costs; or a mapping of names to these.
         budget: N, the total number of pulls, greater than the number of unknown arms.
-        known: arm -> (reward, costs) for arms with known means; `ask` never returns these.
+        known: arm -> (reward, costs) for arms with known means, costs in order or by name; `ask`
+            never returns these.
         sigma, cost_sigma: standard deviations of a reward and of a cost, for the intervals of
             `summary`; the strategies do not use them.
         reading: one of `bestarm.cbmai.strategies.READINGS`; the one of `bestarm run` by default.
@@ -47,12 +48,12 @@ class _Cbmai(Monitored, AskTell[Label]):
         bounds: Sequence[float] | Mapping[str, float] | float,
         budget: int,
         *,
-        known: Mapping[Label, tuple[float, Sequence[float] | float]] | None = None,
+        known: Mapping[Label, tuple[float, Numbers]] | None = None,
         sigma: float = 1.0,
         cost_sigma: float = 1.0,
         reading: str | None = None,
         window: float | None = None,
-        default: tuple[float, Sequence[float] | float] | None = None,
+        default: tuple[float, Numbers] | None = None,
     ) -> None:
         name = type(self).__name__
         self._sigma = positive(sigma, f"{name}: sigma")
@@ -99,6 +100,10 @@ class _Cbmai(Monitored, AskTell[Label]):
                 raise InputError(f"{name}: known: {error}") from None
             try:
                 reward, costs = given
+            except (TypeError, ValueError):
+                reward, costs = None, None
+            costs = in_order(costs, self._costs, f"{name}: known: costs of arm {label}")
+            try:
                 means[arm] = numbers([reward, *np.atleast_1d(costs)], 1, "")
             except (TypeError, ValueError):
                 means[arm] = np.empty(0)
@@ -114,12 +119,14 @@ class _Cbmai(Monitored, AskTell[Label]):
         self,
         arm: Trial[Label] | Label,
         reward: float,
-        costs: Sequence[float] | float,
+        costs: Numbers,
         pulls: int = 1,
         *,
         at: float | None = None,
     ) -> None:
         """Record the reward and costs of a pull, or their sums over several pulls of an arm.
+
+        Costs are in the order of the bounds, or by their names.
 
         Of an arm that the round does not want (`wanted`) they are kept out.
         Without a window none may be late, or missing, because of its value (docs/live.md).
@@ -129,7 +136,7 @@ class _Cbmai(Monitored, AskTell[Label]):
                 wrong number of costs, or a number of pulls that is not a positive integer or
                 exceeds what the round wants of the arm; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.atleast_1d(costs), pulls, at=at)
+        self._tell(arm, reward, *self._costs_of(costs), pulls, at=at)
 
     @property
     @atomic

@@ -8,6 +8,7 @@ import numpy as np
 
 from bestarm.core.arguments import finite, integer, observed, positive
 from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
+from bestarm.core.labels import in_order
 from bestarm.core.outstanding import Outstanding
 from bestarm.core.plain import ordinary, plain, restored, state_from_json, state_to_json
 from bestarm.core.record import Event, Recorded, atomic
@@ -70,6 +71,8 @@ class AskTell(Recorded, Generic[Arm]):
     #: Whether the promise is for a design that is fixed beforehand: results that were not asked
     #: for are then kept out of it.
     _fixed_design = False
+    #: The names of limits, if there are any.
+    _costs: Sequence[str] = ()
     #: Whether it asks for no further trials until results of a round or phase are there.
     _plans_ahead = False
 
@@ -211,7 +214,11 @@ class AskTell(Recorded, Generic[Arm]):
 
     def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
         """What `_tell` gets for a pull that gave this."""
-        return tuple(float(x) for x in (reward, *np.ravel(costs)))
+        return tuple(float(x) for x in (reward, *np.ravel([*map(self._costs_of, costs)])))
+
+    def _costs_of(self, costs: Any) -> np.ndarray:
+        """Costs in the order of the limits. Raises InputError for a wrong or missing name."""
+        return np.atleast_1d(in_order(costs, self._costs, "costs"))
 
     def _set_clock(self, at: float | None, kind: str = "clock") -> None:
         """Take note of the time.

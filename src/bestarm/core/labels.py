@@ -10,6 +10,8 @@ from bestarm.core.inputs import MOST_ARMS, InputError, short
 from bestarm.core.plain import ordinary
 
 Label = int | str
+#: One number, several, or several by name.
+Numbers = float | Sequence[float] | Mapping[str, float]
 
 
 class Labels:
@@ -104,3 +106,18 @@ def limits_of(value: Any, source: str) -> tuple[list[str], np.ndarray]:
             f"{source}: names must be texts, neither empty nor 'reward', got {short(value)}"
         )
     return list(map(str, value)), numbers(list(value.values()), 1, source)
+
+
+def in_order(value: Any, names: Sequence[Label], source: str) -> Any:
+    """What is given by name, in the order of the names; anything else as it is.
+
+    Raises:
+        InputError: a name is missing or unknown, naming `source`.
+    """
+    value = ordinary(value)
+    if not isinstance(value, Mapping):
+        return value
+    if set(value) != set(names):
+        wanted, got = listed(map(str, names)), listed(map(str, value)) or "none"
+        raise InputError(f"{source} must be given for {wanted}, got {got}")
+    return [value[name] for name in names]

@@ -11,7 +11,7 @@ from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names, limits_of
+from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
 from bestarm.core.record import atomic
 from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.confidence import radius
@@ -19,6 +19,16 @@ from bestarm.lagex.exploration import stopping_threshold
 from bestarm.lagex.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
+
+
+def policy_in_words(policy: Mapping[Label, float]) -> str:
+    """A policy in a line, such as "50% of arm a, 50% of arm b".
+
+    Example:
+        >>> policy_in_words({0: 0.25, 1: 0.0, 2: 0.75})
+        '25% of 0, 75% of 2'
+    """
+    return ", ".join(f"{share:.0%} of {arm}" for arm, share in policy.items() if share > 0.0)
 
 
 class _Lagex(Monitored, AskTell[Label]):
@@ -39,7 +49,7 @@ class _Lagex(Monitored, AskTell[Label]):
         *,
         delta: float,
         r: float,
-        sigma: Sequence[float] | float,
+        sigma: Numbers,
         reading: str,
         cost_sigma: float = 1.0,
         window: float | None = None,
@@ -50,6 +60,7 @@ class _Lagex(Monitored, AskTell[Label]):
         k = len(self._arms)
         self._costs, at_most = limits_of(limits, f"{name}: limits")
         whole(k + at_most.size, 3, MOST_COLUMNS, f"{name}: n_arms, limits: together")
+        sigma = in_order(sigma, self._arms.labels, f"{name}: sigma:")
         variances = deviations_of(sigma, k, f"{name}: sigma") ** 2
         rule = READINGS[self._name].chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "r": r}, name)
@@ -72,6 +83,14 @@ class _Lagex(Monitored, AskTell[Label]):
     def answer(self) -> np.ndarray:
         """(K,) the best policy by the estimates of the last `ask`; final once `done`."""
         return self._state.policies.polytope.policy.copy()
+
+    @property
+    def policy(self) -> dict[Label, float]:
+        """The answer by arm: the share of each in the best policy."""
+        return dict(zip(self._arms.labels, self.answer.tolist(), strict=True))
+
+    def _answer_in_words(self) -> str:
+        return policy_in_words(self.policy)
 
     @property
     def allocation(self) -> np.ndarray:
@@ -173,7 +192,7 @@ class _Unknown(_Lagex):
         delta: maximum probability of an answer more than r below the best feasible policy. There
             is no guarantee that the answer is feasible (docs/usage.md).
         r: tolerance of the answer's mean reward, in the rewards' unit.
-        sigma: standard deviation of rewards, one or (K,).
+        sigma: standard deviation of rewards, one or (K,), or by arm.
         reading: see docs/readings.md.
         cost_sigma: standard deviation of every cost.
         window, default: results count in the order of asking, and as `default`, a reward and costs,
@@ -190,11 +209,11 @@ class _Unknown(_Lagex):
         *,
         delta: float = 0.1,
         r: float = 0.01,
-        sigma: Sequence[float] | float = 1.0,
+        sigma: Numbers = 1.0,
         reading: str = "as-written",
         cost_sigma: float = 1.0,
         window: float | None = None,
-        default: tuple[float, Sequence[float] | float] | None = None,
+        default: tuple[float, Numbers] | None = None,
     ) -> None:
         super().__init__(
             n_arms, limits, None, delta=delta, r=r, sigma=sigma, reading=reading,
@@ -206,11 +225,13 @@ class _Unknown(_Lagex):
         self,
         arm: Trial[Label] | Label,
         reward: float,
-        costs: Sequence[float] | float,
+        costs: Numbers,
         *,
         at: float | None = None,
     ) -> None:
-        """Record a pull's reward and its d costs; with a window, of a trial.
+        """Record a pull's reward and its d costs, in the order of the limits or by their names.
+
+        With a window it is of a trial.
 
         Without a window it must not be late, or missing, because of its value (docs/live.md).
 
@@ -218,7 +239,7 @@ class _Unknown(_Lagex):
             ValueError: for an unknown arm or trial, numbers that are not finite, or a wrong number
                 of costs; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.atleast_1d(costs), at=at)
+        self._tell(arm, reward, *self._costs_of(costs), at=at)
 
 
 class _Known(_Lagex):
@@ -242,7 +263,7 @@ class _Known(_Lagex):
         *,
         delta: float = 0.1,
         r: float = 0.01,
-        sigma: Sequence[float] | float = 1.0,
+        sigma: Numbers = 1.0,
         reading: str = "as-written",
         arms: Sequence[str] | None = None,
         window: float | None = None,
