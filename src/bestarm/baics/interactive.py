@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, cast, get_args, overload
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, problem_of
+from bestarm.baics.counts import observe_counts
 from bestarm.baics.evidence import GLR, MIXTURE, UNKNOWN, half_width, log_mixture, log_unknown
 from bestarm.baics.problem import floor_of
 from bestarm.baics.rounds import InRounds
@@ -25,6 +26,7 @@ from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.common.rates import Law
 from bestarm.core.anytime import BERNOULLI_SIGMA, beta_interval
 from bestarm.core.arguments import numbers, positive, whole
+from bestarm.core.counts import Counts, added_up
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.interactive import AskTell, Trial
@@ -35,6 +37,9 @@ from bestarm.core.record import atomic
 Pair = tuple[Label, Label]
 #: Both parameters of the prior of the intervals of rewards from 0 to 1.
 BETA_PRIOR = 0.5
+#: Squares that are told have to be larger than the square of the total over the pulls by this share
+#: of them: the rounding of 16 digits is then a ten-thousandth of a percent of the scatter.
+SCATTER = 1e-8
 
 
 class _Baics(Monitored, AskTell[Pair]):
@@ -76,6 +81,7 @@ class _Baics(Monitored, AskTell[Pair]):
     """
 
     _name = "Uniform"
+    _arm_columns = ("arm", "segment")
     _draws_groups = False  # by weight: one of weight 0 is never tried, so never decided
     _newer: ClassVar[dict[str, Any]] = AskTell._newer | {
         "minimum": 0.0,
@@ -336,6 +342,10 @@ class _Baics(Monitored, AskTell[Pair]):
     def _update(self, index: int, observation: Any) -> bool:
         done = super()._update(index, observation)
         repeated = self._never_repeats and self._repeats(index, float(observation))
+        return self._settled(done, repeated)
+
+    def _settled(self, done: bool, repeated: bool = False) -> bool:
+        """Whether it stops, given what the steps say of results alone."""
         done = self._stops() if self._missing().any() else done and not repeated
         if done:
             self._lost = self._missing()
@@ -346,7 +356,7 @@ class _Baics(Monitored, AskTell[Pair]):
         seen = self._seen.setdefault(index, {})
         if reward in seen and self._repeated is None:
             self._repeated = index
-            warnings.warn(f"{type(self).__name__}: {self._said_of_repeats()}", stacklevel=7)
+            warnings.warn(f"{type(self).__name__}: {self._said_of_repeats()}", stacklevel=8)
         seen[reward] = None
         return self._repeated is not None
 
@@ -377,16 +387,57 @@ class _Baics(Monitored, AskTell[Pair]):
         return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
 
     @atomic
-    def tell(self, arm: Trial[Pair] | Pair, reward: float, *, at: float | None = None) -> None:
+    def tell(
+        self,
+        arm: Trial[Pair] | Pair,
+        reward: float | None = None,
+        *,
+        pulls: int | None = None,
+        total: float | None = None,
+        squares: float | None = None,
+        at: float | None = None,
+    ) -> None:
         """Record the reward of a trial, or of an (arm, subpopulation); with a window, of a trial.
 
-        Without a window it must not be late, or missing, because of its value (docs/live.md).
+        Or of several pulls of an (arm, subpopulation) their number, the `total` of their rewards
+        and, if sigma is unknown, that of their `squares`, as `tell_table` does.
+        Without a window none may be late, or missing, because of its value (docs/live.md).
 
         Raises:
             ValueError: for an unknown (arm, subpopulation) or trial, or a reward that is no finite
-                number, or not from 0 to 1 if rewards are bernoulli; or of `at`, as for `ask`.
+                number, or not from 0 to 1 if rewards are bernoulli; or of `at`, as for `ask`; or
+                if counts cannot be told.
         """
-        self._tell(arm, reward, at=at)
+        self._tell_one(arm, reward, pulls=pulls, total=total, squares=squares, at=at)
+
+    @property
+    def _needs_squares(self) -> bool:
+        return self._rules.stopping == UNKNOWN
+
+    def _no_counts(self) -> str:
+        if self._in_rounds:
+            return "a round has one result of each arm and subpopulation"
+        if self._never_repeats:
+            return "with sigma unknown rewards must not repeat; give resolution=, their rounding"
+        return super()._no_counts()
+
+    def _checked(self, told: Counts) -> Counts:
+        counts = super()._checked(told)
+        if counts.squares is not None and counts.scatter < SCATTER * counts.squares:
+            raise ValueError(
+                f"squares must be larger than total^2 / pulls by {SCATTER:g} of them, as rounding "
+                f"hides less: tell rewards less a number near their mean, got {counts.squares:g}"
+            )
+        return counts
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        told = [one._replace(sums=(self._standard(one),)) for one in batch]
+        pulls, sums, _ = added_up(told, self._state.pulls.shape)
+        _, _, scatter = added_up(batch, self._state.pulls.shape)
+        observe_counts(self._rules, self._state, pulls, sums, scatter)
+
+    def _update_counts(self, batch: Sequence[Counts]) -> bool:
+        return self._settled(super()._update_counts(batch))
 
     def _lines(self) -> list[Line]:
         lines: list[Line] = []

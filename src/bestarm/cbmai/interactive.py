@@ -39,6 +39,7 @@ class _Cbmai(Monitored, AskTell[Label]):
     """
 
     _name = ""
+    _observes_sums = True
     _plans_ahead = True
     _newer: ClassVar[dict[str, Any]] = AskTell._newer | {"reading": None}
 
@@ -118,13 +119,16 @@ class _Cbmai(Monitored, AskTell[Label]):
     def tell(
         self,
         arm: Trial[Label] | Label,
-        reward: float,
-        costs: Numbers,
+        reward: float | None = None,
+        costs: Numbers = (),
         pulls: int = 1,
         *,
+        total: float | None = None,
         at: float | None = None,
     ) -> None:
         """Record the reward and costs of a pull, or their sums over several pulls of an arm.
+
+        `total` is another name of the sum of rewards.
 
         Costs are in the order of the bounds, or by their names.
 
@@ -136,7 +140,7 @@ class _Cbmai(Monitored, AskTell[Label]):
                 wrong number of costs, or a number of pulls that is not a positive integer or
                 exceeds what the round wants of the arm; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward, *self._costs_of(costs), pulls, at=at)
+        self._tell(arm, self._reward(reward, total), *self._costs_of(costs), pulls, at=at)
 
     @property
     @atomic

@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 
-from bestarm.core.arguments import finite, integer, observed, positive
+from bestarm.core.arguments import finite, integer, observed, positive, several_pulls
+from bestarm.core.counts import Counts, rows_of
 from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
 from bestarm.core.labels import in_order
 from bestarm.core.outstanding import Outstanding
@@ -73,6 +74,12 @@ class AskTell(Recorded, Generic[Arm]):
     _fixed_design = False
     #: The names of limits, if there are any.
     _costs: Sequence[str] = ()
+    #: Columns of `tell_table` that name an arm.
+    _arm_columns: ClassVar[tuple[str, ...]] = ("arm",)
+    #: Whether the steps observe the sums over some pulls, with their number.
+    _observes_sums = False
+    #: Whether counts come with the sum of squares of rewards.
+    _needs_squares = False
     #: Whether it asks for no further trials until results of a round or phase are there.
     _plans_ahead = False
 
@@ -352,18 +359,172 @@ class AskTell(Recorded, Generic[Arm]):
             self._outstanding.remove(one)
         only = ids[0] if ids and pulls == 1 else None
         self.history.append(Event("tell", only, self._label(index), values))
-        self._told += 1
+        self._told += pulls
         in_time = self._window is None or self._window.settle(id, values, self._now)
         if self._done or not in_time:
-            self._late += 1
+            self._late += pulls
         elif not wanted:
             self._kept_out[index] = self._kept_out.get(index, 0) + pulls
         elif self._window is None:
             self._count(index, values, observation)
         self._count_due()
 
+    @atomic
+    def tell_table(self, table: Any) -> None:
+        """Tell a batch of results as counts, whole or not at all.
+
+        Coefficients and plans are those from before the batch, and the stopping rule is evaluated
+        once, after it. So how many pulls of an arm it has must not depend on their rewards: tell a
+        batch when its time is over, a day for example (docs/live.md).
+
+        Args:
+            table: a DataFrame, or a mapping from columns to values, with a row per arm: `arm` (of
+                BAICS `arm` and `segment`), `pulls`, `total` (the sum of the rewards), `squares`
+                (that of their squares) if sigma is unknown, and the sum of each cost under the
+                name of its limit. Rows with 0 pulls are left out.
+
+        Raises:
+            ValueError: a column or a row is wrong, naming it; or the strategy takes no counts.
+        """
+        costs = self._told_costs()
+        squares = ["squares"] if self._needs_squares else []
+        columns = [*self._arm_columns, "pulls", "total", *squares, *costs]
+        counts: list[Counts] = []
+        n = len(self._arm_columns)
+        for row in rows_of(table, columns):
+            arm, (pulls, total, *others) = row[:n], row[n:]
+            square = others.pop(0) if squares else None
+            counts.append(Counts(arm if n > 1 else arm[0], pulls, (total, *others), square))
+        self._tell_counts(counts)
+
+    def _told_costs(self) -> Sequence[str]:
+        """The names of the costs that are told."""
+        return self._costs
+
+    def _tell_one(
+        self,
+        arm: Any,
+        reward: Any,
+        *costs: float,
+        pulls: Any = None,
+        total: Any = None,
+        squares: Any = None,
+        at: float | None = None,
+    ) -> None:
+        """One pull, or with `pulls` and `total` several of an arm, as counts."""
+        if pulls is None and total is None and squares is None:
+            self._tell(arm, reward, *costs, at=at)
+            return
+        if reward is not None or pulls is None or total is None:
+            raise ValueError("pulls and total must be given together, and no reward")
+        if isinstance(arm, Trial) or at is not None:
+            raise ValueError("pulls must be told of an arm, not of a trial, without at")
+        self._tell_counts([Counts(arm, pulls, (total, *costs), squares)])
+
+    def _reward(self, reward: Any, total: Any) -> Any:
+        """The sum over some pulls, which has two names. Raises ValueError unless there is one."""
+        if (reward is None) == (total is None):
+            raise ValueError("reward, or the total over several pulls, must be given, and only one")
+        return total if reward is None else reward
+
+    def _tell_counts(self, told: Sequence[Counts]) -> None:
+        """Take in a batch of counts.
+
+        Raises:
+            ValueError: one of them is wrong, or the strategy takes none; nothing has changed then.
+        """
+        if why := self._no_counts():
+            raise ValueError(f"pulls must be told one by one: {why}")
+        checked: list[Counts] = []
+        for place, one in enumerate(told, 1):
+            try:
+                checked.append(self._checked(one))
+            except ValueError as error:
+                row = f"row {place}: " if len(told) > 1 else ""
+                raise ValueError(f"{row}{error}") from None
+        batch = [one for one in checked if one.pulls]
+        if len({one.arm for one in batch}) < len(batch):
+            raise ValueError("table must have one row per arm")
+        asked = [self._outstanding.oldest(one.arm, one.pulls) for one in batch]
+        wanted = [
+            self._done or self._wanted(one.arm, ids, one.pulls)
+            for one, ids in zip(batch, asked, strict=True)
+        ]
+        if not batch:
+            return
+        for ids in asked:
+            for id in ids:
+                self._outstanding.remove(id)
+        rows = [(self._label(one.arm), one.pulls, one.sums, one.squares) for one in batch]
+        self.history.append(Event("counts", None, None, tuple(rows)))
+        pulls = sum(one.pulls for one in batch)
+        self._told += pulls
+        if self._done:
+            self._late += pulls
+            return
+        for one, counts in zip(batch, wanted, strict=True):
+            if counts:
+                before, sums = self._totals.get(one.arm, (0, 0.0))
+                self._totals[one.arm] = before + one.pulls, sums + np.array(self._values(one))
+            else:
+                self._kept_out[one.arm] = self._kept_out.get(one.arm, 0) + one.pulls
+        counted = [one for one, counts in zip(batch, wanted, strict=True) if counts]
+        if counted:
+            self._done = self._update_counts(counted)
+
+    def _no_counts(self) -> str:
+        """Why counts cannot be told, or nothing."""
+        return "" if self._window is None else "with a window results count by their trials"
+
+    def _checked(self, told: Counts) -> Counts:
+        """Counts with the index of the arm and finite numbers. Raises ValueError."""
+        index = self._index(told.arm)
+        sums = tuple(map(finite, told.sums))
+        if len(sums) != 1 + len(self._told_costs()):
+            expected, got = len(self._told_costs()), len(sums) - 1
+            raise ValueError(f"costs must be {expected} numbers, got {got}")
+        if told.pulls == 0 and not any(sums):
+            return Counts(index, 0, sums)
+        pulls = several_pulls(finite(told.pulls))
+        for place, value in enumerate(sums):
+            observed(value, "costs" if place else "total", pulls)
+        if (told.squares is None) == self._needs_squares:
+            must = "be given with" if self._needs_squares else "be left out without"
+            raise ValueError(f'squares must {must} sigma="unknown"')
+        squares = None if told.squares is None else finite(told.squares)
+        counts = Counts(index, pulls, sums, squares)
+        self._standard(counts)
+        return counts
+
+    def _standard(self, counts: Counts) -> Any:
+        """The sum of the steps' observations of the pulls. Raises ValueError."""
+        if self._observes_sums:
+            return self._observation(counts.arm, *counts.sums, counts.pulls)
+        return counts.pulls * self._observation(counts.arm, *np.array(counts.sums) / counts.pulls)
+
+    def _values(self, counts: Counts) -> tuple[float, ...]:
+        """What `_tell` would get for these pulls together."""
+        return (*counts.sums, counts.pulls) if self._observes_sums else counts.sums
+
+    def _update_counts(self, batch: Sequence[Counts]) -> bool:
+        """Observe a batch, and evaluate the stopping rule."""
+        self._observe_counts(batch)
+        return bool(self._strategy.done(self._rules, self._state))
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        """Observe a batch: all coefficients and plans are those from before it."""
+        for one in batch:
+            self._strategy.observe(self._rules, self._state, one.arm, self._standard(one))
+
     def _wanted(self, index: int, ids: list[int], pulls: int) -> bool:
-        """Whether pulls of an arm, of these trials, count."""
+        """Whether pulls of an arm, of these trials, count.
+
+        Raises:
+            ValueError: only some do.
+        """
+        if self._fixed_design and 0 < len(ids) < pulls:
+            n = len(ids)
+            raise ValueError(f"pulls must be at most {n}, as are outstanding, got {pulls}")
         return bool(ids) or not self._fixed_design
 
     def _update(self, index: int, observation: Any) -> bool:
@@ -417,6 +578,8 @@ class AskTell(Recorded, Generic[Arm]):
                 raise ValueError(
                     f"the history pulls {event.arm} where this strategy asks {trial.arm}"
                 )
+        elif event.kind == "counts":
+            self._tell_counts([Counts(*row) for row in event.values])
         elif event.kind == "abandon":
             self.abandon(event.trial, at=at)  # pyright: ignore[reportArgumentType]
         else:

@@ -11,7 +11,7 @@ from bestarm.core.plain import ordinary
 
 Label = int | str
 #: One number, several, or several by name.
-Numbers = float | Sequence[float] | Mapping[str, float]
+Numbers = float | Sequence[float] | np.ndarray | Mapping[str, float]
 
 
 class Labels:

@@ -31,7 +31,8 @@ class Event(NamedTuple):
         2
     """
 
-    kind: str  # "new", "ask", "tell", "abandon"; with times "clock", "wait"; or "partial", "final"
+    #: "new", "ask", "tell", "counts", "abandon"; with times "clock", "wait"; "partial", "final"
+    kind: str
     trial: int | None  # the id of a trial; None for an arm that was told but not asked for
     arm: Any  # its label
     values: tuple[Any, ...]  # what was told; for "new" the strategy and its `fingerprint`
@@ -40,7 +41,12 @@ class Event(NamedTuple):
     def of(cls, entry: Any) -> "Event":
         """An event from JSON, which has lists for tuples."""
         kind, trial, arm, values = entry
-        return cls(kind, trial, tuple(arm) if isinstance(arm, list) else arm, tuple(values))
+        return cls(kind, trial, _tuples(arm), _tuples(values))
+
+
+def _tuples(value: Any) -> Any:
+    """A value of JSON with tuples for all lists."""
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 Owner = TypeVar("Owner", bound="Recorded")

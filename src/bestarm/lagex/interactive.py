@@ -9,12 +9,14 @@ import numpy as np
 
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, positive, whole
+from bestarm.core.counts import Counts
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
 from bestarm.core.record import atomic
 from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.confidence import radius
+from bestarm.lagex.counts import observe_counts
 from bestarm.lagex.exploration import stopping_threshold
 from bestarm.lagex.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
@@ -145,16 +147,30 @@ class _Lagex(Monitored, AskTell[Label]):
         )
 
     def _update(self, index: int, observation: Any) -> bool:
-        cut = self._state.counts[FAR_CUT]
+        cut = int(self._state.counts[FAR_CUT])
         done = super()._update(index, observation)
+        self._warn(cut)
+        return done
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        for one in batch:
+            observe_counts(self._rules, self._state, one.arm, one.pulls, self._standard(one))
+
+    def _update_counts(self, batch: Sequence[Counts]) -> bool:
+        cut = int(self._state.counts[FAR_CUT])
+        done = super()._update_counts(batch)
+        self._warn(cut)
+        return done
+
+    def _warn(self, cut: int) -> None:
+        """Say if only vertices that may be missing kept it from stopping, `cut` times before."""
         if self._state.counts[FAR_CUT] > cut:
             warnings.warn(
                 f"{type(self).__name__} would stop, but the policies have more than "
                 f"{ALL_BASES} bases, too many to compare the answer with",
                 RuntimeWarning,
-                stacklevel=6,
+                stacklevel=8,
             )
-        return done
 
     def _choose(self) -> int:
         pulls = self._state.estimates.pulls
@@ -224,14 +240,17 @@ class _Unknown(_Lagex):
     def tell(
         self,
         arm: Trial[Label] | Label,
-        reward: float,
-        costs: Numbers,
+        reward: float | None = None,
+        costs: Numbers = (),
         *,
+        pulls: int | None = None,
+        total: float | None = None,
         at: float | None = None,
     ) -> None:
         """Record a pull's reward and its d costs, in the order of the limits or by their names.
 
-        With a window it is of a trial.
+        Or of several pulls of an arm their number, the `total` of their rewards and those of their
+        costs, as `tell_table` does. With a window it is of a trial.
 
         Without a window it must not be late, or missing, because of its value (docs/live.md).
 
@@ -239,7 +258,7 @@ class _Unknown(_Lagex):
             ValueError: for an unknown arm or trial, numbers that are not finite, or a wrong number
                 of costs; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward, *self._costs_of(costs), at=at)
+        self._tell_one(arm, reward, *self._costs_of(costs), pulls=pulls, total=total, at=at)
 
 
 class _Known(_Lagex):
@@ -283,17 +302,38 @@ class _Known(_Lagex):
     def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
         return *super()._values_of(reward, *costs), *np.zeros(self._rules.limits.size).tolist()
 
+    def _told_costs(self) -> Sequence[str]:
+        return ()
+
+    def _standard(self, counts: Counts) -> Any:
+        return super()._standard(counts._replace(sums=self._values(counts)))
+
+    def _values(self, counts: Counts) -> tuple[float, ...]:
+        return *counts.sums, *np.zeros(self._rules.limits.size).tolist()
+
     @atomic
-    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
+    def tell(
+        self,
+        arm: Trial[Label] | Label,
+        reward: float | None = None,
+        *,
+        pulls: int | None = None,
+        total: float | None = None,
+        at: float | None = None,
+    ) -> None:
         """Record a pull's reward; with a window, of a trial.
 
-        Without a window it must not be late, or missing, because of its value (docs/live.md).
+        Or of several pulls of an arm their number and the `total` of their rewards, as
+        `tell_table` does. Without a window none may be late, or missing, because of its value
+        (docs/live.md).
 
         Raises:
             ValueError: for an unknown arm or trial, or a reward that is no finite number; or of
                 `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.zeros(self._rules.limits.size), at=at)
+        several = pulls is not None or total is not None
+        costs = () if several else np.zeros(self._rules.limits.size)
+        self._tell_one(arm, reward, *costs, pulls=pulls, total=total, at=at)
 
 
 _EXAMPLE = """

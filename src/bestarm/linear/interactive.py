@@ -7,6 +7,7 @@ import numpy as np
 
 from bestarm.common.monitor import PRIOR_PULLS, Line, Monitored, more_trials
 from bestarm.core.arguments import numbers, positive
+from bestarm.core.counts import Counts
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
@@ -109,17 +110,31 @@ class _Linear(Monitored, AskTell[Label]):
         super().__init__(STRATEGIES[self._name], rules, window=window, default=default)
 
     @atomic
-    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
+    def tell(
+        self,
+        arm: Trial[Label] | Label,
+        reward: float | None = None,
+        *,
+        pulls: int | None = None,
+        total: float | None = None,
+        at: float | None = None,
+    ) -> None:
         """Record the reward of a trial, or of one pull of an arm; with a window, of a trial.
 
-        Without a window it must not be late, or missing, because of its value. G, XY, XY-Oracle,
-        XY-Adaptive and RAGE count only what they asked for (docs/live.md).
+        Or of several pulls of an arm their number and the `total` of their rewards, as
+        `tell_table` does. Without a window none may be late, or missing, because of its value. G,
+        XY, XY-Oracle, XY-Adaptive and RAGE count only what they asked for (docs/live.md).
 
         Raises:
             ValueError: for an unknown arm or trial, or a reward that is no finite number; or of
-                `at`, as for `ask`.
+                `at`, as for `ask`; or more pulls than count.
         """
-        self._tell(arm, reward, at=at)
+        self._tell_one(arm, reward, pulls=pulls, total=total, at=at)
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        for one in batch:
+            total = float(self._standard(one))
+            self._strategy.observe(self._rules, self._state, one.arm, total, one.pulls)
 
     @property
     def answer(self) -> Label:

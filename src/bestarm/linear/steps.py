@@ -65,10 +65,12 @@ class Linear:
 
     follow = Strategy.follow
 
-    def observe(self, rules: Any, state: Any, arm: int, observed: float) -> None:
-        """Count a reward, in units of the noise; fit again once the pulls determine theta."""
+    def observe(self, rules: Any, state: Any, arm: int, observed: float, pulls: int = 1) -> None:
+        """Count a reward, or the sum over some pulls of an arm, in units of the noise; fit again
+        once the pulls determine theta.
+        """
         fit: Fit = state.fit
-        fit.counts[arm] += 1.0
+        fit.counts[arm] += pulls
         fit.sums[arm] += observed
         self.fit_again(fit)
 
@@ -200,8 +202,10 @@ class Phased(Linear):
     def may_choose(self, rules: PhasedRules, state: PhasedState) -> bool:
         return bool((state.fit.counts < state.plan.counts).any())
 
-    def observe(self, rules: PhasedRules, state: PhasedState, arm: int, observed: float) -> None:
-        super().observe(rules, state, arm, observed)
+    def observe(
+        self, rules: PhasedRules, state: PhasedState, arm: int, observed: float, pulls: int = 1
+    ) -> None:
+        super().observe(rules, state, arm, observed, pulls)
         if self.done(rules, state) or (state.fit.counts < state.plan.counts).any():
             return
         n = int(state.pulls.sum())
@@ -253,9 +257,9 @@ class FullyAdaptive(Sequential):
         return int(choose(directions, uncertainty, state.pulls, rules.rule))
 
     def observe(
-        self, rules: AdaptiveRules, state: AdaptiveState, arm: int, observed: float
+        self, rules: AdaptiveRules, state: AdaptiveState, arm: int, observed: float, pulls: int = 1
     ) -> None:
-        super().observe(rules, state, arm, observed)
+        super().observe(rules, state, arm, observed, pulls)
         if (state.pulls > 0.0).all() and state.pulls.sum() % rules.every == 0:
             fit = state.fit if rules.means is None else state.fit._replace(values=rules.means)
             far, beaten = np.empty(rules.pairs.first.size), np.empty_like(state.active)

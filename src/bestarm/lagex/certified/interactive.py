@@ -62,6 +62,7 @@ class Certified(Monitored, AskTell[Label]):
         '{\\n "paper": "lagex",'
     """
 
+    _observes_sums = True
     _plans_ahead = True  # until the next test of the stopping rule
 
     def __init__(
@@ -94,13 +95,16 @@ class Certified(Monitored, AskTell[Label]):
     def tell(
         self,
         arm: Trial[Label] | Label,
-        reward: float,
-        costs: Numbers,
+        reward: float | None = None,
+        costs: Numbers = (),
         pulls: int = 1,
         *,
+        total: float | None = None,
         at: float | None = None,
     ) -> None:
         """Record the reward and the d costs of a pull, or their sums over several pulls of an arm.
+
+        `total` is another name of the sum of rewards.
 
         Costs are in the order of the limits, or by their names. With a window they are of a trial.
         Without one no pull may be late, or missing, because of its value (docs/live.md).
@@ -110,7 +114,7 @@ class Certified(Monitored, AskTell[Label]):
                 costs, or a number of pulls that is not a positive integer; or of `at`, as for
                 `ask`.
         """
-        self._tell(arm, reward, *self._costs_of(costs), pulls, at=at)
+        self._tell(arm, self._reward(reward, total), *self._costs_of(costs), pulls, at=at)
 
     @property
     @atomic
