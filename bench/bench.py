@@ -193,6 +193,7 @@ def live(papers: list[str]) -> Iterator[Row]:
     for measured in (
         *live_of.large(),
         live_of.arrivals(),
+        *live_of.batches(),
         *live_of.outstanding(),
         *live_of.files(),
         live_of.service(),

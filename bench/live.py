@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bestarm.baics import TaSCS
 from bestarm.baics.problem import Instance
@@ -53,6 +54,8 @@ TRIALS = 1_000_000
 OUTSTANDING, MEASURED = 100_000, 1_000
 #: Visitors of two segments: mean rewards of three arms, shares of the segments, runs.
 UPLIFT, SHARES, RUNS = [[1.0, 1.4], [2.2, -0.9], [0.4, 0.9]], [0.8, 0.2], 40
+#: Visitors of a small day; days and visitors of a large experiment.
+DAY, DAYS, VISITORS = 200, 20, 5_000
 CLIENTS, SECONDS = 8, 5.0
 
 
@@ -151,6 +154,58 @@ def arrivals() -> Measured:
     return Measured(
         "live: trials of visitors as they come, over chosen ones", float(coming / chosen), "", how
     )
+
+
+def batches() -> Iterator[Measured]:
+    """What daily batches and least shares cost, and how long an experiment of counts takes."""
+
+    def visitors(seed: int, day: int, least_share: float | None) -> int:
+        """Visitors until it stops: days of so many, or one at a time."""
+        s, rng = TaSCS(len(UPLIFT), SHARES, delta=0.05, sigma=2.0), np.random.default_rng(seed)
+        while not s.done:
+            for segment, n in enumerate(rng.multinomial(day, SHARES)):
+                split = s.allocation(int(n), segment=segment, least_share=least_share) if n else {}
+                told = {
+                    arm: rng.normal(m * UPLIFT[arm][segment], 2.0 * m**0.5)
+                    for arm, m in split.items()
+                }
+                rows = [(arm, segment, m, told[arm]) for arm, m in split.items()]
+                if rows and not s.done:
+                    columns = ("arm", "segment", "pulls", "total")
+                    s.tell_table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
+        return s.told
+
+    def mean(day: int, least_share: float | None = None) -> float:
+        return float(np.mean([visitors(i, day, least_share) for i in range(RUNS)]))
+
+    alone, daily = mean(1), mean(DAY)
+    how = f"{RUNS} runs of TaSCS each"
+    measure = f"live: visitors in daily batches of {DAY}, told as counts, over one by one"
+    yield Measured(measure, daily / alone, "", how)
+    for share in (0.1, 0.2):
+        measure = f"live: visitors with least_share={share} in such batches, over none"
+        yield Measured(measure, mean(DAY, share) / daily, "", how)
+
+    rates, rng = np.array([[0.05, 0.06], [0.03, 0.04], [0.04, 0.03]]), np.random.default_rng(1)
+    s = TaSCS(len(rates), SHARES, rewards="bernoulli", delta=1e-300)
+    asked, told = 0.0, list[float]()
+    for _ in range(DAYS):
+        rows = list[tuple[int, int, int, int]]()
+        for segment, n in enumerate(rng.multinomial(VISITORS, SHARES)):
+            start = time.perf_counter()
+            split = s.allocation(int(n), segment=segment)
+            asked += time.perf_counter() - start
+            rows += [
+                (a, segment, m, int(rng.binomial(m, rates[a, segment]))) for a, m in split.items()
+            ]
+        start = time.perf_counter()
+        s.tell_table(pd.DataFrame(rows, columns=["arm", "segment", "pulls", "total"]))
+        told.append(time.perf_counter() - start)
+    how = (
+        f"TaSCS, {len(rates)} arms, {DAYS} days of {VISITORS:,} visitors of {len(SHARES)} segments"
+    )
+    yield Measured("live: a whole experiment of counts", asked + sum(told), "s", how)
+    yield Measured("live: a day told as counts", float(np.median(told)) * 1e3, "ms", how)
 
 
 def outstanding() -> Iterator[Measured]:

@@ -207,37 +207,87 @@ class _Baics(Monitored, AskTell[Pair]):
     def ask(self) -> Pair: ...
 
     @overload
-    def ask(self, n: int, *, at: float | None = None) -> list[Trial[Pair]]: ...
+    def ask(
+        self,
+        n: int,
+        *,
+        segment: Label | None = None,
+        least_share: Numbers | None = None,
+        at: float | None = None,
+    ) -> list[Trial[Pair]]: ...
 
     @overload
     def ask(self, *, segment: Label, at: float | None = None) -> Trial[Pair]: ...
 
     @atomic
     def ask(
-        self, n: int | None = None, *, segment: Label | None = None, at: float | None = None
+        self,
+        n: int | None = None,
+        *,
+        segment: Label | None = None,
+        least_share: Numbers | None = None,
+        at: float | None = None,
     ) -> Pair | list[Trial[Pair]] | Trial[Pair]:
         """The (arm, subpopulation) to pull next, the same until it is told; or n new trials.
 
-        With `segment`, a new trial for somebody who comes in this subpopulation: the strategy
-        chooses the arm only.
+        With `segment` new trials, or one, for who comes in this subpopulation: the strategy
+        chooses arms only.
 
         Args:
             n: how many. With a window it or a segment must be given.
             segment: the subpopulation of who is there; not with `rounds`.
+            least_share: of the n trials that an arm gets at least, rounded down; one number, or by
+                arm. The strategy chooses the others. With several subpopulations, of a segment.
             at: the time now, if the window is one of time.
 
         Raises:
             RuntimeError: once `done`.
             ValueError: n is not a positive integer, there is no such subpopulation, or `at` is
-                missing or before an earlier one.
+                missing or before an earlier one; or least shares add up to more than 1.
         """
+        of = self._of(segment)
+        if n is None and segment is not None and least_share is None:
+            return self._batch(1, None, *of, at=at)[0]
+        if n is None:
+            return super().ask(least_share=least_share, at=at)  # pyright: ignore
+        return self._batch(n, least_share, *of, at=at)
+
+    @atomic
+    def allocation(
+        self, n: int, *, segment: Label | None = None, least_share: Numbers | None = None
+    ) -> dict[Any, int]:
+        """How many of the next n pulls each arm is to have, for who splits traffic.
+
+        Nothing is outstanding then: tell the results as counts, however many came.
+
+        Args:
+            n: how many.
+            segment: the subpopulation of who comes; without it keys are (arm, subpopulation).
+            least_share: as for `ask`.
+
+        Raises:
+            RuntimeError: once `done`.
+            ValueError: as of `ask`; or the strategy takes no counts.
+        """
+        found = self._allocated(n, least_share, *self._of(segment))
+        pairs = {self._label(index): pulls for index, pulls in found}
+        return pairs if segment is None else {arm: pulls for (arm, _), pulls in pairs.items()}
+
+    def _of(self, segment: Any) -> tuple[Label, ...]:
+        """What a choice for a segment is given. Raises ValueError for an unknown one."""
         if segment is None:
-            return super().ask(at=at) if n is None else super().ask(n, at=at)  # pyright: ignore
-        if n is not None:
-            raise ValueError(f"n must be left out with segment, got {n}")
+            return ()
         if self._in_rounds:
             raise ValueError("segment must be left out: rounds choose it, in random order")
-        return self._trials(1, self._groups[self._groups.index(segment)], at=at)[0]
+        return (self._groups[self._groups.index(segment)],)
+
+    def _least(self, n: Any, least_share: Any, *given: Any) -> Sequence[int]:
+        by_arm, n_groups = super()._least(n, least_share, *given), len(self._groups)
+        if by_arm and not given and n_groups > 1:
+            raise ValueError("segment must be given with least_share")
+        pairs = np.zeros((len(by_arm), n_groups), int)
+        pairs[:, self._groups.index(given[0]) if given else 0] = by_arm
+        return pairs.ravel().tolist()
 
     def _choose(self, segment: Label | None = None) -> int:
         chosen = super()._choose()
@@ -615,6 +665,14 @@ class FWS(_Baics):
     """
 
     _name = "FWS"
+
+    def _choose_for(self, pulls: int, *given: Any) -> int:
+        """A step of the allocation is as long as that many of one pull would be."""
+        before = self._state.iterate.copy()
+        index = super()._choose_for(pulls, *given)
+        steps = min(pulls, max(1, int(self._state.clock[0])))
+        self._state.iterate[:] += (steps - 1) * (self._state.iterate - before)
+        return index
 
     def _arm_for(self, group: int, chosen: int) -> int:
         """In a subpopulation the arm that is furthest behind the allocation."""

@@ -9,13 +9,18 @@ import numpy as np
 from bestarm.core.arguments import finite, integer, observed, positive, several_pulls
 from bestarm.core.counts import Counts, rows_of
 from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
-from bestarm.core.labels import in_order
+from bestarm.core.labels import Labels, Numbers, in_order
 from bestarm.core.outstanding import Outstanding
-from bestarm.core.plain import ordinary, plain, restored, state_from_json, state_to_json
+from bestarm.core.plain import ordinary, plain, restored, state_from_json, state_to_json, tuples
 from bestarm.core.record import Event, Recorded, atomic
 from bestarm.core.window import Window
 
 Arm = TypeVar("Arm")
+#: Steps in which a large batch is allocated: each stands for this part of its pulls.
+STEPS = 200
+#: Least shares that add up to 1 do so to rounding, and so do pulls that are whole numbers.
+ROUNDING = 1e-9
+PLANNED = "its pulls are planned in rounds or phases"
 
 
 class Trial(NamedTuple, Generic[Arm]):
@@ -74,6 +79,9 @@ class AskTell(Recorded, Generic[Arm]):
     _fixed_design = False
     #: The names of limits, if there are any.
     _costs: Sequence[str] = ()
+    _arms: Labels
+    #: Whether an allocation of many pulls may be made in steps.
+    _allocates_in_steps = True
     #: Columns of `tell_table` that name an arm.
     _arm_columns: ClassVar[tuple[str, ...]] = ("arm",)
     #: Whether the steps observe the sums over some pulls, with their number.
@@ -139,29 +147,130 @@ class AskTell(Recorded, Generic[Arm]):
     def ask(self) -> Arm: ...
 
     @overload
-    def ask(self, n: int, *, at: float | None = None) -> list[Trial[Arm]]: ...
+    def ask(
+        self, n: int, *, least_share: Numbers | None = None, at: float | None = None
+    ) -> list[Trial[Arm]]: ...
 
     @atomic
-    def ask(self, n: int | None = None, *, at: float | None = None) -> Arm | list[Trial[Arm]]:
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        least_share: Numbers | None = None,
+        at: float | None = None,
+    ) -> Arm | list[Trial[Arm]]:
         """The arm of the oldest outstanding trial, or of a new one; or n new trials.
 
         There are fewer than n if the strategy has to hear of others first.
 
         Args:
             n: how many. With a window it must be given, and be at most the window in trials.
+            least_share: of the n trials that an arm gets at least, rounded down; one number, or by
+                arm. The strategy chooses the others.
             at: the time now, if the window is one of time.
 
         Raises:
             RuntimeError: once `done`.
-            ValueError: n is not a positive integer, or `at` is missing or before an earlier one.
+            ValueError: n is not a positive integer, or `at` is missing or before an earlier one; or
+                least shares add up to more than 1, or pulls are planned in rounds or phases.
         """
         if n is not None:
-            return self._trials(n, at=at)
+            return self._batch(n, least_share, at=at)
+        if least_share is not None:
+            raise ValueError("n must be given with least_share")
         if self._window is not None or at is not None:
             raise ValueError("n must be given with a window: results are told by their trials")
         if self._done or not self._outstanding:
             self._trials(1)
         return self._label(self._arm_of(self._outstanding.first()))
+
+    @atomic
+    def allocation(self, n: int, *, least_share: Numbers | None = None) -> dict[Arm, int]:
+        """How many of the next n pulls each arm is to have, for who splits traffic.
+
+        Nothing is outstanding then: tell the results as counts, however many came. A batch of more
+        than `STEPS` is allocated in as many steps.
+
+        Args:
+            n: how many.
+            least_share: as for `ask`.
+
+        Raises:
+            RuntimeError: once `done`.
+            ValueError: as of `ask`; or the strategy takes no counts.
+        """
+        return {self._label(index): pulls for index, pulls in self._allocated(n, least_share)}
+
+    def _allocated(self, n: Any, least_share: Any, *given: Any) -> list[tuple[int, int]]:
+        """Indices of arms in order, and their pulls; `given` is passed on to `_choose`."""
+        why = self._no_counts() or (PLANNED if self._fixed_design or self._plans_ahead else "")
+        if why:
+            raise ValueError(f"trials must be asked for by ask(n): {why}")
+        counts = dict(enumerate(self._least(n, least_share, *given)))
+        left = int(n) - sum(counts.values())
+        steps = min(left, STEPS if self._allocates_in_steps else left)
+        with self._expecting(more=True):
+            self._expect({index: pulls for index, pulls in counts.items() if pulls})
+            for step in range(steps):
+                pulls = left * (step + 1) // steps - left * step // steps
+                index = self._choose_for(pulls, *given)
+                counts[index] = counts.get(index, 0) + pulls
+                self._expect({index: pulls})
+        asked = (int(n), plain(least_share), *given)
+        self.history.append(Event("allocate", None, None, tuples(asked)))
+        return sorted((index, pulls) for index, pulls in counts.items() if pulls)
+
+    def _choose_for(self, pulls: int, *given: Any) -> int:
+        """The arm of so many pulls, for whom an allocation that is tracked counts as often."""
+        if not hasattr(self._state, "tracked"):
+            return self._choose(*given)
+        before = self._state.tracked.copy()
+        index = self._choose(*given)
+        self._state.tracked[:] += (pulls - 1) * (self._state.tracked - before)
+        return index
+
+    def _least(self, n: Any, least_share: Any, *given: Any) -> Sequence[int]:
+        """By index the pulls that arms have at least. Raises as `ask` does."""
+        if not 1 <= (integer(n) or 0) <= MOST_AT_A_TIME:
+            raise ValueError(f"n must be a positive integer, at most {MOST_AT_A_TIME:,}, got {n!r}")
+        if self._done:
+            raise RuntimeError("the strategy has stopped; its answer is in .answer")
+        if least_share is None:
+            return []
+        if self._fixed_design or self._plans_ahead:
+            raise ValueError(f"least_share must be left out: {PLANNED}")
+        shares = in_order(least_share, self._arms.labels, "least_share")
+        k = len(self._arms)
+        values = np.atleast_1d(np.array(shares, dtype=float))
+        if values.shape not in ((1,), (k,)) or not (values >= 0.0).all():
+            raise ValueError(f"least_share must be a share, or {k}, got {short(least_share)}")
+        values = np.broadcast_to(values, k)
+        if not values.sum() <= 1.0 + ROUNDING:
+            raise ValueError(f"least_share must add up to at most 1, got {values.sum():g}")
+        return np.floor(int(n) * values + ROUNDING).astype(int).tolist()
+
+    def _batch(
+        self, n: Any, least_share: Any, *given: Any, at: float | None = None
+    ) -> list[Trial[Arm]]:
+        """n new trials, first those that arms have at least, in turn."""
+        if least_share is None:
+            return self._trials(n, *given, at=at)
+        least = self._least(n, least_share, *given)
+        made: list[Trial[Arm]] = []
+        for turn in range(max(least)):
+            for index, pulls in enumerate(least):
+                if turn < pulls and not self._done:
+                    made.append(self._assign(index, *given, at=at))
+        if len(made) < n and not self._done:
+            made += self._trials(n - len(made), *given, at=at)
+        return made
+
+    def _assign(self, index: int, *given: Any, at: float | None = None) -> Trial[Arm]:
+        """A trial of an arm that the strategy does not choose."""
+        self._set_clock(at)
+        trial = self._new_trial(index, *given, kind="assign")
+        self._count_due()
+        return trial
 
     @atomic
     def trial(self, id: int) -> Trial[Arm]:
@@ -306,14 +415,14 @@ class AskTell(Recorded, Generic[Arm]):
         """The index of the arm to pull next."""
         return int(self._strategy.choose(self._rules, self._state, self._coins))
 
-    def _new_trial(self, index: int, *given: Any) -> Trial[Arm]:
+    def _new_trial(self, index: int, *given: Any, kind: str = "ask") -> Trial[Arm]:
         """Record a trial of an arm; `given` is what the choice depended on."""
         trial: Trial[Arm] = Trial(self._asked, self._label(index))
         self._outstanding.add(trial.id, index)
         if self._window is not None:
             self._window.add(trial.id, index, self._now)
         self._asked += 1
-        self.history.append(Event("ask", trial.id, trial.arm, given))
+        self.history.append(Event(kind, trial.id, trial.arm, given))
         return trial
 
     @contextmanager
@@ -578,6 +687,11 @@ class AskTell(Recorded, Generic[Arm]):
                 raise ValueError(
                     f"the history pulls {event.arm} where this strategy asks {trial.arm}"
                 )
+        elif event.kind == "assign":
+            self._assign(self._index(event.arm), *event.values, at=at)
+        elif event.kind == "allocate":
+            n, least_share, *given = event.values
+            self._allocated(n, restored(least_share), *given)
         elif event.kind == "counts":
             self._tell_counts([Counts(*row) for row in event.values])
         elif event.kind == "abandon":

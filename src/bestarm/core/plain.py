@@ -77,6 +77,11 @@ def restored(value: Any) -> Any:
     return np.random.Generator(bits)
 
 
+def tuples(value: Any) -> Any:
+    """A value of JSON with tuples for all lists."""
+    return tuple(map(tuples, value)) if isinstance(value, list | tuple) else value
+
+
 def state_to_json(state: Any) -> Any:
     """A state of NamedTuples, dataclasses, arrays and numbers as JSON, bit for bit."""
     if isinstance(state, np.ndarray):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, Type
 from bestarm import __version__
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
-from bestarm.core.plain import plain, restored
+from bestarm.core.plain import plain, restored, tuples
 
 #: The format of saved files, raised with every change that older code cannot read.
 FORMAT = 1
@@ -31,7 +31,8 @@ class Event(NamedTuple):
         2
     """
 
-    #: "new", "ask", "tell", "counts", "abandon"; with times "clock", "wait"; "partial", "final"
+    #: "new", "ask", "assign", "allocate", "tell", "counts", "abandon"; with times "clock", "wait";
+    #: of races "partial", "final"
     kind: str
     trial: int | None  # the id of a trial; None for an arm that was told but not asked for
     arm: Any  # its label
@@ -41,12 +42,7 @@ class Event(NamedTuple):
     def of(cls, entry: Any) -> "Event":
         """An event from JSON, which has lists for tuples."""
         kind, trial, arm, values = entry
-        return cls(kind, trial, _tuples(arm), _tuples(values))
-
-
-def _tuples(value: Any) -> Any:
-    """A value of JSON with tuples for all lists."""
-    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+        return cls(kind, trial, tuples(arm), tuples(values))
 
 
 Owner = TypeVar("Owner", bound="Recorded")

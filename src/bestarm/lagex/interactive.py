@@ -95,7 +95,7 @@ class _Lagex(Monitored, AskTell[Label]):
         return policy_in_words(self.policy)
 
     @property
-    def allocation(self) -> np.ndarray:
+    def target_shares(self) -> np.ndarray:
         """(K,) the target shares of pulls, as of the last `ask`."""
         return self._state.omega.copy()
 

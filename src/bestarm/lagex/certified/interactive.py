@@ -147,7 +147,7 @@ class Certified(Monitored, AskTell[Label]):
         return "no policy keeps the limits" if policy is None else policy_in_words(policy)
 
     @property
-    def allocation(self) -> np.ndarray:
+    def target_shares(self) -> np.ndarray:
         """(K,) the target shares of pulls."""
         return self._state.omega.copy()
 
