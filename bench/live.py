@@ -162,17 +162,15 @@ def batches() -> Iterator[Measured]:
     def visitors(seed: int, day: int, least_share: float | None) -> int:
         """Visitors until it stops: days of so many, or one at a time."""
         s, rng = TaSCS(len(UPLIFT), SHARES, delta=0.05, sigma=2.0), np.random.default_rng(seed)
+        columns = ("arm", "segment", "pulls", "total")
         while not s.done:
+            rows = list[tuple[int, int, int, float]]()
             for segment, n in enumerate(rng.multinomial(day, SHARES)):
                 split = s.allocation(int(n), segment=segment, least_share=least_share) if n else {}
-                told = {
-                    arm: rng.normal(m * UPLIFT[arm][segment], 2.0 * m**0.5)
-                    for arm, m in split.items()
-                }
-                rows = [(arm, segment, m, told[arm]) for arm, m in split.items()]
-                if rows and not s.done:
-                    columns = ("arm", "segment", "pulls", "total")
-                    s.tell_table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
+                for arm, m in split.items():
+                    total = rng.normal(m * UPLIFT[arm][segment], 2.0 * m**0.5)
+                    rows.append((arm, segment, m, total))
+            s.tell_table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
         return s.told
 
     def mean(day: int, least_share: float | None = None) -> float:

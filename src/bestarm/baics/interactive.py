@@ -81,7 +81,7 @@ class _Baics(Monitored, AskTell[Pair]):
     """
 
     _name = "Uniform"
-    _arm_columns = ("arm", "segment")
+    arm_columns = ("arm", "segment")
     _draws_groups = False  # by weight: one of weight 0 is never tried, so never decided
     _newer: ClassVar[dict[str, Any]] = AskTell._newer | {
         "minimum": 0.0,

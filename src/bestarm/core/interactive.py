@@ -83,7 +83,7 @@ class AskTell(Recorded, Generic[Arm]):
     #: Whether an allocation of many pulls may be made in steps.
     _allocates_in_steps = True
     #: Columns of `tell_table` that name an arm.
-    _arm_columns: ClassVar[tuple[str, ...]] = ("arm",)
+    arm_columns: ClassVar[tuple[str, ...]] = ("arm",)
     #: Whether the steps observe the sums over some pulls, with their number.
     _observes_sums = False
     #: Whether counts come with the sum of squares of rewards.
@@ -495,19 +495,20 @@ class AskTell(Recorded, Generic[Arm]):
         Raises:
             ValueError: a column or a row is wrong, naming it; or the strategy takes no counts.
         """
-        costs = self._told_costs()
+        costs = self.told_costs
         squares = ["squares"] if self._needs_squares else []
-        columns = [*self._arm_columns, "pulls", "total", *squares, *costs]
+        columns = [*self.arm_columns, "pulls", "total", *squares, *costs]
         counts: list[Counts] = []
-        n = len(self._arm_columns)
+        n = len(self.arm_columns)
         for row in rows_of(table, columns):
             arm, (pulls, total, *others) = row[:n], row[n:]
             square = others.pop(0) if squares else None
             counts.append(Counts(arm if n > 1 else arm[0], pulls, (total, *others), square))
         self._tell_counts(counts)
 
-    def _told_costs(self) -> Sequence[str]:
-        """The names of the costs that are told."""
+    @property
+    def told_costs(self) -> Sequence[str]:
+        """The names of the costs that `tell` takes."""
         return self._costs
 
     def _tell_one(
@@ -589,8 +590,8 @@ class AskTell(Recorded, Generic[Arm]):
         """Counts with the index of the arm and finite numbers. Raises ValueError."""
         index = self._index(told.arm)
         sums = tuple(map(finite, told.sums))
-        if len(sums) != 1 + len(self._told_costs()):
-            expected, got = len(self._told_costs()), len(sums) - 1
+        if len(sums) != 1 + len(self.told_costs):
+            expected, got = len(self.told_costs), len(sums) - 1
             raise ValueError(f"costs must be {expected} numbers, got {got}")
         if told.pulls == 0 and not any(sums):
             return Counts(index, 0, sums)

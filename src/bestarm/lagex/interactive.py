@@ -302,7 +302,9 @@ class _Known(_Lagex):
     def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
         return *super()._values_of(reward, *costs), *np.zeros(self._rules.limits.size).tolist()
 
-    def _told_costs(self) -> Sequence[str]:
+    @property
+    def told_costs(self) -> Sequence[str]:
+        """None: they are known."""
         return ()
 
     def _standard(self, counts: Counts) -> Any:
