@@ -191,7 +191,14 @@ def live(papers: list[str]) -> Iterator[Row]:
     """What live experiments cost: the first question, pulls, files, a service."""
     for name in papers:
         yield row(*live_of.first_asks(name))
-    for measured in (*live_of.large(), live_of.arrivals(), *live_of.files(), live_of.service()):
+    for measured in (
+        *live_of.large(),
+        live_of.arrivals(),
+        *live_of.batches(),
+        *live_of.outstanding(),
+        *live_of.files(),
+        live_of.service(),
+    ):
         yield row(*measured)
 
 

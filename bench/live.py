@@ -2,23 +2,27 @@
 
 import http.client
 import importlib
+import itertools
 import json
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bestarm.baics import TaSCS
 from bestarm.baics.problem import Instance
 from bestarm.common.paper import Cell
 from bestarm.core.streams import streams_of
+from bestarm.delayed import Partial
 from bestarm.pipeline import registry
 
 ROOT = Path(__file__).parents[1]
@@ -46,8 +50,12 @@ print(time.perf_counter() - start)
 #: A large problem, and how many pulls of it are timed after the initial ones.
 ARMS, SEGMENTS, PULLS = 200, 20, 20_000
 TRIALS = 1_000_000
+#: Trials without a result, and how many calls are timed with and without them.
+OUTSTANDING, MEASURED = 100_000, 1_000
 #: Visitors of two segments: mean rewards of three arms, shares of the segments, runs.
 UPLIFT, SHARES, RUNS = [[1.0, 1.4], [2.2, -0.9], [0.4, 0.9]], [0.8, 0.2], 40
+#: Visitors of a small day; days and visitors of a large experiment.
+DAY, DAYS, VISITORS = 200, 20, 5_000
 CLIENTS, SECONDS = 8, 5.0
 
 
@@ -145,6 +153,98 @@ def arrivals() -> Measured:
     how = f"{RUNS} runs of TaSCS each, segments of {SHARES[0]:.0%} and {SHARES[1]:.0%}"
     return Measured(
         "live: trials of visitors as they come, over chosen ones", float(coming / chosen), "", how
+    )
+
+
+def batches() -> Iterator[Measured]:
+    """What daily batches and least shares cost, and how long an experiment of counts takes."""
+
+    def visitors(seed: int, day: int, least_share: float | None) -> int:
+        """Visitors until it stops: days of so many, or one at a time."""
+        s, rng = TaSCS(len(UPLIFT), SHARES, delta=0.05, sigma=2.0), np.random.default_rng(seed)
+        columns = ("arm", "segment", "pulls", "total")
+        while not s.done:
+            rows = list[tuple[int, int, int, float]]()
+            for segment, n in enumerate(rng.multinomial(day, SHARES)):
+                split = s.allocation(int(n), segment=segment, least_share=least_share) if n else {}
+                for arm, m in split.items():
+                    total = rng.normal(m * UPLIFT[arm][segment], 2.0 * m**0.5)
+                    rows.append((arm, segment, m, total))
+            s.tell_table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
+        return s.told
+
+    def mean(day: int, least_share: float | None = None) -> float:
+        return float(np.mean([visitors(i, day, least_share) for i in range(RUNS)]))
+
+    alone, daily = mean(1), mean(DAY)
+    how = f"{RUNS} runs of TaSCS each"
+    measure = f"live: visitors in daily batches of {DAY}, told as counts, over one by one"
+    yield Measured(measure, daily / alone, "", how)
+    for share in (0.1, 0.2):
+        measure = f"live: visitors with least_share={share} in such batches, over none"
+        yield Measured(measure, mean(DAY, share) / daily, "", how)
+
+    rates, rng = np.array([[0.05, 0.06], [0.03, 0.04], [0.04, 0.03]]), np.random.default_rng(1)
+    s = TaSCS(len(rates), SHARES, rewards="bernoulli", delta=1e-300)
+    asked, told = 0.0, list[float]()
+    for _ in range(DAYS):
+        rows = list[tuple[int, int, int, int]]()
+        for segment, n in enumerate(rng.multinomial(VISITORS, SHARES)):
+            start = time.perf_counter()
+            split = s.allocation(int(n), segment=segment)
+            asked += time.perf_counter() - start
+            rows += [
+                (a, segment, m, int(rng.binomial(m, rates[a, segment]))) for a, m in split.items()
+            ]
+        start = time.perf_counter()
+        s.tell_table(pd.DataFrame(rows, columns=["arm", "segment", "pulls", "total"]))
+        told.append(time.perf_counter() - start)
+    how = (
+        f"TaSCS, {len(rates)} arms, {DAYS} days of {VISITORS:,} visitors of {len(SHARES)} segments"
+    )
+    yield Measured("live: a whole experiment of counts", asked + sum(told), "s", how)
+    yield Measured("live: a day told as counts", float(np.median(told)) * 1e3, "ms", how)
+
+
+def outstanding() -> Iterator[Measured]:
+    """Times with OUTSTANDING trials that have no result yet, over times with none."""
+    rng, visitors = np.random.default_rng(1), (i % 2 for i in itertools.count())
+    s = TaSCS(3, SHARES, delta=1e-300)
+    for _ in range(MEASURED):
+        s.tell(s.ask(), rng.normal())
+
+    def visit() -> tuple[float, float]:
+        start = time.perf_counter()
+        trial = s.ask(segment=next(visitors))
+        asked = time.perf_counter()
+        s.tell(trial, rng.normal())
+        return asked - start, time.perf_counter() - asked
+
+    without = np.median([visit() for _ in range(MEASURED)], axis=0)
+    for _ in range(OUTSTANDING):
+        s.ask(segment=next(visitors))
+    times = np.median([visit() for _ in range(MEASURED)], axis=0)
+    for what, ratio in zip(("ask(segment)", "tell"), times / without, strict=True):
+        how = f"TaSCS, medians of {MEASURED:,}"
+        measure = f"live: {what} with {OUTSTANDING:,} trials outstanding, over none"
+        yield Measured(measure, float(ratio), "", how)
+
+    def report(running: int) -> float:
+        race = Partial(5, sigma=0.5, sigma_p=0.4, delta=1e-300, batch=running)
+        pulls, times = deque(race.ask().start), list[float]()
+        for _ in range(MEASURED):
+            start = time.perf_counter()
+            race.partial(pulls[0], rng.normal())
+            race.final(pulls.popleft(), rng.normal())
+            pulls += race.ask().start
+            times.append(time.perf_counter() - start)
+        return float(np.median(times))
+
+    yield Measured(
+        f"live: a report of Partial with {OUTSTANDING:,} pulls running, over one",
+        report(OUTSTANDING) / report(1),
+        "",
+        f"a forecast, a reward and `ask`, medians of {MEASURED:,}",
     )
 
 

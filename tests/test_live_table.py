@@ -10,7 +10,7 @@ import pytest
 
 from bestarm import baics, delayed, lagex
 from bestarm.pipeline import registry
-from test_ask_tell import BAICS, CBMAI, OBJECTS, made, tell
+from test_ask_tell import BAICS, CBMAI, KNOWN, LAGEX, OBJECTS, made, tell
 
 PAGE = Path(__file__).parents[1] / "docs/live.md"
 HEADING = "| class | late |"
@@ -175,6 +175,74 @@ def visitors(s, cell):
         s.ask(segment=1)
 
 
+def an_arm(s):
+    return (0, 0) if type(s) in BAICS else 0
+
+
+def counts(s, cell):
+    """Two pulls of an arm at once, of trials that are outstanding or not."""
+    total = {"total": 1.0}
+    if type(s) in LAGEX and type(s) not in KNOWN:
+        total["costs"] = [1.0, 1.0]
+    if type(s) in CBMAI:
+        total["costs"] = [1.0]
+    if cell == "no":
+        with pytest.raises(ValueError, match="pulls must be told one by one"):
+            s.tell(an_arm(s), pulls=2, **total)
+        return
+    if cell == "of outstanding trials":
+        s.tell(0, pulls=2, **total)
+        assert (s.kept_out, s.pulls.sum()) == (2, 0)
+        s.ask(200)
+        n = s._outstanding.counts[0]
+        s.tell(0, pulls=n, **total)
+        assert s.pulls[0] == n
+        return
+    if cell == "as the round wants":
+        with pytest.raises(ValueError, match="as the round wants"):
+            s.tell(0, pulls=s.wanted[0] + 1, **total)
+    else:
+        assert cell == "yes"
+    s.tell(an_arm(s), pulls=2, **total)
+    assert s.pulls.sum() == s.told == 2
+
+
+def allocated(s, cell):
+    if cell == "yes":
+        assert sum(s.allocation(50).values()) == 50
+        assert not s.outstanding
+        return
+    assert cell == "no"
+    with pytest.raises(ValueError, match=r"trials must be asked for by ask\(n\)"):
+        s.allocation(50)
+
+
+def least(s, cell):
+    options = {"segment": 0} if type(s) in BAICS else {}
+    if cell == "yes":
+        trials = s.ask(20, least_share=0.25, **options)
+        arms = [trial.arm[0] if options else trial.arm for trial in trials]
+        assert min(arms.count(arm) for arm in range(3)) >= 5
+        return
+    assert cell == "no"
+    with pytest.raises(ValueError, match="must be left out"):
+        s.ask(20, least_share=0.25, **options)
+
+
+def race_has(name):
+    def check(s, cell):
+        assert cell == "no"
+        assert not hasattr(s, name)
+
+    return check
+
+
+def race_least(s, cell):
+    assert cell == "no"
+    with pytest.raises(TypeError):
+        s.ask(least_share=0.1)
+
+
 def race_late(s, cell):
     assert cell == "counts when told"
     first, _ = s.ask().start
@@ -226,4 +294,7 @@ CHECKS = {
     "abandoned": (abandoned, race_abandoned),
     "several at a time": (several, race_several),
     "visitors who come by themselves": (visitors, race_visitors),
+    "counts": (counts, race_has("tell")),
+    "`allocation(n)`": (allocated, race_has("allocation")),
+    "`least_share`": (least, race_least),
 }

@@ -2,7 +2,9 @@
 
 import contextlib
 import http.client
+import importlib.util
 import json
+import os
 import random
 import shutil
 import socket
@@ -30,24 +32,37 @@ ARGUMENTS = {
 CLIENTS, TRIALS = 8, 25
 
 
+#: Results before a service is killed.
+OFTEN_ENOUGH = 20
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Server:
     """The service in a process of its own, restarted at will."""
 
     def __init__(self, root, folder, clock=False, **more):
+        self.environment, self.options = None, []
         self.command = [sys.executable, str(root / "examples/service.py")]
         self.experiment, self.log = folder / "experiment.yaml", folder / "trials.sqlite"
         content = {"paper": "baics", "strategy": "TaSCS", "arguments": ARGUMENTS | more}
         content |= {"clock": True} if clock else {}
         self.experiment.write_text(yaml.safe_dump(content))
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.start()
 
     def start(self):
         self.process = subprocess.Popen(
-            [*self.command, str(self.experiment), "--log", str(self.log), "--port", str(self.port)],
+            [
+                *(*self.command, str(self.experiment), "--log", str(self.log)),
+                *("--port", str(self.port), *self.options),
+            ],
             stderr=subprocess.PIPE,
+            env=self.environment,
         )
         for _ in range(600):
             with contextlib.suppress(OSError):
@@ -135,6 +150,157 @@ def test_it_says_what_is_wrong(shared):
     seen = server.get("/summary")
     assert (seen["told"], seen["outstanding"], seen["done"]) == (1, 2, False)
     assert len(seen["estimates"]) == 6
+
+
+def said_of(call):
+    """The status and what is said."""
+    with pytest.raises(urllib.error.HTTPError) as error:
+        call()
+    with error.value as answer:
+        return answer.code, json.load(answer)["detail"]
+
+
+def raw(server, path, text):
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{server.port}{path}", text.encode(), {"Content-Type": "application/json"}
+    )
+    return urllib.request.urlopen(request, timeout=60)
+
+
+@pytest.mark.parametrize("number", ["NaN", "1e999", "-Infinity"])
+def test_numbers_that_are_not_finite_are_refused(shared, number):
+    (trial,) = shared.post("/trials", {})
+    path = f"/trials/{trial['id']}/result"
+    code, said = said_of(lambda: raw(shared, path, f'{{"reward": {number}}}'))
+    assert code == 422
+    assert said == "body.reward: Input should be a finite number"
+    rows = f'[{{"arm": "flat", "segment": "new", "pulls": 1, "total": 1, "x": {number}}}]'
+    assert said_of(lambda: raw(shared, "/counts", rows))[0] == 422
+
+
+def test_a_key_is_of_one_request(shared):
+    key = {"Idempotency-Key": "one request"}
+    first = shared.post("/trials", {"n": 2, "segment": "new"}, **key)
+    assert {trial["arm"][1] for trial in first} == {"new"}
+    assert shared.post("/trials", {"n": 2, "segment": "new"}, **key) == first
+    for path, body in (("/trials", {"n": 2, "segment": "regular"}), ("/allocation", {"n": 2})):
+        code, said = said_of(lambda path=path, body=body: shared.post(path, body, **key))
+        assert (code, said) == (422, "Idempotency-Key was used for another request")
+
+
+def test_batches_counts_and_allocations(server):
+    trials = server.post("/trials", {"n": 3, "segment": "new"})
+    results = [{"id": trial["id"], "reward": 1.0} for trial in trials]
+    again = server.post("/results", [*results, {"id": 0, "reward": 2.0}, {"id": 99, "reward": 1.0}])
+    assert again["done"] is False
+    assert [each["id"] for each in again["refused"]] == [0, 99]
+    split = server.post("/allocation", {"n": 100, "segment": "new", "least_share": 0.2})
+    assert sum(each["n"] for each in split) == 100
+    assert min(each["n"] for each in split) >= 20
+    rows = [
+        {"arm": each["arm"], "segment": "new", "pulls": each["n"], "total": 50.0} for each in split
+    ]
+    code, said = said_of(lambda: server.post("/counts", rows))
+    assert (code, said) == (422, "Idempotency-Key must be given, so that none counts twice")
+    for _ in range(2):
+        assert server.post("/counts", rows, **{"Idempotency-Key": "day 1"}) == {"done": False}
+    assert server.get("/summary")["told"] == 103
+    server.kill()
+    server.start()
+    assert server.post("/counts", rows, **{"Idempotency-Key": "day 1"}) == {"done": False}
+    assert server.get("/summary")["told"] == 103
+
+
+def test_messages_have_no_names_of_python(shared):
+    (trial,) = shared.post("/trials", {})
+    for path, body in [
+        (f"/trials/{trial['id']}/result", {"reward": 1.0, "costs": [1.0]}),
+        ("/trials", {"segment": "all"}),
+        ("/trials", {"n": 1, "least_share": 0.1}),
+        ("/allocation", {"n": 0}),
+    ]:
+        code, said = said_of(lambda path=path, body=body: shared.post(path, body))
+        assert code == 422
+        assert "\n" not in said
+        for name in ("tell", "ask(", "argument", "self", "TaSCS", ".answer"):
+            assert name not in said
+
+
+def test_it_says_what_there_is(shared):
+    with urllib.request.urlopen(f"http://127.0.0.1:{shared.port}/", timeout=60) as answer:
+        text = answer.read().decode()
+    for path in ("/trials", "/results", "/counts", "/allocation", "/summary", "BESTARM_TOKEN"):
+        assert path in text
+
+
+def test_other_machines_need_a_token(root, tmp_path, shared):
+    command = [*shared.command, str(shared.experiment), "--log", str(tmp_path / "x.sqlite")]
+    without = {name: value for name, value in os.environ.items() if name != "BESTARM_TOKEN"}
+    refused = subprocess.run(
+        [*command, "--host", "0.0.0.0"], capture_output=True, text=True, env=without
+    )
+    assert refused.returncode == 1
+    assert "set BESTARM_TOKEN" in refused.stderr
+    server = Server.__new__(Server)
+    server.command, server.experiment = shared.command, shared.experiment
+    server.log, server.port = tmp_path / "trials.sqlite", free_port()
+    server.environment = without | {"BESTARM_TOKEN": "secret"}
+    server.options = ["--host", "0.0.0.0"]
+    server.start()
+    try:
+        code, said = said_of(lambda: server.post("/trials", {}))
+        assert (code, said) == (401, "a token is needed: send Authorization: Bearer ...")
+        assert said_of(lambda: server.post("/trials", {}, Authorization="Bearer x"))[0] == 401
+        assert len(server.post("/trials", {}, Authorization="Bearer secret")) == 1
+    finally:
+        server.kill()
+
+
+def test_many_outstanding_trials_do_not_delay_a_start(server):
+    """A state is kept beside the log; what came after it is replayed."""
+    n, asked = 15_000, 0
+    while asked < n:
+        asked += len(server.insist("/trials", {"n": 1000}))
+    for id in range(OFTEN_ENOUGH):
+        server.insist(f"/trials/{id}/result", {"reward": 1.0})
+    before = server.get("/summary")
+    server.kill()
+    start = time.monotonic()
+    server.start()
+    assert server.get("/summary") == before
+    assert before["outstanding"] == n - OFTEN_ENOUGH
+    assert time.monotonic() - start < 60.0  # on the slowest machine
+
+
+def loaded(root):
+    """The module of the service, in this process."""
+    spec = importlib.util.spec_from_file_location("service", root / "examples/service.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["service"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_kept_state_is_what_the_log_leads_to(root, tmp_path, monkeypatch):
+    """A service that starts at any time, from a state or without one, is the one that was there."""
+    module = loaded(root)
+    monkeypatch.setattr(module, "OFTEN", 4)
+    experiment = module.Experiment(paper="baics", strategy="TaSCS", arguments=ARGUMENTS)
+    log = module.Log(tmp_path / "trials.sqlite")
+    service, kept, first = module.Service(experiment, log), set(), None
+    for k in range(30):
+        wanted = module.Wanted(segment="new" if k % 3 else "regular").model_dump()
+        answer = service.once("ask", f"key {k}", wanted)
+        first = first or (wanted, json.dumps(answer))
+        if k % 2:
+            service.do("tell", None, {"id": k, "result": {"reward": 1.0, "costs": None}})
+        again = module.Service(experiment, log)
+        kept.add(again.kept)
+        assert again.strategy.to_dict() == service.strategy.to_dict()
+        assert again.results == service.results
+        assert json.dumps(again.once("ask", "key 0", first[0])) == first[1]
+        assert len(again.strategy.history) == len(service.strategy.history)
+    assert len(kept) > 3
 
 
 def test_a_window_in_seconds_passes_while_nobody_asks(root, tmp_path):

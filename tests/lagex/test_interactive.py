@@ -85,7 +85,7 @@ def test_finds_the_best_policy_and_then_asks_nothing(strategy):
 def test_an_answer_and_an_allocation_are_shares_at_any_time(strategy):
     s, rng = made(strategy, delta=1e-9), np.random.default_rng(1)
     for _ in range(40):
-        for shares in (s.answer, s.allocation):
+        for shares in (s.answer, s.target_shares):
             assert shares.sum() == pytest.approx(1.0)
             assert shares.min() >= 0.0
         tell(s, s.ask(), rng)
@@ -98,7 +98,7 @@ def test_asking_looking_and_changing_what_is_given_out_change_nothing(strategy):
         *map(np.random.default_rng, (5, 5)),
     )
     for _ in range(40):
-        for array in (s.answer, s.allocation, s.pulls):
+        for array in (s.answer, s.target_shares, s.pulls):
             array[:] = -1.0
         assert [s.ask(), s.done, s.ask()] == [plain.ask(), False, plain.ask()]
         tell(s, s.ask(), one)
@@ -131,7 +131,7 @@ def test_first_pulls_in_any_order_come_to_the_same(strategy, order):
         for arm in arms:
             known = strategy in KNOWN
             s.tell(*((arm, rewards[arm]) if known else (arm, rewards[arm], costs[:, arm])))
-        ends.append((s.ask(), s.answer.tolist(), s.allocation.tolist()))
+        ends.append((s.ask(), s.answer.tolist(), s.target_shares.tolist()))
     assert ends[0] == ends[1]
 
 
@@ -145,7 +145,7 @@ def test_an_arm_not_pulled_yet_is_asked_for_first(strategy):
     assert s.ask() == 2
     assert not s.done
     played(s, rng, 60)
-    assert np.isfinite(s.allocation).all()
+    assert np.isfinite(s.target_shares).all()
     assert s.pulls.min() > 3
 
 
@@ -170,7 +170,7 @@ def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy, looks):
     np.testing.assert_array_equal(again.pulls, s.pulls)
     assert again.history == s.history
     assert again.done == s.done
-    np.testing.assert_array_equal(again.allocation, s.allocation)
+    np.testing.assert_array_equal(again.allocation, s.target_shares)
     if not s.done:
         assert again.ask() == s.ask()
 

@@ -1,17 +1,19 @@
 """The strategies as ask/tell objects, on the same steps as simulations (`strategies.py`)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
 
+from bestarm.bai.counts import observe_counts
 from bestarm.bai.families import FAMILIES, divergence, price, shrunk, upper
 from bestarm.bai.problem import Family
 from bestarm.bai.steps import arm_price, pair_level, pair_statistic
 from bestarm.bai.strategies import READINGS, STRATEGIES, Setting, rules_of
 from bestarm.common.monitor import Line, Monitored, more_trials
 from bestarm.core.arguments import positive
+from bestarm.core.counts import Counts, added_up
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, Labels, count_or_names
@@ -63,16 +65,40 @@ class _Arms(Monitored, AskTell[Label]):
     _delta: float
 
     @atomic
-    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
+    def tell(
+        self,
+        arm: Trial[Label] | Label,
+        reward: float | None = None,
+        *,
+        pulls: int | None = None,
+        total: float | None = None,
+        at: float | None = None,
+    ) -> None:
         """Record the reward of a trial, or of one pull of an arm; with a window, of a trial.
 
-        Without a window it must not be late, or missing, because of its value (docs/live.md).
+        Or of several pulls of an arm their number and the `total` of their rewards, as
+        `tell_table` does.
+        Without a window none may be late, or missing, because of its value (docs/live.md).
 
         Raises:
             ValueError: for an unknown arm or trial, or a reward that is no finite number or not one
-                of its family; or of `at`, as for `ask`.
+                of its family; or of `at`, as for `ask`; or if counts cannot be told.
         """
-        self._tell(arm, reward, at=at)
+        self._tell_one(arm, reward, pulls=pulls, total=total, at=at)
+
+    def _standard(self, counts: Counts) -> float:
+        total = counts.sums[0]
+        if self._rewards == "poisson":  # a mean need not be a count
+            self._observation(counts.arm, total)
+            return total
+        return super()._standard(counts)
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        told = [one._replace(sums=(self._standard(one),)) for one in batch]
+        self._observe_sums(*added_up(told, self._state.pulls.shape)[:2])
+
+    def _observe_sums(self, pulls: np.ndarray, sums: np.ndarray) -> None:
+        observe_counts(self._state, pulls, sums)
 
     @property
     def pulls(self) -> np.ndarray:
@@ -133,12 +159,13 @@ class _Arms(Monitored, AskTell[Label]):
         state = self._state
         return [state.clock, state.pulls, state.sums]
 
-    def _expect(self, index: int) -> None:
-        """As a pull that gives the arm's present mean."""
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        """As pulls that give the arm's present mean."""
         state = self._state
-        state.clock[0] += 1
-        state.pulls[index] += 1.0
-        state.sums[index] += state.means[index]
+        for index, n in pulls.items():
+            state.clock[0] += n
+            state.pulls[index] += n
+            state.sums[index] += n * state.means[index]
 
 
 class _Bai(_Arms):
@@ -252,7 +279,14 @@ class TrackAndStop(_Bai):
     _name = "Track-and-Stop"
 
 
-class ChernoffRacing(_Bai):
+class _Race(_Bai):
+    """A race, which compares the arms at the end of every round."""
+
+    def _no_counts(self) -> str:
+        return "a race compares the arms after every round"
+
+
+class ChernoffRacing(_Race):
     __doc__ = f"""Chernoff-Racing: all arms in rounds; the worst leaves by the GLR statistic.
 
     {_Bai.__doc__}{_EXAMPLE.format(name="ChernoffRacing")}"""
@@ -266,7 +300,7 @@ class KLLUCB(_Bai):
     _name = "KL-LUCB"
 
 
-class KLRacing(_Bai):
+class KLRacing(_Race):
     __doc__ = f"""KL-Racing (Kaufmann & Kalyanakrishnan 2013): as ChernoffRacing, by intervals.
 
     {_Bai.__doc__}{_EXAMPLE.format(name="KLRacing")}"""

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from bestarm.bai.counts import observe_counts_of_game
 from bestarm.bai.families import GAUSSIAN
 from bestarm.bai.interactive import _Arms
 from bestarm.bai.strategies import Setting
@@ -80,6 +81,9 @@ class TopK(_Arms):
         rules = rules_of(top_arms(len(self._arms), top), self._delta)
         coins = np.random.default_rng(0)  # which the game does not toss
         super().__init__(STRATEGIES["Game"], rules, coins, window=window, default=default)
+
+    def _observe_sums(self, pulls: np.ndarray, sums: np.ndarray) -> None:
+        observe_counts_of_game(self._rules, self._state, pulls, sums)
 
     @property
     def answer(self) -> list[Label]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, cast, get_args, overload
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, problem_of
+from bestarm.baics.counts import observe_counts
 from bestarm.baics.evidence import GLR, MIXTURE, UNKNOWN, half_width, log_mixture, log_unknown
 from bestarm.baics.problem import floor_of
 from bestarm.baics.rounds import InRounds
@@ -25,15 +26,20 @@ from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.common.rates import Law
 from bestarm.core.anytime import BERNOULLI_SIGMA, beta_interval
 from bestarm.core.arguments import numbers, positive, whole
+from bestarm.core.counts import Counts, added_up
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names
+from bestarm.core.labels import Label, Numbers, count_or_names, in_order
+from bestarm.core.plain import ordinary
 from bestarm.core.record import atomic
 
 Pair = tuple[Label, Label]
 #: Both parameters of the prior of the intervals of rewards from 0 to 1.
 BETA_PRIOR = 0.5
+#: Squares that are told have to be larger than the square of the total over the pulls by this share
+#: of them: the rounding of 16 digits is then a ten-thousandth of a percent of the scatter.
+SCATTER = 1e-8
 
 
 class _Baics(Monitored, AskTell[Pair]):
@@ -49,7 +55,8 @@ class _Baics(Monitored, AskTell[Pair]):
             noise that is sub-Gaussian with this sigma. Not under the paper's `as-written`: with
             ten segments or more its error rate exceeds delta (figures/baics/guarantee).
         constrained: M, the first M subpopulations must have mean >= minimum; all if left out.
-        minimum: the least mean of the answer on a constrained subpopulation; one number, or M.
+        minimum: the least mean of the answer on a constrained subpopulation; one number, or M, or
+            by subpopulation.
         sigma: standard deviation of a reward, in the rewards' unit; one number, or (K, L) by arm
             and subpopulation. For rewards between a and b, such as 0 and 1, (b - a) / 2 will do.
             Or "unknown", for Gaussian noise, which selects a reading `proven-unknown-sigma`; these
@@ -74,6 +81,7 @@ class _Baics(Monitored, AskTell[Pair]):
     """
 
     _name = "Uniform"
+    arm_columns = ("arm", "segment")
     _draws_groups = False  # by weight: one of weight 0 is never tried, so never decided
     _newer: ClassVar[dict[str, Any]] = AskTell._newer | {
         "minimum": 0.0,
@@ -90,7 +98,7 @@ class _Baics(Monitored, AskTell[Pair]):
         *,
         delta: float = 0.1,
         constrained: int | None = None,
-        minimum: float | Sequence[float] = 0.0,
+        minimum: Numbers = 0.0,
         sigma: float | Sequence[Sequence[float]] | Literal["unknown"] = 1.0,
         rewards: Law = "gaussian",
         reading: str | None = None,
@@ -105,6 +113,7 @@ class _Baics(Monitored, AskTell[Pair]):
         self._made_with(locals())
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
+        weights = ordinary(weights)
         shares = list(weights.values()) if isinstance(weights, Mapping) else weights
         q = numbers(shares, 1, f"{name}: weights")
         if (q < 0).any() or not q.sum() > 0:
@@ -115,7 +124,8 @@ class _Baics(Monitored, AskTell[Pair]):
         self._groups = count_or_names(groups, "subpopulation", 1, f"{name}: weights")
         most = q.size if constrained is None else constrained
         n_constrained = whole(most, 0, q.size, f"{name}: constrained")
-        least = numbers(minimum, 1, f"{name}: minimum")
+        minima = in_order(minimum, self._groups.labels[:n_constrained], f"{name}: minimum:")
+        least = numbers(minima, 1, f"{name}: minimum")
         if least.size not in (1, n_constrained):
             raise InputError(
                 f"{name}: minimum: must be a number, or {n_constrained} numbers, one per "
@@ -198,37 +208,87 @@ class _Baics(Monitored, AskTell[Pair]):
     def ask(self) -> Pair: ...
 
     @overload
-    def ask(self, n: int, *, at: float | None = None) -> list[Trial[Pair]]: ...
+    def ask(
+        self,
+        n: int,
+        *,
+        segment: Label | None = None,
+        least_share: Numbers | None = None,
+        at: float | None = None,
+    ) -> list[Trial[Pair]]: ...
 
     @overload
     def ask(self, *, segment: Label, at: float | None = None) -> Trial[Pair]: ...
 
     @atomic
     def ask(
-        self, n: int | None = None, *, segment: Label | None = None, at: float | None = None
+        self,
+        n: int | None = None,
+        *,
+        segment: Label | None = None,
+        least_share: Numbers | None = None,
+        at: float | None = None,
     ) -> Pair | list[Trial[Pair]] | Trial[Pair]:
         """The (arm, subpopulation) to pull next, the same until it is told; or n new trials.
 
-        With `segment`, a new trial for somebody who comes in this subpopulation: the strategy
-        chooses the arm only.
+        With `segment` new trials, or one, for who comes in this subpopulation: the strategy
+        chooses arms only.
 
         Args:
             n: how many. With a window it or a segment must be given.
             segment: the subpopulation of who is there; not with `rounds`.
+            least_share: of the n trials that an arm gets at least, rounded down; one number, or by
+                arm. The strategy chooses the others. With several subpopulations, of a segment.
             at: the time now, if the window is one of time.
 
         Raises:
             RuntimeError: once `done`.
             ValueError: n is not a positive integer, there is no such subpopulation, or `at` is
-                missing or before an earlier one.
+                missing or before an earlier one; or least shares add up to more than 1.
         """
+        of = self._of(segment)
+        if n is None and segment is not None and least_share is None:
+            return self._batch(1, None, *of, at=at)[0]
+        if n is None:
+            return super().ask(least_share=least_share, at=at)  # pyright: ignore
+        return self._batch(n, least_share, *of, at=at)
+
+    @atomic
+    def allocation(
+        self, n: int, *, segment: Label | None = None, least_share: Numbers | None = None
+    ) -> dict[Any, int]:
+        """How many of the next n pulls each arm is to have, for who splits traffic.
+
+        Nothing is outstanding then: tell the results as counts, however many came.
+
+        Args:
+            n: how many.
+            segment: the subpopulation of who comes; without it keys are (arm, subpopulation).
+            least_share: as for `ask`.
+
+        Raises:
+            RuntimeError: once `done`.
+            ValueError: as of `ask`; or the strategy takes no counts.
+        """
+        found = self._allocated(n, least_share, *self._of(segment))
+        pairs = {self._label(index): pulls for index, pulls in found}
+        return pairs if segment is None else {arm: pulls for (arm, _), pulls in pairs.items()}
+
+    def _of(self, segment: Any) -> tuple[Label, ...]:
+        """What a choice for a segment is given. Raises ValueError for an unknown one."""
         if segment is None:
-            return super().ask(at=at) if n is None else super().ask(n, at=at)  # pyright: ignore
-        if n is not None:
-            raise ValueError(f"n must be left out with segment, got {n}")
+            return ()
         if self._in_rounds:
             raise ValueError("segment must be left out: rounds choose it, in random order")
-        return self._trials(1, self._groups[self._groups.index(segment)], at=at)[0]
+        return (self._groups[self._groups.index(segment)],)
+
+    def _least(self, n: Any, least_share: Any, *given: Any) -> Sequence[int]:
+        by_arm, n_groups = super()._least(n, least_share, *given), len(self._groups)
+        if by_arm and not given and n_groups > 1:
+            raise ValueError("segment must be given with least_share")
+        pairs = np.zeros((len(by_arm), n_groups), int)
+        pairs[:, self._groups.index(given[0]) if given else 0] = by_arm
+        return pairs.ravel().tolist()
 
     def _choose(self, segment: Label | None = None) -> int:
         chosen = super()._choose()
@@ -315,7 +375,8 @@ class _Baics(Monitored, AskTell[Pair]):
         if not self._worst or self._done:
             return self._lost
         missing = self._lost.copy()
-        np.add.at(missing.reshape(-1), [*self._outstanding.values()], 1.0)
+        for index, trials in self._outstanding.counts.items():
+            missing.flat[index] += trials
         return missing
 
     def _lose(self, id: int, index: int) -> None:
@@ -332,6 +393,10 @@ class _Baics(Monitored, AskTell[Pair]):
     def _update(self, index: int, observation: Any) -> bool:
         done = super()._update(index, observation)
         repeated = self._never_repeats and self._repeats(index, float(observation))
+        return self._settled(done, repeated)
+
+    def _settled(self, done: bool, repeated: bool = False) -> bool:
+        """Whether it stops, given what the steps say of results alone."""
         done = self._stops() if self._missing().any() else done and not repeated
         if done:
             self._lost = self._missing()
@@ -342,7 +407,7 @@ class _Baics(Monitored, AskTell[Pair]):
         seen = self._seen.setdefault(index, {})
         if reward in seen and self._repeated is None:
             self._repeated = index
-            warnings.warn(f"{type(self).__name__}: {self._said_of_repeats()}", stacklevel=7)
+            warnings.warn(f"{type(self).__name__}: {self._said_of_repeats()}", stacklevel=8)
         seen[reward] = None
         return self._repeated is not None
 
@@ -373,16 +438,57 @@ class _Baics(Monitored, AskTell[Pair]):
         return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
 
     @atomic
-    def tell(self, arm: Trial[Pair] | Pair, reward: float, *, at: float | None = None) -> None:
+    def tell(
+        self,
+        arm: Trial[Pair] | Pair,
+        reward: float | None = None,
+        *,
+        pulls: int | None = None,
+        total: float | None = None,
+        squares: float | None = None,
+        at: float | None = None,
+    ) -> None:
         """Record the reward of a trial, or of an (arm, subpopulation); with a window, of a trial.
 
-        Without a window it must not be late, or missing, because of its value (docs/live.md).
+        Or of several pulls of an (arm, subpopulation) their number, the `total` of their rewards
+        and, if sigma is unknown, that of their `squares`, as `tell_table` does.
+        Without a window none may be late, or missing, because of its value (docs/live.md).
 
         Raises:
             ValueError: for an unknown (arm, subpopulation) or trial, or a reward that is no finite
-                number, or not from 0 to 1 if rewards are bernoulli; or of `at`, as for `ask`.
+                number, or not from 0 to 1 if rewards are bernoulli; or of `at`, as for `ask`; or
+                if counts cannot be told.
         """
-        self._tell(arm, reward, at=at)
+        self._tell_one(arm, reward, pulls=pulls, total=total, squares=squares, at=at)
+
+    @property
+    def _needs_squares(self) -> bool:
+        return self._rules.stopping == UNKNOWN
+
+    def _no_counts(self) -> str:
+        if self._in_rounds:
+            return "a round has one result of each arm and subpopulation"
+        if self._never_repeats:
+            return "with sigma unknown rewards must not repeat; give resolution=, their rounding"
+        return super()._no_counts()
+
+    def _checked(self, told: Counts) -> Counts:
+        counts = super()._checked(told)
+        if counts.squares is not None and counts.scatter < SCATTER * counts.squares:
+            raise ValueError(
+                f"squares must be larger than total^2 / pulls by {SCATTER:g} of them, as rounding "
+                f"hides less: tell rewards less a number near their mean, got {counts.squares:g}"
+            )
+        return counts
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        told = [one._replace(sums=(self._standard(one),)) for one in batch]
+        pulls, sums, _ = added_up(told, self._state.pulls.shape)
+        _, _, scatter = added_up(batch, self._state.pulls.shape)
+        observe_counts(self._rules, self._state, pulls, sums, scatter)
+
+    def _update_counts(self, batch: Sequence[Counts]) -> bool:
+        return self._settled(super()._update_counts(batch))
 
     def _lines(self) -> list[Line]:
         lines: list[Line] = []
@@ -458,12 +564,13 @@ class _Baics(Monitored, AskTell[Pair]):
     def _may_ask(self) -> bool:
         return not (self._in_rounds and self._state.told.all())
 
-    def _expect(self, index: int) -> None:
+    def _expect(self, pulls: Mapping[int, int]) -> None:
         if self._in_rounds:
-            self._state.told[index] = True
+            self._state.told[[*pulls]] = True
             return
-        self._state.clock[0] += 1
-        self._state.pulls.flat[index] += 1.0
+        for index, n in pulls.items():
+            self._state.clock[0] += n
+            self._state.pulls.flat[index] += n
 
     def _observation(self, index: int, *observed: float) -> float:
         (reward,) = observed
@@ -474,7 +581,8 @@ class _Baics(Monitored, AskTell[Pair]):
 
 def _sigmas(sigma: Any, shape: tuple[int, int], source: str) -> np.ndarray:
     """(K, L) standard deviations of rewards. Raises InputError naming `source`."""
-    if not isinstance(sigma, list | tuple | np.ndarray):
+    sigma = ordinary(sigma)
+    if not isinstance(sigma, list | tuple):
         return np.full(shape, positive(sigma, source))
     found = numbers(sigma, 2, source)
     if found.shape != shape or not (found > 0.0).all():
@@ -558,6 +666,14 @@ class FWS(_Baics):
     """
 
     _name = "FWS"
+
+    def _choose_for(self, pulls: int, *given: Any) -> int:
+        """A step of the allocation is as long as that many of one pull would be."""
+        before = self._state.iterate.copy()
+        index = super()._choose_for(pulls, *given)
+        steps = min(pulls, max(1, int(self._state.clock[0])))
+        self._state.iterate[:] += (steps - 1) * (self._state.iterate - before)
+        return index
 
     def _arm_for(self, group: int, chosen: int) -> int:
         """In a subpopulation the arm that is furthest behind the allocation."""

@@ -12,7 +12,8 @@ from bestarm.common.monitor import Line, Monitored, mean_interval
 from bestarm.core.arguments import numbers, positive, several_pulls, whole
 from bestarm.core.inputs import MOST_PULLS, SIZES, InputError
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names, limits_of
+from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
+from bestarm.core.plain import ordinary
 from bestarm.core.record import atomic
 
 
@@ -24,7 +25,8 @@ class _Cbmai(Monitored, AskTell[Label]):
         n_arms: K, at least 2; or the arms' names.
         bounds: (L,) bounds on a mixture's mean costs; or a mapping of names to these.
         budget: N, the total number of pulls, greater than the number of unknown arms.
-        known: arm -> (reward, costs) for arms with known means; `ask` never returns these.
+        known: arm -> (reward, costs) for arms with known means, costs in order or by name; `ask`
+            never returns these.
         sigma, cost_sigma: standard deviations of a reward and of a cost, for the intervals of
             `summary`; the strategies do not use them.
         reading: one of `bestarm.cbmai.strategies.READINGS`; the one of `bestarm run` by default.
@@ -37,6 +39,7 @@ class _Cbmai(Monitored, AskTell[Label]):
     """
 
     _name = ""
+    _observes_sums = True
     _plans_ahead = True
     _newer: ClassVar[dict[str, Any]] = AskTell._newer | {"reading": None}
 
@@ -46,12 +49,12 @@ class _Cbmai(Monitored, AskTell[Label]):
         bounds: Sequence[float] | Mapping[str, float] | float,
         budget: int,
         *,
-        known: Mapping[Label, tuple[float, Sequence[float] | float]] | None = None,
+        known: Mapping[Label, tuple[float, Numbers]] | None = None,
         sigma: float = 1.0,
         cost_sigma: float = 1.0,
         reading: str | None = None,
         window: float | None = None,
-        default: tuple[float, Sequence[float] | float] | None = None,
+        default: tuple[float, Numbers] | None = None,
     ) -> None:
         self._made_with(locals())
         name = type(self).__name__
@@ -59,7 +62,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         self._cost_sigma = positive(cost_sigma, f"{name}: cost_sigma")
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         self._costs, self._bounds = limits_of(bounds, f"{name}: bounds")
-        self._slacks = self._slack_labels(isinstance(bounds, Mapping), f"{name}: bounds")
+        self._slacks = self._slack_labels(isinstance(ordinary(bounds), Mapping), f"{name}: bounds")
         given = self._known_means(known or {}, name)
         unknown = [arm for arm in range(len(self._arms)) if arm not in given]
         if not unknown:
@@ -99,6 +102,10 @@ class _Cbmai(Monitored, AskTell[Label]):
                 raise InputError(f"{name}: known: {error}") from None
             try:
                 reward, costs = given
+            except (TypeError, ValueError):
+                reward, costs = None, None
+            costs = in_order(costs, self._costs, f"{name}: known: costs of arm {label}")
+            try:
                 means[arm] = numbers([reward, *np.atleast_1d(costs)], 1, "")
             except (TypeError, ValueError):
                 means[arm] = np.empty(0)
@@ -113,13 +120,18 @@ class _Cbmai(Monitored, AskTell[Label]):
     def tell(
         self,
         arm: Trial[Label] | Label,
-        reward: float,
-        costs: Sequence[float] | float,
+        reward: float | None = None,
+        costs: Numbers = (),
         pulls: int = 1,
         *,
+        total: float | None = None,
         at: float | None = None,
     ) -> None:
         """Record the reward and costs of a pull, or their sums over several pulls of an arm.
+
+        `total` is another name of the sum of rewards.
+
+        Costs are in the order of the bounds, or by their names.
 
         Of an arm that the round does not want (`wanted`) they are kept out.
         Without a window none may be late, or missing, because of its value (docs/live.md).
@@ -129,7 +141,7 @@ class _Cbmai(Monitored, AskTell[Label]):
                 wrong number of costs, or a number of pulls that is not a positive integer or
                 exceeds what the round wants of the arm; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.atleast_1d(costs), pulls, at=at)
+        self._tell(arm, self._reward(reward, total), *self._costs_of(costs), pulls, at=at)
 
     @property
     @atomic
@@ -233,8 +245,9 @@ class _Cbmai(Monitored, AskTell[Label]):
     def _data(self) -> list[np.ndarray]:
         return [self._state.pulls]
 
-    def _expect(self, index: int) -> None:
-        self._state.pulls[index] += 1.0
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        for index, n in pulls.items():
+            self._state.pulls[index] += n
 
     @property
     def _left(self) -> int:
@@ -247,7 +260,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         Raises:
             ValueError: it wants some, but not so many.
         """
-        others = [*self._outstanding.values()].count(index) - len(ids)
+        others = self._outstanding.counts.get(index, 0) - len(ids)
         needed = int(pulls_needed(self._rules, self._state, index)) - others
         if 0 < needed < pulls:
             raise ValueError(f"pulls must be at most {needed}, as the round wants, got {pulls}")

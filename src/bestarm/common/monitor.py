@@ -81,10 +81,15 @@ class Monitored(Recorded):
     @atomic
     def why_not_done(self) -> str:
         """What is still open, and about how many more trials it takes at the present rate."""
-        return f"It has stopped: {self.answer}." if self.done else self._open_question()
+        if not self.done:
+            return self._open_question()
+        return f"It has stopped: {self._answer_in_words()}."
 
     def _state_in_words(self) -> str:
-        return f"stopped, answer {self.answer}" if self.done else "goes on"
+        return f"stopped, answer {self._answer_in_words()}" if self.done else "goes on"
+
+    def _answer_in_words(self) -> str:
+        return str(self.answer)
 
     def _lines(self) -> list[Line]:
         """The rows of `summary`."""

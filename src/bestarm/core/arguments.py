@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestarm.core.inputs import LARGEST, MOST_PULLS, SIZES, SMALLEST, InputError, short
+from bestarm.core.plain import ordinary
 
 
 def integer(value: Any) -> int | None:
@@ -57,7 +58,7 @@ def numbers(value: Any, dimensions: int, source: str) -> np.ndarray:
         InputError: naming `source`, it is anything else.
     """
     try:
-        array = np.array(value, dtype=float)
+        array = np.array(ordinary(value), dtype=float)
     except (TypeError, ValueError, OverflowError):
         array = np.array(math.nan)
     if array.ndim == 0 and dimensions == 1:

@@ -1,18 +1,26 @@
 """Strategies for a real experiment: ask which arm to pull, tell its reward."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast, overload
 
 import numpy as np
 
-from bestarm.core.arguments import finite, integer, observed, positive
+from bestarm.core.arguments import finite, integer, observed, positive, several_pulls
+from bestarm.core.counts import Counts, rows_of
 from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
-from bestarm.core.plain import plain, restored, state_from_json, state_to_json
+from bestarm.core.labels import Labels, Numbers, in_order
+from bestarm.core.outstanding import Outstanding
+from bestarm.core.plain import ordinary, plain, restored, state_from_json, state_to_json, tuples
 from bestarm.core.record import Event, Recorded, atomic
 from bestarm.core.window import Window
 
 Arm = TypeVar("Arm")
+#: Steps in which a large batch is allocated: each stands for this part of its pulls.
+STEPS = 200
+#: Least shares that add up to 1 do so to rounding, and so do pulls that are whole numbers.
+ROUNDING = 1e-9
+PLANNED = "its pulls are planned in rounds or phases"
 
 
 class Trial(NamedTuple, Generic[Arm]):
@@ -69,6 +77,17 @@ class AskTell(Recorded, Generic[Arm]):
     #: Whether the promise is for a design that is fixed beforehand: results that were not asked
     #: for are then kept out of it.
     _fixed_design = False
+    #: The names of limits, if there are any.
+    _costs: Sequence[str] = ()
+    _arms: Labels
+    #: Whether an allocation of many pulls may be made in steps.
+    _allocates_in_steps = True
+    #: Columns of `tell_table` that name an arm.
+    arm_columns: ClassVar[tuple[str, ...]] = ("arm",)
+    #: Whether the steps observe the sums over some pulls, with their number.
+    _observes_sums = False
+    #: Whether counts come with the sum of squares of rewards.
+    _needs_squares = False
     #: Whether it asks for no further trials until results of a round or phase are there.
     _plans_ahead = False
 
@@ -84,7 +103,7 @@ class AskTell(Recorded, Generic[Arm]):
         self._strategy, self._rules, self._coins = strategy, rules, coins
         self._state = strategy.start(rules)
         self._asked = 0  # trials so far
-        self._outstanding: dict[int, int] = {}  # indices of arms by trial, oldest first
+        self._outstanding = Outstanding()
         self._told = self._late = 0
         self._kept_out: dict[int, int] = {}  # results that were not asked for, by index
         #: By index what was told and counts: the number of pulls and the sums.
@@ -122,35 +141,136 @@ class AskTell(Recorded, Generic[Arm]):
     @atomic
     def outstanding(self) -> list[Trial[Arm]]:
         """The trials that were asked for and neither told nor abandoned, oldest first."""
-        return [Trial(id, self._label(index)) for id, index in self._outstanding.items()]
+        return [Trial(id, self._label(index)) for id, index in self._outstanding]
 
     @overload
     def ask(self) -> Arm: ...
 
     @overload
-    def ask(self, n: int, *, at: float | None = None) -> list[Trial[Arm]]: ...
+    def ask(
+        self, n: int, *, least_share: Numbers | None = None, at: float | None = None
+    ) -> list[Trial[Arm]]: ...
 
     @atomic
-    def ask(self, n: int | None = None, *, at: float | None = None) -> Arm | list[Trial[Arm]]:
+    def ask(
+        self,
+        n: int | None = None,
+        *,
+        least_share: Numbers | None = None,
+        at: float | None = None,
+    ) -> Arm | list[Trial[Arm]]:
         """The arm of the oldest outstanding trial, or of a new one; or n new trials.
 
         There are fewer than n if the strategy has to hear of others first.
 
         Args:
             n: how many. With a window it must be given, and be at most the window in trials.
+            least_share: of the n trials that an arm gets at least, rounded down; one number, or by
+                arm. The strategy chooses the others.
             at: the time now, if the window is one of time.
 
         Raises:
             RuntimeError: once `done`.
-            ValueError: n is not a positive integer, or `at` is missing or before an earlier one.
+            ValueError: n is not a positive integer, or `at` is missing or before an earlier one; or
+                least shares add up to more than 1, or pulls are planned in rounds or phases.
         """
         if n is not None:
-            return self._trials(n, at=at)
+            return self._batch(n, least_share, at=at)
+        if least_share is not None:
+            raise ValueError("n must be given with least_share")
         if self._window is not None or at is not None:
             raise ValueError("n must be given with a window: results are told by their trials")
         if self._done or not self._outstanding:
             self._trials(1)
-        return self._label(next(iter(self._outstanding.values())))
+        return self._label(self._arm_of(self._outstanding.first()))
+
+    @atomic
+    def allocation(self, n: int, *, least_share: Numbers | None = None) -> dict[Arm, int]:
+        """How many of the next n pulls each arm is to have, for who splits traffic.
+
+        Nothing is outstanding then: tell the results as counts, however many came. A batch of more
+        than `STEPS` is allocated in as many steps.
+
+        Args:
+            n: how many.
+            least_share: as for `ask`.
+
+        Raises:
+            RuntimeError: once `done`.
+            ValueError: as of `ask`; or the strategy takes no counts.
+        """
+        return {self._label(index): pulls for index, pulls in self._allocated(n, least_share)}
+
+    def _allocated(self, n: Any, least_share: Any, *given: Any) -> list[tuple[int, int]]:
+        """Indices of arms in order, and their pulls; `given` is passed on to `_choose`."""
+        why = self._no_counts() or (PLANNED if self._fixed_design or self._plans_ahead else "")
+        if why:
+            raise ValueError(f"trials must be asked for by ask(n): {why}")
+        counts = dict(enumerate(self._least(n, least_share, *given)))
+        left = int(n) - sum(counts.values())
+        steps = min(left, STEPS if self._allocates_in_steps else left)
+        with self._expecting(more=True):
+            self._expect({index: pulls for index, pulls in counts.items() if pulls})
+            for step in range(steps):
+                pulls = left * (step + 1) // steps - left * step // steps
+                index = self._choose_for(pulls, *given)
+                counts[index] = counts.get(index, 0) + pulls
+                self._expect({index: pulls})
+        asked = (int(n), plain(least_share), *given)
+        self.history.append(Event("allocate", None, None, tuples(asked)))
+        return sorted((index, pulls) for index, pulls in counts.items() if pulls)
+
+    def _choose_for(self, pulls: int, *given: Any) -> int:
+        """The arm of so many pulls, for whom an allocation that is tracked counts as often."""
+        if not hasattr(self._state, "tracked"):
+            return self._choose(*given)
+        before = self._state.tracked.copy()
+        index = self._choose(*given)
+        self._state.tracked[:] += (pulls - 1) * (self._state.tracked - before)
+        return index
+
+    def _least(self, n: Any, least_share: Any, *given: Any) -> Sequence[int]:
+        """By index the pulls that arms have at least. Raises as `ask` does."""
+        if not 1 <= (integer(n) or 0) <= MOST_AT_A_TIME:
+            raise ValueError(f"n must be a positive integer, at most {MOST_AT_A_TIME:,}, got {n!r}")
+        if self._done:
+            raise RuntimeError("the strategy has stopped; its answer is in .answer")
+        if least_share is None:
+            return []
+        if self._fixed_design or self._plans_ahead:
+            raise ValueError(f"least_share must be left out: {PLANNED}")
+        shares = in_order(least_share, self._arms.labels, "least_share")
+        k = len(self._arms)
+        values = np.atleast_1d(np.array(shares, dtype=float))
+        if values.shape not in ((1,), (k,)) or not (values >= 0.0).all():
+            raise ValueError(f"least_share must be a share, or {k}, got {short(least_share)}")
+        values = np.broadcast_to(values, k)
+        if not values.sum() <= 1.0 + ROUNDING:
+            raise ValueError(f"least_share must add up to at most 1, got {values.sum():g}")
+        return np.floor(int(n) * values + ROUNDING).astype(int).tolist()
+
+    def _batch(
+        self, n: Any, least_share: Any, *given: Any, at: float | None = None
+    ) -> list[Trial[Arm]]:
+        """n new trials, first those that arms have at least, in turn."""
+        if least_share is None:
+            return self._trials(n, *given, at=at)
+        least = self._least(n, least_share, *given)
+        made: list[Trial[Arm]] = []
+        for turn in range(max(least)):
+            for index, pulls in enumerate(least):
+                if turn < pulls and not self._done:
+                    made.append(self._assign(index, *given, at=at))
+        if len(made) < n and not self._done:
+            made += self._trials(n - len(made), *given, at=at)
+        return made
+
+    def _assign(self, index: int, *given: Any, at: float | None = None) -> Trial[Arm]:
+        """A trial of an arm that the strategy does not choose."""
+        self._set_clock(at)
+        trial = self._new_trial(index, *given, kind="assign")
+        self._count_due()
+        return trial
 
     @atomic
     def trial(self, id: int) -> Trial[Arm]:
@@ -170,7 +290,7 @@ class AskTell(Recorded, Generic[Arm]):
         id = trial.id if isinstance(trial, Trial) else trial
         index = self._arm_of(id)
         self._set_clock(at)
-        self._outstanding.pop(int(id), None)
+        self._outstanding.remove(int(id))
         self.history.append(Event("abandon", int(id), None, ()))
         self._lose(int(id), index)
         self._count_due()
@@ -199,8 +319,9 @@ class AskTell(Recorded, Generic[Arm]):
         if length is None:
             return None
         try:
-            several = isinstance(default, Sequence | np.ndarray)
-            values = self._values_of(*default) if several else self._values_of(default)
+            given = ordinary(default)
+            several = isinstance(given, Sequence)
+            values = self._values_of(*given) if several else self._values_of(given)
             self._observation(0, *(observed(value, "default") for value in values))
         except (TypeError, ValueError) as error:
             said = f"must be what tell takes after the trial, got {short(default)}: {error}"
@@ -209,7 +330,11 @@ class AskTell(Recorded, Generic[Arm]):
 
     def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
         """What `_tell` gets for a pull that gave this."""
-        return tuple(float(x) for x in (reward, *np.ravel(costs)))
+        return tuple(float(x) for x in (reward, *np.ravel([*map(self._costs_of, costs)])))
+
+    def _costs_of(self, costs: Any) -> np.ndarray:
+        """Costs in the order of the limits. Raises InputError for a wrong or missing name."""
+        return np.atleast_1d(in_order(costs, self._costs, "costs"))
 
     def _set_clock(self, at: float | None, kind: str = "clock") -> None:
         """Take note of the time.
@@ -242,7 +367,7 @@ class AskTell(Recorded, Generic[Arm]):
         """Count the trials whose turn it is."""
         if self._window is not None and not self._done:
             for id, index, values in self._window.due(self._now):
-                self._outstanding.pop(id, None)
+                self._outstanding.remove(id)
                 self._count(index, values, self._observation(index, *values))
                 if self._done:
                     self._late += self._window.told()
@@ -282,7 +407,7 @@ class AskTell(Recorded, Generic[Arm]):
                 index = self._choose(*given)
                 made.append(self._new_trial(index, *given))
                 if len(made) < n:
-                    self._expect(index)
+                    self._expect({index: 1})
         self._count_due()
         return made
 
@@ -290,14 +415,14 @@ class AskTell(Recorded, Generic[Arm]):
         """The index of the arm to pull next."""
         return int(self._strategy.choose(self._rules, self._state, self._coins))
 
-    def _new_trial(self, index: int, *given: Any) -> Trial[Arm]:
+    def _new_trial(self, index: int, *given: Any, kind: str = "ask") -> Trial[Arm]:
         """Record a trial of an arm; `given` is what the choice depended on."""
         trial: Trial[Arm] = Trial(self._asked, self._label(index))
-        self._outstanding[trial.id] = index
+        self._outstanding.add(trial.id, index)
         if self._window is not None:
             self._window.add(trial.id, index, self._now)
         self._asked += 1
-        self.history.append(Event("ask", trial.id, trial.arm, given))
+        self.history.append(Event(kind, trial.id, trial.arm, given))
         return trial
 
     @contextmanager
@@ -307,13 +432,11 @@ class AskTell(Recorded, Generic[Arm]):
         Args:
             more: whether there will be others.
         """
-        expected = [*self._outstanding.values()]
-        if self._window is not None:
-            expected = [trial.arm for trial in self._window.waiting.values()]
-        data = self._data() if expected or more else []
+        waiting = self._outstanding if self._window is None else self._window
+        data = self._data() if waiting.counts or more else []
         kept = [array.copy() for array in data]
-        for index in expected:
-            self._expect(index)
+        if waiting.counts:
+            self._expect(waiting.counts)
         try:
             yield
         finally:
@@ -337,26 +460,181 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError(f"a trial is one pull, got {pulls}")
         if self._window is not None and id < 0:
             raise ValueError(f"arm must be a trial with a window, as ask(n) gives them, got {arm}")
-        ids = [id] if isinstance(arm, Trial) else self._oldest(index, pulls)
+        ids = [id] if isinstance(arm, Trial) else self._outstanding.oldest(index, pulls)
         waits = self._window is not None  # until it is its turn
         wanted = self._done or waits or self._wanted(index, ids, pulls)
         self._set_clock(at)
         for one in ids:
-            self._outstanding.pop(one, None)
+            self._outstanding.remove(one)
         only = ids[0] if ids and pulls == 1 else None
         self.history.append(Event("tell", only, self._label(index), values))
-        self._told += 1
+        self._told += pulls
         in_time = self._window is None or self._window.settle(id, values, self._now)
         if self._done or not in_time:
-            self._late += 1
+            self._late += pulls
         elif not wanted:
             self._kept_out[index] = self._kept_out.get(index, 0) + pulls
         elif self._window is None:
             self._count(index, values, observation)
         self._count_due()
 
+    @atomic
+    def tell_table(self, table: Any) -> None:
+        """Tell a batch of results as counts, whole or not at all.
+
+        Coefficients and plans are those from before the batch, and the stopping rule is evaluated
+        once, after it. So how many pulls of an arm it has must not depend on their rewards: tell a
+        batch when its time is over, a day for example (docs/live.md).
+
+        Args:
+            table: a DataFrame, or a mapping from columns to values, with a row per arm: `arm` (of
+                BAICS `arm` and `segment`), `pulls`, `total` (the sum of the rewards), `squares`
+                (that of their squares) if sigma is unknown, and the sum of each cost under the
+                name of its limit. Rows with 0 pulls are left out.
+
+        Raises:
+            ValueError: a column or a row is wrong, naming it; or the strategy takes no counts.
+        """
+        costs = self.told_costs
+        squares = ["squares"] if self._needs_squares else []
+        columns = [*self.arm_columns, "pulls", "total", *squares, *costs]
+        counts: list[Counts] = []
+        n = len(self.arm_columns)
+        for row in rows_of(table, columns):
+            arm, (pulls, total, *others) = row[:n], row[n:]
+            square = others.pop(0) if squares else None
+            counts.append(Counts(arm if n > 1 else arm[0], pulls, (total, *others), square))
+        self._tell_counts(counts)
+
+    @property
+    def told_costs(self) -> Sequence[str]:
+        """The names of the costs that `tell` takes."""
+        return self._costs
+
+    def _tell_one(
+        self,
+        arm: Any,
+        reward: Any,
+        *costs: float,
+        pulls: Any = None,
+        total: Any = None,
+        squares: Any = None,
+        at: float | None = None,
+    ) -> None:
+        """One pull, or with `pulls` and `total` several of an arm, as counts."""
+        if pulls is None and total is None and squares is None:
+            self._tell(arm, reward, *costs, at=at)
+            return
+        if reward is not None or pulls is None or total is None:
+            raise ValueError("pulls and total must be given together, and no reward")
+        if isinstance(arm, Trial) or at is not None:
+            raise ValueError("pulls must be told of an arm, not of a trial, without at")
+        self._tell_counts([Counts(arm, pulls, (total, *costs), squares)])
+
+    def _reward(self, reward: Any, total: Any) -> Any:
+        """The sum over some pulls, which has two names. Raises ValueError unless there is one."""
+        if (reward is None) == (total is None):
+            raise ValueError("reward, or the total over several pulls, must be given, and only one")
+        return total if reward is None else reward
+
+    def _tell_counts(self, told: Sequence[Counts]) -> None:
+        """Take in a batch of counts.
+
+        Raises:
+            ValueError: one of them is wrong, or the strategy takes none; nothing has changed then.
+        """
+        if why := self._no_counts():
+            raise ValueError(f"pulls must be told one by one: {why}")
+        checked: list[Counts] = []
+        for place, one in enumerate(told, 1):
+            try:
+                checked.append(self._checked(one))
+            except ValueError as error:
+                row = f"row {place}: " if len(told) > 1 else ""
+                raise ValueError(f"{row}{error}") from None
+        batch = [one for one in checked if one.pulls]
+        if len({one.arm for one in batch}) < len(batch):
+            raise ValueError("table must have one row per arm")
+        asked = [self._outstanding.oldest(one.arm, one.pulls) for one in batch]
+        wanted = [
+            self._done or self._wanted(one.arm, ids, one.pulls)
+            for one, ids in zip(batch, asked, strict=True)
+        ]
+        if not batch:
+            return
+        for ids in asked:
+            for id in ids:
+                self._outstanding.remove(id)
+        rows = [(self._label(one.arm), one.pulls, one.sums, one.squares) for one in batch]
+        self.history.append(Event("counts", None, None, tuple(rows)))
+        pulls = sum(one.pulls for one in batch)
+        self._told += pulls
+        if self._done:
+            self._late += pulls
+            return
+        for one, counts in zip(batch, wanted, strict=True):
+            if counts:
+                before, sums = self._totals.get(one.arm, (0, 0.0))
+                self._totals[one.arm] = before + one.pulls, sums + np.array(self._values(one))
+            else:
+                self._kept_out[one.arm] = self._kept_out.get(one.arm, 0) + one.pulls
+        counted = [one for one, counts in zip(batch, wanted, strict=True) if counts]
+        if counted:
+            self._done = self._update_counts(counted)
+
+    def _no_counts(self) -> str:
+        """Why counts cannot be told, or nothing."""
+        return "" if self._window is None else "with a window results count by their trials"
+
+    def _checked(self, told: Counts) -> Counts:
+        """Counts with the index of the arm and finite numbers. Raises ValueError."""
+        index = self._index(told.arm)
+        sums = tuple(map(finite, told.sums))
+        if len(sums) != 1 + len(self.told_costs):
+            expected, got = len(self.told_costs), len(sums) - 1
+            raise ValueError(f"costs must be {expected} numbers, got {got}")
+        if told.pulls == 0 and not any(sums):
+            return Counts(index, 0, sums)
+        pulls = several_pulls(finite(told.pulls))
+        for place, value in enumerate(sums):
+            observed(value, "costs" if place else "total", pulls)
+        if (told.squares is None) == self._needs_squares:
+            must = "be given with" if self._needs_squares else "be left out without"
+            raise ValueError(f'squares must {must} sigma="unknown"')
+        squares = None if told.squares is None else finite(told.squares)
+        counts = Counts(index, pulls, sums, squares)
+        self._standard(counts)
+        return counts
+
+    def _standard(self, counts: Counts) -> Any:
+        """The sum of the steps' observations of the pulls. Raises ValueError."""
+        if self._observes_sums:
+            return self._observation(counts.arm, *counts.sums, counts.pulls)
+        return counts.pulls * self._observation(counts.arm, *np.array(counts.sums) / counts.pulls)
+
+    def _values(self, counts: Counts) -> tuple[float, ...]:
+        """What `_tell` would get for these pulls together."""
+        return (*counts.sums, counts.pulls) if self._observes_sums else counts.sums
+
+    def _update_counts(self, batch: Sequence[Counts]) -> bool:
+        """Observe a batch, and evaluate the stopping rule."""
+        self._observe_counts(batch)
+        return bool(self._strategy.done(self._rules, self._state))
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        """Observe a batch: all coefficients and plans are those from before it."""
+        for one in batch:
+            self._strategy.observe(self._rules, self._state, one.arm, self._standard(one))
+
     def _wanted(self, index: int, ids: list[int], pulls: int) -> bool:
-        """Whether pulls of an arm, of these trials, count."""
+        """Whether pulls of an arm, of these trials, count.
+
+        Raises:
+            ValueError: only some do.
+        """
+        if self._fixed_design and 0 < len(ids) < pulls:
+            n = len(ids)
+            raise ValueError(f"pulls must be at most {n}, as are outstanding, got {pulls}")
         return bool(ids) or not self._fixed_design
 
     def _update(self, index: int, observation: Any) -> bool:
@@ -375,10 +653,6 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError(f"trial {trial.id} is of arm {there}, got {trial.arm}")
         return int(trial.id), index
 
-    def _oldest(self, index: int, most: int) -> list[int]:
-        """The oldest outstanding trials of an arm, at most so many."""
-        return [id for id, asked in self._outstanding.items() if asked == index][:most]
-
     def _arm_of(self, id: Any) -> int:
         """The index of the arm of an outstanding trial, also of one whose window has passed.
 
@@ -388,11 +662,12 @@ class AskTell(Recorded, Generic[Arm]):
         found = integer(id)
         if found is None or not 0 <= found < self._asked:
             raise ValueError(f"trial must be one that was asked for, got {id!r}")
-        missed = {} if self._window is None else self._window.missed
-        for known in (self._outstanding, missed):
-            if found in known:
-                return known[found]
-        raise ValueError(f"trial {id} was told or abandoned before")
+        index = self._outstanding.arm(found)
+        if index is None and self._window is not None:
+            index = self._window.missed.get(found)
+        if index is None:
+            raise ValueError(f"trial {id} was told or abandoned before")
+        return index
 
     def _old_event(self, entry: Any) -> Event:
         """An entry of a history before there were trials: arm, observed, whether asked for."""
@@ -413,6 +688,13 @@ class AskTell(Recorded, Generic[Arm]):
                 raise ValueError(
                     f"the history pulls {event.arm} where this strategy asks {trial.arm}"
                 )
+        elif event.kind == "assign":
+            self._assign(self._index(event.arm), *event.values, at=at)
+        elif event.kind == "allocate":
+            n, least_share, *given = event.values
+            self._allocated(n, restored(least_share), *given)
+        elif event.kind == "counts":
+            self._tell_counts([Counts(*row) for row in event.values])
         elif event.kind == "abandon":
             self.abandon(event.trial, at=at)  # pyright: ignore[reportArgumentType]
         else:
@@ -424,7 +706,7 @@ class AskTell(Recorded, Generic[Arm]):
             "steps": state_to_json(self._state),
             "coins": None if self._coins is None else plain(self._coins),
             "asked": self._asked,
-            "outstanding": [[id, index] for id, index in self._outstanding.items()],
+            "outstanding": [[id, index] for id, index in self._outstanding],
             "told": self._told,
             "late": self._late,
             "kept_out": [[index, n] for index, n in self._kept_out.items()],
@@ -440,7 +722,7 @@ class AskTell(Recorded, Generic[Arm]):
             self._coins = restored(state["coins"])
         self._asked, self._told = state["asked"], state["told"]
         self._late, self._done = state["late"], state["done"]
-        self._outstanding = dict(state["outstanding"])
+        self._outstanding = Outstanding((id, index) for id, index in state["outstanding"])
         self._kept_out = dict(state["kept_out"])
         self._totals = {index: (n, np.array(sums)) for index, n, sums in state["totals"]}
         self._clock = state["clock"]
@@ -468,8 +750,8 @@ class AskTell(Recorded, Generic[Arm]):
         """The arrays of the state that `_expect` changes."""
         raise NotImplementedError
 
-    def _expect(self, index: int) -> None:
-        """Count a pull of an arm in `_data` as if it had been told, without news."""
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        """Count pulls, by the index of their arm, in `_data` as if they had been told, no news."""
         raise NotImplementedError
 
     def _may_ask(self) -> bool:

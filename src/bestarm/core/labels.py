@@ -7,8 +7,11 @@ import numpy as np
 
 from bestarm.core.arguments import integer, numbers
 from bestarm.core.inputs import MOST_ARMS, InputError, short
+from bestarm.core.plain import ordinary
 
 Label = int | str
+#: One number, several, or several by name.
+Numbers = float | Sequence[float] | np.ndarray | Mapping[str, float]
 
 
 class Labels:
@@ -67,7 +70,7 @@ def count_or_names(value: Any, what: str, least: int, source: str) -> Labels:
     Raises:
         InputError: it is neither, has repeated names or fewer than `least` of them.
     """
-    count = integer(value)
+    value, count = ordinary(value), integer(value)
     if count is not None and least <= count <= MOST_ARMS:
         return Labels(what, range(count))
     names = list(value) if isinstance(value, Sequence | Mapping) else []
@@ -94,6 +97,7 @@ def limits_of(value: Any, source: str) -> tuple[list[str], np.ndarray]:
     Raises:
         InputError: the limits are no finite numbers, or a name is no text, empty or "reward".
     """
+    value = ordinary(value)
     if not isinstance(value, Mapping):
         limits = numbers(value, 1, source)
         return [f"cost {i + 1}" for i in range(limits.size)], limits
@@ -102,3 +106,18 @@ def limits_of(value: Any, source: str) -> tuple[list[str], np.ndarray]:
             f"{source}: names must be texts, neither empty nor 'reward', got {short(value)}"
         )
     return list(map(str, value)), numbers(list(value.values()), 1, source)
+
+
+def in_order(value: Any, names: Sequence[Label], source: str) -> Any:
+    """What is given by name, in the order of the names; anything else as it is.
+
+    Raises:
+        InputError: a name is missing or unknown, naming `source`.
+    """
+    value = ordinary(value)
+    if not isinstance(value, Mapping):
+        return value
+    if set(value) != set(names):
+        wanted, got = listed(map(str, names)), listed(map(str, value)) or "none"
+        raise InputError(f"{source} must be given for {wanted}, got {got}")
+    return [value[name] for name in names]

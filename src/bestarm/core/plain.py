@@ -1,7 +1,8 @@
 """Arguments and states as JSON values, and back."""
 
 import base64
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -11,23 +12,55 @@ import numpy as np
 MAPPING, GENERATOR, ARRAY = "mapping", "generator", "array"
 
 
+def ordinary(value: Any) -> Any:
+    """Arrays, views of dictionaries and what pandas has, as lists and dictionaries.
+
+    Numbers of a Series, and rows of a DataFrame, are by name if all labels of the index are texts;
+    else they are a list. Any other value is returned as it is.
+
+    Raises:
+        ValueError: a name is repeated.
+    """
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, KeysView | ValuesView | ItemsView):
+        return [*value]
+    pandas = sys.modules.get("pandas")  # if nobody has imported it, nothing is of it
+    if pandas is None or not isinstance(value, pandas.Series | pandas.DataFrame | pandas.Index):
+        return value
+    rows: list[Any] = value.to_numpy().tolist()
+    names = [] if isinstance(value, pandas.Index) else value.index.tolist()
+    if not names or not all(isinstance(name, str) for name in names):
+        return rows
+    if all(isinstance(row, str) for row in rows):  # names themselves
+        return rows
+    if len(set(names)) < len(names):
+        raise ValueError("names in the index must be distinct")
+    return dict(zip(names, rows, strict=True))
+
+
 def plain(value: Any) -> Any:
     """A value as JSON: numbers, texts, lists; mappings as pairs, generators by their state.
 
     Raises:
         TypeError: the value is of another kind.
+        ValueError: as for `ordinary`.
     """
+    value = ordinary(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    if isinstance(value, np.generic | np.ndarray):
-        return plain(value.tolist())
+    if isinstance(value, np.generic):
+        return plain(value.item())
     if isinstance(value, Mapping):
         return {MAPPING: [[plain(k), plain(v)] for k, v in value.items()]}
     if isinstance(value, np.random.Generator):
         return {GENERATOR: plain(value.bit_generator.state)}
     if isinstance(value, Sequence):
         return [plain(one) for one in value]
-    raise TypeError(f"{type(value).__name__} cannot be saved")
+    raise TypeError(
+        f"must be numbers, texts, or lists, tables or dictionaries of these, "
+        f"got a {type(value).__name__}"
+    )
 
 
 def restored(value: Any) -> Any:
@@ -42,6 +75,11 @@ def restored(value: Any) -> Any:
     bits = getattr(np.random, state["bit_generator"])()
     bits.state = state
     return np.random.Generator(bits)
+
+
+def tuples(value: Any) -> Any:
+    """A value of JSON with tuples for all lists."""
+    return tuple(map(tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def state_to_json(state: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, Type
 from bestarm import __version__
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
-from bestarm.core.plain import plain, restored
+from bestarm.core.plain import plain, restored, tuples
 
 #: The format of saved files, raised with every change that older code cannot read.
 FORMAT = 1
@@ -32,7 +32,9 @@ class Event(NamedTuple):
         2
     """
 
-    kind: str  # "new", "ask", "tell", "abandon"; with times "clock", "wait"; or "partial", "final"
+    #: "new", "ask", "assign", "allocate", "tell", "counts", "abandon"; with times "clock", "wait";
+    #: of races "partial", "final"
+    kind: str
     trial: int | None  # the id of a trial; None for an arm that was told but not asked for
     arm: Any  # its label
     values: tuple[Any, ...]  # what was told; for "new" the strategy and its `fingerprint`
@@ -41,7 +43,7 @@ class Event(NamedTuple):
     def of(cls, entry: Any) -> "Event":
         """An event from JSON, which has lists for tuples."""
         kind, trial, arm, values = entry
-        return cls(kind, trial, tuple(arm) if isinstance(arm, list) else arm, tuple(values))
+        return cls(kind, trial, tuples(arm), tuples(values))
 
 
 Owner = TypeVar("Owner", bound="Recorded")
@@ -114,11 +116,20 @@ class Recorded:
             self._state_arguments(given | given.pop("options", {}))
 
     def _state_arguments(self, given: dict[str, Any]) -> None:
-        stated = {name: plain(value) for name, value in given.items()}
+        stated: dict[str, Any] = {}
+        for name, value in given.items():
+            try:
+                stated[name] = plain(value)
+            except (TypeError, ValueError) as error:
+                raise InputError(f"{type(self).__name__}: {name}: {error}") from None
         self._arguments = {
             k: v for k, v in stated.items() if k not in self._newer or v != self._newer[k]
         }
         self.history = [Event("new", None, None, (type(self).__name__, self.fingerprint))]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies, deep ones and pickles are made from `to_dict`: a lock has none."""
+        return type(self).from_dict, (self.to_dict(),)
 
     @property
     def done(self) -> bool:

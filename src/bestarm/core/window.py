@@ -1,5 +1,6 @@
 """Results of trials that wait until they count: in the order of asking, each within a window."""
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -42,12 +43,19 @@ class Window:
 
     def __init__(self, length: float, default: tuple[float, ...]) -> None:
         self.length, self.default = length, default
-        self.waiting: dict[int, Waiting] = {}  # by trial
+        self.waiting: OrderedDict[int, Waiting] = OrderedDict()  # by trial
+        self.counts: dict[int, int] = {}  # of them by the index of their arm, if there are any
         self.missed: dict[int, int] = {}  # arms by trial, of those that passed without a result
 
-    def add(self, id: int, index: int, since: float) -> None:
+    def add(self, id: int, index: int, since: float | None) -> None:
         """A trial that was asked for."""
         self.waiting[id] = Waiting(index, since, None)
+        self._add(index, 1)
+
+    def _add(self, index: int, more: int) -> None:
+        self.counts[index] = self.counts.get(index, 0) + more
+        if not self.counts[index]:
+            del self.counts[index]
 
     def settle(self, id: int, values: tuple[float, ...], now: float) -> bool:
         """What came of a trial; whether it came in time."""
@@ -77,6 +85,7 @@ class Window:
                     return
                 self.missed[id] = index
             del self.waiting[id]
+            self._add(index, -1)
             yield id, index, self.default if values is None else values
 
     def to_json(self) -> dict[str, Any]:
@@ -89,7 +98,7 @@ class Window:
     def restore(self, state: dict[str, Any]) -> None:
         """Take over what `to_json` gave."""
         self.missed = dict(state["missed"])
-        self.waiting = {
-            id: Waiting(index, since, None if values is None else tuple(values))
-            for id, index, since, values in state["waiting"]
-        }
+        for id, index, since, values in state["waiting"]:
+            self.add(id, index, since)
+            if values is not None:
+                self.waiting[id] = self.waiting[id]._replace(values=tuple(values))

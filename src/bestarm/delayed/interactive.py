@@ -1,6 +1,7 @@
 """Racing with delayed feedback as ask/tell objects, event by event."""
 
 from collections.abc import Iterable, Sequence
+from heapq import heappop, heappush
 from typing import Annotated, Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -15,15 +16,26 @@ from bestarm.core.inputs import (
     Scale,
     Sized,
     parse,
+    short,
 )
 from bestarm.core.interactive import Trial
 from bestarm.core.labels import Label, count_or_names
 from bestarm.core.plain import state_from_json, state_to_json
 from bestarm.core.record import Event, Recorded, atomic
 from bestarm.core.strategy import NO_CAP
-from bestarm.delayed.bounds import AGE, ARM, FREE, FULL, INCREMENTAL, MIXTURE, NUMBER
-from bestarm.delayed.mixture import sum_running
+from bestarm.delayed.bounds import (
+    AGE,
+    ARM,
+    FREE,
+    FULL,
+    INCREMENTAL,
+    MIXTURE,
+    WEIGHTED,
+    WORTH,
+)
+from bestarm.delayed.mixture import running_information
 from bestarm.delayed.problem import MODELS
+from bestarm.delayed.running import RunningSums
 from bestarm.delayed.steps import (
     ACCEPTED,
     REJECTED,
@@ -144,7 +156,9 @@ class Partial(Monitored, Recorded):
         self._rules = rules_of(rule, asked.feedback, sigmas, asked.sigma_p or 0.0, asked)
         self._delay = asked.delay or 0
         self._state = make_state(self._race, np.full(asked.n_arms, self._delay))
-        self._ids: dict[tuple[int, int], int] = {}  # ids of running pulls, by arm and number
+        self._running: dict[int, int] = {}  # slots of running pulls by id, oldest first
+        self._free = [*range(asked.batch)]  # the other slots, a heap
+        self._sums = RunningSums(asked.n_arms)  # of the running pulls, with MIXTURE
         self._fresh: list[int] = []  # arms with feedback since the last `ask`
         self._reports: dict[int, list[Event]] = {}  # not observed yet, by slot, with `by_slot`
         self._dropped: set[int] = set()  # ids of pulls that were cancelled or abandoned
@@ -207,12 +221,9 @@ class Partial(Monitored, Recorded):
             raise ValueError(f"pull {id} was cancelled or abandoned before")
         self.history.append(Event("abandon", id, None, ()))
         self._reports.pop(s, None)
-        del self._ids[self._key(s)]
-        self._dropped.add(id)
         keep_partial(self._rules, self._state, s)
-        cancel(self._state, s)
-        if not self._rules.by_slot:
-            compact_slots(self._state)
+        self._drop(id)
+        self._compact()
 
     def _old_event(self, entry: Any) -> Event:
         kind, pull, value = entry
@@ -228,7 +239,7 @@ class Partial(Monitored, Recorded):
     def _state_to_json(self) -> Any:
         return {
             "race": state_to_json(self._state),
-            "ids": [[*key, id] for key, id in self._ids.items()],
+            "running": [[id, s] for id, s in self._running.items()],
             "fresh": self._fresh,
             "reports": [[s, [list(e) for e in events]] for s, events in self._reports.items()],
             "dropped": sorted(self._dropped),
@@ -236,7 +247,10 @@ class Partial(Monitored, Recorded):
 
     def _restore(self, state: Any) -> None:
         self._state = state_from_json(self._state, state["race"])
-        self._ids = {(arm, number): id for arm, number, id in state["ids"]}
+        self._running = dict(state["running"])
+        self._free = np.flatnonzero(self._state.tally.slots[ARM] == FREE).tolist()
+        for s in self._running.values():
+            self._sum_up(s)
         self._fresh = state["fresh"]
         self._reports = {s: [*map(Event.of, events)] for s, events in state["reports"]}
         self._dropped = set(state["dropped"])
@@ -244,7 +258,7 @@ class Partial(Monitored, Recorded):
     @property
     def running(self) -> list[Trial[Label]]:
         """The running pulls, oldest first; under reading `as-published` in the order of slots."""
-        return [self._trial(key) for key in self._keys() if key in self._ids]
+        return [*map(self._trial, self._ordered())]
 
     @property
     def done(self) -> bool:
@@ -306,31 +320,31 @@ class Partial(Monitored, Recorded):
             f"{reach:.3g}; {more}."
         )
 
-    def _key(self, s: int) -> tuple[int, int]:
-        """Arm and number of the pull in a slot, which identify it; (FREE, any) if there is none."""
-        slots = self._state.tally.slots
-        return int(slots[ARM, s]), int(slots[NUMBER, s])
-
-    def _keys(self) -> list[tuple[int, int]]:
-        """The keys of all slots."""
-        return [self._key(s) for s in range(self._race.batch)]
-
     def _labels(self, arms: np.ndarray) -> list[Label]:
         return [self._arms[int(arm)] for arm in arms]
 
-    def _trial(self, key: tuple[int, int]) -> Trial[Label]:
-        """A running pull by its arm and number."""
-        return Trial(self._ids[key], self._arms[key[0]])
+    def _ordered(self) -> list[int]:
+        """The ids of running pulls, oldest first; with `by_slot` in the order of their slots."""
+        if not self._rules.by_slot:
+            return [*self._running]
+        return sorted(self._running, key=self._running.__getitem__)
+
+    def _arm_at(self, s: int) -> int:
+        """The arm of the pull in a slot, or FREE."""
+        return int(self._state.tally.slots[ARM, s])
+
+    def _trial(self, id: int) -> Trial[Label]:
+        """A running pull by its id."""
+        return Trial(id, self._arms[self._arm_at(self._running[id])])
 
     def _slot(self, pull: int) -> int | None:
         """The slot of a running pull; None if it was cancelled. Raises ValueError for others."""
         if pull in self._dropped:
             return None
-        ids = [self._ids.get(key) for key in self._keys()]
-        if pull not in ids:
-            running = [each.id for each in self.running]
+        if pull not in self._running:
+            running = short([*self._running])
             raise ValueError(f"pull must be a running one, {running}, got {pull}")
-        return ids.index(pull)
+        return self._running[pull]
 
     def _counts_steps(self, s: int | None) -> TypeGuard[int]:
         """Whether the pull in a slot runs and its feedback has to come step by step."""
@@ -344,41 +358,76 @@ class Partial(Monitored, Recorded):
         self.history.append(event)
         if s is None:  # of a cancelled pull
             return
-        key = self._key(s)
+        arm = self._arm_at(s)
         if event.kind == "final":
-            del self._ids[key]
+            del self._running[event.trial]  # pyright: ignore[reportArgumentType]
         if self._rules.by_slot:
             self._reports.setdefault(s, []).append(event)
             return
         self._observe(s, event)
-        compact_slots(self._state)
-        if key[0] not in self._fresh:
-            self._fresh.append(key[0])
+        self._compact()
+        if arm not in self._fresh:
+            self._fresh.append(arm)
 
     def _observe(self, s: int, event: Event) -> None:
         wait(self._state, s, 1)
         if event.kind == "partial":
             observe_partial(self._rules, self._state, s, event.values[0], 0.0)
+            self._sum_up(s)
         else:
             observe_final(self._rules, self._state, s, event.values[0])
+            self._leave(s)
+
+    def _sum_up(self, s: int) -> None:
+        """Count what the pull in a slot tells so far, if sums are kept."""
+        if self._rules.split == MIXTURE and self._rules.feedback != FULL:
+            told = running_information(self._rules, self._state.tally, s)
+            self._sums.put(s, self._arm_at(s), *map(float, told))
+
+    def _leave(self, s: int) -> None:
+        """The pull in a slot has ended."""
+        self._sums.remove(s)
+        heappush(self._free, s)
+
+    def _drop(self, id: int) -> None:
+        """Cancel a running pull."""
+        s = self._running.pop(id)
+        cancel(self._state, s)
+        self._leave(s)
+        self._dropped.add(id)
+
+    def _compact(self) -> None:
+        """Move the running pulls into the first slots, where bounds look through all of them.
+
+        The mixture has its sums and does not look; with `by_slot` a pull keeps its slot.
+        """
+        if self._rules.by_slot or self._rules.split == MIXTURE:
+            return
+        compact_slots(self._state)
+        self._running = {id: s for s, id in enumerate(self._running)}
+        self._free = [*range(len(self._running), self._race.batch)]
 
     def _update(self) -> list[Trial[Label]]:
         """Update the bounds of arms with feedback, then Algorithm 1; return the cancelled pulls."""
-        if self._rules.split == MIXTURE:
-            arms = np.array(self._fresh, np.int64)
-            sum_running(self._rules, self._state.tally, self._state.running[0], arms, arms.size)
+        cache, kept = self._state.tally.cache, self._state.tally.kept
         for arm in self._fresh:
+            if self._rules.split == MIXTURE:
+                worth, weighted = self._sums.of(arm)
+                cache[WORTH, arm] = kept[0, arm] + worth
+                cache[WEIGHTED, arm] = kept[1, arm] + weighted
             bound(self._rules, self._state, arm)
         moved = bool(self._fresh) and eliminate(self._rules, self._state)
         self._fresh.clear()
-        cancelled = self._cancel(range(self._race.batch)) if moved else []
-        compact_slots(self._state)
+        cancelled = self._cancel(self._ordered()) if moved else []
+        self._compact()
         return cancelled
 
     def _update_by_slot(self) -> list[Trial[Label]]:
         """`_update` in the published program's order, see `racing.simulate_by_slot`."""
         cancelled: list[Trial[Label]] = []
-        for s, (arm, _) in enumerate(self._keys()):
+        at = {s: id for id, s in self._running.items()}
+        for s in range(self._race.batch):
+            arm = self._arm_at(s)
             reports = self._reports.pop(s, [])
             for event in reports:
                 self._observe(s, event)
@@ -386,32 +435,27 @@ class Partial(Monitored, Recorded):
                 self._state.origin[arm] = s
                 bound(self._rules, self._state, arm)
                 eliminate(self._rules, self._state)
-            cancelled += self._cancel([s])
-        return cancelled + (self._cancel(range(self._race.batch)) if self.done else [])
+            if s in at:
+                cancelled += self._cancel([at[s]])
+        return cancelled + (self._cancel(self._ordered()) if self.done else [])
 
-    def _cancel(self, slots: Iterable[int]) -> list[Trial[Label]]:
-        """Cancel the pulls in some slots whose arms are not in S."""
+    def _cancel(self, ids: Iterable[int]) -> list[Trial[Label]]:
+        """Cancel those of some running pulls whose arms are not in S."""
         cancelled: list[Trial[Label]] = []
-        for s in slots:
-            arm, number = self._key(s)
-            if arm != FREE and self._state.sets[arm] != SURVIVING:
-                cancel(self._state, s)
-                cancelled.append(self._trial((arm, number)))
-                self._dropped.add(self._ids.pop((arm, number)))
+        for id in ids:
+            if self._state.sets[self._arm_at(self._running[id])] != SURVIVING:
+                cancelled.append(self._trial(id))
+                self._drop(id)
         return cancelled
 
     def _start(self) -> list[Trial[Label]]:
         """Start pulls until b are running or no arm may start another."""
         started: list[Trial[Label]] = []
-        for s, (occupied, _) in enumerate(self._keys()):
-            if occupied == FREE:
-                arm = int(next_arm(self._race, self._state))
-                if arm < 0:
-                    break
-                key = arm, int(self._state.started[arm])
-                self._ids[key] = int(self._state.started.sum())
-                start_pull(self._state, s, arm, 0)
-                started.append(self._trial(key))
+        while self._free and (arm := int(next_arm(self._race, self._state))) >= 0:
+            s, id = heappop(self._free), int(self._state.started.sum())
+            self._running[id] = s
+            start_pull(self._state, s, arm, 0)
+            started.append(self._trial(id))
         return started
 
 

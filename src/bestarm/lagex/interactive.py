@@ -9,14 +9,27 @@ import numpy as np
 
 from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, positive, whole
+from bestarm.core.counts import Counts
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names, limits_of
+from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
 from bestarm.core.record import atomic
 from bestarm.lagex.arguments import deviations_of
+from bestarm.lagex.counts import observe_counts
+from bestarm.lagex.exploration import look
 from bestarm.lagex.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
+
+
+def policy_in_words(policy: Mapping[Label, float]) -> str:
+    """A policy in a line, such as "50% of arm a, 50% of arm b".
+
+    Example:
+        >>> policy_in_words({0: 0.25, 1: 0.0, 2: 0.75})
+        '25% of 0, 75% of 2'
+    """
+    return ", ".join(f"{share:.0%} of {arm}" for arm, share in policy.items() if share > 0.0)
 
 
 class _Lagex(Monitored, AskTell[Label]):
@@ -37,7 +50,7 @@ class _Lagex(Monitored, AskTell[Label]):
         *,
         delta: float,
         r: float,
-        sigma: Sequence[float] | float,
+        sigma: Numbers,
         reading: str,
         cost_sigma: float = 1.0,
         window: float | None = None,
@@ -48,6 +61,7 @@ class _Lagex(Monitored, AskTell[Label]):
         k = len(self._arms)
         self._costs, at_most = limits_of(limits, f"{name}: limits")
         whole(k + at_most.size, 3, MOST_COLUMNS, f"{name}: n_arms, limits: together")
+        sigma = in_order(sigma, self._arms.labels, f"{name}: sigma:")
         variances = deviations_of(sigma, k, f"{name}: sigma") ** 2
         rule = READINGS[self._name].chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "r": r}, name)
@@ -72,7 +86,15 @@ class _Lagex(Monitored, AskTell[Label]):
         return self._state.policies.polytope.policy.copy()
 
     @property
-    def allocation(self) -> np.ndarray:
+    def policy(self) -> dict[Label, float]:
+        """The answer by arm: the share of each in the best policy."""
+        return dict(zip(self._arms.labels, self.answer.tolist(), strict=True))
+
+    def _answer_in_words(self) -> str:
+        return policy_in_words(self.policy)
+
+    @property
+    def target_shares(self) -> np.ndarray:
         """(K,) the target shares of pulls, as of the last `ask`."""
         return self._state.omega.copy()
 
@@ -123,16 +145,32 @@ class _Lagex(Monitored, AskTell[Label]):
         )
 
     def _update(self, index: int, observation: Any) -> bool:
-        cut = self._state.counts[FAR_CUT]
+        cut = int(self._state.counts[FAR_CUT])
         done = super()._update(index, observation)
+        self._warn(cut)
+        return done
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        for one in batch:
+            observe_counts(self._rules, self._state, one.arm, one.pulls, self._standard(one))
+        if self._state.counts[PULLED] == len(self._arms):
+            look(self._rules, self._state)
+
+    def _update_counts(self, batch: Sequence[Counts]) -> bool:
+        cut = int(self._state.counts[FAR_CUT])
+        done = super()._update_counts(batch)
+        self._warn(cut)
+        return done
+
+    def _warn(self, cut: int) -> None:
+        """Say if only vertices that may be missing kept it from stopping, `cut` times before."""
         if self._state.counts[FAR_CUT] > cut:
             warnings.warn(
                 f"{type(self).__name__} would stop, but the policies have more than "
                 f"{ALL_BASES} bases, too many to compare the answer with",
                 RuntimeWarning,
-                stacklevel=6,
+                stacklevel=8,
             )
-        return done
 
     def _choose(self) -> int:
         pulls = self._state.estimates.pulls
@@ -149,9 +187,10 @@ class _Lagex(Monitored, AskTell[Label]):
     def _data(self) -> list[np.ndarray]:
         return [self._state.estimates.pulls, self._state.counts[TIME : TIME + 1]]
 
-    def _expect(self, index: int) -> None:
-        self._state.estimates.pulls[index] += 1.0
-        self._state.counts[TIME] += 1
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        for index, n in pulls.items():
+            self._state.estimates.pulls[index] += n
+            self._state.counts[TIME] += n
 
     def _observation(self, index: int, *observed: float) -> np.ndarray:
         expected = self._rules.limits.size
@@ -169,7 +208,7 @@ class _Unknown(_Lagex):
         delta: maximum probability of an answer more than r below the best feasible policy. There
             is no guarantee that the answer is feasible (docs/usage.md).
         r: tolerance of the answer's mean reward, in the rewards' unit.
-        sigma: standard deviation of rewards, one or (K,).
+        sigma: standard deviation of rewards, one or (K,), or by arm.
         reading: see docs/readings.md.
         cost_sigma: standard deviation of every cost.
         window, default: results count in the order of asking, and as `default`, a reward and costs,
@@ -186,11 +225,11 @@ class _Unknown(_Lagex):
         *,
         delta: float = 0.1,
         r: float = 0.01,
-        sigma: Sequence[float] | float = 1.0,
+        sigma: Numbers = 1.0,
         reading: str = "as-written",
         cost_sigma: float = 1.0,
         window: float | None = None,
-        default: tuple[float, Sequence[float] | float] | None = None,
+        default: tuple[float, Numbers] | None = None,
     ) -> None:
         self._made_with(locals())
         super().__init__(
@@ -202,12 +241,17 @@ class _Unknown(_Lagex):
     def tell(
         self,
         arm: Trial[Label] | Label,
-        reward: float,
-        costs: Sequence[float] | float,
+        reward: float | None = None,
+        costs: Numbers = (),
         *,
+        pulls: int | None = None,
+        total: float | None = None,
         at: float | None = None,
     ) -> None:
-        """Record a pull's reward and its d costs; with a window, of a trial.
+        """Record a pull's reward and its d costs, in the order of the limits or by their names.
+
+        Or of several pulls of an arm their number, the `total` of their rewards and those of their
+        costs, as `tell_table` does. With a window it is of a trial.
 
         Without a window it must not be late, or missing, because of its value (docs/live.md).
 
@@ -215,7 +259,7 @@ class _Unknown(_Lagex):
             ValueError: for an unknown arm or trial, numbers that are not finite, or a wrong number
                 of costs; or of `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.atleast_1d(costs), at=at)
+        self._tell_one(arm, reward, *self._costs_of(costs), pulls=pulls, total=total, at=at)
 
 
 class _Known(_Lagex):
@@ -239,7 +283,7 @@ class _Known(_Lagex):
         *,
         delta: float = 0.1,
         r: float = 0.01,
-        sigma: Sequence[float] | float = 1.0,
+        sigma: Numbers = 1.0,
         reading: str = "as-written",
         arms: Sequence[str] | None = None,
         window: float | None = None,
@@ -251,7 +295,7 @@ class _Known(_Lagex):
         k = costs.shape[1]
         labels = count_or_names(k if arms is None else arms, "arm", 2, f"{name}: arms")
         whole(len(labels), k, k, f"{name}: arms: number of names")
-        given = list(arms) if arms is not None else k
+        given = [*map(str, labels.labels)] if arms is not None else k
         super().__init__(
             given, limits, costs, delta=delta, r=r, sigma=sigma, reading=reading,
             window=window, default=default,
@@ -260,17 +304,40 @@ class _Known(_Lagex):
     def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
         return *super()._values_of(reward, *costs), *np.zeros(self._rules.limits.size).tolist()
 
+    @property
+    def told_costs(self) -> Sequence[str]:
+        """None: they are known."""
+        return ()
+
+    def _standard(self, counts: Counts) -> Any:
+        return super()._standard(counts._replace(sums=self._values(counts)))
+
+    def _values(self, counts: Counts) -> tuple[float, ...]:
+        return *counts.sums, *np.zeros(self._rules.limits.size).tolist()
+
     @atomic
-    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
+    def tell(
+        self,
+        arm: Trial[Label] | Label,
+        reward: float | None = None,
+        *,
+        pulls: int | None = None,
+        total: float | None = None,
+        at: float | None = None,
+    ) -> None:
         """Record a pull's reward; with a window, of a trial.
 
-        Without a window it must not be late, or missing, because of its value (docs/live.md).
+        Or of several pulls of an arm their number and the `total` of their rewards, as
+        `tell_table` does. Without a window none may be late, or missing, because of its value
+        (docs/live.md).
 
         Raises:
             ValueError: for an unknown arm or trial, or a reward that is no finite number; or of
                 `at`, as for `ask`.
         """
-        self._tell(arm, reward, *np.zeros(self._rules.limits.size), at=at)
+        several = pulls is not None or total is not None
+        costs = () if several else np.zeros(self._rules.limits.size)
+        self._tell_one(arm, reward, *costs, pulls=pulls, total=total, at=at)
 
 
 _EXAMPLE = """

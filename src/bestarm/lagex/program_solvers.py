@@ -369,7 +369,7 @@ def solved_allocation(
         return drawn / drawn.sum() if rows is None else project(drawn, rows, limits)  # pyright: ignore[reportArgumentType]
 
     left, right = np.zeros((0, k)), np.zeros(0)
-    if rows is not None:
+    if rows is not None and limits is not None:
         left, right = -rows, limits
     equations = int(rows is None or summed)
     if equations:

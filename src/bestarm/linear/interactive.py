@@ -7,9 +7,11 @@ import numpy as np
 
 from bestarm.common.monitor import PRIOR_PULLS, Line, Monitored, more_trials
 from bestarm.core.arguments import numbers, positive
+from bestarm.core.counts import Counts
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.interactive import AskTell, Trial
 from bestarm.core.labels import Label, count_or_names
+from bestarm.core.plain import ordinary
 from bestarm.core.record import atomic
 from bestarm.linear.problem import Problem, span_of
 from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
@@ -19,6 +21,7 @@ Arms = Sequence[Sequence[float]] | Mapping[str, Sequence[float]]
 
 def features(arms: Any, name: str) -> np.ndarray:
     """(K, d) features of arms, with or without names. Raises InputError."""
+    arms = ordinary(arms)
     return numbers([*arms.values()] if isinstance(arms, Mapping) else arms, 2, f"{name}: arms")
 
 
@@ -90,8 +93,10 @@ class _Linear(Monitored, AskTell[Label]):
         table = features(arms, name)
         if len(table) < 2 or len(np.unique(table, axis=0)) < len(table):
             raise InputError(f"{name}: arms: must be at least 2 distinct vectors")
-        given = list(arms) if isinstance(arms, Mapping) else len(table)
-        self._arms = count_or_names(given, "arm", 2, f"{name}: arms")
+        labels: Any = ordinary(arms)
+        if not isinstance(labels, Mapping):
+            labels = len(table)
+        self._arms = count_or_names(labels, "arm", 2, f"{name}: arms")
         self._sigma = positive(sigma, f"{name}: sigma")
         readings = READINGS[self._name]
         chosen = readings.default if reading is None else reading
@@ -106,17 +111,31 @@ class _Linear(Monitored, AskTell[Label]):
         super().__init__(STRATEGIES[self._name], rules, window=window, default=default)
 
     @atomic
-    def tell(self, arm: Trial[Label] | Label, reward: float, *, at: float | None = None) -> None:
+    def tell(
+        self,
+        arm: Trial[Label] | Label,
+        reward: float | None = None,
+        *,
+        pulls: int | None = None,
+        total: float | None = None,
+        at: float | None = None,
+    ) -> None:
         """Record the reward of a trial, or of one pull of an arm; with a window, of a trial.
 
-        Without a window it must not be late, or missing, because of its value. G, XY, XY-Oracle,
-        XY-Adaptive and RAGE count only what they asked for (docs/live.md).
+        Or of several pulls of an arm their number and the `total` of their rewards, as
+        `tell_table` does. Without a window none may be late, or missing, because of its value. G,
+        XY, XY-Oracle, XY-Adaptive and RAGE count only what they asked for (docs/live.md).
 
         Raises:
             ValueError: for an unknown arm or trial, or a reward that is no finite number; or of
-                `at`, as for `ask`.
+                `at`, as for `ask`; or more pulls than count.
         """
-        self._tell(arm, reward, at=at)
+        self._tell_one(arm, reward, pulls=pulls, total=total, at=at)
+
+    def _observe_counts(self, batch: Sequence[Counts]) -> None:
+        for one in batch:
+            total = float(self._standard(one))
+            self._strategy.observe(self._rules, self._state, one.arm, total, one.pulls)
 
     @property
     def answer(self) -> Label:
@@ -188,8 +207,8 @@ class _Linear(Monitored, AskTell[Label]):
     def _data(self) -> list[np.ndarray]:
         return [a for a in self._state.fit if isinstance(a, np.ndarray)]
 
-    def _expect(self, index: int) -> None:
-        self._strategy.expect(self._rules, self._state, index)
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        self._strategy.expect(self._rules, self._state, pulls)
 
     def _may_ask(self) -> bool:
         return self._strategy.may_choose(self._rules, self._state)

@@ -5,6 +5,7 @@ cannot stop a run or change the next arm, and draw the rewards of a phase as one
 steps and these runs share the compiled functions that decide.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -64,11 +65,17 @@ class Linear:
 
     follow = Strategy.follow
 
-    def observe(self, rules: Any, state: Any, arm: int, observed: float) -> None:
-        """Count a reward, in units of the noise; fit again once the pulls determine theta."""
+    def observe(self, rules: Any, state: Any, arm: int, observed: float, pulls: int = 1) -> None:
+        """Count a reward, or the sum over some pulls of an arm, in units of the noise; fit again
+        once the pulls determine theta.
+        """
         fit: Fit = state.fit
-        fit.counts[arm] += 1.0
+        fit.counts[arm] += pulls
         fit.sums[arm] += observed
+        self.fit_again(fit)
+
+    def fit_again(self, fit: Fit) -> None:
+        """Fit to the counts and sums, once the pulls determine theta."""
         pulled = fit.arms[fit.counts > 0.0]
         if fit.ridge > 0.0 or np.linalg.matrix_rank(pulled) == fit.theta.size:
             refit(fit)
@@ -77,9 +84,10 @@ class Linear:
         """The stopping rule."""
         raise NotImplementedError
 
-    def expect(self, rules: Any, state: Any, arm: int) -> None:
-        """Count a pull of an arm whose reward is not known yet."""
-        state.fit.counts[arm] += 1.0
+    def expect(self, rules: Any, state: Any, pulls: Mapping[int, int]) -> None:
+        """Count pulls, by arm, whose rewards are not known yet."""
+        for arm, n in pulls.items():
+            state.fit.counts[arm] += n
 
     def may_choose(self, rules: Any, state: Any) -> bool:
         """Whether an arm can be chosen before further rewards are known."""
@@ -99,10 +107,13 @@ class Linear:
 class Sequential(Linear):
     """Base class of strategies whose next arm depends on all pulls so far."""
 
-    def expect(self, rules: Any, state: Any, arm: int) -> None:
-        """Count a pull of an arm as if it gave what is estimated, which moves no estimate."""
+    def expect(self, rules: Any, state: Any, pulls: Mapping[int, int]) -> None:
+        """Count pulls, by arm, as if they gave what is estimated, which moves no estimate."""
         fit: Fit = state.fit
-        Linear.observe(self, rules, state, arm, float(fit.values[arm]))
+        for arm, n in pulls.items():
+            fit.counts[arm] += n
+            fit.sums[arm] += n * float(fit.values[arm])
+        self.fit_again(fit)
 
 
 class StaticRules(NamedTuple):
@@ -191,8 +202,10 @@ class Phased(Linear):
     def may_choose(self, rules: PhasedRules, state: PhasedState) -> bool:
         return bool((state.fit.counts < state.plan.counts).any())
 
-    def observe(self, rules: PhasedRules, state: PhasedState, arm: int, observed: float) -> None:
-        super().observe(rules, state, arm, observed)
+    def observe(
+        self, rules: PhasedRules, state: PhasedState, arm: int, observed: float, pulls: int = 1
+    ) -> None:
+        super().observe(rules, state, arm, observed, pulls)
         if self.done(rules, state) or (state.fit.counts < state.plan.counts).any():
             return
         n = int(state.pulls.sum())
@@ -244,9 +257,9 @@ class FullyAdaptive(Sequential):
         return int(choose(directions, uncertainty, state.pulls, rules.rule))
 
     def observe(
-        self, rules: AdaptiveRules, state: AdaptiveState, arm: int, observed: float
+        self, rules: AdaptiveRules, state: AdaptiveState, arm: int, observed: float, pulls: int = 1
     ) -> None:
-        super().observe(rules, state, arm, observed)
+        super().observe(rules, state, arm, observed, pulls)
         if (state.pulls > 0.0).all() and state.pulls.sum() % rules.every == 0:
             fit = state.fit if rules.means is None else state.fit._replace(values=rules.means)
             far, beaten = np.empty(rules.pairs.first.size), np.empty_like(state.active)

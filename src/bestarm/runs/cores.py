@@ -218,7 +218,15 @@ def _in_processes(
     """Python holds the lock, so runs are in processes.
 
     They are forks: they have whatever class there is, of a notebook or a script, as it is.
+
+    Raises:
+        InputError: this process may have none.
     """
+    if multiprocessing.current_process().daemon:
+        raise InputError(
+            f"cores: must be 1 in a worker of multiprocessing, which may start no processes for "
+            f"{name}; give cores=1"
+        )
     fork = multiprocessing.get_context("fork")
     pool = ProcessPoolExecutor(min(cores, len(chunks)), fork, _take, (work,))
     with _ended(pool):

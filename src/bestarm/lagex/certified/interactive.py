@@ -10,7 +10,7 @@ from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import positive, several_pulls
 from bestarm.core.inputs import parse
 from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names, limits_of
+from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
 from bestarm.core.record import atomic
 from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.certified.certificate import certificate
@@ -18,6 +18,7 @@ from bestarm.lagex.certified.evidence import shortfall
 from bestarm.lagex.certified.runs import Options, rules_of
 from bestarm.lagex.certified.state import POLICY, SAFE, VERDICT
 from bestarm.lagex.certified.steps import STEPS
+from bestarm.lagex.interactive import policy_in_words
 from bestarm.lagex.strategies import Setting
 
 #: Shortfalls below this are as good as none.
@@ -61,6 +62,7 @@ class Certified(Monitored, AskTell[Label]):
         '{\\n "paper": "lagex",'
     """
 
+    _observes_sums = True
     _plans_ahead = True  # until the next test of the stopping rule
 
     def __init__(
@@ -71,16 +73,17 @@ class Certified(Monitored, AskTell[Label]):
         delta: float = 0.1,
         r: float = 0.1,
         eps: float = 0.0,
-        sigma: Sequence[float] | float = 1.0,
+        sigma: Numbers = 1.0,
         cost_sigma: float = 1.0,
         n0: float | None = None,
         window: float | None = None,
-        default: tuple[float, Sequence[float] | float] | None = None,
+        default: tuple[float, Numbers] | None = None,
     ) -> None:
         self._made_with(locals())
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         self._costs, at_most = limits_of(limits, f"{name}: limits")
+        sigma = in_order(sigma, self._arms.labels, f"{name}: sigma:")
         variances = deviations_of(sigma, len(self._arms), f"{name}: sigma") ** 2
         scale = positive(cost_sigma, f"{name}: cost_sigma")
         setting = parse(Setting, {"delta": delta, "r": positive(r, f"{name}: r")}, name)
@@ -93,23 +96,26 @@ class Certified(Monitored, AskTell[Label]):
     def tell(
         self,
         arm: Trial[Label] | Label,
-        reward: float,
-        costs: Sequence[float] | float,
+        reward: float | None = None,
+        costs: Numbers = (),
         pulls: int = 1,
         *,
+        total: float | None = None,
         at: float | None = None,
     ) -> None:
         """Record the reward and the d costs of a pull, or their sums over several pulls of an arm.
 
-        With a window, of a trial. Without one no pull may be late, or missing, because of its
-        value (docs/live.md).
+        `total` is another name of the sum of rewards.
+
+        Costs are in the order of the limits, or by their names. With a window they are of a trial.
+        Without one no pull may be late, or missing, because of its value (docs/live.md).
 
         Raises:
             ValueError: for an unknown arm or trial, numbers that are not finite, a wrong number of
                 costs, or a number of pulls that is not a positive integer; or of `at`, as for
                 `ask`.
         """
-        self._tell(arm, reward, *np.atleast_1d(costs), pulls, at=at)
+        self._tell(arm, self._reward(reward, total), *self._costs_of(costs), pulls, at=at)
 
     @property
     @atomic
@@ -130,7 +136,19 @@ class Certified(Monitored, AskTell[Label]):
         return self._state.policy.copy() if found else None
 
     @property
-    def allocation(self) -> np.ndarray:
+    def policy(self) -> dict[Label, float] | None:
+        """The answer by arm: the share of each in the policy; None as `answer` is."""
+        answer = self.answer
+        if answer is None:
+            return None
+        return dict(zip(self._arms.labels, answer.tolist(), strict=True))
+
+    def _answer_in_words(self) -> str:
+        policy = self.policy
+        return "no policy keeps the limits" if policy is None else policy_in_words(policy)
+
+    @property
+    def target_shares(self) -> np.ndarray:
         """(K,) the target shares of pulls."""
         return self._state.omega.copy()
 
@@ -189,8 +207,9 @@ class Certified(Monitored, AskTell[Label]):
     def _data(self) -> list[np.ndarray]:
         return [self._state.owed]
 
-    def _expect(self, index: int) -> None:
-        self._state.owed[index] = max(self._state.owed[index] - 1.0, 0.0)
+    def _expect(self, pulls: Mapping[int, int]) -> None:
+        for index, n in pulls.items():
+            self._state.owed[index] = max(self._state.owed[index] - n, 0.0)
 
     def _may_ask(self) -> bool:
         return bool(self._state.owed.any())

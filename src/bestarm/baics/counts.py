@@ -1,0 +1,56 @@
+"""Pulls that are told together: the steps' `observe` for counts, as one batch."""
+
+import numpy as np
+
+from bestarm.baics.alternatives import NO_ARM, best_feasible_arm
+from bestarm.baics.evidence import DIRECTED, UNKNOWN, Evidence
+from bestarm.baics.pairs import plan
+from bestarm.baics.steps import INITIAL_DRAWS, Rules, State
+
+
+def observe_counts(
+    rules: Rules, state: State, pulls: np.ndarray, sums: np.ndarray, scatter: np.ndarray
+) -> None:
+    """Record a batch of pulls. All coefficients are those that were planned before it.
+
+    Args:
+        rules: of the strategy.
+        state: changed in place.
+        pulls: (K, L) how many.
+        sums: (K, L) of their rewards.
+        scatter: (K, L) sums of (X - mean of the batch)^2; read if sigma is unknown.
+    """
+    evidence, before = state.evidence, state.pulls.copy()
+    if rules.stopping == DIRECTED:
+        record(evidence, pulls, sums, state.means, rules.problem.constrained)
+    state.clock[0] += int(pulls.sum())
+    state.pulls[:] += pulls
+    state.sums[:] += sums
+    told = pulls > 0.0
+    if rules.stopping == UNKNOWN:
+        n, m = before[told], pulls[told]
+        apart = sums[told] / m - state.means[told]
+        evidence.scatter[told] += scatter[told] + apart**2 * n * m / (n + m)
+    state.means[told] = state.sums[told] / state.pulls[told]
+    state.answer[0] = best_feasible_arm(state.means, rules.problem)
+    if rules.stopping == DIRECTED and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
+        data = (state.pulls, state.means, rules.problem, state.answer[0], evidence.buffers)
+        plan(evidence.pairs, state.clock[0], *data)
+
+
+def record(
+    evidence: Evidence, pulls: np.ndarray, sums: np.ndarray, means: np.ndarray, constrained: int
+) -> None:
+    """`evidence.record` for a batch: every pull of an (arm, subpopulation) has one coefficient."""
+    pairs, b = evidence.pairs, int(evidence.pairs.planned[0])
+    for k in range(len(pulls)):
+        if b not in (NO_ARM, k):
+            c, rows = pairs.coefficients[k], [b, k]
+            pairs.moved[b, k] += pulls[rows] * c
+            pairs.drift[b, k] += (c * sums[rows]).sum()
+            pairs.variance[b, k] += (pulls[rows] * c * c).sum()
+    below = np.maximum(-means[:, :constrained], 0.0)
+    worst = below.max(axis=1, initial=0.0)
+    c = below / np.where(worst > 0.0, worst, 1.0)[:, None]
+    evidence.below[:] -= (c * sums[:, :constrained]).sum(axis=1)
+    evidence.variance[:] += (pulls[:, :constrained] * c * c).sum(axis=1)
