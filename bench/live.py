@@ -54,8 +54,9 @@ TRIALS = 1_000_000
 OUTSTANDING, MEASURED = 100_000, 1_000
 #: Visitors of two segments: mean rewards of three arms, shares of the segments, runs.
 UPLIFT, SHARES, RUNS = [[1.0, 1.4], [2.2, -0.9], [0.4, 0.9]], [0.8, 0.2], 40
-#: Visitors of a small day; days and visitors of a large experiment.
-DAY, DAYS, VISITORS = 200, 20, 5_000
+#: Visitors of a small day and the standard deviation of their rewards; days and visitors of a
+#: large experiment.
+DAY, SPREAD, DAYS, VISITORS = 200, 6.0, 20, 5_000
 CLIENTS, SECONDS = 8, 5.0
 
 
@@ -161,14 +162,14 @@ def batches() -> Iterator[Measured]:
 
     def visitors(seed: int, day: int, least_share: float | None) -> int:
         """Visitors until it stops: days of so many, or one at a time."""
-        s, rng = TaSCS(len(UPLIFT), SHARES, delta=0.05, sigma=2.0), np.random.default_rng(seed)
+        s, rng = TaSCS(len(UPLIFT), SHARES, delta=0.05, sigma=SPREAD), np.random.default_rng(seed)
         columns = ("arm", "segment", "pulls", "total")
         while not s.done:
             rows = list[tuple[int, int, int, float]]()
             for segment, n in enumerate(rng.multinomial(day, SHARES)):
                 split = s.allocation(int(n), segment=segment, least_share=least_share) if n else {}
                 for arm, m in split.items():
-                    total = rng.normal(m * UPLIFT[arm][segment], 2.0 * m**0.5)
+                    total = rng.normal(m * UPLIFT[arm][segment], SPREAD * m**0.5)
                     rows.append((arm, segment, m, total))
             s.tell_table(dict(zip(columns, zip(*rows, strict=True), strict=True)))
         return s.told
