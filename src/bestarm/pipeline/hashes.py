@@ -27,7 +27,6 @@ from bestarm.pipeline.scales import read_scale
 from bestarm.runs.plan import Plan, plan_from
 from bestarm.runs.rows import runs_of_table
 from bestarm.runs.shard import open_shard
-from bestarm.runs.tasks import names_of
 
 #: The scale whose replications are hashed.
 SCALE = "quick"
@@ -103,8 +102,8 @@ def write_hashes(results: Path, scales: Path, out: Path) -> None:
 def hash_experiment(plan: Plan, paper: Paper, folder: Path, shards: int) -> Iterator[tuple]:
     """Key and hash of every cell of an experiment, from the folder of its shards."""
     files = [open_shard(folder / f"shard-{index}.parquet", plan) for index in range(shards)]
-    tasks, size = plan.tasks(paper), shards * plan.per_shard
-    names = names_of(tasks)
+    size = shards * plan.per_shard
+    _, tasks, names = plan.work(paper)
     for position, task in enumerate(tasks):
         groups = [file.read_row_group(position) for file in files]
         rows = runs_of_table(names, pa.concat_tables(groups))

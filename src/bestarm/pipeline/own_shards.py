@@ -112,8 +112,7 @@ def merge(paths: Sequence[Path]) -> Found:
         raise InputError(f"shards: of {mark.share.shards}, number {few(missing)} missing")
     if mark.code != simulation_code(mark.plan.paper):
         raise InputError(f"{first}: was made by another version of bestarm, which can merge it")
-    tasks = mark.plan.tasks(registry.PAPERS[mark.plan.paper])
-    names = names_of(tasks)
+    _, tasks, names = mark.plan.work(registry.PAPERS[mark.plan.paper])
     parts = [_read_runs(by_number[share.number], names) for share in shares]
     results = [(task, joined(of_task)) for task, *of_task in zip(tasks, *parts, strict=True)]
     return Found(mark.plan, results, mark.reps, mark.outside)

@@ -17,7 +17,7 @@ from bestarm.runs.plan import Plan
 from bestarm.runs.play import Columns
 from bestarm.runs.rows import runs_of_table
 from bestarm.runs.shard import open_shard
-from bestarm.runs.tasks import Task, names_of
+from bestarm.runs.tasks import Task
 
 #: Runs of a cell that are held at a time where tallies are kept; as many are summed up at once, so
 #: that up to here the last bit of a sum is that of all runs together.
@@ -54,8 +54,8 @@ def summarise(plan: Plan, paper: Paper, paths: list[Path]) -> pd.DataFrame:
     for index, path in enumerate(paths):
         footer = check_shard(plan, index, path)
         shards.append((path, footer if index < FOOTERS else None))
-    tally, tasks = paper.statistics.tally, plan.tasks(paper)
-    names, rows = names_of(tasks), []
+    tally, rows = paper.statistics.tally, []
+    _, tasks, names = plan.work(paper)
     for position, task in enumerate(tasks):
         if tally is None:
             rows += rows_of(task, runs_of(names, shards, position))

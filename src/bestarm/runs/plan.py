@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,7 +14,21 @@ from bestarm.common.paper import Cell, Experiment, Paper, facts_of
 from bestarm.core.files import canonical_json
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import stream_key
-from bestarm.runs.tasks import Task
+from bestarm.runs.tasks import Task, names_of
+
+
+class Work(NamedTuple):
+    """A plan as a shard needs it.
+
+    Args:
+        plan: the hash of the plan.
+        tasks: one per cell, in order.
+        names: the columns of shards that say what a row is of.
+    """
+
+    plan: str
+    tasks: tuple[Task, ...]
+    names: tuple[str, ...]
 
 
 class Plan(BaseModel):
@@ -33,6 +47,11 @@ class Plan(BaseModel):
     @property
     def hash(self) -> str:
         return hashlib.sha256(canonical_json(self.model_dump()).encode()).hexdigest()[:16]
+
+    def work(self, paper: Paper) -> Work:
+        """All that a shard needs of the plan, at once; see `tasks`."""
+        tasks = self.tasks(paper)
+        return Work(self.hash, tasks, names_of(tasks))
 
     def tasks(self, paper: Paper, given: Mapping[str, Given] | None = None) -> tuple[Task, ...]:
         """All cells, in order, each with what its runs need.

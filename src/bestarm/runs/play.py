@@ -14,15 +14,15 @@ Columns = dict[str, np.ndarray]
 Replicate = Callable[[Streams], Any]
 
 
-def _nothing() -> None:
-    pass
+def nothing() -> None:
+    """Do nothing after a replication."""
 
 
 def play(
     replicate: Replicate,
     key: int,
     replications: Sequence[int],
-    tick: Callable[[], None] = _nothing,
+    tick: Callable[[], None] = nothing,
 ) -> Columns:
     """Play some replications; the fields of their outcomes as columns.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from bestarm.runs.play import Columns
-from bestarm.runs.tasks import Task
+from bestarm.runs.tasks import LABELS, Task
 
 
 def table_of_runs(task: Task, names: Sequence[str], runs: Columns) -> pa.Table:
@@ -17,7 +17,9 @@ def table_of_runs(task: Task, names: Sequence[str], runs: Columns) -> pa.Table:
         names: the columns that say what a row is of, as `names_of` all tasks of the table.
         runs: columns, one entry per run.
     """
-    size, said = len(runs["replication"]), task.names
+    size, cell = len(runs["replication"]), task.cell
+    labels = (cell.instance, cell.label, cell.setting_label, cell.reading, cell.strategy)
+    said = dict(zip(LABELS, labels, strict=True)) | task.facts
     arrays = {}
     for name in names:
         if isinstance(said.get(name), str):

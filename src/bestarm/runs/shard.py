@@ -11,7 +11,7 @@ from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
 from bestarm.runs.plan import Plan
 from bestarm.runs.rows import table_of_runs
-from bestarm.runs.tasks import names_of, run
+from bestarm.runs.tasks import run
 
 
 def simulation_code(paper: str) -> str:
@@ -26,13 +26,12 @@ def write_shard(plan: Plan, paper: Paper, index: int, path: Path | str) -> None:
     """
     first = index * plan.per_shard
     replications = range(first, first + plan.per_shard)
-    tasks = plan.tasks(paper)
-    names = names_of(tasks)
-    mark = {b"plan": plan.hash.encode(), b"code": simulation_code(plan.paper).encode()}
+    work = plan.work(paper)
+    mark = {b"plan": work.plan.encode(), b"code": simulation_code(plan.paper).encode()}
     with replacing(path) as temporary:
         writer = None
-        for task in tasks:
-            table = table_of_runs(task, names, run(task, replications))
+        for task in work.tasks:
+            table = table_of_runs(task, work.names, run(task, replications))
             table = table.replace_schema_metadata(mark)
             writer = writer or pq.ParquetWriter(temporary, table.schema, compression="zstd")
             writer.write_table(table, row_group_size=plan.per_shard)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from bestarm.common.custom import Fault, Given
 from bestarm.common.paper import Cell, Paper
 from bestarm.core.inputs import InputError
-from bestarm.runs.play import Columns, Replicate, play
+from bestarm.runs.play import Columns, Replicate, nothing, play
 
 #: Columns of every table of runs that name the cell; with the replication they identify a row.
 LABELS = ("instance", "strategy", "setting", "reading", "algorithm")
@@ -47,23 +47,17 @@ class Task(NamedTuple):
         except Fault as fault:
             raise InputError(f"{self.given.name}: {fault}") from fault.__cause__
 
-    @property
-    def names(self) -> dict[str, Any]:
-        """What a row is of, by column: labels and facts."""
-        cell = self.cell
-        labels = (cell.instance, cell.label, cell.setting_label, cell.reading, cell.strategy)
-        return dict(zip(LABELS, labels, strict=True)) | self.facts
 
-
-def run(
-    task: Task, replications: Sequence[int], tick: Callable[[], None] = lambda: None
-) -> Columns:
+def run(task: Task, replications: Sequence[int], tick: Callable[[], None] = nothing) -> Columns:
     """Simulate some replications of a task; see `play`.
 
     Raises:
         InputError: a user's strategy fails, naming it and the run.
     """
-    replicate, done = task.prepare(), 0
+    replicate = task.prepare()
+    if task.given is None:
+        return play(replicate, task.key, replications, tick)
+    done = 0
 
     def count() -> None:
         nonlocal done
@@ -73,7 +67,6 @@ def run(
     try:
         return play(replicate, task.key, replications, count)
     except Fault as fault:
-        assert task.given is not None
         where = f"{task.given.name}: run {replications[done]}"
         raise InputError(f"{where}: {fault}") from fault.__cause__
 
