@@ -17,11 +17,11 @@ from bestarm.pipeline.report_drivers import SIMULATED, STEPPED, fast_runs, measu
 from bestarm.pipeline.scales import read_scale
 
 #: Seconds and runs that a cell is measured for, whichever is reached first.
-SECONDS, RUNS = 1.0, 20
+SECONDS, RUNS = 0.2, 20
 #: A run by its steps that takes longer is extrapolated by its pulls.
-LONGEST = 5.0
-#: Parts that a run by its steps is cut into.
-PARTS = 50
+LONGEST = 1.0
+#: Parts that a run by its steps is cut into; calls of a compiled loop have more pulls than this.
+PARTS, LEAST = 50, 10_000
 
 
 def all_measured(paper: str, root: Path) -> list[tuple[str, float, str, str]]:
@@ -70,7 +70,8 @@ def of_steps(paper: str, cell: Cell, pulls: float) -> float:
     known = registry.PAPERS[paper]
     assert known.simulation.steps is not None
     asked = known.simulation.steps(known.problems.instances()[cell.instance], cell)
-    part = max(1, round(pulls / PARTS))
+    least = LEAST if isinstance(asked.strategy, Strategy) else 1
+    part = max(least, round(pulls / PARTS))
     advance = parts_of(asked, part)
     advance(0, 0.0)  # compiles
 
