@@ -3,7 +3,6 @@
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +57,11 @@ def of_simulated(paper: str, cell: Cell) -> tuple[float, float]:
     """Seconds and pulls of a run as it is simulated."""
     replicate, outcomes = replication_of(paper, cell), []
 
-    def once(number: int) -> None:
-        outcomes.append(replicate(streams_of(1, number)))
+    def once(number: int) -> float:
+        streams = streams_of(1, number)
+        begin = time.perf_counter()
+        outcomes.append(replicate(streams))
+        return time.perf_counter() - begin
 
     seconds = repeated(once)
     return seconds, sum(int(each.tau) for each in outcomes) / len(outcomes)
@@ -75,14 +77,11 @@ def of_steps(paper: str, cell: Cell, pulls: float) -> float:
     advance = parts_of(asked, part)
     advance(0, 0.0)  # compiles
 
-    per_run: list[float] = []
-
-    def once(number: int) -> None:
+    def once(number: int) -> float:
         done, seconds, whole = advance(number, LONGEST)
-        per_run.append(seconds if whole else seconds * max(1.0, pulls / done))
+        return seconds if whole else seconds * max(1.0, pulls / done)
 
-    repeated(once)
-    return sum(per_run) / len(per_run)
+    return repeated(once)
 
 
 def parts_of(asked: Any, part: int) -> Callable[[int, float], tuple[int, float, bool]]:
@@ -114,12 +113,9 @@ def parts_of(asked: Any, part: int) -> Callable[[int, float], tuple[int, float, 
     return advance
 
 
-def repeated(once: Callable[[int], None]) -> float:
-    """Seconds per call of what is done again and again, on other streams each time."""
-    begin = time.perf_counter()
-    for number in count(1):
-        once(number)
-        spent = time.perf_counter() - begin
-        if number == RUNS or spent > SECONDS:
-            return spent / number
-    raise AssertionError
+def repeated(once: Callable[[int], float]) -> float:
+    """Mean seconds, without those of seeding, of what is done on other streams each time."""
+    begin, seconds = time.perf_counter(), []
+    while len(seconds) < RUNS and time.perf_counter() - begin < SECONDS:
+        seconds.append(once(1 + len(seconds)))
+    return sum(seconds) / len(seconds)
