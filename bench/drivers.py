@@ -3,7 +3,6 @@
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,11 @@ from bestarm.pipeline.report_drivers import SIMULATED, STEPPED, fast_runs, measu
 from bestarm.pipeline.scales import read_scale
 
 #: Seconds and runs that a cell is measured for, whichever is reached first.
-SECONDS, RUNS = 1.0, 20
+SECONDS, RUNS = 0.2, 20
 #: A run by its steps that takes longer is extrapolated by its pulls.
-LONGEST = 5.0
-#: Parts that a run by its steps is cut into.
-PARTS = 50
+LONGEST = 1.0
+#: Parts that a run by its steps is cut into; calls of a compiled loop have more pulls than this.
+PARTS, LEAST = 50, 10_000
 
 
 def all_measured(paper: str, root: Path) -> list[tuple[str, float, str, str]]:
@@ -58,8 +57,11 @@ def of_simulated(paper: str, cell: Cell) -> tuple[float, float]:
     """Seconds and pulls of a run as it is simulated."""
     replicate, outcomes = replication_of(paper, cell), []
 
-    def once(number: int) -> None:
-        outcomes.append(replicate(streams_of(1, number)))
+    def once(number: int) -> float:
+        streams = streams_of(1, number)
+        begin = time.perf_counter()
+        outcomes.append(replicate(streams))
+        return time.perf_counter() - begin
 
     seconds = repeated(once)
     return seconds, sum(int(each.tau) for each in outcomes) / len(outcomes)
@@ -70,18 +72,16 @@ def of_steps(paper: str, cell: Cell, pulls: float) -> float:
     known = registry.PAPERS[paper]
     assert known.simulation.steps is not None
     asked = known.simulation.steps(known.problems.instances()[cell.instance], cell)
-    part = max(1, round(pulls / PARTS))
+    least = LEAST if isinstance(asked.strategy, Strategy) else 1
+    part = max(least, round(pulls / PARTS))
     advance = parts_of(asked, part)
     advance(0, 0.0)  # compiles
 
-    per_run: list[float] = []
-
-    def once(number: int) -> None:
+    def once(number: int) -> float:
         done, seconds, whole = advance(number, LONGEST)
-        per_run.append(seconds if whole else seconds * max(1.0, pulls / done))
+        return seconds if whole else seconds * max(1.0, pulls / done)
 
-    repeated(once)
-    return sum(per_run) / len(per_run)
+    return repeated(once)
 
 
 def parts_of(asked: Any, part: int) -> Callable[[int, float], tuple[int, float, bool]]:
@@ -113,12 +113,9 @@ def parts_of(asked: Any, part: int) -> Callable[[int, float], tuple[int, float, 
     return advance
 
 
-def repeated(once: Callable[[int], None]) -> float:
-    """Seconds per call of what is done again and again, on other streams each time."""
-    begin = time.perf_counter()
-    for number in count(1):
-        once(number)
-        spent = time.perf_counter() - begin
-        if number == RUNS or spent > SECONDS:
-            return spent / number
-    raise AssertionError
+def repeated(once: Callable[[int], float]) -> float:
+    """Mean seconds, without those of seeding, of what is done on other streams each time."""
+    begin, seconds = time.perf_counter(), []
+    while len(seconds) < RUNS and time.perf_counter() - begin < SECONDS:
+        seconds.append(once(1 + len(seconds)))
+    return sum(seconds) / len(seconds)
