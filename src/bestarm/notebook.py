@@ -16,8 +16,9 @@ from bestarm.pipeline.registry import PAPERS
 from bestarm.pipeline.summary import rows_of
 from bestarm.runs.plan import describe_instances, make_plan
 from bestarm.runs.tasks import run
+from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.outcome import BY_TEXT
-from bestarm.verdicts.table import VERDICT_TABLES
+from bestarm.verdicts.table import VERDICT_TABLES, judged_claims, read_verdicts
 
 
 def simulate(instance: Any, cells: Iterable[Cell], runs: int) -> pd.DataFrame:
@@ -75,20 +76,24 @@ def kept_verdicts(paper: str, *beginnings: str) -> Markdown:
         ValueError: no claim of the paper begins with one of them.
     """
     path = data_folder().parent / "figures"
-    tables = [pd.read_csv(path / n, dtype=str, keep_default_na=False) for n in VERDICT_TABLES]
-    claims = pd.concat(tables).drop_duplicates(["paper", "id"])
-    claims = claims[claims.paper == paper]
-    unknown = [each for each in beginnings if not claims.id.str.startswith(each).any()]
+    lines = read_verdicts(*(path / name for name in VERDICT_TABLES))
+    file = read_claims(data_folder() / f"claims/{paper}.yaml")
+    judged = judged_claims(file, [line for line in lines if line.paper == paper])
+    ids = [one.claim.id for one in judged if one.lines]
+    unknown = [each for each in beginnings if not any(id.startswith(each) for id in ids)]
     if unknown:
         raise ValueError(f"no claim of {paper} in {path} begins with {', '.join(unknown)}")
-    claims = claims[claims.id.str.startswith(beginnings)]
+    claims = [one for one in judged if one.lines and one.claim.id.startswith(beginnings)]
     link = f"[{{}}](../site/{paper}.html#claim-{{}})".format
-    by_text = claims.verdict.eq(BY_TEXT) | claims.under.eq("")
-    under = claims.under.map(" (`{}`)".format).where(~by_text, "")
     shown = {
-        "claim": list(map(link, claims.statement.str.replace("|", r"\|"), claims.id)),
-        "printed": [prose.printed(number) or "–" for number in claims.published],
-        "verdict": claims.verdict + under,
+        "claim": [link(one.statement.replace("|", r"\|"), one.claim.id) for one in claims],
+        "printed": [prose.printed(one.lines[0].published) or "–" for one in claims],
+        "verdict": [
+            f"{one.verdict} (`{one.under}`)"
+            if one.under and one.verdict != BY_TEXT
+            else one.verdict
+            for one in claims
+        ],
     }
     return Markdown(prose.markdown(pd.DataFrame(shown)))
 
