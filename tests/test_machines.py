@@ -188,7 +188,8 @@ def source():
 )
 def test_a_full_disk_for_what_run_writes(tmp_path, source, option):
     """The file is named, and nothing is left of it."""
-    home = {"HOME": os.environ.get("HOME", "/root"), "PYTHONPATH": source, **NO_MODULES}
+    kernels = {k: os.environ[k] for k in ("HOME", "NUMBA_CACHE_DIR") if k in os.environ}
+    home = {**kernels, "PYTHONPATH": source, **NO_MODULES}
     result = run(tmp_path, *SMALL, "0", *RUN, option, check=False, **home)
     assert result.returncode == 2
     assert result.stderr == f"error: {option.partition('=')[2]}: not written: File too large\n"

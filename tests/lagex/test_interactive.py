@@ -170,7 +170,7 @@ def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy, looks):
     np.testing.assert_array_equal(again.pulls, s.pulls)
     assert again.history == s.history
     assert again.done == s.done
-    np.testing.assert_array_equal(again.allocation, s.target_shares)
+    np.testing.assert_array_equal(again.target_shares, s.target_shares)
     if not s.done:
         assert again.ask() == s.ask()
 

@@ -26,6 +26,7 @@ def few_runs(n, capped=0):
     one = {
         "instance": IMDB,
         "delta": 0.1,
+        "without": "",
         "tau": tau,
         "status": np.where(np.arange(n) < n - capped, Status.STOPPED, Status.CAPPED),
         "policy": [np.full(arms, 1 / arms)] * n,

@@ -134,7 +134,7 @@ def test_nothing_changes_once_something_is_certified():
     assert s.done
     assert (s.pulls.tolist(), s.answer.tolist(), s.certificate()) == before
     assert s.history[-1].values == (1e6, 1e6, 1e6, 1000.0)
-    assert s.late == 1
+    assert s.late == 1000
 
 
 def test_pulls_that_were_not_wanted_count():
