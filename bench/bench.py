@@ -197,7 +197,7 @@ def live(papers: list[str]) -> Iterator[Row]:
         *live_of.batches(),
         *live_of.outstanding(),
         *live_of.files(),
-        live_of.service(),
+        *live_of.service(),
     ):
         yield row(*measured)
 

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +29,8 @@ from bestarm.pipeline import registry
 ROOT = Path(__file__).parents[1]
 #: Arguments of small experiments, by paper and for single strategies.
 SMALL: dict[str, dict[str, Any]] = {
+    "bai": {"n_arms": 5},
+    "TopK": {"n_arms": 5, "top": 2},
     "baics": {"n_arms": 5, "weights": [0.5, 0.5]},
     "linear": {"arms": [[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]]},
     "delayed": {"n_arms": 5, "sigma": 0.5, "sigma_p": 0.4},
@@ -58,6 +61,8 @@ UPLIFT, SHARES, RUNS = [[1.0, 1.4], [2.2, -0.9], [0.4, 0.9]], [0.8, 0.2], 40
 #: large experiment.
 DAY, SPREAD, DAYS, VISITORS = 200, 6.0, 20, 5_000
 CLIENTS, SECONDS = 8, 5.0
+#: Trials of a request where many are asked for.
+AT_ONCE = 100
 
 
 #: What is run and asked first without compiled kernels, by paper: arguments of `bestarm run` in
@@ -267,27 +272,43 @@ def files() -> Iterator[Measured]:
     yield Measured(f"live: load {TRIALS:,} trials", loaded - saved, "s", how)
 
 
-def service() -> Measured:
-    """Trials a second of examples/service.py, each asked for and answered by a request."""
+def service() -> Iterator[Measured]:
+    """Trials a second of examples/service.py, and how long it takes to start with many of them."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     with tempfile.TemporaryDirectory() as folder:
-        experiment = Path(folder) / "experiment.yaml"
-        text = (ROOT / "examples/experiment.yaml").read_text()
-        experiment.write_text(text.replace("delta: 0.05", "delta: 1.0e-300"))  # it shall not stop
-        command = [sys.executable, "examples/service.py", str(experiment)]
-        command += ["--log", f"{folder}/trials.sqlite", "--port", str(port)]
-        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as server:
-            try:
-                _until_it_answers(port)
-                end = time.perf_counter() + SECONDS
-                with ThreadPoolExecutor(CLIENTS) as clients:
-                    done = sum(clients.map(lambda i: _client(port, i, end), range(CLIENTS)))
-            finally:
-                server.terminate()
-    how = f"{CLIENTS} clients on the same machine; two requests a trial, on disk before the answer"
-    return Measured("live: trials of examples/service.py", done / SECONDS, "a second", how)
+        with _served(Path(folder) / "quick", port), ThreadPoolExecutor(CLIENTS) as clients:
+            end = time.perf_counter() + SECONDS
+            done = sum(clients.map(lambda i: _client(port, i, end), range(CLIENTS)))
+        how = f"{CLIENTS} clients on the same machine; two requests a trial, on disk first"
+        yield Measured("live: trials of examples/service.py", done / SECONDS, "a second", how)
+        with _served(Path(folder) / "large", port):
+            for _ in range(OUTSTANDING // AT_ONCE):
+                _post(http.client.HTTPConnection("127.0.0.1", port), "/trials", {"n": AT_ONCE})
+        start = time.perf_counter()
+        with _served(Path(folder) / "large", port):
+            spent = time.perf_counter() - start
+        how = f"until it answers; asked for in requests of {AT_ONCE}, none told; killed before"
+        measure = f"live: a start of examples/service.py with {OUTSTANDING:,} trials outstanding"
+        yield Measured(measure, spent, "s", how)
+
+
+@contextmanager
+def _served(folder: Path, port: int) -> Iterator[None]:
+    """The service on a log in this folder, until it is killed."""
+    folder.mkdir(exist_ok=True)
+    experiment = folder / "experiment.yaml"
+    text = (ROOT / "examples/experiment.yaml").read_text()
+    experiment.write_text(text.replace("delta: 0.05", "delta: 1.0e-300"))  # it shall not stop
+    command = [sys.executable, "examples/service.py", str(experiment)]
+    command += ["--log", str(folder / "trials.sqlite"), "--port", str(port)]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as server:
+        try:
+            _until_it_answers(port)
+            yield
+        finally:
+            server.kill()
 
 
 def _until_it_answers(port: int) -> None:
@@ -303,18 +324,19 @@ def _until_it_answers(port: int) -> None:
     sys.exit("error: examples/service.py does not answer")
 
 
+def _post(connection: http.client.HTTPConnection, path: str, body: dict[str, Any]) -> Any:
+    connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+    return json.load(connection.getresponse())
+
+
 def _client(port: int, number: int, end: float) -> int:
     """Trials asked for and answered until a time."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
     rng = np.random.default_rng(number)
 
-    def post(path: str, body: dict[str, Any]) -> Any:
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        return json.load(connection.getresponse())
-
     done = 0
     while time.perf_counter() < end:
-        (trial,) = post("/trials", {"n": 1})
-        post(f"/trials/{trial['id']}/result", {"reward": rng.normal()})
+        (trial,) = _post(connection, "/trials", {"n": 1})
+        _post(connection, f"/trials/{trial['id']}/result", {"reward": rng.normal()})
         done += 1
     return done
