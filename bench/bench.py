@@ -187,19 +187,24 @@ def timed(work: Callable) -> tuple[float, object]:
     return time.perf_counter() - start, result
 
 
+#: Parts of the stage below, after the first questions.
+LIVE = (
+    live_of.large,
+    live_of.arrivals,
+    live_of.batches,
+    live_of.outstanding,
+    live_of.files,
+    live_of.service,
+)
+
+
 def live(papers: list[str]) -> Iterator[Row]:
     """What live experiments cost: the first question, pulls, files, a service."""
     for name in papers:
         yield row(*live_of.first_asks(name))
-    for measured in (
-        *live_of.large(),
-        live_of.arrivals(),
-        *live_of.batches(),
-        *live_of.outstanding(),
-        *live_of.files(),
-        *live_of.service(),
-    ):
-        yield row(*measured)
+    for part in LIVE:
+        for measured in part():
+            yield row(*measured)
 
 
 def cold(papers: list[str]) -> Iterator[Row]:

@@ -143,7 +143,7 @@ def large() -> Iterator[Measured]:
     yield Measured(f"live: ask and tell of TaSCS at {size}", spent * 1e6, "us", how)
 
 
-def arrivals() -> Measured:
+def arrivals() -> Iterator[Measured]:
     """Trials where visitors come as they do, over trials where their segment is chosen."""
 
     def trials(seed: int, chosen: bool) -> int:
@@ -157,9 +157,8 @@ def arrivals() -> Measured:
 
     chosen, coming = (np.mean([trials(i, c) for i in range(RUNS)]) for c in (True, False))
     how = f"{RUNS} runs of TaSCS each, segments of {SHARES[0]:.0%} and {SHARES[1]:.0%}"
-    return Measured(
-        "live: trials of visitors as they come, over chosen ones", float(coming / chosen), "", how
-    )
+    measure = "live: trials of visitors as they come, over chosen ones"
+    yield Measured(measure, float(coming / chosen), "", how)
 
 
 def batches() -> Iterator[Measured]:

@@ -215,7 +215,9 @@ def of_lagex() -> Iterator[Peer]:
         cell = Cell(name, strategy, setting, reading)
 
         def released(strategy: str = strategy) -> int:
-            return program.run(strategy, model, 0.01, 60, streams_of(1, 0).environment).time
+            return program.run(
+                program.PROGRAMS[strategy], model, 0.01, 60, streams_of(1, 0).environment
+            ).time
 
         peer = "its released program, rebuilt with the same solver"
         yield Peer("lagex", strategy, "round", runs(cell, 5, "lagex"), peer, released)
