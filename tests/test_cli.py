@@ -573,7 +573,7 @@ def test_tables_fit_a_terminal_of_80_columns(root, monkeypatch, paper):
 def test_an_instance_of_a_paper_may_be_named():
     assert "T*" in bestarm("bound", "baics/example1").out
     result = bestarm("run", "baics/example1", "--reps", 3, "--strategy", "Uniform")
-    assert "example1: 3 runs a strategy" in result.out
+    assert "example1: 3 runs per strategy" in result.out
     refused(bestarm("run", "baics/example9"), "baics/example9: baics has no such instance")
 
 

@@ -82,7 +82,7 @@ class _Arms(Monitored, AskTell[Label]):
 
         Raises:
             ValueError: for an unknown arm or trial, or a reward that is no finite number or not one
-                of its family; or of `at`, as for `ask`; or if counts cannot be told.
+                of its family; or of `at`, as for `ask`; or if the strategy takes no counts.
         """
         self._tell_one(arm, reward, pulls=pulls, total=total, at=at)
 

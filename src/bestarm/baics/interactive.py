@@ -457,7 +457,7 @@ class _Baics(Monitored, AskTell[Pair]):
         Raises:
             ValueError: for an unknown (arm, subpopulation) or trial, or a reward that is no finite
                 number, or not from 0 to 1 if rewards are bernoulli; or of `at`, as for `ask`; or
-                if counts cannot be told.
+                if the strategy takes no counts.
         """
         self._tell_one(arm, reward, pulls=pulls, total=total, squares=squares, at=at)
 

@@ -583,7 +583,7 @@ class AskTell(Recorded, Generic[Arm]):
             self._done = self._update_counts(counted)
 
     def _no_counts(self) -> str:
-        """Why counts cannot be told, or nothing."""
+        """Why the strategy takes no counts; empty if it does."""
         return "" if self._window is None else "with a window results count by their trials"
 
     def _checked(self, told: Counts) -> Counts:

@@ -107,7 +107,7 @@ class Found:
     @property
     def title(self) -> str:
         cell = self.results[0][0].cell
-        return f"{cell.instance}: {self.reps:,} runs a strategy, {cell.setting_label}"
+        return f"{cell.instance}: {self.reps:,} runs per strategy, {cell.setting_label}"
 
     @property
     def headings(self) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Simulate a range of replications of all cells of a plan; a row a replication."""
+"""Simulate a range of replications of all cells of a plan: one row per replication."""
 
 from pathlib import Path
 
