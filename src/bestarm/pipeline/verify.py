@@ -8,10 +8,9 @@ FALSE_ALARMS. Either way the computed numbers of every table are computed anew.
 """
 
 import json
-import multiprocessing
 import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +46,7 @@ from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.summary import rows_of
 from bestarm.runs.plan import Plan, describe_instances, make_plan
 from bestarm.runs.tasks import run
+from bestarm.runs.workers import Workers
 
 #: Runs of a cell with independent seeds. Of 30 the median can still be told to be wrong at the
 #: level of one test in tens of thousands: all on one side has probability 2^-30.
@@ -280,8 +280,7 @@ def worker_pool(cores: int | None) -> Iterator[Executor]:
     if cores is None:
         yield _Here()
         return
-    spawn = multiprocessing.get_context("spawn")
-    with same_bits(), ProcessPoolExecutor(cores, spawn) as pool:
+    with same_bits(), Workers(cores) as pool:
         try:
             yield pool
         except BaseException:  # an interrupt must not wait for all that was handed in

@@ -3,13 +3,12 @@
 import datetime
 import hashlib
 import json
-import multiprocessing
 import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -27,6 +26,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from bestarm.common.definitions import definitions_hash
 from bestarm.core.files import write_json, write_text
 from bestarm.core.inputs import InputError
+from bestarm.runs.workers import Workers
 
 #: Jobs after which a worker process is replaced, since solvers leak memory.
 PER_PROCESS = 10
@@ -76,46 +76,30 @@ def gather(jobs: Sequence[Job], out: Path, threads: int, title: str) -> list:
     paths = [part(job, out, codes.get(job.work, "")) for job in jobs]
     missing = [i for i, path in enumerate(paths) if not path.exists()]
     columns = ("{task.description}", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        Progress(*columns, console=Console(stderr=True)) as progress,
-        ThreadPoolExecutor(threads) as pool,
-    ):
+    workers = Workers(threads, PER_PROCESS)
+    with Progress(*columns, console=Console(stderr=True)) as progress, workers:
         task = progress.add_task(title, total=len(jobs), completed=len(jobs) - len(missing))
-
-        def keep(i: int, result: Any) -> None:
-            write_json(paths[i], result)
-            progress.advance(task)
-
-        waiting = iter([(i, jobs[i]) for i in missing])
-        for thread in as_completed([pool.submit(_work, waiting, keep) for _ in range(threads)]):
-            thread.result()
+        running = {workers.submit(jobs[i].work, *jobs[i].arguments): i for i in missing}
+        try:
+            for done in as_completed(running):
+                if done.exception() is None:
+                    write_json(paths[running[done]], done.result())
+                    progress.advance(task)
+        except BaseException:  # an interrupt, or a full disk
+            workers.shutdown(wait=False, cancel_futures=True)
+            raise
+    for done, i in running.items():  # jobs begin in order: the first error is no other job's
+        if error := done.exception():
+            raise _named(error, jobs[i].name)
     return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
 
 
-def _work(waiting: Iterator[tuple[int, Job]], keep: Callable[[int, Any], None]) -> None:
-    """Do jobs while any wait, in a process that is replaced after PER_PROCESS of them.
-
-    A pool of several processes does not replace them reliably: `max_tasks_per_child` can wait for
-    ever (https://github.com/python/cpython/issues/115634).
-    """
-    fresh = multiprocessing.get_context("spawn")
-    name = ""
-    try:
-        while True:
-            with ProcessPoolExecutor(1, fresh) as process:
-                for _ in range(PER_PROCESS):
-                    if (following := next(waiting, None)) is None:
-                        return
-                    number, job = following
-                    name = job.name
-                    keep(number, process.submit(job.work, *job.arguments).result())
-    except BaseException as error:
-        for _ in waiting:  # none begins any more
-            pass
-        if isinstance(error, BrokenProcessPool):
-            why = "its process ended, perhaps for lack of memory; what is done is kept"
-            raise InputError(f"{name}: {why}, run it again to go on") from None
-        raise
+def _named(error: BaseException, name: str) -> BaseException:
+    """An error of a job; with the job's name if its process ended."""
+    if not isinstance(error, BrokenProcessPool):
+        return error
+    why = "its process ended, perhaps for lack of memory; what is done is kept"
+    return InputError(f"{name}: {why}, run it again to go on")
 
 
 @dataclass(frozen=True)
