@@ -59,9 +59,9 @@ def of_simulated(paper: str, cell: Cell) -> tuple[float, float]:
 
     def once(number: int) -> float:
         streams = streams_of(1, number)
-        begin = time.perf_counter()
+        begin = time.process_time()
         outcomes.append(replicate(streams))
-        return time.perf_counter() - begin
+        return time.process_time() - begin
 
     seconds = repeated(once)
     return seconds, sum(int(each.tau) for each in outcomes) / len(outcomes)
@@ -94,7 +94,7 @@ def parts_of(asked: Any, part: int) -> Callable[[int, float], tuple[int, float, 
 
     def advance(number: int, longest: float) -> tuple[int, float, bool]:
         streams = streams_of(1, number)
-        begin, done, whole = time.perf_counter(), 0, False
+        begin, done, whole = time.process_time(), 0, False
         state = strategy.start(rules)
         drawn = streams.environment, streams.coins
         follow = strategy.follow(world, rules, state, *drawn)
@@ -106,16 +106,16 @@ def parts_of(asked: Any, part: int) -> Callable[[int, float], tuple[int, float, 
                 made = sum(1 for _ in zip(range(part), follow, strict=False))
                 whole, done = made < part, done + made
             whole = bool(whole or done >= cap)
-            if time.perf_counter() - begin > longest:
+            if time.process_time() - begin > longest:
                 break
-        return done, time.perf_counter() - begin, whole
+        return done, time.process_time() - begin, whole
 
     return advance
 
 
 def repeated(once: Callable[[int], float]) -> float:
     """Mean seconds, without those of seeding, of what is done on other streams each time."""
-    begin, seconds = time.perf_counter(), []
-    while len(seconds) < RUNS and time.perf_counter() - begin < SECONDS:
+    begin, seconds = time.process_time(), []
+    while len(seconds) < RUNS and time.process_time() - begin < SECONDS:
         seconds.append(once(1 + len(seconds)))
     return sum(seconds) / len(seconds)

@@ -212,44 +212,54 @@ def batches() -> Iterator[Measured]:
 
 
 def outstanding() -> Iterator[Measured]:
-    """Times with OUTSTANDING trials that have no result yet, over times with none."""
-    rng, visitors = np.random.default_rng(1), (i % 2 for i in itertools.count())
-    s = TaSCS(3, SHARES, delta=1e-300)
-    for _ in range(MEASURED):
-        s.tell(s.ask(), rng.normal())
+    """Times with OUTSTANDING trials that have no result yet, over times with none.
 
-    def visit() -> tuple[float, float]:
+    Both are measured in turns, since the speed of a machine changes within a second.
+    """
+    rng, visitors = np.random.default_rng(1), (i % 2 for i in itertools.count())
+
+    def experiment(outstanding: int) -> TaSCS:
+        s = TaSCS(3, SHARES, delta=1e-300)
+        for _ in range(MEASURED):
+            s.tell(s.ask(), rng.normal())
+        for _ in range(outstanding):
+            s.ask(segment=next(visitors))
+        return s
+
+    def visit(s: TaSCS) -> tuple[float, float]:
         start = time.perf_counter()
         trial = s.ask(segment=next(visitors))
         asked = time.perf_counter()
         s.tell(trial, rng.normal())
         return asked - start, time.perf_counter() - asked
 
-    without = np.median([visit() for _ in range(MEASURED)], axis=0)
-    for _ in range(OUTSTANDING):
-        s.ask(segment=next(visitors))
-    times = np.median([visit() for _ in range(MEASURED)], axis=0)
-    for what, ratio in zip(("ask(segment)", "tell"), times / without, strict=True):
-        how = f"TaSCS, medians of {MEASURED:,}"
+    none, many = experiment(0), experiment(OUTSTANDING)
+    times = [(visit(none), visit(many)) for _ in range(MEASURED)]
+    without, beside = np.median(times, axis=0)
+    for what, ratio in zip(("ask(segment)", "tell"), beside / without, strict=True):
+        how = f"TaSCS, medians of {MEASURED:,}, in turns"
         measure = f"live: {what} with {OUTSTANDING:,} trials outstanding, over none"
         yield Measured(measure, float(ratio), "", how)
 
-    def report(running: int) -> float:
+    def race(running: int) -> tuple[Partial, deque[Any]]:
         race = Partial(5, sigma=0.5, sigma_p=0.4, delta=1e-300, batch=running)
-        pulls, times = deque(race.ask().start), list[float]()
-        for _ in range(MEASURED):
-            start = time.perf_counter()
-            race.partial(pulls[0], rng.normal())
-            race.final(pulls.popleft(), rng.normal())
-            pulls += race.ask().start
-            times.append(time.perf_counter() - start)
-        return float(np.median(times))
+        return race, deque(race.ask().start)
 
+    def report(race: Partial, pulls: deque[Any]) -> float:
+        start = time.perf_counter()
+        race.partial(pulls[0], rng.normal())
+        race.final(pulls.popleft(), rng.normal())
+        pulls += race.ask().start
+        return time.perf_counter() - start
+
+    one, all_at_once = race(1), race(OUTSTANDING)
+    reports = [(report(*one), report(*all_at_once)) for _ in range(MEASURED)]
+    single, beside = np.median(reports, axis=0)
     yield Measured(
         f"live: a report of Partial with {OUTSTANDING:,} pulls running, over one",
-        report(OUTSTANDING) / report(1),
+        float(beside / single),
         "",
-        f"a forecast, a reward and `ask`, medians of {MEASURED:,}",
+        f"a forecast, a reward and `ask`, medians of {MEASURED:,}, in turns",
     )
 
 
