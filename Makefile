@@ -42,7 +42,7 @@ notebooks: $(READY) ## Run every notebook into a page under site/notebooks.
 PYTEST := python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
 
 test: $(READY) ## Lint, check formatting and types, run the tests but the long ones.
-	$(MAKE) --jobs=$(CORES) kernels lint
+	$(MAKE) --jobs=$(CORES) kernels kernels-programs lint
 	$(RUN) $(PYTEST)
 
 test-long: $(READY) ## What takes long: tests marked so, the site in Chromium, Slurm, planted faults.
@@ -68,6 +68,10 @@ kernels: $(PAPERS:%=kernels-%) ## Compile the kernels of all papers into the cac
 
 kernels-%: $(READY)
 	$(RUN) python -m bestarm workflow compile $*
+
+# Of LAGEX's released programs, whose runs are kept: no build needs them.
+kernels-programs: $(READY)
+	$(RUN) python -c "from bestarm.lagex.program import warm_up; warm_up()"
 
 resume: $(READY) ## Go on after the workflow itself was killed, with TARGET=figures/quick/all if wanted.
 	# What `snakemake --unlock` does, without its seconds of start.

@@ -45,7 +45,7 @@ from bestarm.lagex.exploration import (
     SOLVED,
     UNIFORM,
 )
-from bestarm.lagex.problem import Model, instances
+from bestarm.lagex.problem import HARD, Model, instances, setup1
 from bestarm.lagex.program_solvers import (
     SMALLEST,
     AdaGrad,
@@ -364,6 +364,13 @@ def run(
         bad_allocations,
         empty,
     )
+
+
+def warm_up() -> None:
+    """Compile what runs of the programs call; tests in several processes would each do so."""
+    model = instances()[setup1(HARD).name].model
+    for program in PROGRAMS.values():
+        run(program, model, 0.1, model.means.size + 3, np.random.default_rng(1))
 
 
 def simulate(
