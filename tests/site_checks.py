@@ -12,8 +12,8 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 
+from bestarm import registry
 from bestarm.common.tables import read_table
-from bestarm.pipeline import registry
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report_verdicts import verdict_table
 from bestarm.pipeline.site.pictures import smaller

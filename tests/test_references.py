@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from bestarm.pipeline import registry
+from bestarm import registry
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)

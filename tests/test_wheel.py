@@ -21,7 +21,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from bestarm.pipeline import registry
+from bestarm import registry
 from bestarm.pipeline.command import EXTRAS
 
 #: Prints the distributions behind the modules that some code has loaded.

@@ -21,9 +21,9 @@ from pathlib import Path
 import pytest
 
 import toy
+from bestarm import registry
 from bestarm.arena import PICTURES
 from bestarm.common.tables import read_table
-from bestarm.pipeline import registry
 from bestarm.pipeline.captions import caption_of
 
 #: Whatever asks for a page goes to a port where nothing listens.

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from bestarm import __version__
+from bestarm import __version__, registry
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.pipeline.command import (
     Command,
     Further,
@@ -110,8 +109,8 @@ def list_papers(
     ] = False,
 ):
     """List the papers: their instances, targets, options and strategies."""
-    from bestarm.pipeline.names import paper_named
     from bestarm.pipeline.show_list import list_installed, list_paper
+    from bestarm.registry.names import paper_named
 
     for place, name in enumerate([paper_named(paper)] if paper else registry.PAPERS):
         print("\n" * min(place, 1), end="")

@@ -19,6 +19,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
+from bestarm import registry
 from bestarm.common.custom import (
     Compiled,
     Driven,
@@ -35,7 +36,7 @@ from bestarm.core.inputs import InputError, short
 from bestarm.core.status import Status
 from bestarm.core.strategy import from_outside
 from bestarm.core.streams import Streams, streams_of
-from bestarm.pipeline import plugins, registry
+from bestarm.pipeline import plugins
 from bestarm.pipeline.command import print_all_characters
 from bestarm.pipeline.own import read_instance
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.pipeline import registry
+from bestarm import registry
 from test_workflow import nothing_to_do, snakemake
 
 BUILD = os.environ.get("BESTARM_BUILD")

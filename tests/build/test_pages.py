@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import site_checks
-from bestarm.pipeline import registry
+from bestarm import registry
 from bestarm.pipeline.report_verdicts import headline_sentence
 from bestarm.pipeline.site.content import page_names
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from bestarm import lagex
+from bestarm import lagex, registry
 from bestarm.common.renamed import RENAMED, refusal
 from bestarm.common.tables import COLUMNS, read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.pipeline.own import Wanted, own_experiment, split_options
 
 

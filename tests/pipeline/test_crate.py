@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from bestarm import registry
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.pipeline.manifest import write_manifest
 
 BUILD = Path("figures/smoke")

@@ -6,9 +6,9 @@ from hashlib import sha256
 
 import pytest
 
+from bestarm import registry
 from bestarm.common import codehash
-from bestarm.pipeline import registry
-from bestarm.pipeline.outline import code_hash, outlines
+from bestarm.registry.outline import code_hash, outlines
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
@@ -34,7 +34,7 @@ def test_hashes_of_code_are_those_of_the_code():
 def test_a_start_of_snakemake_imports_no_paper():
     outlines()  # kept now
     code = (
-        "import sys; from bestarm.pipeline.outline import outlines; outlines();"
+        "import sys; from bestarm.registry.outline import outlines; outlines();"
         "print([m for m in ('numba', 'scipy', 'pandas', 'bestarm.baics') if m in sys.modules])"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from bestarm import registry
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.pipeline.findings import PLACE, as_markdown, bars, filled, read_findings
 from bestarm.pipeline.report import INLINE, PAGES, PARTS, Project, fill
 from bestarm.pipeline.report_drivers import (

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bestarm import registry
 from bestarm.common.tables import read_table, sources_of, write_table
 from bestarm.core.status import Status
 from bestarm.lagex import kept, plots, targets
 from bestarm.lagex.problem import instances
 from bestarm.lagex.program import PROGRAMS
-from bestarm.pipeline import registry, report_programs
+from bestarm.pipeline import report_programs
 from bestarm.runs.plan import describe_instances
 from bestarm.verdicts.table import as_frame, read_verdicts
 

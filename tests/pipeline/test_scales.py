@@ -1,7 +1,7 @@
 import pytest
 
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.scales import SCALES, Size, read_scale
+from bestarm.registry.scales import SCALES, Size, read_scale
 
 
 def test_other_replications_are_whole_shards_of_the_same_size():

@@ -3,9 +3,10 @@
 import pandas as pd
 import pytest
 
+from bestarm import registry
 from bestarm.common.tables import read_table
 from bestarm.linear.cells import MORE_RUNS
-from bestarm.pipeline import overview, registry
+from bestarm.pipeline import overview
 from bestarm.pipeline.looks import LOOKS
 from bestarm.verdicts import scoreboard
 from bestarm.verdicts.claims import read_claims

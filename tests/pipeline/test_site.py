@@ -18,12 +18,11 @@ import pytest
 from docutils.core import publish_parts
 
 import site_checks
-from bestarm import arena
+from bestarm import arena, registry
 from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, Look
 from bestarm.common.style import caption, new_figure, save
 from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.pipeline.captions import caption_of, read_captions, rst_caption, write_captions
 from bestarm.pipeline.site import arena as arena_page
 from bestarm.pipeline.site import build, texts, verdicts

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import exact, proportion
-from bestarm.pipeline import plugins, registry
+from bestarm.pipeline import plugins
 from bestarm.verdicts.claims import ClaimsFile, read_claims
 from bestarm.verdicts.validity import (
     BY_AUTHORS,
@@ -195,7 +196,7 @@ def test_readings_that_err_as_promised_are_refuted_one_time_in_a_hundred():
 
 def test_what_is_said_to_be_proven_is_in_the_documentation(root):
     """Every proof in a claims file names a section that is there."""
-    from bestarm.pipeline import registry
+    from bestarm import registry
     from bestarm.pipeline.site.texts import slug
 
     for paper in registry.PAPERS:

@@ -9,10 +9,10 @@ import pytest
 import yaml
 from scipy import stats
 
+from bestarm import registry
 from bestarm.common.evidence import CAPPED
 from bestarm.core.estimates import Estimate, exact, mean, proportion, undefined
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.verdicts import released, table
 from bestarm.verdicts.claims import ClaimsFile, read_claims
 from bestarm.verdicts.judge import judge

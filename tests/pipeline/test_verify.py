@@ -13,12 +13,12 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from bestarm import registry
 from bestarm.cli import app
 from bestarm.common.codehash import NUMBERS_FROM
 from bestarm.common.paper import Experiment
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import hashes as hashes_module
-from bestarm.pipeline import registry
 from bestarm.pipeline.hashes import (
     differences,
     hash_experiment,
@@ -26,7 +26,6 @@ from bestarm.pipeline.hashes import (
     read_hashes,
     rows_hash,
 )
-from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.verify import (
     FALSE_ALARMS,
     FEWEST,
@@ -36,6 +35,7 @@ from bestarm.pipeline.verify import (
     simulate,
     worker_pool,
 )
+from bestarm.registry.scales import read_scale
 from bestarm.runs.plan import describe_instances, make_plan
 from bestarm.runs.shard import write_shard
 from bestarm.runs.tasks import run

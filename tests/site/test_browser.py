@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from bestarm.pipeline import registry
+from bestarm import registry
 from bestarm.pipeline.site.content import page_names
 
 CHROMIUM = shutil.which("chromium")

@@ -123,7 +123,7 @@ class Experiment:
     """The cells behind one or more targets, simulated on the same replications.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> sorted({cell.strategy for cell in PAPERS["baics"].experiments["two-stage"].cells})
         ['T-a-SCS', 'Two-stage']
@@ -153,7 +153,7 @@ class Target:
     """One figure or table, drawn by the entry of `PLOTS` with its name.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> PAPERS["baics"].targets["table1"].experiments
         ('example1',)
@@ -177,7 +177,7 @@ class Problems:
     """A paper's instances and their ground truth.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> problems = PAPERS["baics"].problems
         >>> problems.truth(problems.instances()["example1"]).answer
@@ -248,7 +248,7 @@ class Simulation:
     time steps; `status`, a `Status`; `answer`; and more.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> from bestarm.core.streams import streams_of
         >>> simulation = PAPERS["baics"].simulation
@@ -282,7 +282,7 @@ class Tally(NamedTuple):
     """Statistics from counts and moments, which can be added up without keeping all runs.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> isinstance(PAPERS["cbmai"].statistics.tally, Tally)
         True
@@ -302,7 +302,7 @@ class Statistics:
     instances.json, the runs as columns of the shards, and the level of intervals.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> "wrong_stops" in PAPERS["baics"].statistics.meanings
         True
@@ -322,7 +322,7 @@ class Own:
     """What `bestarm run`, `bound` and `show` print for an instance.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> PAPERS["baics"].own.columns["mean_stopping_time"]
         'mean pulls'
@@ -345,7 +345,7 @@ class Plots:
     """How the targets are drawn.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> PAPERS["baics"].plots.looks["T-a-SCS"].marker
         'o'
@@ -361,7 +361,7 @@ class Paper:
     """A paper: its folder under src/bestarm, and the modules in it.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> list(PAPERS["delayed"].simulation.readings)
         ['Full', 'Partial']

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestarm import registry
 from bestarm.cbmai.steps import FOUND, PHASE
 from bestarm.common.custom import Given, Played
 from bestarm.common.paper import Cell
@@ -17,7 +18,7 @@ from bestarm.core.noise import Disturbed
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, stream_key
 from bestarm.lagex.certified.state import POLICY, VERDICT
-from bestarm.pipeline import plugins, registry
+from bestarm.pipeline import plugins
 from bestarm.runs.kept import Job, KeptTable, command_line
 from bestarm.runs.play import count, has_stopped, play
 

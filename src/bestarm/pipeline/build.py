@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from bestarm.pipeline.names import advice
+from bestarm.common.names import advice
 
 #: Where a build writes what has names of figures and experiments.
 FOLDERS = ("figures", "results")

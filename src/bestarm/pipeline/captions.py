@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from bestarm.core.files import write_text
-from bestarm.pipeline.registry import PAPERS
+from bestarm.registry import PAPERS
 
 _DESCRIPTION = "{http://purl.org/dc/elements/1.1/}description"
 COLUMNS = ["paper", "target", "caption"]

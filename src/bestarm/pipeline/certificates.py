@@ -5,8 +5,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from bestarm import registry
 from bestarm.core.inputs import InputError, read_text
-from bestarm.pipeline import registry
 
 #: What a paper's module raises if the data are no certificate of it.
 NO_CERTIFICATE = (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError)

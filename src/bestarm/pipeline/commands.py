@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bestarm import registry
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.pipeline.command import Command
 
 app = typer.Typer(help="The steps of the workflow, as its rules call them.", no_args_is_help=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bestarm import registry
 from bestarm.baics.novelty import boost_after, with_novelty
 from bestarm.baics.rounds import InRounds
 from bestarm.baics.strategies import replication_of
@@ -19,7 +20,6 @@ from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams
 from bestarm.linear.phased import Phases, Plan
 from bestarm.linear.strategies import prepare_phased
-from bestarm.pipeline import registry
 from bestarm.pipeline.assumptions import (
     BY_PULL,
     CASES,

@@ -18,12 +18,12 @@ import pandas as pd
 import pyarrow as pa
 from packaging.requirements import Requirement
 
+from bestarm import registry
 from bestarm.common.codehash import NUMBERS_FROM
 from bestarm.common.paper import Cell, Paper
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
-from bestarm.pipeline import registry
-from bestarm.pipeline.scales import read_scale
+from bestarm.registry.scales import read_scale
 from bestarm.runs.plan import Plan, plan_from
 from bestarm.runs.rows import runs_of_table
 from bestarm.runs.shard import open_shard

@@ -6,12 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bestarm import registry
 from bestarm.common.custom import READING, Given
+from bestarm.common.names import advice
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.renamed import refusal
 from bestarm.core.arguments import sized
 from bestarm.core.inputs import SIZES, Input, InputError, load_yaml, parse
-from bestarm.pipeline import names, plugins, registry
+from bestarm.pipeline import plugins
 from bestarm.pipeline.manifest import files_hash
 from bestarm.pipeline.output import output
 from bestarm.pipeline.own_files import Files
@@ -19,6 +21,7 @@ from bestarm.pipeline.own_results import Found
 from bestarm.pipeline.own_shards import Mark, Share, merge
 from bestarm.pipeline.show import print_instance
 from bestarm.pipeline.show_list import few
+from bestarm.registry.names import near_part
 from bestarm.runs.cores import simulate
 from bestarm.runs.plan import describe_instances, make_plan
 from bestarm.runs.shard import simulation_code
@@ -42,14 +45,14 @@ def read_instance(path: Path):
                 f"{path}: is a target, which `bestarm show {path}` prints and `bestarm verify "
                 f"{path}` checks; an instance is wanted, see `bestarm list {paper}`"
             )
-        near = names.near_part(str(path), f"see `bestarm list {paper}`", targets=False)
+        near = near_part(str(path), f"see `bestarm list {paper}`", targets=False)
         raise InputError(f"{path}: {paper} has no such instance; {near}")
-    if not path.exists() and (near := names.near_part(str(path), "", targets=False)):
+    if not path.exists() and (near := near_part(str(path), "", targets=False)):
         raise InputError(f"{path}: No such file or directory; {near}")
     data = load_yaml(path)
     if not isinstance(data, dict) or data.get("paper") not in list(registry.PAPERS):
         got = data.get("paper") if isinstance(data, dict) else None
-        near = names.advice(got, registry.PAPERS, "") if isinstance(got, str) else ""
+        near = advice(got, registry.PAPERS, "") if isinstance(got, str) else ""
         papers = ", ".join(registry.PAPERS)
         raise InputError(f"{path}: paper: is required, one of {papers}{near and '; ' + near}")
     problems = registry.PAPERS[data["paper"]].problems
@@ -102,7 +105,7 @@ def split_options(
             written, *options = (
                 n.replace("_", "-") if dashes else n for n in dict.fromkeys([name, *allowed])
             )
-            near = names.advice(written, [f"{dashes}{one}" for one in options], "")
+            near = advice(written, [f"{dashes}{one}" for one in options], "")
             only = f"{paper} has no such option, only {dashes}{f', {dashes}'.join(options)}"
             only += f"; {near}" if near else ""
             raise InputError(f"{dashes}{written}: {refusal('option', written, options) or only}")
@@ -162,11 +165,11 @@ def own_experiment(
     simulation = registry.PAPERS[paper].simulation
     known = list(simulation.readings) + list(wanted.given)
     asked_for = simulation.readings if wanted.strategies is None else wanted.strategies
-    named = [names.strategy_named(paper, s, known, f"{dashes}strategy") for s in asked_for]
+    named = [plugins.strategy_named(paper, s, known, f"{dashes}strategy") for s in asked_for]
     chosen = list(dict.fromkeys([*named, *wanted.given]))
     for reading in wanted.readings or []:
         if reading not in (every := simulation.reading_names()):
-            near = names.advice(reading, every, "")
+            near = advice(reading, every, "")
             allowed = f"must be one of {few(every)}, got {reading}{near and '; ' + near}"
             raise InputError(f"{dashes}reading: {refusal('reading', reading, every) or allowed}")
     setting, options = split_options(paper, asked, dashes)

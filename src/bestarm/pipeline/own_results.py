@@ -12,12 +12,12 @@ import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
+from bestarm import registry
 from bestarm.common.custom import READING
 from bestarm.common.looks import Look, looks_of
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import MEANINGS
 from bestarm.core.status import Status
-from bestarm.pipeline import registry
 from bestarm.pipeline.command import not_installed
 from bestarm.pipeline.output import tables_that_fit
 from bestarm.runs.plan import Plan

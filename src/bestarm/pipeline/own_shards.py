@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict
 
+from bestarm import registry
 from bestarm.core.files import canonical_json
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.pipeline.own_results import Found
 from bestarm.pipeline.show_list import few
 from bestarm.runs.plan import Plan

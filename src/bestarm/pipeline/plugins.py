@@ -4,16 +4,17 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bestarm import registry
 from bestarm.common.custom import Compiled, Given, described
+from bestarm.common.names import advice, simplified
 from bestarm.core.inputs import InputError, short
-from bestarm.pipeline import registry
 
 #: Where installed packages name their strategies.
 GROUP = "bestarm.strategies"
@@ -133,6 +134,38 @@ def name_of_ours(kind: Any, paper: str) -> str | None:
     if of != paper:
         raise InputError(f"strategies: {name} is of {of}, and the instance of {paper}")
     return getattr(kind, "_name", None) or getattr(kind, "_strategy", None) or name
+
+
+def strategy_named(paper: str, name: str, known: Collection[str], source: str) -> str:
+    """The name in tables of a strategy, from that name in any case and without its hyphens, or from
+    the name of its class.
+
+    Args:
+        paper: a paper.
+        name: as a person writes it.
+        known: names in tables, which may have strategies of the user among them.
+        source: of the name, for messages.
+
+    Raises:
+        InputError: there is no such strategy.
+
+    Example:
+        >>> strategy_named("baics", "TaSCS", registry.PAPERS["baics"].simulation.readings, "x")
+        'T-a-SCS'
+    """
+    if name in known:
+        return name
+    same = [one for one in known if simplified(one) == simplified(name)]
+    if len(same) == 1:
+        return same[0]
+    module = import_module(f"bestarm.{paper}")
+    for one in module.__all__:
+        label = name_of_ours(getattr(module, one), paper)
+        if label is not None and label in known and simplified(one) == simplified(name):
+            return label
+    allowed = ", ".join(dict.fromkeys([*known, *installed()]))
+    near = advice(name, [*known, *installed()], "")
+    raise InputError(f"{source}: must be one of {allowed}, got {name}{near and '; ' + near}")
 
 
 def distinct(paper: str, found: Iterable[Given]) -> dict[str, Given]:

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm import registry
 from bestarm.common.prose import wrapped
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
-from bestarm.pipeline import registry
 from bestarm.pipeline.captions import read_captions
 from bestarm.pipeline.citation import citation_files
 from bestarm.pipeline.findings import as_markdown, look_up, read_findings

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from bestarm import registry
 from bestarm.common.prose import wrapped
-from bestarm.pipeline import registry
 from bestarm.verdicts.outcome import ALL_DIFFER, BY_READING, BY_TEXT, COMPATIBLE
 from bestarm.verdicts.table import as_frame, read_verdicts
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.common.prose import markdown, number
 from bestarm.core.strategy import STEPS
-from bestarm.pipeline import registry
 
 #: How the names of measurements begin, and end: of a strategy's runs as they are simulated, and of
 #: the same by their steps.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bestarm import registry
 from bestarm.baics.evidence import MEAN_WEIGHT
 from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups, lines, read_table
@@ -21,7 +22,6 @@ from bestarm.core.anytime import (
 )
 from bestarm.core.estimates import proportion
 from bestarm.core.information import stylised_threshold
-from bestarm.pipeline import registry
 from bestarm.pipeline.crossings import DELTA, SAMPLING, VECTOR
 
 #: Pulls of each stream at which thresholds are shown.

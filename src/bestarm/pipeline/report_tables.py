@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm import registry
 from bestarm.common import tables
 from bestarm.common.paper import Paper
 from bestarm.common.prose import markdown
 from bestarm.core import estimates
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.verdicts import scoreboard, table
 
 #: Tables over all papers.

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from bestarm import registry
 from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines
-from bestarm.pipeline import registry
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.outcome import (
     ALL_DIFFER,

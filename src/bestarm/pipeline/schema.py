@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bestarm import registry
+from bestarm.common.names import advice
 from bestarm.common.tables import COLUMNS, MEANINGS, NUMBERS
 from bestarm.core.files import canonical_json, write_text
 from bestarm.core.inputs import Input, InputError
-from bestarm.pipeline import registry
-from bestarm.pipeline.names import advice
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -100,7 +100,7 @@ def options(paper: str) -> dict[str, Any]:
 
 def scale() -> dict[str, Any]:
     """workflow/scales/SCALE.yaml."""
-    from bestarm.pipeline.scales import Scale
+    from bestarm.registry.scales import Scale
 
     return _titled(Scale, "How many replications each experiment has")
 

@@ -152,7 +152,7 @@ def _import(command: str = "", paper: str = "") -> None:
 
 @cache
 def _load_kernels(paper: str) -> None:
-    from bestarm.pipeline import registry
+    from bestarm import registry
     from bestarm.runs.shard import simulation_code
 
     simulation_code(paper)  # is remembered, too

@@ -10,12 +10,13 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TimeElapsedColumn
 from rich.table import Table
 
+from bestarm import registry
 from bestarm.common.paper import Paper
 from bestarm.core.estimates import MEANINGS, Estimate
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import names, registry
 from bestarm.pipeline.output import output
 from bestarm.pipeline.show_target import print_target
+from bestarm.registry.names import near_part
 from bestarm.runs.plan import describe_instances
 
 
@@ -35,12 +36,12 @@ def show_named(name: str) -> None:
     if paper not in registry.PAPERS or not part:
         near = f"`bestarm list {paper}` names those of {paper}"
         if paper not in registry.PAPERS:
-            near = names.near_part(name, f"papers are {', '.join(registry.PAPERS)}")
+            near = near_part(name, f"papers are {', '.join(registry.PAPERS)}")
         raise InputError(f"{name}: must be PAPER/INSTANCE or PAPER/TARGET; {near}")
     known = registry.PAPERS[paper]
     instances, targets = known.problems.instances(), known.targets
     if part not in instances and part not in targets:
-        near = names.near_part(name, f"see `bestarm list {paper}`")
+        near = near_part(name, f"see `bestarm list {paper}`")
         raise InputError(f"{name}: {paper} has no such instance or target; {near}")
     if part in instances:
         setting = known.simulation.setting().model_dump()

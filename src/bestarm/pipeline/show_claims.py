@@ -4,11 +4,11 @@ import math
 import textwrap
 from collections.abc import Iterator
 
+from bestarm import registry
 from bestarm.common.files import data_folder
+from bestarm.common.names import advice
 from bestarm.common.prose import number
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
-from bestarm.pipeline.names import advice
 from bestarm.pipeline.output import WIDTH
 from bestarm.pipeline.report_verdicts import BASES
 from bestarm.verdicts.claims import read_claims

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rich.text import Text
 
+from bestarm import registry
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Paper, Simulation
 from bestarm.common.tables import read_table
 from bestarm.core.labels import listed
-from bestarm.pipeline import registry
 from bestarm.pipeline.output import WIDTH, names_in_lines, output
 from bestarm.pipeline.plugins import installed
 from bestarm.verdicts.claims import read_claims

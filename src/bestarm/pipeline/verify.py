@@ -26,11 +26,12 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from bestarm import registry
 from bestarm.common.arithmetic import same_bits
+from bestarm.common.names import advice
 from bestarm.common.paper import Cell, Experiment, Target
 from bestarm.common.tables import KEY, assemble, lines, read_table, sources_of, table_of
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from bestarm.pipeline.agreement import (
     COMPUTED,
     PRINTED,
@@ -42,9 +43,9 @@ from bestarm.pipeline.agreement import (
     verdicts,
 )
 from bestarm.pipeline.hashes import SCALE, differences, key_of, read_hashes, rows_hash
-from bestarm.pipeline.names import advice, names_of_parts
-from bestarm.pipeline.scales import read_scale
 from bestarm.pipeline.summary import rows_of
+from bestarm.registry.names import names_of_parts
+from bestarm.registry.scales import read_scale
 from bestarm.runs.plan import Plan, describe_instances, make_plan
 from bestarm.runs.tasks import run
 

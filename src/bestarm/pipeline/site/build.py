@@ -9,15 +9,14 @@ from typing import Any
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from bestarm import registry
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
-from bestarm.pipeline import registry
 from bestarm.pipeline.captions import ARENA, read_captions
 from bestarm.pipeline.findings import Finding, bars, filled, is_known, read_findings
 from bestarm.pipeline.looks import LOOKS
 from bestarm.pipeline.report_control import control_text
 from bestarm.pipeline.report_verdicts import headline_text
-from bestarm.pipeline.scales import Scale, read_scale
 from bestarm.pipeline.site import arena, texts, verdicts
 from bestarm.pipeline.site import table as tables
 from bestarm.pipeline.site.code import Code
@@ -31,6 +30,7 @@ from bestarm.pipeline.site.paper import (
     threshold,
 )
 from bestarm.pipeline.site.pictures import smaller, widths
+from bestarm.registry.scales import Scale, read_scale
 from bestarm.verdicts.claims import KINDS, read_claims
 from bestarm.verdicts.table import (
     VERDICT_TABLES,

@@ -4,8 +4,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from bestarm import arena
-from bestarm.pipeline import registry
+from bestarm import arena, registry
 
 #: Folders at the top of the project that hold what was built. Of figures/ only the targets count.
 BUILT = {"build", "crate", "dist", "figures", "results", "site"}

@@ -5,16 +5,16 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from bestarm import registry
 from bestarm.common import prose
 from bestarm.common.paper import Cell, Experiment, Target
 from bestarm.common.tables import read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
-from bestarm.pipeline.scales import Scale
 from bestarm.pipeline.site.chart import chart
 from bestarm.pipeline.site.code import Code
 from bestarm.pipeline.site.content import stem
 from bestarm.pipeline.site.pictures import log_axes, widths
+from bestarm.registry.scales import Scale
 from bestarm.verdicts.claims import TableRow
 from bestarm.verdicts.table import JudgedClaim
 

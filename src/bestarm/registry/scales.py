@@ -5,9 +5,9 @@ from typing import Any
 
 from pydantic import model_validator
 
+from bestarm import registry
 from bestarm.core.inputs import Input, InputError, PositiveInt, load, parse
-from bestarm.pipeline import registry
-from bestarm.pipeline.outline import outlines
+from bestarm.registry.outline import outlines
 
 SCALES = ("paper", "quick", "smoke")
 

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from bestarm import registry
 from bestarm.common import codehash
 from bestarm.common.by_sources import by_sources
 from bestarm.common.paper import Paper
-from bestarm.pipeline import registry
 
 
 class TargetOutline(NamedTuple):
