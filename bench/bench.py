@@ -305,7 +305,7 @@ IMPORTS = {
     "bestarm.baics": "ask/tell objects, and what a shard computes with",
     "bestarm.cli": "every command typed by hand",
     "bestarm.runs.shard": "a shard by itself, before its paper's strategies",
-    "bestarm.pipeline.summary": "a summary by itself",
+    "bestarm.runs.summary": "a summary by itself",
     "bestarm.common.tables": "a table by itself",
     "bestarm.common.style": "a picture by itself",
     "snakemake.cli": "the workflow",

@@ -16,12 +16,12 @@ import yaml
 
 from bestarm import __version__, registry
 from bestarm.common.arithmetic import same_bits
+from bestarm.common.command import DISTRIBUTION
 from bestarm.common.style import save
 from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources, paper_of
 from bestarm.core.estimates import MEANINGS
 from bestarm.pipeline.citation import citation_files
-from bestarm.pipeline.command import DISTRIBUTION
 from bestarm.pipeline.report import PAGES, Project, fill
 from bestarm.registry.scales import SCALES, read_scale
 

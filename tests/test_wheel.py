@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from bestarm import registry
-from bestarm.pipeline.command import EXTRAS
+from bestarm.common.command import EXTRAS
 
 #: Prints the distributions behind the modules that some code has loaded.
 LOADED = """

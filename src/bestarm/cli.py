@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 
 from bestarm import __version__, registry
-from bestarm.core.inputs import InputError
-from bestarm.pipeline.command import (
+from bestarm.common.command import (
     Command,
     Further,
     Interrupted,
@@ -18,6 +17,7 @@ from bestarm.pipeline.command import (
     print_all_characters,
     told,
 )
+from bestarm.core.inputs import InputError
 from bestarm.pipeline.commands import app as workflow
 
 app = typer.Typer(

@@ -20,6 +20,7 @@ import numpy as np
 import typer
 
 from bestarm import registry
+from bestarm.common.command import print_all_characters
 from bestarm.common.custom import (
     Compiled,
     Driven,
@@ -37,7 +38,6 @@ from bestarm.core.status import Status
 from bestarm.core.strategy import from_outside
 from bestarm.core.streams import Streams, streams_of
 from bestarm.pipeline import plugins
-from bestarm.pipeline.command import print_all_characters
 from bestarm.pipeline.own import read_instance
 
 #: Runs that are played, and how many of them have to be right; delta is 0.1 or less.

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bestarm.pipeline.verdict_rates import APART, NUMBERS, READINGS, factors, jobs, rates
+from bestarm.verdicts.verdict_rates import APART, NUMBERS, READINGS, factors, jobs, rates
 
 
 @pytest.fixture(scope="module")

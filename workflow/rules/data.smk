@@ -59,7 +59,7 @@ rule verdict_rates:
         mem_mb=each_attempt(1000),
         runtime=each_attempt(60),
     shell:
-        "python -m bestarm.pipeline.verdict_rates --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.verdicts.verdict_rates --out {output.table} --threads {threads} 2> {log}"
 
 
 rule arena_cells:

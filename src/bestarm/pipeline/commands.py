@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bestarm import registry
+from bestarm.common.command import Command
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.command import Command
 
 app = typer.Typer(help="The steps of the workflow, as its rules call them.", no_args_is_help=True)
 command = partial(app.command, cls=Command)
@@ -80,8 +80,8 @@ def summary(
     """Summarise the first shards of an experiment, as many as said: there may be too many to name.
     They lie in its folder beside the instances."""
     from bestarm.common.tables import write_table
-    from bestarm.pipeline.summary import summarise
     from bestarm.runs.plan import plan_from
+    from bestarm.runs.summary import summarise
 
     paths = [instances.parent / experiment / f"shard-{index}.parquet" for index in range(shards)]
     known = registry.PAPERS[paper]

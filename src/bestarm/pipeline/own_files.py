@@ -11,9 +11,9 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
+from bestarm.common.command import not_installed, told
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.command import not_installed, told
 from bestarm.pipeline.own_results import Found
 from bestarm.pipeline.own_shards import Mark, write_share
 from bestarm.pipeline.own_tables import as_latex, as_markdown

@@ -13,12 +13,12 @@ from rich.console import Console
 from rich.table import Table
 
 from bestarm import registry
+from bestarm.common.command import not_installed
 from bestarm.common.custom import READING
 from bestarm.common.looks import Look, looks_of
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import MEANINGS
 from bestarm.core.status import Status
-from bestarm.pipeline.command import not_installed
 from bestarm.pipeline.output import tables_that_fit
 from bestarm.runs.plan import Plan
 from bestarm.runs.play import Columns

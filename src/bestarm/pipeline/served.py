@@ -40,7 +40,7 @@ NEEDS = {
     "compile": ("bestarm.{}.strategies",),
     "instances": ("bestarm.runs.plan", "bestarm.{}.problem"),
     "shard": ("bestarm.runs.shard",),
-    "summary": ("bestarm.pipeline.summary", "bestarm.{}.statistics"),
+    "summary": ("bestarm.runs.summary", "bestarm.{}.statistics"),
     "table": ("bestarm.common.tables", "bestarm.{}.targets"),
     "plot": (*DRAWING, "bestarm.common.tables", "bestarm.{}.plots"),
     "claims": ("bestarm.verdicts.judge", "bestarm.verdicts.scoreboard"),

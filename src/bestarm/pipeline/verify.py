@@ -43,10 +43,10 @@ from bestarm.pipeline.agreement import (
     verdicts,
 )
 from bestarm.pipeline.hashes import SCALE, differences, key_of, read_hashes, rows_hash
-from bestarm.pipeline.summary import rows_of
 from bestarm.registry.names import names_of_parts
 from bestarm.registry.scales import read_scale
 from bestarm.runs.plan import Plan, describe_instances, make_plan
+from bestarm.runs.summary import rows_of
 from bestarm.runs.tasks import run
 
 #: Runs of a cell with independent seeds. Of 30 the median can still be told to be wrong at the

@@ -1,6 +1,6 @@
 """Make data/verdict-rates/rates.csv: how often the rule for published numbers is right.
 
-python -m bestarm.pipeline.verdict_rates --out data/verdict-rates/rates.csv
+python -m bestarm.verdicts.verdict_rates --out data/verdict-rates/rates.csv
 
 Claims of known truth are drawn and judged: exponential times, means of 300 runs of the paper's and
 1,200 of ours. With `apart` 0 the first reading is the true one and the others are 30% off; else
@@ -122,7 +122,7 @@ def jobs() -> list[Job]:
 
 
 TABLE = KeptTable(
-    "bestarm.pipeline.verdict_rates",
+    "bestarm.verdicts.verdict_rates",
     f"how often the rule for published numbers is right, of {CLAIMS:,} claims per row",
     {"claims": SEED},
     ("numpy", "scipy"),
@@ -134,4 +134,4 @@ TABLE = KeptTable(
 
 
 if __name__ == "__main__":
-    command_line("bestarm.pipeline.verdict_rates", __doc__ or "")
+    command_line("bestarm.verdicts.verdict_rates", __doc__ or "")
