@@ -201,7 +201,7 @@ def test_every_core_dependency_is_needed_by_the_command_line(run, core, root, tm
         ["bound", example],
         ["run", example, "--reps", "2", "--out", "runs.parquet"],
     )
-    code = LOADED + COMMANDS.format(commands=commands) + "import bestarm.pipeline.verify"
+    code = LOADED + COMMANDS.format(commands=commands) + "import bestarm.verify.verification"
     used = loaded(run("python", "-c", code))
     assert used & core == core
     assert (tmp_path / "runs.parquet").is_file()

@@ -225,7 +225,7 @@ def check(
     certificate: Annotated[Path, typer.Argument(help="What `.certificate()` gave, as a file.")],
 ) -> None:
     """Check a certificate in exact arithmetic; exit code 1 with the first line that fails."""
-    from bestarm.pipeline.certificates import check_certificate
+    from bestarm.verify.certificates import check_certificate
 
     if not check_certificate(certificate):
         raise typer.Exit(1)
@@ -248,7 +248,7 @@ def verify(
     cores: Cores = None,
 ) -> None:
     """Simulate again and check the kept results; exit code 1 if something differs."""
-    from bestarm.pipeline.verify import FEWEST, Verification
+    from bestarm.verify.verification import FEWEST, Verification
 
     cores = cores or os.cpu_count() or 1
     independent = independent or runs is not None

@@ -21,7 +21,7 @@ from bestarm.core.estimates import (
     quantile,
     ratio_of_means,
 )
-from bestarm.pipeline.agreement import (
+from bestarm.verify.agreement import (
     agree,
     as_written,
     computed_differ,

@@ -18,15 +18,19 @@ from bestarm.cli import app
 from bestarm.common.codehash import NUMBERS_FROM
 from bestarm.common.paper import Experiment
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import hashes as hashes_module
-from bestarm.pipeline.hashes import (
+from bestarm.registry.scales import read_scale
+from bestarm.runs.plan import describe_instances, make_plan
+from bestarm.runs.shard import write_shard
+from bestarm.runs.tasks import run
+from bestarm.verify import hashes as hashes_module
+from bestarm.verify.hashes import (
     differences,
     hash_experiment,
     key_of,
     read_hashes,
     rows_hash,
 )
-from bestarm.pipeline.verify import (
+from bestarm.verify.verification import (
     FALSE_ALARMS,
     FEWEST,
     Job,
@@ -35,10 +39,6 @@ from bestarm.pipeline.verify import (
     simulate,
     worker_pool,
 )
-from bestarm.registry.scales import read_scale
-from bestarm.runs.plan import describe_instances, make_plan
-from bestarm.runs.shard import write_shard
-from bestarm.runs.tasks import run
 
 PAPER, TARGET = "baics", "no-feasible-arm"
 NAME = f"{PAPER}/{TARGET}"
@@ -75,7 +75,7 @@ def checkout(root, tmp_path, lines, monkeypatch):
     shutil.copy(root / "requirements.lock", tmp_path)
     (tmp_path / "data/verify").mkdir()
     write_lines(tmp_path, lines)
-    monkeypatch.setattr("bestarm.pipeline.verify.differences", lambda lock: [])
+    monkeypatch.setattr("bestarm.verify.verification.differences", lambda lock: [])
     return tmp_path
 
 
@@ -173,7 +173,7 @@ def test_the_command_exits_with_1_where_something_differs(checkout, monkeypatch,
     """Of the kept hashes; independent runs, as many as are asked for, agree all the same."""
     write_lines(checkout, dict.fromkeys(lines, "0" * 16))
     monkeypatch.chdir(checkout)
-    monkeypatch.setattr("bestarm.pipeline.verify.worker_pool", lambda cores: worker_pool(None))
+    monkeypatch.setattr("bestarm.verify.verification.worker_pool", lambda cores: worker_pool(None))
     same = CliRunner().invoke(app, ["verify", NAME, "--cores", "1"])
     assert same.exit_code == 1
     assert "again, on 1 cores." in same.output

@@ -273,7 +273,7 @@ def report() -> None:
 @command()
 def hashes(out: Path = Path("data/verify/hashes.csv")) -> None:
     """Keep the hashes of the rows under results/quick, for `verify`."""
-    from bestarm.pipeline.hashes import write_hashes
+    from bestarm.verify.hashes import write_hashes
 
     write_hashes(Path("results"), Path("workflow/scales"), out)
 

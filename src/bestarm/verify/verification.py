@@ -32,7 +32,12 @@ from bestarm.common.names import advice
 from bestarm.common.paper import Cell, Experiment, Target
 from bestarm.common.tables import KEY, assemble, lines, read_table, sources_of, table_of
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.agreement import (
+from bestarm.registry.names import names_of_parts
+from bestarm.registry.scales import read_scale
+from bestarm.runs.plan import Plan, describe_instances, make_plan
+from bestarm.runs.summary import rows_of
+from bestarm.runs.tasks import run
+from bestarm.verify.agreement import (
     COMPUTED,
     PRINTED,
     as_written,
@@ -42,12 +47,7 @@ from bestarm.pipeline.agreement import (
     simulated,
     verdicts,
 )
-from bestarm.pipeline.hashes import SCALE, differences, key_of, read_hashes, rows_hash
-from bestarm.registry.names import names_of_parts
-from bestarm.registry.scales import read_scale
-from bestarm.runs.plan import Plan, describe_instances, make_plan
-from bestarm.runs.summary import rows_of
-from bestarm.runs.tasks import run
+from bestarm.verify.hashes import SCALE, differences, key_of, read_hashes, rows_hash
 
 #: Runs of a cell with independent seeds. Of 30 the median can still be told to be wrong at the
 #: level of one test in tens of thousands: all on one side has probability 2^-30.
