@@ -27,9 +27,9 @@ import pytest
 
 from bestarm import registry
 from bestarm.common.tables import read_table
-from bestarm.pipeline import plugins
-from bestarm.pipeline.own_results import decimal
-from bestarm.pipeline.own_tables import with_interval
+from bestarm.users import plugins
+from bestarm.users.results import decimal
+from bestarm.users.tables import with_interval
 from command_line import bestarm, printed_to
 
 INSTANCE = """\

@@ -15,7 +15,7 @@ from bestarm import Compiled, baics, cbmai, compare, delayed, lagex, linear, reg
 from bestarm.core.compile import inlined, jit
 from bestarm.core.inputs import InputError
 from bestarm.core.strategy import Strategy
-from bestarm.pipeline import plugins
+from bestarm.users import plugins
 from command_line import bestarm
 from test_cli import on_a_terminal
 

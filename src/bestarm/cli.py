@@ -109,8 +109,8 @@ def list_papers(
     ] = False,
 ):
     """List the papers: their instances, targets, options and strategies."""
-    from bestarm.pipeline.show_list import list_installed, list_paper
     from bestarm.registry.names import paper_named
+    from bestarm.users.show_list import list_installed, list_paper
 
     for place, name in enumerate([paper_named(paper)] if paper else registry.PAPERS):
         print("\n" * min(place, 1), end="")
@@ -121,7 +121,7 @@ def list_papers(
 @command()
 def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGET.")]):
     """Show an instance of a paper with its ground truth, or a target's table."""
-    from bestarm.pipeline.show import show_named
+    from bestarm.users.show import show_named
 
     show_named(name)
 
@@ -137,7 +137,7 @@ def claims(
     ] = None,
 ):
     """Print what the papers claim, what came out by reading, and how to check it."""
-    from bestarm.pipeline.show_claims import show_claims
+    from bestarm.users.show_claims import show_claims
 
     show_claims(name, id, verdict)
 
@@ -181,9 +181,9 @@ def run(
     plot: Plot = None,
 ):
     """Simulate the strategies on your own instance and compare them."""
-    from bestarm.pipeline.own import Asked, Runs, run_own
-    from bestarm.pipeline.own_files import Files
-    from bestarm.pipeline.own_shards import share_from
+    from bestarm.users.files import Files
+    from bestarm.users.run import Asked, Runs, run_own
+    from bestarm.users.shards import share_from
 
     files = Files(out=out, csv=csv, json=json, table=table, plot=plot)
     share = None if shard is None else share_from(shard, reps)
@@ -203,8 +203,8 @@ def merge(
     plot: Plot = None,
 ):
     """Put the shards of a run together: the same table and files as one machine would have made."""
-    from bestarm.pipeline.own import merge_own
-    from bestarm.pipeline.own_files import Files
+    from bestarm.users.files import Files
+    from bestarm.users.run import merge_own
 
     merge_own(shards, Files(out=out, csv=csv, json=json, table=table, plot=plot))
 
@@ -215,7 +215,7 @@ def bound(
     instance: Own,
 ):
     """Print the complexity of your own instance: the lower bound and the optimal allocation."""
-    from bestarm.pipeline.own import bound_own
+    from bestarm.users.run import bound_own
 
     bound_own(instance, further(context))
 

@@ -37,8 +37,8 @@ from bestarm.core.inputs import InputError, short
 from bestarm.core.status import Status
 from bestarm.core.strategy import from_outside
 from bestarm.core.streams import Streams, streams_of
-from bestarm.pipeline import plugins
-from bestarm.pipeline.own import read_instance
+from bestarm.users import plugins
+from bestarm.users.run import read_instance
 
 #: Runs that are played, and how many of them have to be right; delta is 0.1 or less.
 RUNS, RIGHT = 10, 7

@@ -6,7 +6,7 @@ from bestarm import lagex, registry
 from bestarm.common.renamed import RENAMED, refusal
 from bestarm.common.tables import COLUMNS, read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.own import Wanted, own_experiment, split_options
+from bestarm.users.run import Wanted, own_experiment, split_options
 
 
 def test_new_names_are_known_and_old_ones_are_not():

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.own_shards import Share, share_from
+from bestarm.users.shards import Share, share_from
 from command_line import bestarm
 
 PLUGIN = """\
@@ -125,7 +125,7 @@ def test_shards_of_other_instances_or_other_code(tmp_path, shards, monkeypatch):
         assert bestarm(*run, *out, cwd=tmp_path).code == 0
     err = refused("merge", "0.parquet", "1.parquet", cwd=tmp_path)
     assert err == "1.parquet: is of another run than 0.parquet: another instance"
-    monkeypatch.setattr("bestarm.pipeline.own_shards.simulation_code", lambda paper: "other")
+    monkeypatch.setattr("bestarm.users.shards.simulation_code", lambda paper: "other")
     err = refused("merge", *shards, cwd=tmp_path)
     assert err == f"{shards[0]}: was made by another version of bestarm, which can merge it"
 

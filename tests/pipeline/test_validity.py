@@ -12,7 +12,7 @@ from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import exact, proportion
-from bestarm.pipeline import plugins
+from bestarm.users import plugins
 from bestarm.verdicts.claims import ClaimsFile, read_claims
 from bestarm.verdicts.validity import (
     BY_AUTHORS,

@@ -18,9 +18,9 @@ from bestarm.core.noise import Disturbed
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, stream_key
 from bestarm.lagex.certified.state import POLICY, VERDICT
-from bestarm.pipeline import plugins
 from bestarm.runs.kept import Job, KeptTable, command_line
 from bestarm.runs.play import count, has_stopped, play
+from bestarm.users import plugins
 
 SEED, RUNS = 2024, 1000
 #: Strategies whose simulations draw sums of pulls, and whose compiled steps do not tell the answer:

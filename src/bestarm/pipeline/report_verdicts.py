@@ -13,6 +13,7 @@ from bestarm.common.tables import groups, lines
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.outcome import (
     ALL_DIFFER,
+    BASES,
     BY_READING,
     BY_TEXT,
     COMPATIBLE,
@@ -21,9 +22,6 @@ from bestarm.verdicts.outcome import (
     NOT_RUN,
     NOT_TESTABLE,
     OURS,
-    RECOVERED,
-    SUBSTITUTE,
-    TEXT,
     VERDICTS,
 )
 from bestarm.verdicts.released import NOT_RELEASED, TOO_FEW
@@ -49,13 +47,6 @@ SHORT = {
     "delayed": "delayed",
     "cbmai": "CBMAI",
     "lagex": "LAGEX",
-}
-#: What the first reading of a claim is, in words.
-BASES = {
-    TEXT: "the text",
-    RECOVERED: "the text, with what it does not print recovered",
-    SUBSTITUTE: "text on our substitute",
-    NOT_RUN: "first reading (the text was not run)",
 }
 #: Runs of ours above which it does not matter how many it would take.
 MOST_RUNS = 1_000_000

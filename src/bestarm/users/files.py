@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from bestarm.common.command import not_installed, told
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.own_results import Found
-from bestarm.pipeline.own_shards import Mark, write_share
-from bestarm.pipeline.own_tables import as_latex, as_markdown
+from bestarm.users.results import Found
+from bestarm.users.shards import Mark, write_share
+from bestarm.users.tables import as_latex, as_markdown
 
 STANDARD_OUTPUT = "-"
 #: Endings of files, by option. CSV and JSON may have any that is not of another option.

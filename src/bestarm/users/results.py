@@ -19,11 +19,11 @@ from bestarm.common.looks import Look, looks_of
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import MEANINGS
 from bestarm.core.status import Status
-from bestarm.pipeline.output import tables_that_fit
 from bestarm.runs.plan import Plan
 from bestarm.runs.play import Columns
 from bestarm.runs.rows import table_of_runs
 from bestarm.runs.tasks import Task, names_of
+from bestarm.users.output import tables_that_fit
 
 #: Statistics that count right answers; none of them is one where several arms are best.
 SCORES = ("prob_correct", "error_rate")

@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 
 from bestarm import registry
 from bestarm.common.custom import READING, Given
+from bestarm.common.files import files_hash
 from bestarm.common.names import advice
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.renamed import refusal
 from bestarm.core.arguments import sized
 from bestarm.core.inputs import SIZES, Input, InputError, load_yaml, parse
-from bestarm.pipeline import plugins
-from bestarm.pipeline.manifest import files_hash
-from bestarm.pipeline.output import output
-from bestarm.pipeline.own_files import Files
-from bestarm.pipeline.own_results import Found
-from bestarm.pipeline.own_shards import Mark, Share, merge
-from bestarm.pipeline.show import print_instance
-from bestarm.pipeline.show_list import few
 from bestarm.registry.names import near_part
 from bestarm.runs.cores import simulate
 from bestarm.runs.plan import describe_instances, make_plan
 from bestarm.runs.shard import simulation_code
+from bestarm.users import plugins
+from bestarm.users.files import Files
+from bestarm.users.output import output
+from bestarm.users.results import Found
+from bestarm.users.shards import Mark, Share, merge
+from bestarm.users.show import print_instance
+from bestarm.users.show_list import few
 
 #: Control characters, which would steer the terminal that a name is printed to.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

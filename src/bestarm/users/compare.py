@@ -12,9 +12,9 @@ from bestarm.common.custom import Given
 from bestarm.common.paper import BaseInstance
 from bestarm.core.arguments import whole
 from bestarm.core.inputs import InputError, short
-from bestarm.pipeline import plugins
-from bestarm.pipeline.own import Runs, Wanted, computing, find, own_experiment, read_instance
-from bestarm.pipeline.own_results import Found
+from bestarm.users import plugins
+from bestarm.users.results import Found
+from bestarm.users.run import Runs, Wanted, computing, find, own_experiment, read_instance
 
 #: Width of a printed comparison.
 WIDTH = 120

@@ -13,13 +13,13 @@ from pydantic import BaseModel, ConfigDict
 from bestarm import registry
 from bestarm.core.files import canonical_json
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.own_results import Found
-from bestarm.pipeline.show_list import few
 from bestarm.runs.plan import Plan
 from bestarm.runs.play import Columns, joined
 from bestarm.runs.rows import runs_of_table, table_of_runs
 from bestarm.runs.shard import simulation_code
 from bestarm.runs.tasks import names_of
+from bestarm.users.results import Found
+from bestarm.users.show_list import few
 
 #: Under which a shard's file says what it is of.
 MARK = b"bestarm run"

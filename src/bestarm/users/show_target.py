@@ -12,8 +12,8 @@ from rich.table import Table
 from bestarm.common.files import data_folder
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.output import WIDTH, output, tables_that_fit
-from bestarm.pipeline.own_tables import significant
+from bestarm.users.output import WIDTH, output, tables_that_fit
+from bestarm.users.tables import significant
 
 #: What tells the rows of a printed table apart; the last is left out where no row has it.
 ROW = ["strategy", "reading", "x"]

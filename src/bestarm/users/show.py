@@ -14,10 +14,10 @@ from bestarm import registry
 from bestarm.common.paper import Paper
 from bestarm.core.estimates import MEANINGS, Estimate
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.output import output
-from bestarm.pipeline.show_target import print_target
 from bestarm.registry.names import near_part
 from bestarm.runs.plan import describe_instances
+from bestarm.users.output import output
+from bestarm.users.show_target import print_target
 
 
 @contextmanager

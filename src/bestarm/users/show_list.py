@@ -10,8 +10,8 @@ from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Paper, Simulation
 from bestarm.common.tables import read_table
 from bestarm.core.labels import listed
-from bestarm.pipeline.output import WIDTH, names_in_lines, output
-from bestarm.pipeline.plugins import installed
+from bestarm.users.output import WIDTH, names_in_lines, output
+from bestarm.users.plugins import installed
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.validity import NOT_PROVEN, guarantees
 

@@ -9,10 +9,9 @@ from bestarm.common.files import data_folder
 from bestarm.common.names import advice
 from bestarm.common.prose import number
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.output import WIDTH
-from bestarm.pipeline.report_verdicts import BASES
+from bestarm.users.output import WIDTH
 from bestarm.verdicts.claims import read_claims
-from bestarm.verdicts.outcome import BY_TEXT, RECOVERED, SUBSTITUTE, VERDICTS
+from bestarm.verdicts.outcome import BASES, BY_TEXT, RECOVERED, SUBSTITUTE, VERDICTS
 from bestarm.verdicts.released import NOT_RELEASED
 from bestarm.verdicts.table import (
     VERDICT_TABLES,
