@@ -8,14 +8,14 @@ import pytest
 from scipy import stats
 
 from bestarm import registry
+from bestarm.arena import assumptions
+from bestarm.arena.assumptions import COLUMNS, NOISE, by_step, classes, jobs
 from bestarm.common.custom import Given
 from bestarm.common.files import data_folder
 from bestarm.common.paper import Cell
 from bestarm.core.compile import jit
 from bestarm.core.noise import Disturbed
 from bestarm.core.streams import streams_of
-from bestarm.pipeline import assumptions
-from bestarm.pipeline.assumptions import COLUMNS, NOISE, by_step, classes, jobs
 from provenance import described
 
 

@@ -4,9 +4,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bestarm.common.files import data_folder
-from bestarm.pipeline import crossings
-from bestarm.pipeline.crossings import (
+from bestarm.arena import crossings
+from bestarm.arena.crossings import (
     COLUMNS,
     DELTA,
     SAMPLING,
@@ -15,6 +14,7 @@ from bestarm.pipeline.crossings import (
     crossed_single,
     crossed_vector,
 )
+from bestarm.common.files import data_folder
 from provenance import described
 
 #: Runs that are simulated, and their pulls. The kept table is of 10,000 runs of 100,000 pulls.

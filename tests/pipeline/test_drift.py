@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from bestarm.arena.drift import CHANGES, ChangingPhases, jobs
 from bestarm.baics.novelty import boost_after
 from bestarm.common.files import data_folder
 from bestarm.core.noise import Disturbed, shifts
 from bestarm.linear.phased import Plan
-from bestarm.pipeline.drift import CHANGES, ChangingPhases, jobs
 
 
 def changed(name, drawn=0.0):

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bestarm import registry
+from bestarm.arena.crossings import DELTA, SAMPLING, VECTOR
 from bestarm.baics.evidence import MEAN_WEIGHT
 from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups, lines, read_table
@@ -22,7 +23,6 @@ from bestarm.core.anytime import (
 )
 from bestarm.core.estimates import proportion
 from bestarm.core.information import stylised_threshold
-from bestarm.pipeline.crossings import DELTA, SAMPLING, VECTOR
 
 #: Pulls of each stream at which thresholds are shown.
 PULLS = (10, 100, 1000, 10_000, 100_000)
@@ -50,7 +50,7 @@ def _stylised(level: float, counts: np.ndarray) -> float:
     return stylised_threshold(int(counts.sum()), math.exp(-level))
 
 
-#: The bounds of `pipeline/crossings.py` by name, then those of one stream and one side.
+#: The bounds of `arena/crossings.py` by name, then those of one stream and one side.
 THRESHOLDS: dict[str, Threshold] = dict(
     zip(VECTOR, (_mixture(1.0), _mixture(100.0), _stylised, kaufmann_koolen_threshold), strict=True)
 )

@@ -1,6 +1,6 @@
 """Make data/anytime/crossings.csv: how often simulated runs violate bounds of core/anytime.py.
 
-    python -m bestarm.pipeline.crossings --out data/anytime/crossings.csv
+    python -m bestarm.arena.crossings --out data/anytime/crossings.csv
 
 Every run goes on to HORIZON pulls, and is sampled so as to help a violation.
 """
@@ -184,7 +184,7 @@ def jobs() -> list[Job]:
 
 
 TABLE = KeptTable(
-    "bestarm.pipeline.crossings",
+    "bestarm.arena.crossings",
     f"runs of {HORIZON:,} pulls that violate a time-uniform bound at delta = {DELTA:g}",
     {"runs": SEED},
     ("numpy", "numba"),
@@ -195,4 +195,4 @@ TABLE = KeptTable(
 
 
 if __name__ == "__main__":
-    command_line("bestarm.pipeline.crossings", __doc__ or "")
+    command_line("bestarm.arena.crossings", __doc__ or "")

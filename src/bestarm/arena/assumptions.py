@@ -1,6 +1,6 @@
 """Make data/assumptions/errors.csv: errors of strategies when assumptions do not hold.
 
-python -m bestarm.pipeline.assumptions --out data/assumptions/errors.csv
+python -m bestarm.arena.assumptions --out data/assumptions/errors.csv
 """
 
 from collections.abc import Callable
@@ -216,7 +216,7 @@ def jobs() -> list[Job]:
 
 
 TABLE = KeptTable(
-    "bestarm.pipeline.assumptions",
+    "bestarm.arena.assumptions",
     f"wrong answers in {RUNS:,} runs per strategy when assumptions do not hold",
     {"runs": SEED},
     ("numpy", "numba"),
@@ -227,4 +227,4 @@ TABLE = KeptTable(
 
 
 if __name__ == "__main__":
-    command_line("bestarm.pipeline.assumptions", __doc__ or "")
+    command_line("bestarm.arena.assumptions", __doc__ or "")

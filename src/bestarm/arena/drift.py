@@ -1,6 +1,6 @@
 """Make data/drift/errors.csv: errors of strategies when mean rewards change with time.
 
-python -m bestarm.pipeline.drift --out data/drift/errors.csv
+python -m bestarm.arena.drift --out data/drift/errors.csv
 """
 
 from collections.abc import Callable
@@ -11,16 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestarm import registry
-from bestarm.baics.novelty import boost_after, with_novelty
-from bestarm.baics.rounds import InRounds
-from bestarm.baics.strategies import replication_of
-from bestarm.common.paper import Cell
-from bestarm.core.noise import Disturbed, shifts
-from bestarm.core.strategy import NO_CAP, Steps, Strategy
-from bestarm.core.streams import Streams
-from bestarm.linear.phased import Phases, Plan
-from bestarm.linear.strategies import prepare_phased
-from bestarm.pipeline.assumptions import (
+from bestarm.arena.assumptions import (
     BY_PULL,
     CASES,
     COLUMNS,
@@ -30,6 +21,15 @@ from bestarm.pipeline.assumptions import (
     disturbed,
     row,
 )
+from bestarm.baics.novelty import boost_after, with_novelty
+from bestarm.baics.rounds import InRounds
+from bestarm.baics.strategies import replication_of
+from bestarm.common.paper import Cell
+from bestarm.core.noise import Disturbed, shifts
+from bestarm.core.strategy import NO_CAP, Steps, Strategy
+from bestarm.core.streams import Streams
+from bestarm.linear.phased import Phases, Plan
+from bestarm.linear.strategies import prepare_phased
 from bestarm.runs.kept import Job, KeptTable, command_line
 
 RUNS = 2000
@@ -152,7 +152,7 @@ def jobs() -> list[Job]:
 
 
 TABLE = KeptTable(
-    "bestarm.pipeline.drift",
+    "bestarm.arena.drift",
     "wrong answers when means change with time "
     f"({RUNS:,} runs per strategy, {RUNS_IN_PYTHON} in rounds)",
     {"runs": SEED},
@@ -164,4 +164,4 @@ TABLE = KeptTable(
 
 
 if __name__ == "__main__":
-    command_line("bestarm.pipeline.drift", __doc__ or "")
+    command_line("bestarm.arena.drift", __doc__ or "")
