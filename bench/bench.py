@@ -40,7 +40,7 @@ from timed import replication_of
 from bestarm import registry
 from bestarm.core.streams import replication_streams
 from bestarm.pipeline import client, served
-from bestarm.pipeline.report_speed import FIRST, INSTALL, REBUILD
+from bestarm.publish.report_speed import FIRST, INSTALL, REBUILD
 from bestarm.registry.scales import read_scale
 
 ROOT = Path(__file__).parents[1]

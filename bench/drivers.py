@@ -12,7 +12,7 @@ from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.core.strategy import Strategy
 from bestarm.core.streams import streams_of
-from bestarm.pipeline.report_drivers import SIMULATED, STEPPED, fast_runs, measured_as
+from bestarm.publish.report_drivers import SIMULATED, STEPPED, fast_runs, measured_as
 from bestarm.registry.scales import read_scale
 
 #: Seconds and runs that a cell is measured for, whichever is reached first.

@@ -16,7 +16,7 @@ from bestarm.common.style import new_figure
 from bestarm.common.tables import COLUMNS
 from bestarm.notebook import beside, kept_verdicts, picture, simulate
 from bestarm.pipeline.notebooks import execute
-from bestarm.pipeline.site.notebook import notebook_view
+from bestarm.publish.site.notebook import notebook_view
 from bestarm.verdicts.table import VERDICT_TABLES
 
 MOST_CELLS = 40

@@ -21,8 +21,8 @@ from bestarm.common.style import save
 from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources, paper_of
 from bestarm.core.estimates import MEANINGS
-from bestarm.pipeline.citation import citation_files
-from bestarm.pipeline.report import PAGES, Project, fill
+from bestarm.publish.citation import citation_files
+from bestarm.publish.report import PAGES, Project, fill
 from bestarm.registry.scales import SCALES, read_scale
 
 

@@ -24,7 +24,7 @@ import toy
 from bestarm import registry
 from bestarm.arena import PICTURES
 from bestarm.common.tables import read_table
-from bestarm.pipeline.captions import caption_of
+from bestarm.publish.captions import caption_of
 
 #: Whatever asks for a page goes to a port where nothing listens.
 OFFLINE = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
@@ -428,7 +428,7 @@ class TestSite:
         toy.alone_in(project, "toy", compiled=False)
         for folder in ("notebooks", "tests"):
             shutil.rmtree(project / folder)
-        templates = project / "src/bestarm/pipeline/site/templates"
+        templates = project / "src/bestarm/publish/site/templates"
         edit(templates / "base.html", "src/bestarm/", "src/bestarm/toy/")
         edit(project / "README.md", "(src/bestarm/baics)", "(src/bestarm/toy)")
         needed = ("readings", "findings", "papers", "arena")

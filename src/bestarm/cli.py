@@ -148,7 +148,7 @@ def schema(
     out: Annotated[Path | None, typer.Option(help="Folder to write all of them to.")] = None,
 ):
     """Print a JSON Schema: of instance files, settings, ledgers or tables."""
-    from bestarm.pipeline import schema as known
+    from bestarm.publish import schema as known
 
     if out is not None:
         known.write_schemas(out)

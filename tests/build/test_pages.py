@@ -10,8 +10,8 @@ import pytest
 
 import site_checks
 from bestarm import registry
-from bestarm.pipeline.report_verdicts import headline_sentence
-from bestarm.pipeline.site.content import page_names
+from bestarm.publish.report_verdicts import headline_sentence
+from bestarm.publish.site.content import page_names
 
 SITE = os.environ.get("BESTARM_SITE")
 if not SITE:

@@ -11,16 +11,16 @@ import pytest
 
 from bestarm import registry
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.findings import PLACE, as_markdown, bars, filled, read_findings
-from bestarm.pipeline.report import INLINE, PAGES, PARTS, Project, fill
-from bestarm.pipeline.report_drivers import (
+from bestarm.publish.findings import PLACE, as_markdown, bars, filled, read_findings
+from bestarm.publish.report import INLINE, PAGES, PARTS, Project, fill
+from bestarm.publish.report_drivers import (
     FAST_RUNS,
     SIMULATED,
     STEPPED,
     driver_table,
     measured_as,
 )
-from bestarm.pipeline.report_speed import (
+from bestarm.publish.report_speed import (
     FIRST,
     INSTALL,
     REBUILD,
@@ -33,7 +33,7 @@ from bestarm.pipeline.report_speed import (
     suite_table,
     time_table,
 )
-from bestarm.pipeline.report_verdicts import (
+from bestarm.publish.report_verdicts import (
     MOST_READINGS,
     differs_table,
     headline_sentence,

@@ -12,7 +12,7 @@ from bestarm.core.status import Status
 from bestarm.lagex import kept, plots, targets
 from bestarm.lagex.problem import instances
 from bestarm.lagex.program import PROGRAMS
-from bestarm.pipeline import report_programs
+from bestarm.publish import report_programs
 from bestarm.runs.plan import describe_instances
 from bestarm.verdicts.table import as_frame, read_verdicts
 

@@ -11,7 +11,7 @@ import yaml
 from bestarm import registry
 from bestarm.common.tables import read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.schema import schema_files, schema_text, schemas, write_schemas
+from bestarm.publish.schema import schema_files, schema_text, schemas, write_schemas
 from bestarm.users.run import read_instance
 
 

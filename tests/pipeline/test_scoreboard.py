@@ -6,8 +6,8 @@ import pytest
 from bestarm import registry
 from bestarm.common.tables import read_table
 from bestarm.linear.cells import MORE_RUNS
-from bestarm.pipeline import overview
-from bestarm.pipeline.looks import LOOKS
+from bestarm.publish import overview
+from bestarm.publish.looks import LOOKS
 from bestarm.verdicts import scoreboard
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.judge import UNCHECKED, judge_paper

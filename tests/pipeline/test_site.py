@@ -23,14 +23,14 @@ from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, Look
 from bestarm.common.style import caption, new_figure, save
 from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.captions import caption_of, read_captions, rst_caption, write_captions
-from bestarm.pipeline.site import arena as arena_page
-from bestarm.pipeline.site import build, texts, verdicts
-from bestarm.pipeline.site.chart import chart
-from bestarm.pipeline.site.code import Code, highlighted
-from bestarm.pipeline.site.content import fingerprint, page_names, sources
-from bestarm.pipeline.site.pictures import log_axes, smaller, width_of
-from bestarm.pipeline.site.table import plain, script
+from bestarm.publish.captions import caption_of, read_captions, rst_caption, write_captions
+from bestarm.publish.site import arena as arena_page
+from bestarm.publish.site import build, texts, verdicts
+from bestarm.publish.site.chart import chart
+from bestarm.publish.site.code import Code, highlighted
+from bestarm.publish.site.content import fingerprint, page_names, sources
+from bestarm.publish.site.pictures import log_axes, smaller, width_of
+from bestarm.publish.site.table import plain, script
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.table import judged_claims, read_verdicts
 

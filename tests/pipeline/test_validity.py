@@ -197,7 +197,7 @@ def test_readings_that_err_as_promised_are_refuted_one_time_in_a_hundred():
 def test_what_is_said_to_be_proven_is_in_the_documentation(root):
     """Every proof in a claims file names a section that is there."""
     from bestarm import registry
-    from bestarm.pipeline.site.texts import slug
+    from bestarm.publish.site.texts import slug
 
     for paper in registry.PAPERS:
         for proof in read_claims(root / f"data/claims/{paper}.yaml").proven:

@@ -31,7 +31,7 @@ from bestarm.arena import PICTURES as ARENA
 from bestarm.core.inputs import InputError
 from bestarm.pipeline import client, served
 from bestarm import registry
-from bestarm.pipeline.captions import rst_caption
+from bestarm.publish.captions import rst_caption
 from bestarm.common.arithmetic import same_kernels
 from bestarm.registry.outline import code_hash, outlines
 from bestarm.registry.scales import SCALES, read_scale

@@ -194,7 +194,7 @@ def _judged(
 def forest(claims: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
     """Draw the forest plot of claims.csv."""
     from bestarm.common.style import save
-    from bestarm.pipeline import overview
+    from bestarm.publish import overview
     from bestarm.verdicts.table import as_frame, read_verdicts
 
     save(overview.forest(as_frame(read_verdicts(claims))), svg, png, pdf)
@@ -206,7 +206,7 @@ def scorecard(table: Path, paper: Paper, svg: Picture, png: Picture, pdf: Pictur
     import pandas as pd
 
     from bestarm.common.style import save
-    from bestarm.pipeline import overview
+    from bestarm.publish import overview
 
     save(overview.scorecard(pd.read_csv(table), paper), svg, png, pdf)
 
@@ -214,7 +214,7 @@ def scorecard(table: Path, paper: Paper, svg: Picture, png: Picture, pdf: Pictur
 @command()
 def captions(pictures: list[Path], out: Out) -> None:
     """Write the captions of some pictures, FIGURES/PAPER/TARGET.svg, as one table."""
-    from bestarm.pipeline.captions import write_captions
+    from bestarm.publish.captions import write_captions
 
     write_captions(pictures, out)
 
@@ -234,7 +234,7 @@ def site(
     content: Annotated[str | None, typer.Option(help="Hash that the project must have.")] = None,
 ) -> None:
     """Make the replication site from the project in this folder."""
-    from bestarm.pipeline.site.build import make
+    from bestarm.publish.site.build import make
 
     make(Path(), out, notebooks or [], content)
 
@@ -265,7 +265,7 @@ def arena(
 @command()
 def report() -> None:
     """Make the computed parts of README.md and docs/ anew."""
-    from bestarm.pipeline.report import fill_pages
+    from bestarm.publish.report import fill_pages
 
     fill_pages(Path())
 

@@ -44,8 +44,8 @@ NEEDS = {
     "table": ("bestarm.common.tables", "bestarm.{}.targets"),
     "plot": (*DRAWING, "bestarm.common.tables", "bestarm.{}.plots"),
     "claims": ("bestarm.verdicts.judge", "bestarm.verdicts.scoreboard"),
-    "forest": (*DRAWING, "bestarm.pipeline.overview"),
-    "scorecard": (*DRAWING, "bestarm.pipeline.overview"),
+    "forest": (*DRAWING, "bestarm.publish.overview"),
+    "scorecard": (*DRAWING, "bestarm.publish.overview"),
     "arena": (*DRAWING, "bestarm.arena.pictures"),
 }
 

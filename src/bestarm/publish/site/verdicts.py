@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from bestarm.common.looks import GREY
-from bestarm.pipeline.looks import LOOKS, VerdictLook
+from bestarm.publish.looks import LOOKS, VerdictLook
 from bestarm.verdicts.outcome import (
     COMPATIBLE,
     CONFIRMED,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from bestarm.common.looks import PUBLISHED, Look
 from bestarm.common.tables import lines
-from bestarm.pipeline.site.names import LOWER_BOUND, NOT_PLAYED, Names
+from bestarm.publish.site.names import LOWER_BOUND, NOT_PLAYED, Names
 
 #: A line needs this many points, and a heat map this many columns, to be worth it.
 FEWEST = 3

@@ -12,24 +12,24 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bestarm import registry
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
-from bestarm.pipeline.captions import ARENA, read_captions
-from bestarm.pipeline.findings import Finding, bars, filled, is_known, read_findings
-from bestarm.pipeline.looks import LOOKS
-from bestarm.pipeline.report_control import control_text
-from bestarm.pipeline.report_verdicts import headline_text
-from bestarm.pipeline.site import arena, texts, verdicts
-from bestarm.pipeline.site import table as tables
-from bestarm.pipeline.site.code import Code
-from bestarm.pipeline.site.content import README_PAGES, fingerprint, kept, prose, sources
-from bestarm.pipeline.site.notebook import notebook_view
-from bestarm.pipeline.site.paper import (
+from bestarm.publish.captions import ARENA, read_captions
+from bestarm.publish.findings import Finding, bars, filled, is_known, read_findings
+from bestarm.publish.looks import LOOKS
+from bestarm.publish.report_control import control_text
+from bestarm.publish.report_verdicts import headline_text
+from bestarm.publish.site import arena, texts, verdicts
+from bestarm.publish.site import table as tables
+from bestarm.publish.site.code import Code
+from bestarm.publish.site.content import README_PAGES, fingerprint, kept, prose, sources
+from bestarm.publish.site.notebook import notebook_view
+from bestarm.publish.site.paper import (
     check_targets,
     experiment_view,
     printed,
     target_view,
     threshold,
 )
-from bestarm.pipeline.site.pictures import smaller, widths
+from bestarm.publish.site.pictures import smaller, widths
 from bestarm.registry.scales import Scale, read_scale
 from bestarm.verdicts.claims import KINDS, read_claims
 from bestarm.verdicts.table import (
@@ -59,7 +59,7 @@ class Site:
             self.files[f"schemas/{path.name}"] = path.read_bytes()
         self.readings = self._readings()
         self.names = {paper: self._name(paper) for paper in registry.PAPERS}
-        loader = PackageLoader("bestarm.pipeline.site")
+        loader = PackageLoader("bestarm.publish.site")
         self._templates = Environment(
             loader=loader,
             autoescape=True,
@@ -337,7 +337,7 @@ def _time(bench: pd.DataFrame, paper: str) -> str:
 
 def _add_assets(site: Site) -> None:
     """Add styles and scripts; uplot.min.js, which draws, is version 1.6.32 as published."""
-    for asset in files("bestarm.pipeline.site").joinpath("assets").iterdir():
+    for asset in files("bestarm.publish.site").joinpath("assets").iterdir():
         site.files[f"assets/{asset.name}"] = asset.read_bytes()
 
 

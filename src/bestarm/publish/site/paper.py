@@ -10,10 +10,10 @@ from bestarm.common import prose
 from bestarm.common.paper import Cell, Experiment, Target
 from bestarm.common.tables import read_table
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.site.chart import chart
-from bestarm.pipeline.site.code import Code
-from bestarm.pipeline.site.content import stem
-from bestarm.pipeline.site.pictures import log_axes, widths
+from bestarm.publish.site.chart import chart
+from bestarm.publish.site.code import Code
+from bestarm.publish.site.content import stem
+from bestarm.publish.site.pictures import log_axes, widths
 from bestarm.registry.scales import Scale
 from bestarm.verdicts.claims import TableRow
 from bestarm.verdicts.table import JudgedClaim

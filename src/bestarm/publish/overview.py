@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from bestarm.common.looks import BLUE, ORANGE, VERMILION
 from bestarm.common.style import WIDE, caption, new_figure
-from bestarm.pipeline.looks import LOOKS
+from bestarm.publish.looks import LOOKS
 from bestarm.verdicts.claims import FACTOR, KINDS
 from bestarm.verdicts.outcome import INCONCLUSIVE, TEXT
 from bestarm.verdicts.scoreboard import of_papers

@@ -17,21 +17,21 @@ from bestarm import registry
 from bestarm.common.prose import wrapped
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
-from bestarm.pipeline.captions import read_captions
-from bestarm.pipeline.citation import citation_files
-from bestarm.pipeline.findings import as_markdown, look_up, read_findings
-from bestarm.pipeline.report_arena import (
+from bestarm.publish.captions import read_captions
+from bestarm.publish.citation import citation_files
+from bestarm.publish.findings import as_markdown, look_up, read_findings
+from bestarm.publish.report_arena import (
     arena_cells,
     arena_errors,
     arena_submissions,
     arena_table,
     arena_text,
 )
-from bestarm.pipeline.report_certified import cost_text, error_table, menu_table, part_table
-from bestarm.pipeline.report_control import control_text
-from bestarm.pipeline.report_delayed import coverage_table, prior_table, scale_table
-from bestarm.pipeline.report_drivers import driver_table
-from bestarm.pipeline.report_guarantees import (
+from bestarm.publish.report_certified import cost_text, error_table, menu_table, part_table
+from bestarm.publish.report_control import control_text
+from bestarm.publish.report_delayed import coverage_table, prior_table, scale_table
+from bestarm.publish.report_drivers import driver_table
+from bestarm.publish.report_guarantees import (
     assumption_table,
     boundary_table,
     cost_table,
@@ -42,9 +42,9 @@ from bestarm.pipeline.report_guarantees import (
     sigma_table,
     threshold_table,
 )
-from bestarm.pipeline.report_mutants import mutant_table
-from bestarm.pipeline.report_programs import program_summary, program_table, program_text
-from bestarm.pipeline.report_speed import (
+from bestarm.publish.report_mutants import mutant_table
+from bestarm.publish.report_programs import program_summary, program_table, program_text
+from bestarm.publish.report_speed import (
     FIRST,
     INSTALL,
     REBUILD,
@@ -58,9 +58,9 @@ from bestarm.pipeline.report_speed import (
     suite_table,
     time_table,
 )
-from bestarm.pipeline.report_tables import dictionary
-from bestarm.pipeline.report_users import example_table, segment_table
-from bestarm.pipeline.report_verdicts import (
+from bestarm.publish.report_tables import dictionary
+from bestarm.publish.report_users import example_table, segment_table
+from bestarm.publish.report_verdicts import (
     differs_table,
     headline_text,
     margin_table,
@@ -69,7 +69,7 @@ from bestarm.pipeline.report_verdicts import (
     settle_table,
     verdict_table,
 )
-from bestarm.pipeline.schema import schema_files
+from bestarm.publish.schema import schema_files
 from bestarm.verdicts.table import as_frame, read_verdicts
 
 #: Pages with computed parts, and which.

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.site.code import preformatted
+from bestarm.publish.site.code import preformatted
 
 #: A comment, with its line if it has one of its own.
 COMMENT = re.compile(r"^<!--(?:(?!-->).)*-->\n|<!--.*?-->", re.DOTALL | re.MULTILINE)

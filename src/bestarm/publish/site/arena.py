@@ -7,8 +7,8 @@ import pandas as pd
 
 from bestarm.arena import PICTURES
 from bestarm.common.tables import lines
-from bestarm.pipeline.site.pictures import widths
-from bestarm.pipeline.site.texts import slug
+from bestarm.publish.site.pictures import widths
+from bestarm.publish.site.texts import slug
 
 #: What a reader may choose cells by: column of the kept table, and its label.
 CHOICES = {"family": "Family", "delta": "δ", "rule": "Rule", "strategy": "Strategy"}

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bestarm.pipeline.site import texts
-from bestarm.pipeline.site.code import preformatted
-from bestarm.pipeline.site.pictures import smaller, widths
+from bestarm.publish.site import texts
+from bestarm.publish.site.code import preformatted
+from bestarm.publish.site.pictures import smaller, widths
 
 
 class Output(NamedTuple):
