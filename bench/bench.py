@@ -38,8 +38,8 @@ from timed import of as timed_of
 from timed import replication_of
 
 from bestarm import registry
+from bestarm.build import client, served
 from bestarm.core.streams import replication_streams
-from bestarm.pipeline import client, served
 from bestarm.publish.report_speed import FIRST, INSTALL, REBUILD
 from bestarm.registry.scales import read_scale
 
@@ -299,8 +299,8 @@ def starts(papers: list[str]) -> Iterator[Row]:
 #: What processes begin with, and which ones.
 IMPORTS = {
     "nothing": "Python itself",
-    "bestarm.pipeline.client": "a job's command in a build, which asks the server",
-    "bestarm.pipeline.served": "the server, before it imports for its jobs",
+    "bestarm.build.client": "a job's command in a build, which asks the server",
+    "bestarm.build.served": "the server, before it imports for its jobs",
     "bestarm.registry.scales": "what the workflow knows of papers and scales",
     "bestarm.baics": "ask/tell objects, and what a shard computes with",
     "bestarm.cli": "every command typed by hand",

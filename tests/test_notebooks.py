@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from bestarm import registry
+from bestarm.build.notebooks import execute
 from bestarm.cbmai.problem import instances
 from bestarm.common.paper import Cell
 from bestarm.common.style import new_figure
 from bestarm.common.tables import COLUMNS
 from bestarm.notebook import beside, kept_verdicts, picture, simulate
-from bestarm.pipeline.notebooks import execute
 from bestarm.publish.site.notebook import notebook_view
 from bestarm.verdicts.table import VERDICT_TABLES
 

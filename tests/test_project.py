@@ -111,7 +111,18 @@ def module_of(source):
 
 
 #: Rooms of the package from the bottom up. A room imports from itself and from those below it.
-ROOMS = ("core", "common", "runs", "verdicts", "registry", "verify", "users")
+ROOMS = (
+    "core",
+    "common",
+    "runs",
+    "verdicts",
+    "registry",
+    "verify",
+    "users",
+    "arena",
+    "publish",
+    "build",
+)
 #: Papers stand on these and know no other paper.
 BELOW_PAPERS = ROOMS[:3]
 

@@ -1,7 +1,6 @@
 """The command line: show the results, and run the algorithms on your own instance."""
 
 import os
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -9,16 +8,13 @@ from typing import Annotated
 import typer
 
 from bestarm import __version__, registry
+from bestarm.build.commands import app as workflow
 from bestarm.common.command import (
     Command,
     Further,
-    Interrupted,
     further,
-    print_all_characters,
-    told,
+    run_app,
 )
-from bestarm.core.inputs import InputError
-from bestarm.pipeline.commands import app as workflow
 
 app = typer.Typer(
     help="Best-arm identification: five papers, their algorithms, and what replicates.",
@@ -45,45 +41,7 @@ Plot = Annotated[Path | None, typer.Option(help="Draw them to this .pdf, .svg or
 
 def main() -> None:
     """Run the command line; bad input is one line on standard error and exit code 2."""
-    try:
-        print_all_characters()
-        try:
-            app()
-        finally:
-            _flush()  # the interpreter's own flush at exit could not report an error
-    except InputError as error:
-        _fail(f"error: {error}", 2)
-    except MemoryError:
-        _fail("error: not enough memory for what is asked", 2)
-    except (Interrupted, KeyboardInterrupt):
-        _fail("interrupted; nothing was written", 130)
-    except BrokenPipeError:
-        _fail("", 141)
-    except OSError as error:
-        _fail(f"error: {told(error)}", 2)
-
-
-def _flush() -> None:
-    print(end="", flush=True)
-
-
-def _fail(message: str, code: int) -> None:
-    """Print a message, if any, and exit; output that standard output refuses is dropped."""
-    if message:
-        _complain(message)
-    try:
-        _flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)
-
-
-def _complain(message: str) -> None:
-    """Print to standard error, or to standard output if standard error is on a full disk."""
-    try:
-        print(message, file=sys.stderr, flush=True)
-    except OSError:
-        print(message)
+    run_app(app)
 
 
 def _version(wanted: bool) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bestarm.pipeline.build import unknown_target
+from bestarm.build.targets import unknown_target
 
 KNOWN = ["figures/all", "figures/baics/all", "figures/baics/table1.svg", "results/paper/baics/x"]
 RULES = ["all", "notebooks"]

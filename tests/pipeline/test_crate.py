@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from bestarm import registry
+from bestarm.build.manifest import write_manifest
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.manifest import write_manifest
 
 BUILD = Path("figures/smoke")
 OUT = Path("crate")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bestarm.pipeline import client, served
+from bestarm.build import client, served
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the server is for Linux")
 TABLE = "figures/baics/fig1.csv"

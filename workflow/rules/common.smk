@@ -29,7 +29,7 @@ except (KeyError, OSError):
 
 from bestarm.arena import PICTURES as ARENA
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import client, served
+from bestarm.build import client, served
 from bestarm import registry
 from bestarm.publish.captions import rst_caption
 from bestarm.common.arithmetic import same_kernels

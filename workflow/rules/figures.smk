@@ -273,7 +273,7 @@ rule paper_manifest:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_hash("bestarm.pipeline.manifest"),
+        code=code_hash("bestarm.build.manifest"),
     shell:
         "python -m bestarm workflow manifest {input.tables} --out {output} 2> {log}"
 
@@ -297,6 +297,6 @@ rule manifest:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_hash("bestarm.pipeline.manifest"),
+        code=code_hash("bestarm.build.manifest"),
     shell:
         "python -m bestarm workflow manifest {input.tables} --out {output} 2> {log}"

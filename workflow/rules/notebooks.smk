@@ -25,7 +25,7 @@ rule notebook:
         runtime=each_attempt(10),
     params:
         code=lambda w: code_hash(
-            "bestarm.pipeline.notebooks",
+            "bestarm.build.notebooks",
             "bestarm.notebook",
             f"bestarm.{w.paper}.interactive",
             f"bestarm.{w.paper}.statistics",

@@ -6,10 +6,12 @@ A disk that is full, a compiled kernel that was cut short, a package that is not
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from pickle import UnpicklingError
 
+from typer import Typer
 from typer.core import TyperCommand
 
 from bestarm.core.inputs import InputError
@@ -49,6 +51,55 @@ def told(error: OSError, otherwise: str = "output") -> str:
 
 class Interrupted(Exception):
     """Ctrl-C, which Click would take without a word."""
+
+
+def run_app(app: Typer, arguments: Sequence[str] | None = None, name: str | None = None) -> None:
+    """Run a command line; bad input is one line on standard error and exit code 2.
+
+    Args:
+        app: the commands.
+        arguments: words after the name; those of this process if left out.
+        name: as usage shows it; that of this process if left out.
+    """
+    try:
+        print_all_characters()
+        try:
+            app(arguments, prog_name=name)
+        finally:
+            _flush()  # the interpreter's own flush at exit could not report an error
+    except InputError as error:
+        _fail(f"error: {error}", 2)
+    except MemoryError:
+        _fail("error: not enough memory for what is asked", 2)
+    except (Interrupted, KeyboardInterrupt):
+        _fail("interrupted; nothing was written", 130)
+    except BrokenPipeError:
+        _fail("", 141)
+    except OSError as error:
+        _fail(f"error: {told(error)}", 2)
+
+
+def _flush() -> None:
+    print(end="", flush=True)
+
+
+def _fail(message: str, code: int) -> None:
+    """Print a message, if any, and exit; output that standard output refuses is dropped."""
+    if message:
+        _complain(message)
+    try:
+        _flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _complain(message: str) -> None:
+    """Print to standard error, or to standard output if standard error is on a full disk."""
+    try:
+        print(message, file=sys.stderr, flush=True)
+    except OSError:
+        print(message)
 
 
 class Command(TyperCommand):

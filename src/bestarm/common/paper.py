@@ -1,4 +1,4 @@
-"""The types that papers and the pipeline share, and the modules of a paper's folder::
+"""The types that papers and the rooms above them share, and the modules of a paper's folder::
 
     problem.py      PROBLEMS: Problems
     strategies.py   SIMULATION: Simulation

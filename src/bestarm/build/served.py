@@ -28,7 +28,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from bestarm.pipeline.client import SOCKET, address
+from bestarm.build.client import SOCKET, address
 
 MOST_BYTES = 1 << 20
 DRAWING = (
@@ -142,7 +142,7 @@ class Server:
 def _import(command: str = "", paper: str = "") -> None:
     """Import what every command needs, and what this one needs. If that fails, the command fails in
     the same way and says why."""
-    import_module("bestarm.cli")
+    import_module("bestarm.build.commands")
     with suppress(Exception):
         for module in NEEDS.get(command, ()):
             import_module(module.format(paper))
@@ -172,10 +172,10 @@ def _do(request: dict[str, Any], files: list[int]) -> None:
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["environment"])
-        sys.argv = ["bestarm", *request["arguments"]]
-        from bestarm.cli import main
+        from bestarm.build.commands import app
+        from bestarm.common.command import run_app
 
-        main()
+        run_app(app, request["arguments"][1:], "bestarm workflow")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:

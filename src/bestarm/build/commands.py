@@ -12,7 +12,12 @@ from bestarm import registry
 from bestarm.common.command import Command
 from bestarm.core.inputs import InputError
 
-app = typer.Typer(help="The steps of the workflow, as its rules call them.", no_args_is_help=True)
+app = typer.Typer(
+    help="The steps of the workflow, as its rules call them.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
 command = partial(app.command, cls=Command)
 
 if TYPE_CHECKING:
@@ -222,7 +227,7 @@ def captions(pictures: list[Path], out: Out) -> None:
 @command()
 def manifest(tables: list[Path], out: Out) -> None:
     """Write the manifest of some tables."""
-    from bestarm.pipeline.manifest import write_manifest
+    from bestarm.build.manifest import write_manifest
 
     write_manifest(tables, out)
 
@@ -281,6 +286,6 @@ def hashes(out: Path = Path("data/verify/hashes.csv")) -> None:
 @command()
 def notebook(source: Path, out: Out) -> None:
     """Execute a notebook and write it as .ipynb."""
-    from bestarm.pipeline.notebooks import execute
+    from bestarm.build.notebooks import execute
 
     execute(source, out)
