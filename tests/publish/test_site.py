@@ -1,6 +1,6 @@
 """The replication site: of one paper, whole and with parts that are missing or hostile.
 
-The site of all papers is tested by `make test-build` (tests/build/test_pages.py).
+The site of all papers is tested by `make test-build` (tests/built/test_pages.py).
 """
 
 import html
