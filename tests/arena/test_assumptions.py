@@ -9,7 +9,8 @@ from scipy import stats
 
 from bestarm import registry
 from bestarm.arena import assumptions
-from bestarm.arena.assumptions import COLUMNS, NOISE, by_step, classes, jobs
+from bestarm.arena.assumptions import COLUMNS, by_step, classes, jobs
+from bestarm.common.assumptions import NOISE, Case
 from bestarm.common.custom import Given
 from bestarm.common.files import data_folder
 from bestarm.common.paper import Cell
@@ -17,6 +18,8 @@ from bestarm.core.compile import jit
 from bestarm.core.noise import Disturbed
 from bestarm.core.streams import streams_of
 from provenance import described
+
+from .kept_rows import named
 
 
 @jit
@@ -125,7 +128,14 @@ def test_compiled_steps_and_ask_tell_objects_play_the_same_run(paper, instance, 
         np.testing.assert_array_equal(one.pulls, other.pulls)
 
 
-LINEAR = assumptions.Case("linear", "three-arms", {"cap": 100})
+def test_jobs_are_the_rows_of_the_table_in_its_order():
+    kept = pd.read_csv(data_folder() / "assumptions/errors.csv")
+    rows = kept[["paper", "instance", "strategy", "noise"]].itertuples(index=False, name=None)
+    assert [named(job) for job in jobs()] == list(rows)
+    assert [job.arguments[3 if len(job.arguments) > 2 else 1] for job in jobs()] == [*kept.runs]
+
+
+LINEAR = Case("linear", "three-arms", {"cap": 100})
 #: Ways of playing: rates, an ask/tell class, and compiled steps, which compile for this noise.
 WAYS = {
     "rates": (jobs()[-1].work, jobs()[-1].arguments[:-1]),

@@ -3,11 +3,15 @@
 import numpy as np
 import pandas as pd
 
-from bestarm.arena.drift import CHANGES, ChangingPhases, jobs
+from bestarm.arena.drift import jobs
 from bestarm.baics.novelty import boost_after
+from bestarm.common.assumptions import CHANGES
 from bestarm.common.files import data_folder
 from bestarm.core.noise import Disturbed, shifts
+from bestarm.linear.assumptions import ChangingPhases
 from bestarm.linear.phased import Plan
+
+from .kept_rows import named
 
 
 def changed(name, drawn=0.0):
@@ -59,7 +63,8 @@ def test_novelty_halves():
 
 def test_the_kept_table_has_a_row_per_job_and_rounds_keep_delta_on_weekdays():
     kept = pd.read_csv(data_folder() / "drift/errors.csv")
-    assert len(kept) == len(jobs())
+    rows = kept[["paper", "instance", "strategy", "noise"]].itertuples(index=False, name=None)
+    assert [named(job) for job in jobs()] == list(rows)
     assert (kept.runs == [2000 if "rounds" not in name else 200 for name in kept.strategy]).all()
     assert (kept.wrong <= kept.stopped).all()
     rounds = kept[kept.strategy.str.contains("rounds") & kept.noise.isin(["weekdays"])]

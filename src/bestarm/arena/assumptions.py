@@ -3,94 +3,39 @@
 python -m bestarm.arena.assumptions --out data/assumptions/errors.csv
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bestarm import registry
-from bestarm.cbmai.steps import FOUND, PHASE
+from bestarm.common.assumptions import NOISE, Assumptions, Case, Row
 from bestarm.common.custom import Given, Played
 from bestarm.common.paper import Cell
 from bestarm.core.noise import Disturbed
-from bestarm.core.status import Status
 from bestarm.core.streams import Streams, stream_key
-from bestarm.lagex.certified.state import POLICY, VERDICT
 from bestarm.runs.kept import Job, KeptTable, command_line
 from bestarm.runs.play import count, has_stopped, play
 from bestarm.users import plugins
 
 SEED, RUNS = 2024, 1000
-#: Strategies whose simulations draw sums of pulls, and whose compiled steps do not tell the answer:
-#: their ask/tell classes are played, which takes a thousand times as long, hence in fewer runs.
-BY_PULL = {"RAGE", "XY-Adaptive"}
-RUNS_BY_PULL = 100
-#: Papers whose simulations draw sums of pulls: their compiled steps are played pull by pull. By
-#: paper what the ask/tell classes would answer in the last state.
-ANSWERS: dict[str, Callable[[Any], np.ndarray | None]] = {
-    "cbmai": lambda state: (
-        np.flatnonzero(state.remaining) if state.counters[PHASE] == FOUND else None
-    ),
-    "lagex": lambda state: state.policy if state.counts[VERDICT] == POLICY else None,
-}
+#: Of ask/tell classes that are played because simulations draw sums of pulls.
+RUNS_ASKED = 100
 COLUMNS = ["paper", "instance", "strategy", "noise", "delta", "runs", "stopped", "wrong", "median"]
 
-#: What replaces standard normal noise, by name; the strategies are told what holds of the first.
-NOISE: dict[str, dict[str, Any]] = {
-    "as assumed": {},
-    "sigma 2": {"scale": 2.0},
-    "t": {"heavy": True},
-    "swing": {"swing": 0.5},
-}
 
-
-class Case(NamedTuple):
-    """An instance that is played by what the paper's ask/tell classes are at their defaults."""
-
-    paper: str
-    instance: str
-    setting: dict[str, Any]
-    left_out: tuple[str, ...] = ()
-
-
-#: Strategies of LAGEX that promise nothing (`bestarm list`), or know the constraints.
-UNPROVED = ("LAGEX", "LATS", "Uniform", "CTnS", "CGE")
-CASES = (
-    Case("baics", "example1", {"cap": 20_000}),
-    Case("baics", "two tied", {"cap": 1500}),
-    Case("linear", "three-arms", {"cap": 20_000}, ("XY-Oracle",)),  # which knows the truth
-    Case("delayed", "bounded n=10", {"delta": 0.1}),
-    Case("delayed", "alike, unbiased", {"delta": 0.1, "cap": 10_000}),
-    Case("delayed", "alike, biased", {"delta": 0.1, "cap": 10_000}),
-    Case("cbmai", "A1", {"budget": 5000}),
-    Case("cbmai", "H1", {"budget": 2000}),
-    Case("lagex", "setup 2 easy", {"r": 0.1, "cap": None}, UNPROVED),
-    Case("lagex", "triangle", {"r": 0.1, "cap": None}, UNPROVED),
-)
-
-#: Rates, played by a rule that knows what they are, by one that is told their sub-Gaussian scale
-#: only, both proved, and by one that is told the standard deviation of each, as if they were
-#: Gaussian. The second is next to instances with another answer.
-RATES: dict[str, dict[str, Any]] = {
-    "rates": {"means": [[0.12, 0.10], [0.05, 0.20]], "minimum": [0.08, 0.05]},
-    "rates at the minimum": {"means": [[0.02 - 1e-9, 0.06], [0.01, 0.01]], "minimum": 0.02},
-}
-CAPS = {"rates": 50_000, "rates at the minimum": 3000}
-TOLD: dict[str, Callable[[np.ndarray], np.ndarray] | None] = {
-    "0 or 1": None,
-    "sigma 1/2": lambda means: np.full(means.shape, 0.5),
-    "sigma of each rate": lambda means: np.sqrt(means * (1.0 - means)),
-}
-
-
-class Run(NamedTuple):
-    """What a row needs of a run."""
-
-    tau: int
-    status: int
-    answer: int
+@cache
+def brought() -> dict[str, Assumptions]:
+    """What each paper brings, of those that bring something."""
+    return {
+        paper: known.module("assumptions").ASSUMPTIONS
+        for paper, known in registry.PAPERS.items()
+        if find_spec(f"bestarm.{paper}.assumptions")
+    }
 
 
 def classes(paper: str) -> dict[str, Any]:
@@ -100,6 +45,11 @@ def classes(paper: str) -> dict[str, Any]:
     return {str(plugins.name_of_ours(kind, paper)): kind for kind in kinds}
 
 
+def strategies(case: Case) -> Iterator[str]:
+    """The strategies that play a case."""
+    return (one for one in classes(case.paper) if one not in case.left_out)
+
+
 def row(
     case: Case,
     instance: Any,
@@ -107,7 +57,7 @@ def row(
     replicate: Callable[[Any], Any],
     noise: str,
     runs: int,
-    disturbance: dict[str, Any] | None = None,
+    disturbance: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Counts over runs on streams that depend on the case and the noise alone.
 
@@ -143,16 +93,14 @@ def row(
 
 
 def disturbed(
-    case: Case, strategy: str, noise: str, runs: int, disturbance: dict[str, Any] | None = None
+    case: Case, strategy: str, noise: str, runs: int, disturbance: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """A row: runs with noise that is not what the strategy is told; arguments as for `row`."""
-    paper = registry.PAPERS[case.paper]
-    instance = paper.problems.instances()[case.instance]
-    reading = paper.simulation.readings[strategy].default
-    cell = Cell(case.instance, strategy, case.setting, reading)
-    if case.paper in ANSWERS:
+    paper, assumptions = registry.PAPERS[case.paper], brought()[case.paper]
+    instance, cell = instance_and_cell(case, strategy)
+    if assumptions.answer is not None:
         replicate = by_step(case.paper, instance, cell)
-    elif strategy in BY_PULL:
+    elif strategy in assumptions.asked:
         given = Given(strategy, classes(case.paper)[strategy])
         replicate = paper.custom.prepare(instance, paper.simulation.setting(**case.setting), given)
     else:
@@ -160,58 +108,48 @@ def disturbed(
     return row(case, instance, strategy, replicate, noise, runs, disturbance)
 
 
+def instance_and_cell(case: Case, strategy: str) -> tuple[Any, Cell]:
+    """The instance of a case, and a strategy on it at its default reading."""
+    paper = registry.PAPERS[case.paper]
+    reading = paper.simulation.readings[strategy].default
+    cell = Cell(case.instance, strategy, case.setting, reading)
+    return paper.problems.instances()[case.instance], cell
+
+
 def by_step(paper: str, instance: Any, cell: Cell) -> Callable[[Any], Any]:
     """A function that plays the compiled steps of a cell pull by pull, with the paper's outcome."""
     simulation, custom = registry.PAPERS[paper].simulation, registry.PAPERS[paper].custom
+    answer = brought()[paper].answer
     assert simulation.steps is not None
     assert custom.rounds is not None
+    assert answer is not None
     steps, rules, world, cap = simulation.steps(instance, cell)
     outcome = custom.rounds(instance, simulation.setting(**cell.setting)).outcome
 
     def replicate(streams: Streams) -> Any:
         state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
         tau = int(state.pulls.sum())
-        return outcome(Played(tau, stopped, ANSWERS[paper](state), state.pulls, None))
+        return outcome(Played(tau, stopped, answer(state), state.pulls, None))
 
     return replicate
 
 
-def of_rates(name: str, strategy: str, told: str, runs: int) -> dict[str, Any]:
-    """A row: runs on Bernoulli rewards, by a strategy that is told so, or some sigma instead."""
-    paper, case = registry.PAPERS["baics"], Case("baics", name, {"cap": CAPS[name]})
-    kind: Any = paper.problems.instance
-    fields = {"name": name, "weights": [1.0, 1.0]} | RATES[name]
-    instance = kind(**fields, rewards="bernoulli")
-    sigma_of = TOLD[told]
-    believed = instance
-    if sigma_of is not None:
-        believed = kind(**fields, sigma=sigma_of(np.array(fields["means"])).tolist())
-    reading = paper.simulation.readings[strategy].default
-    cell = Cell(name, strategy, case.setting, reading)
-    assert paper.simulation.steps is not None
-    _, _, world, _ = paper.simulation.steps(instance, cell)
-    steps, rules, _, cap = paper.simulation.steps(believed, cell)
-    in_its_unit = 0.5 * world.values / believed.sigmas.reshape(-1, 1)  # of sigma 1/2 before
-    world = world._replace(values=in_its_unit)
-
-    def replicate(streams: Streams) -> Any:
-        state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
-        status = Status.STOPPED if stopped else Status.CAPPED
-        return Run(int(state.clock[0]), int(status), int(state.answer[0]) + 1)
-
-    return row(case, instance, strategy, replicate, told, runs)
+def other(one: Row, runs: int) -> dict[str, Any]:
+    """A row that a paper makes itself."""
+    instance, replicate = one.make(*one.arguments)
+    return row(one.case, instance, one.strategy, replicate, one.noise, runs, one.disturbance)
 
 
 def jobs() -> list[Job]:
     """One for each row."""
-    made = [
-        (disturbed, (case, strategy, noise, RUNS_BY_PULL if strategy in BY_PULL else RUNS))
-        for case in CASES
-        for strategy in classes(case.paper)
-        if strategy not in case.left_out
-        for noise in NOISE
-    ]
-    made += [(of_rates, (name, "T-a-SCS", told, RUNS)) for name in RATES for told in TOLD]
+    made: list[tuple[Callable[..., Any], tuple]] = []
+    for assumptions in brought().values():
+        for case in assumptions.cases:
+            for strategy in strategies(case):
+                runs = RUNS_ASKED if strategy in assumptions.asked else RUNS
+                made += [(disturbed, (case, strategy, noise, runs)) for noise in NOISE]
+    for assumptions in brought().values():
+        made += [(other, (one, one.runs)) for one in assumptions.others()]
     return [Job(f"{number:03}", *parts) for number, parts in enumerate(made)]
 
 
