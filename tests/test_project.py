@@ -1,7 +1,6 @@
 """The project as a whole: packaging in step, kernels where the cache looks, README true."""
 
 import ast
-import graphlib
 import re
 import subprocess
 import tomllib
@@ -92,54 +91,6 @@ def test_kernels_live_where_the_compile_cache_looks():
             if node.module.startswith("bestarm") and found not in allowed:
                 constants = {alias.name for alias in node.names if alias.name.isupper()}
                 assert not constants, (source, node.module, constants)
-
-
-def imports_of(source):
-    """The modules of the package that a file of it imports."""
-    for node in ast.walk(ast.parse(source.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bestarm"):
-            for alias in node.names:  # a name may be a module
-                whole = f"{node.module}.{alias.name}"
-                path = PACKAGE.joinpath(*whole.split(".")[1:])
-                is_module = path.with_suffix(".py").is_file() or path.is_dir()
-                yield whole if is_module else node.module
-
-
-def module_of(source):
-    parts = source.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-#: Rooms of the package from the bottom up. A room imports from itself and from those below it.
-ROOMS = (
-    "core",
-    "common",
-    "runs",
-    "verdicts",
-    "registry",
-    "verify",
-    "users",
-    "arena",
-    "publish",
-    "build",
-)
-#: Papers stand on these and know no other paper.
-BELOW_PAPERS = ROOMS[:3]
-
-
-@pytest.mark.parametrize("room", [*ROOMS, *registry.PAPERS])
-def test_no_room_imports_upwards(room):
-    below = BELOW_PAPERS if room in registry.PAPERS else ROOMS[: ROOMS.index(room)]
-    for source in (PACKAGE / room).rglob("*.py"):
-        for module in imports_of(source):
-            assert module == "bestarm" or module.split(".")[1] in {*below, room}, (source, module)
-
-
-def test_no_module_imports_itself_by_way_of_others():
-    graph = {module_of(s): set(imports_of(s)) - {module_of(s)} for s in PACKAGE.rglob("*.py")}
-    order = graphlib.TopologicalSorter(graph)
-    order.prepare()  # raises CycleError, which names them
-    assert len(graph) > 50
 
 
 def test_slurm_may_be_given_all_shards_at_once(root):

@@ -9,10 +9,9 @@ import pytest
 from bestarm import registry
 from bestarm.common.tables import read_table, sources_of, write_table
 from bestarm.core.status import Status
-from bestarm.lagex import kept, plots, targets
+from bestarm.lagex import kept, plots, program_pages, targets
 from bestarm.lagex.problem import instances
 from bestarm.lagex.program import PROGRAMS
-from bestarm.publish import report_programs
 from bestarm.runs.plan import describe_instances
 from bestarm.verdicts.table import as_frame, read_verdicts
 
@@ -41,7 +40,7 @@ def few_runs(n, capped=0):
 @pytest.fixture(scope="module")
 def sources(root):
     described = describe_instances(registry.PAPERS["lagex"], {IMDB: instances()[IMDB]})
-    stored = report_programs.read(root)
+    stored = program_pages.read(root)
     written = stored[(stored.reading == "as-written") & (stored.other == "")]
     published = read_table(root / "data/published/lagex.csv")
     return sources_of({"imdb": written}, described, published)
@@ -65,6 +64,7 @@ def build(root, sources, traces, monkeypatch, tmp_path):
         tables = {kept.RUNS: runs, kept.TRACES: traces}
         monkeypatch.setattr(kept, "read", tables.get)
         write_table(targets.programs(sources), tmp_path / "figures/lagex/programs.csv")
+        shutil.copy(root / "figures/claims.csv", tmp_path / "figures")
         (tmp_path / "data").mkdir(exist_ok=True)
         shutil.copytree(root / "data/claims", tmp_path / "data/claims", dirs_exist_ok=True)
         return tmp_path
@@ -73,42 +73,42 @@ def build(root, sources, traces, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("n", [5, 6])
-def test_too_few_runs_have_no_interval(build, verdicts, n):
+def test_too_few_runs_have_no_interval(build, n):
     """Six is the least number of runs whose extremes hold the median in 95% of cases."""
     root = build(few_runs(n))
-    found = dict(report_programs.medians(report_programs.read(root)))
+    found = dict(program_pages.medians(program_pages.read(root)))
     assert list(found) == ["IMDB"]
     assert {one.strategy for one in found["IMDB"]} == set(PROGRAMS)
     for one in found["IMDB"]:
         assert one.n == n
         assert one.known == (n >= 6)
         assert one.value == 500 * (n + 1)
-    text, table = report_programs.program_text(root), report_programs.program_table(root)
+    text, table = program_pages.program_text(root), program_pages.program_table(root)
     assert ("No interval for" in text) == (n < 6)
     assert ("| none |" in table) == (n < 6)
     assert "hard: no program was run" in text
-    assert "on hard and easy" in " ".join(report_programs.program_summary(root, verdicts).split())
+    assert "on hard and easy" in " ".join(program_pages.program_summary(root).split())
 
 
 def test_intervals_may_end_among_capped_runs(build):
     """A largest run that was capped is no upper end; a median that was capped has no interval."""
     for capped, said in ((1, "or more"), (4, "beyond the cap | none")):
-        assert said in report_programs.program_table(build(few_runs(7, capped)))
+        assert said in program_pages.program_table(build(few_runs(7, capped)))
 
 
 def test_ratios_of_few_runs_tell_no_order(build):
     """One run each: the medians differ, but their ratio has no interval."""
     runs = few_runs(1)
     runs.loc[runs.strategy == "LATS", "tau"] = 10.0
-    table = report_programs.read(build(runs))
-    assert report_programs.orderings(table, IMDB) == []
+    table = program_pages.read(build(runs))
+    assert program_pages.orderings(table, IMDB) == []
     ratios = table[(table.statistic == "median_ratio") & (table.reading == "program")]
     assert len(ratios) == 3
     assert ratios.low.isna().all()
 
 
 def test_the_figure_states_the_runs_of_each_panel(build):
-    figure = plots.programs(report_programs.read(build(few_runs(3))))
+    figure = plots.programs(program_pages.read(build(few_runs(3))))
     titles = [axes.get_title(loc="left") or axes.get_title() for axes in figure.axes]
     for name in (
         "hard (programs not run)",
@@ -118,16 +118,16 @@ def test_the_figure_states_the_runs_of_each_panel(build):
         assert name in titles
 
 
-def test_without_kept_runs_everything_is_said(build, verdicts):
+def test_without_kept_runs_everything_is_said(build):
     none = build(few_runs(0))
-    assert "IMDB: no program was run" in report_programs.program_text(none)
-    assert "none was run on hard, easy and IMDB" in report_programs.program_summary(none, verdicts)
-    report_programs.program_table(none)
+    assert "IMDB: no program was run" in program_pages.program_text(none)
+    assert "none was run on hard, easy and IMDB" in program_pages.program_summary(none)
+    program_pages.program_table(none)
 
 
 def test_the_summary_counts_verdicts_on_times_and_violations(root, verdicts):
     """Six strategies with a time and a count of violations each; the verdicts decide, not we."""
-    said = " ".join(report_programs.program_summary(root, verdicts).split())
+    said = " ".join(program_pages.program_summary(root).split())
     easy = verdicts[verdicts.id.str.fullmatch("fig[69]-median-.*") & verdicts.program_n.gt(0)]
     easy = easy.drop_duplicates("id")
     compatible = (easy.program == "compatible").sum()

@@ -14,7 +14,6 @@ from bestarm.core.inputs import InputError
 from bestarm.publish.findings import PLACE, as_markdown, bars, filled, read_findings
 from bestarm.publish.report import INLINE, PAGES, PARTS, Project, fill
 from bestarm.publish.report_drivers import (
-    FAST_RUNS,
     SIMULATED,
     STEPPED,
     driver_table,
@@ -415,10 +414,10 @@ def test_a_fast_run_is_shown_with_what_it_buys():
     assert " | none | – | – |" in driver_table(bench, "baics")
 
 
-@pytest.mark.parametrize("paper", FAST_RUNS)
+@pytest.mark.parametrize("paper", registry.PAPERS)
 def test_fast_runs_are_those_of_the_code(paper):
     simulation = registry.PAPERS[paper].simulation
-    for fast in FAST_RUNS[paper]:
+    for fast in registry.PAPERS[paper].pages.fast_runs:
         assert set(fast.strategies) <= set(simulation.readings)
         for name in fast.functions:
             module, _, function = f"bestarm.{paper}.{name}".rpartition(".")

@@ -9,6 +9,8 @@
     custom.py       CUSTOM: Custom, if strategies from outside may play its instances
     plots.py        PLOTS: Plots
     arena.py        ARENA: Arena, if it takes part in the arena
+    assumptions.py  ASSUMPTIONS: Assumptions, if errors are counted when assumptions do not hold
+    pages.py        PAGES: Pages, if pages of the documentation have parts of its own
     reference.py    slow versions, for tests
 
 `Paper` imports a module on first use, so that a simulation job does not load plots.
@@ -20,11 +22,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, Field
 
+from bestarm.common.pages import Pages
 from bestarm.common.renamed import refusal
 from bestarm.core.inputs import Input, InputError, short
 from bestarm.core.streams import Streams
@@ -417,6 +421,11 @@ class Paper:
     @cached_property
     def custom(self) -> Custom:
         return self.module("custom").CUSTOM
+
+    @cached_property
+    def pages(self) -> Pages:
+        """Empty if the paper has no module of them."""
+        return self.module("pages").PAGES if find_spec(f"bestarm.{self.name}.pages") else Pages()
 
     @cached_property
     def plots(self) -> Plots:

@@ -1,10 +1,11 @@
-"""Tables of docs/guarantees.md on racing under the mixture of delayed feedback."""
+"""Documentation tables of delayed feedback: racing under the mixture."""
 
 from pathlib import Path
 
 import pandas as pd
 
-from bestarm.common.prose import markdown, number
+from bestarm.common.pages import Pages
+from bestarm.common.prose import markdown, number, percent_row
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import proportion
 from bestarm.delayed.problem import MODELS
@@ -33,11 +34,6 @@ def prior_table(root: Path) -> str:
             row[f"n0 = {n0:g}"] = f"{of['mean_stopping_time']:,.0f} ({of['time_ratio']:.2f})"
         rows.append(row)
     return markdown(pd.DataFrame(rows))
-
-
-def share(value: float, low: float, high: float) -> str:
-    """A share in percent, with its interval."""
-    return f"{100 * value:.2f}% ({100 * low:.2f} to {100 * high:.2f})"
 
 
 #: What families of instances are; of others the name is shown.
@@ -73,7 +69,7 @@ def coverage_table(root: Path) -> str:
                 ),
                 "n0": 10 if reading == PRIORS[10] else 1,
                 "runs": f"{runs:,}",
-                "an interval missed": share(found.value, found.low, found.high),
+                "an interval missed": percent_row(found, 2),
                 "wrong answers": "–" if "alike" in family else str(count(wrong)),
             }
         )
@@ -88,8 +84,18 @@ def scale_table(root: Path) -> str:
         row = {"σ told": f"{number(sigma)} σ", "σₚ told": f"{number(sigma_p)} σₚ"}
         for one in lines(some):
             found = proportion("", int(one.missed), int(one.runs))
-            row[f"{one.feedback}, {BATCHES[int(one.batch)]}"] = share(
-                found.value, found.low, found.high
-            )
+            row[f"{one.feedback}, {BATCHES[int(one.batch)]}"] = percent_row(found, 2)
         rows.append(row)
     return markdown(pd.DataFrame(rows))
+
+
+PAGES = Pages(
+    short="delayed",
+    parts={
+        "docs/guarantees.md": {
+            "mixture priors": prior_table,
+            "mixture coverage": coverage_table,
+            "mixture scales": scale_table,
+        }
+    },
+)

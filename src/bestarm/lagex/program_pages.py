@@ -12,6 +12,7 @@ from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import least_runs
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.released import INSIDE, NOT_RELEASED, OUTSIDE, TOO_FEW
+from bestarm.verdicts.table import as_frame, read_verdicts
 
 #: Instances of the table, in order.
 TITLES = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
@@ -145,15 +146,10 @@ def orderings(table: pd.DataFrame, instance: str) -> list[str]:
     return told
 
 
-def program_summary(root: Path, verdicts: pd.DataFrame) -> str:
-    """What the programs say of all published numbers, for README.md and docs/findings.md.
-
-    Args:
-        root: of the project.
-        verdicts: claims.csv.
-    """
+def program_summary(root: Path) -> str:
+    """What the programs say of all published numbers, for README.md and docs/findings.md."""
     found = dict(medians(read(root)))
-    outcomes = _outcomes(root, verdicts)
+    outcomes = _outcomes(root)
     said = [
         f"on {title} ({counts(some)} per program) {_of_numbers(outcomes[title])}"
         for title, some in found.items()
@@ -164,9 +160,10 @@ def program_summary(root: Path, verdicts: pd.DataFrame) -> str:
     return wrapped(f"{text} Check: `bestarm claims lagex`.")
 
 
-def _outcomes(root: Path, verdicts: pd.DataFrame) -> dict[str, pd.Series]:
+def _outcomes(root: Path) -> dict[str, pd.Series]:
     """By title of an environment what the program says of its published times and violations."""
     claims = {claim.id: claim for claim in read_claims(root / "data/claims/lagex.yaml").claims}
+    verdicts = as_frame(read_verdicts(root / "figures/claims.csv"))
     numbers = verdicts[verdicts.paper.eq("lagex") & verdicts.result.notna()]
     numbers = numbers[numbers.program.notna() & numbers.program.ne(NOT_RELEASED)]
     numbers = numbers.drop_duplicates("id")

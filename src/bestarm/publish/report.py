@@ -27,23 +27,16 @@ from bestarm.publish.report_arena import (
     arena_table,
     arena_text,
 )
-from bestarm.publish.report_certified import cost_text, error_table, menu_table, part_table
 from bestarm.publish.report_control import control_text
-from bestarm.publish.report_delayed import coverage_table, prior_table, scale_table
 from bestarm.publish.report_drivers import driver_table
 from bestarm.publish.report_guarantees import (
     assumption_table,
-    boundary_table,
-    cost_table,
     crossing_table,
     drift_table,
-    patient_table,
     rates_table,
-    sigma_table,
     threshold_table,
 )
 from bestarm.publish.report_mutants import mutant_table
-from bestarm.publish.report_programs import program_summary, program_table, program_text
 from bestarm.publish.report_speed import (
     FIRST,
     INSTALL,
@@ -59,7 +52,6 @@ from bestarm.publish.report_speed import (
     time_table,
 )
 from bestarm.publish.report_tables import dictionary
-from bestarm.publish.report_users import example_table, segment_table
 from bestarm.publish.report_verdicts import (
     differs_table,
     headline_text,
@@ -72,29 +64,16 @@ from bestarm.publish.report_verdicts import (
 from bestarm.publish.schema import schema_files
 from bestarm.verdicts.table import as_frame, read_verdicts
 
-#: Pages with computed parts, and which.
-PAGES = {
+#: Pages with computed parts, and which of them are of no paper or are made for each.
+PAGES: dict[str, tuple[str, ...]] = {
     "README.md": (
-        *(
-            "headline",
-            "control",
-            "forest",
-            "findings",
-            "programs summary",
-            "certified",
-            "arena summary",
-        ),
+        *("headline", "control", "forest", "findings", "arena summary"),
         *("first commands", "install", "rebuild commands"),
     ),
-    "docs/findings.md": ("verdicts", "programs summary"),
+    "docs/findings.md": ("verdicts",),
     "docs/arena.md": ("arena", "arena instances", "arena errors", "arena submissions"),
-    "docs/usage.md": ("segments", "example", "menus"),
-    "docs/guarantees.md": (
-        *("thresholds", "crossings", "assumptions", "rates", "drift"),
-        *("unknown sigma", "boundary errors", "proof costs"),
-        *("mixture priors", "mixture coverage", "mixture scales"),
-        *("patient", "certified parts", "certified errors"),
-    ),
+    "docs/usage.md": (),
+    "docs/guarantees.md": ("thresholds", "crossings", "assumptions", "rates", "drift"),
     "docs/analysis-plan.md": ("verdict rates", "margins"),
     "docs/mutants.md": ("mutants",),
     "docs/speed.md": (
@@ -109,7 +88,7 @@ PAGES = {
     ),
     "docs/design.md": tuple(f"drivers {paper}" for paper in registry.PAPERS),
     "docs/tables.md": ("tables",),
-    "docs/readings.md": ("programs", "programs medians"),
+    "docs/readings.md": (),
     "docs/applied-studies.md": (),
     **{
         f"docs/authors/{paper}.md": (f"recovered {paper}", f"differs {paper}", f"settle {paper}")
@@ -173,27 +152,11 @@ PARTS: dict[str, Callable[[Project], str]] = {
     "arena instances": lambda p: arena_cells(p.root),
     "arena errors": lambda p: arena_errors(p.root),
     "arena submissions": lambda p: arena_submissions(p.root),
-    "segments": lambda p: segment_table(p.root),
-    "example": lambda p: example_table(p.root),
-    "programs summary": lambda p: program_summary(p.root, p.verdicts),
-    "programs": lambda p: program_text(p.root),
-    "programs medians": lambda p: program_table(p.root),
-    "certified": lambda p: cost_text(p.root),
-    "menus": lambda p: menu_table(p.root),
-    "certified parts": lambda p: part_table(p.root),
-    "certified errors": lambda p: error_table(p.root),
-    "mixture priors": lambda p: prior_table(p.root),
-    "mixture coverage": lambda p: coverage_table(p.root),
-    "mixture scales": lambda p: scale_table(p.root),
-    "patient": lambda p: patient_table(p.root),
     "thresholds": lambda _: threshold_table(),
     "crossings": lambda p: crossing_table(p.root),
     "assumptions": lambda p: assumption_table(p.root),
     "rates": lambda p: rates_table(p.root),
     "drift": lambda p: drift_table(p.root),
-    "unknown sigma": lambda p: sigma_table(p.root),
-    "boundary errors": lambda p: boundary_table(p.root),
-    "proof costs": lambda p: cost_table(p.root),
     "first commands": lambda p: command_table(p.bench, FIRST),
     "install": lambda p: command_table(p.bench, INSTALL),
     "rebuild commands": lambda p: command_table(p.bench, REBUILD),
@@ -214,6 +177,10 @@ PARTS |= {
     f"drivers {paper}": lambda p, paper=paper: driver_table(p.bench, paper)
     for paper in registry.PAPERS
 }
+for _known in registry.PAPERS.values():
+    for _page, _parts in _known.pages.parts.items():
+        PAGES[_page] += tuple(_parts)
+        PARTS |= {name: lambda p, make=make: make(p.root) for name, make in _parts.items()}
 
 
 def fill(name: str, text: str, project: Project) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from bestarm import registry
+from bestarm.common.pages import FastRun
 from bestarm.common.paper import Cell
 from bestarm.common.prose import markdown, number
 from bestarm.core.strategy import STEPS
@@ -16,55 +17,10 @@ from bestarm.core.strategy import STEPS
 DRIVER, SIMULATED, STEPPED = "driver: ", "as simulated", "by its steps"
 
 
-class FastRun(NamedTuple):
-    """A run that some strategies' simulations take in place of their steps."""
-
-    strategies: tuple[str, ...]
-    functions: tuple[str, ...]  # "module.function" of the paper
-    shorter: str  # what it does less of
-
-
-#: Of each paper whose strategies are `Steps`; strategies without an entry run by their steps.
-FAST_RUNS: dict[str, tuple[FastRun, ...]] = {
-    "linear": (
-        FastRun(
-            ("G", "XY", "XY-Oracle"),
-            ("static.run_static", "spaced.run_static_spaced"),
-            "the sequence of arms is computed once for all runs; the stopping rule is not "
-            "evaluated where it cannot hold",
-        ),
-        FastRun(
-            ("XY-Adaptive", "RAGE"),
-            ("phased.run_phased",),
-            "the rewards of a phase are one sum per arm",
-        ),
-        FastRun(
-            ("Fully-Adaptive",),
-            ("adaptive.run_fully_adaptive", "spaced.run_fully_adaptive_spaced"),
-            "the inverse is updated, and arms are not eliminated where none can be",
-        ),
-        FastRun(("LinGapE",), ("adaptive.run_lingape",), "the inverse is updated"),
-    ),
-    "cbmai": (
-        FastRun(
-            ("SFSR", "SFSR-L", "USLP", "SFSR-patient"),
-            ("steps.run", "steps.run_of_counts"),
-            "an arm's pulls in a round are one sum",
-        ),
-    ),
-    "lagex": (
-        FastRun(
-            ("Certified", "Certified-Uniform"),
-            ("certified.runs.play_blocks",),
-            "an arm's pulls in a block are one sum",
-        ),
-    ),
-}
-
-
 def fast_runs(paper: str) -> dict[str, FastRun]:
     """The fast runs of a paper by strategy."""
-    return {name: fast for fast in FAST_RUNS.get(paper, ()) for name in fast.strategies}
+    known = registry.PAPERS[paper].pages.fast_runs
+    return {name: fast for fast in known for name in fast.strategies}
 
 
 def measured_as(paper: str, strategy: str, driver: str) -> str:

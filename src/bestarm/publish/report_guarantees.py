@@ -1,4 +1,4 @@
-"""Tables of docs/guarantees.md: bounds compared, how often they are violated, what proofs cost."""
+"""Tables of docs/guarantees.md: bounds compared, and errors when bounds or assumptions fail."""
 
 import math
 from collections.abc import Callable
@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bestarm import registry
 from bestarm.arena.crossings import DELTA, SAMPLING, VECTOR
-from bestarm.baics.evidence import MEAN_WEIGHT
-from bestarm.common.prose import markdown, number
-from bestarm.common.tables import groups, lines, read_table
+from bestarm.common.prose import markdown, number, percent_row
+from bestarm.common.tables import groups, lines
 from bestarm.core.anytime import (
     half_normal_threshold,
     kaufmann_koolen_threshold,
-    mean_radius,
     mixture_threshold,
     shrunk_counts,
-    t_radius,
 )
 from bestarm.core.estimates import proportion
 from bestarm.core.information import stylised_threshold
@@ -73,8 +69,7 @@ def crossing_table(root: Path) -> str:
     """How often runs violate each bound, from the kept table."""
     rows = []
     for row in lines(pd.read_csv(root / "data/anytime/crossings.csv")):
-        share = proportion("", int(row.crossed), int(row.runs))
-        said = f"{100 * share.value:.2f}% ({100 * share.low:.2f} to {100 * share.high:.2f})"
+        said = percent_row(proportion("", int(row.crossed), int(row.runs)), 2)
         how = row.sampling if row.streams > 1 or row.sampling not in SAMPLING else "–"
         rows.append({"bound": row.bound, "streams": row.streams, "sampled": how, "violated": said})
     return markdown(pd.DataFrame(rows))
@@ -142,93 +137,3 @@ def rates_table(root: Path) -> str:
 def _wrong(row) -> str:
     share = proportion("", int(row.wrong), int(row.runs))
     return f"{100 * share.value:.1f}% (to {100 * share.high:.1f})"
-
-
-def cost_table(root: Path) -> str:
-    """What the proof costs BAICS: mean pulls with the proved rule over those with the paper's."""
-    table = read_table(root / "figures/baics/proven.csv")
-    rows = []
-    for (strategy, reading), some in groups(
-        table[table.statistic == "budget_ratio"], "algorithm", "reading"
-    ):
-        found = {row.instance: row for row in lines(some)}
-        shown = {
-            name: f"{row.value:.2f} ({row.low:.2f} to {row.high:.2f})"
-            for name, row in sorted(found.items())
-        }
-        rows.append({"sampling": strategy, "stopping": f"`{reading}`", **shown})
-    return markdown(pd.DataFrame(rows))
-
-
-def sigma_table(root: Path) -> str:
-    """What it costs BAICS not to know sigma, from the kept table."""
-    instances = registry.PAPERS["baics"].problems.instances()
-    rows = []
-    for row in lines(pd.read_csv(root / "data/unknown-sigma/times.csv")):
-        n_arms, n_groups = np.shape(instances[row.instance].means)
-        count = row.unknown / (n_arms * n_groups)
-        level = math.log(2 * n_groups * n_arms / row.delta)
-        half = t_radius(level, 1.0, count, MEAN_WEIGHT), mean_radius(level, count, MEAN_WEIGHT)
-        rows.append(
-            {
-                "instance": row.instance,
-                "sampling": row.strategy,
-                "σ known": number(row.known),
-                "σ unknown": number(row.unknown),
-                "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
-                "t over normal interval": f"{half[0] / half[1]:.3f}",
-            }
-        )
-    return markdown(pd.DataFrame(rows))
-
-
-#: Instances of figures/cbmai/patient by what they are, the last two without a feasible mixture.
-PATIENT = {
-    "average": ("A1", "A2", "A3"),
-    "hard": ("H1", "H2", "H3"),
-    "random": (),
-    "two constraints": ("D1P", "D2P", "D3P", "D1I", "D2I", "D3I"),
-    "three constraints": ("three-constraints",),
-    "infeasible: too dear": ("too-dear",),
-    "infeasible: conflict": ("conflict",),
-}
-
-
-def patient_table(root: Path) -> str:
-    """Mean error rate of CBMAI's strategies over instances and budgets, by kind of instance."""
-    table = read_table(root / "figures/cbmai/patient.csv")
-    table = table[(table.statistic == "error_rate") & (table.other == "")]
-    kinds = {name: kind for kind, names in PATIENT.items() for name in names}
-    table = table.assign(kind=table.instance.map(kinds).fillna("random"))
-    rows = []
-    for kind in PATIENT:
-        some = table[table.kind == kind]
-        found = some.groupby("strategy", sort=False).value.mean()
-        shown = {name: f"{100 * value:.1f}%" for name, value in found.items()}
-        rows.append({"instances": f"{kind} ({some.instance.nunique()})", **shown})
-    return markdown(pd.DataFrame(rows))
-
-
-#: Samplers of figures/baics/boundary: readings with the paper's rule, and with the proved one.
-SAMPLERS = {
-    "T-a-SCS": ("as-written", "proven"),
-    "exact maximiser": ("maximiser", "maximiser+proven"),
-}
-
-
-def boundary_table(root: Path) -> str:
-    """Wrong answers of BAICS where they are likeliest, with the paper's rule and the proved one."""
-    table = read_table(root / "figures/baics/boundary.csv")
-    found = {
-        (row.instance, row.reading, row.delta): f"{number(100 * row.value)}% (to "
-        f"{number(100 * row.high)})"
-        for row in lines(table[table.statistic == "wrong_stops"])
-    }
-    deltas = sorted({delta for _, _, delta in found}, reverse=True)
-    rows = []
-    for instance in dict.fromkeys(instance for instance, _, _ in found):
-        for sampler, (unproved, proved) in SAMPLERS.items():
-            paper = {f"paper's rule, δ = {deltas[0]:g}": found[instance, unproved, deltas[0]]}
-            ours = {f"proved, δ = {d:g}": found[instance, proved, d] for d in deltas}
-            rows.append({"truth": instance, "sampling": sampler, **paper, **ours})
-    return markdown(pd.DataFrame(rows))

@@ -8,13 +8,14 @@ import pandas as pd
 
 from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups
+from bestarm.registry import EXAMPLE
 
 #: Commands of the README's first half hour, in this order, and what they do.
 FIRST = {
     "make setup": "installs hash-pinned packages into `.venv`, `bestarm` among them",
     "bestarm verify": "compiles the kernels, simulates a twentieth of the runs again and checks "
     "all kept results against them; writes nothing",
-    "rm figures/baics/table1.* && snakemake figures/baics/table1.svg": "one table at paper scale; "
+    f"rm figures/{EXAMPLE}.* && snakemake figures/{EXAMPLE}.svg": "one table at paper scale; "
     "`git diff figures` stays empty",
     "bestarm run data/instances/example-abn.yaml --delta 0.05": "three strategies on a small "
     "problem, compared",

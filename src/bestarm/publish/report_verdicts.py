@@ -40,14 +40,6 @@ from bestarm.verdicts.scoreboard import (
 
 #: Tables name this many compatible readings of a number; claims.csv has all.
 MOST_READINGS = 6
-#: Papers in a table's head.
-SHORT = {
-    "baics": "BAICS",
-    "linear": "linear",
-    "delayed": "delayed",
-    "cbmai": "CBMAI",
-    "lagex": "LAGEX",
-}
 #: Runs of ours above which it does not matter how many it would take.
 MOST_RUNS = 1_000_000
 KINDS_SAID = {
@@ -106,11 +98,12 @@ def headline_sentence(results: pd.DataFrame) -> str:
 
 def result_table(results: pd.DataFrame) -> str:
     """Results by standing and paper, with the numbers that they make."""
-    papers = [paper for paper in SHORT if paper in set(results.paper)]
+    papers = [paper for paper in registry.COUNTED if paper in set(results.paper)]
+    short = {paper: registry.PAPERS[paper].pages.short or paper for paper in papers}
     rows = []
     for standing in STANDINGS:
         here = results[results.standing == standing]
-        cells = {SHORT[paper]: _count(here[here.paper == paper]) for paper in papers}
+        cells = {short[paper]: _count(here[here.paper == paper]) for paper in papers}
         all_here = {"all": _count(here), "their numbers": int(here.numbers.sum())}
         before = {"all, without added readings": int((results.without_added == standing).sum())}
         rows.append({"published results": standing, **cells, **all_here, **before})

@@ -16,3 +16,5 @@ CONTROLS = tuple(name for name in ("bai",) if name in TITLES)
 #: The papers whose claims make the totals.
 COUNTED = tuple(name for name in TITLES if name not in CONTROLS)
 PAPERS = {name: Paper(name, title) for name, title in TITLES.items()}
+#: A target that pages show commands on.
+EXAMPLE = "baics/table1"
