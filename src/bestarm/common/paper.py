@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 from pydantic import AfterValidator, Field
 
 from bestarm.common.pages import Pages
-from bestarm.common.renamed import refusal
 from bestarm.core.inputs import Input, InputError, short
 from bestarm.core.streams import Streams
 
@@ -229,13 +228,12 @@ class Readings(Mapping[str, Reading]):
         """The reading that a person asks for.
 
         Raises:
-            InputError: naming `source`, and what is allowed or the new name of an old one.
+            InputError: naming `source`, and what is allowed.
         """
         if isinstance(name, str) and name in self._named:
             return self._named[name]
-        renamed = refusal("reading", name, self._named) if isinstance(name, str) else None
         allowed = f"must be one of {', '.join(self._named)}, got {short(name)}"
-        raise InputError(f"{source}: {renamed or allowed}")
+        raise InputError(f"{source}: {allowed}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._named)

@@ -29,7 +29,7 @@ def codemeta(root: Path) -> dict[str, Any]:
         "name": project["name"],
         "description": citation["abstract"].strip(),
         "version": citation["version"],
-        "datePublished": citation["date-released"],
+        **_dated("datePublished", citation),
         "license": f"https://spdx.org/licenses/{citation['license']}",
         "author": [_author(author) for author in citation["authors"]],
         "keywords": citation["keywords"],
@@ -59,7 +59,7 @@ def zenodo(root: Path) -> dict[str, Any]:
         "description": citation["abstract"].strip(),
         "upload_type": "software",
         "version": citation["version"],
-        "publication_date": citation["date-released"],
+        **_dated("publication_date", citation),
         "access_right": "open",
         "license": citation["license"],
         "creators": [{"name": _name(author)} for author in citation["authors"]],
@@ -76,6 +76,11 @@ def citation_files(root: Path) -> dict[str, str]:
     made = (codemeta(root), zenodo(root))
     texts = (json.dumps(one, indent=2, ensure_ascii=False) + "\n" for one in made)
     return dict(zip(FILES, texts, strict=True))
+
+
+def _dated(name: str, citation: dict[str, Any]) -> dict[str, str]:
+    """The day of the release, if there was one."""
+    return {name: citation["date-released"]} if "date-released" in citation else {}
 
 
 def _author(author: dict[str, str]) -> dict[str, str]:

@@ -11,7 +11,6 @@ from bestarm.common.custom import READING, Given
 from bestarm.common.files import files_hash
 from bestarm.common.names import advice
 from bestarm.common.paper import Cell, Experiment
-from bestarm.common.renamed import refusal
 from bestarm.core.arguments import sized
 from bestarm.core.inputs import SIZES, Input, InputError, load_yaml, parse
 from bestarm.registry.names import near_part
@@ -108,7 +107,7 @@ def split_options(
             near = advice(written, [f"{dashes}{one}" for one in options], "")
             only = f"{paper} has no such option, only {dashes}{f', {dashes}'.join(options)}"
             only += f"; {near}" if near else ""
-            raise InputError(f"{dashes}{written}: {refusal('option', written, options) or only}")
+            raise InputError(f"{dashes}{written}: {only}")
 
     def part(model: type[Input]) -> dict:
         return {name: given[name] for name in model.model_fields if name in given}
@@ -171,7 +170,7 @@ def own_experiment(
         if reading not in (every := simulation.reading_names()):
             near = advice(reading, every, "")
             allowed = f"must be one of {few(every)}, got {reading}{near and '; ' + near}"
-            raise InputError(f"{dashes}reading: {refusal('reading', reading, every) or allowed}")
+            raise InputError(f"{dashes}reading: {allowed}")
     setting, options = split_options(paper, asked, dashes)
     cells: list[Cell] = []
     for strategy in chosen:
