@@ -5,7 +5,6 @@ from itertools import islice
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bestarm.common.paper import Cell
