@@ -263,6 +263,7 @@ def test_without_one_table_only_the_pages_that_show_it_fail(root, tmp_path):
     """The table of an experiment that is new, say: the other pages are made all the same."""
     for name in ("bench", "data", "docs", "figures"):
         shutil.copytree(root / name, tmp_path / name, ignore=shutil.ignore_patterns(*NOT_READ))
+    shutil.copytree(root / "tests/toy", tmp_path / "tests/toy")
     (tmp_path / "README.md").write_bytes((root / "README.md").read_bytes())
     (tmp_path / "figures/lagex/programs.csv").unlink()
     failed = set()

@@ -52,6 +52,7 @@ from bestarm.publish.report_speed import (
     time_table,
 )
 from bestarm.publish.report_tables import dictionary
+from bestarm.publish.report_toy import toy_text
 from bestarm.publish.report_verdicts import (
     differs_table,
     headline_text,
@@ -90,6 +91,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "docs/tables.md": ("tables",),
     "docs/readings.md": (),
     "docs/applied-studies.md": (),
+    "docs/adding-a-paper.md": ("toy",),
     **{
         f"docs/authors/{paper}.md": (f"recovered {paper}", f"differs {paper}", f"settle {paper}")
         for paper in registry.COUNTED
@@ -170,6 +172,7 @@ PARTS: dict[str, Callable[[Project], str]] = {
     "peers": lambda p: peer_table(p.bench),
     "speed": lambda p: speed_table(p.bench),
     "tables": lambda p: dictionary(p.root),
+    "toy": lambda p: toy_text(p.root),
 }
 for _paper in registry.COUNTED:
     PARTS |= _of_paper(_paper)
