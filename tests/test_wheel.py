@@ -34,7 +34,7 @@ def say():
 atexit.register(say)
 """
 #: What the ask/tell objects are made of.
-ALGORITHMS = {"numba", "numpy", "platformdirs", "pydantic", "pyyaml", "scipy"}
+ALGORITHMS = {"llvmlite", "numba", "numpy", "platformdirs", "pydantic", "pyyaml", "scipy"}
 #: A sitecustomize.py, which hides all but some modules and distributions.
 HIDING = """
 import sys
