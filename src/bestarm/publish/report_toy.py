@@ -9,7 +9,9 @@ def toy_text(root: Path) -> str:
     """The files and lines of the toy paper, without empty ones."""
     modules = sorted((root / "tests/toy/toy").glob("*.py"))
     data = sorted((root / "tests/toy/data").iterdir())
-    said = f"{len(modules)} modules of {_lines(modules)} lines, and {_lines(data)} lines of data"
+    steps = f"{len(modules)} modules of {_lines(modules)} lines: a strategy of five steps"
+    claim = f"{_lines(data)} lines of data, with a claim"
+    said = f"{steps}, its ask/tell object and a figure; and {claim}"
     return wrapped(f"[tests/toy](../tests/toy) has {said}.")
 
 
