@@ -28,7 +28,7 @@ quick: $(READY) ## The same at about a twentieth of the replications, under figu
 
 test-build: $(READY) ## Build both at once and test all papers, every file, every page; a second run does nothing.
 	$(RUN) snakemake figures/quick/all site/index.html
-	$(RUN) BESTARM_BUILD=figures/quick BESTARM_SITE=site python -m pytest tests/build
+	$(RUN) BESTARM_BUILD=figures/quick BESTARM_SITE=site python -m pytest tests/built
 
 verify: $(READY) ## Simulate again at quick scale and check that the kept results are right.
 	$(RUN) python -m bestarm verify

@@ -37,10 +37,11 @@ from rich.table import Table
 from timed import of as timed_of
 from timed import replication_of
 
+from bestarm import registry
+from bestarm.build import client, served
 from bestarm.core.streams import replication_streams
-from bestarm.pipeline import client, registry, served
-from bestarm.pipeline.report_speed import FIRST, INSTALL, REBUILD
-from bestarm.pipeline.scales import read_scale
+from bestarm.publish.report_speed import FIRST, INSTALL, REBUILD
+from bestarm.registry.scales import read_scale
 
 ROOT = Path(__file__).parents[1]
 CORES = 2
@@ -298,13 +299,13 @@ def starts(papers: list[str]) -> Iterator[Row]:
 #: What processes begin with, and which ones.
 IMPORTS = {
     "nothing": "Python itself",
-    "bestarm.pipeline.client": "a job's command in a build, which asks the server",
-    "bestarm.pipeline.served": "the server, before it imports for its jobs",
-    "bestarm.pipeline.scales": "what the workflow knows of papers and scales",
+    "bestarm.build.client": "a job's command in a build, which asks the server",
+    "bestarm.build.served": "the server, before it imports for its jobs",
+    "bestarm.registry.scales": "what the workflow knows of papers and scales",
     "bestarm.baics": "ask/tell objects, and what a shard computes with",
     "bestarm.cli": "every command typed by hand",
     "bestarm.runs.shard": "a shard by itself, before its paper's strategies",
-    "bestarm.pipeline.summary": "a summary by itself",
+    "bestarm.runs.summary": "a summary by itself",
     "bestarm.common.tables": "a table by itself",
     "bestarm.common.style": "a picture by itself",
     "snakemake.cli": "the workflow",

@@ -8,12 +8,12 @@ from typing import Any
 
 from timed import replication_of
 
+from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.core.strategy import Strategy
 from bestarm.core.streams import streams_of
-from bestarm.pipeline import registry
-from bestarm.pipeline.report_drivers import SIMULATED, STEPPED, fast_runs, measured_as
-from bestarm.pipeline.scales import read_scale
+from bestarm.publish.report_drivers import SIMULATED, STEPPED, fast_runs, measured_as
+from bestarm.registry.scales import read_scale
 
 #: Seconds and runs that a cell is measured for, whichever is reached first.
 SECONDS, RUNS = 0.2, 20

@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from bestarm import registry
 from bestarm.baics import TaSCS
 from bestarm.baics.problem import Instance
 from bestarm.common.paper import Cell
 from bestarm.core.streams import streams_of
 from bestarm.delayed import Partial
-from bestarm.pipeline import registry
 
 ROOT = Path(__file__).parents[1]
 #: Arguments of small experiments, by paper and for single strategies.

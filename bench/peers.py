@@ -8,6 +8,7 @@ import numpy as np
 from scipy import optimize
 from timed import in_turn, replication_of
 
+from bestarm import registry
 from bestarm.baics import alternatives
 from bestarm.baics import reference as baics
 from bestarm.cbmai import reference as cbmai
@@ -21,7 +22,6 @@ from bestarm.lagex.strategies import READINGS
 from bestarm.linear import reference as linear
 from bestarm.linear.allocation import all_pairs
 from bestarm.linear.designs import optimal_design
-from bestarm.pipeline import registry
 
 
 class Peer(NamedTuple):

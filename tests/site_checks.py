@@ -12,11 +12,11 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 
+from bestarm import registry
 from bestarm.common.tables import read_table
-from bestarm.pipeline import registry
-from bestarm.pipeline.looks import LOOKS
-from bestarm.pipeline.report_verdicts import verdict_table
-from bestarm.pipeline.site.pictures import smaller
+from bestarm.publish.looks import LOOKS
+from bestarm.publish.report_verdicts import verdict_table
+from bestarm.publish.site.pictures import smaller
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.table import VERDICT_TABLES, judged_claims, read_verdicts
 

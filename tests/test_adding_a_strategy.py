@@ -9,6 +9,7 @@ import textwrap
 
 import pytest
 
+from bestarm import registry
 from bestarm.core.compile import PACKAGE, cache_folder
 
 
@@ -80,6 +81,21 @@ def test_from_an_empty_folder_to_a_table_and_a_picture(root, tmp_path):
     assert (tmp_path / "compared.pdf").is_file()
     command = re.search(r"^python (-m bestarm.conformance .*)$", page, re.MULTILINE)[1].split()
     assert here(*command).endswith("all holds\n")
+
+
+def test_what_other_papers_need_is_there(root):
+    """A line per paper, and everything that it names in code stands in the paper's modules."""
+    page = (root / "docs/adding-a-strategy.md").read_text()
+    table = page.partition("What other papers need")[2].partition("Further parts")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \|(.*)$", table, re.MULTILINE))
+    assert set(rows) == set(registry.PAPERS)
+    for paper, row in rows.items():
+        for file in re.findall(rf"\]\(\.\./(src/bestarm/{paper}/\w+\.py)\)", row):
+            assert (root / file).is_file()
+        modules = [path.read_text() for path in (PACKAGE / paper).glob("*.py")]
+        for name in re.findall(r"`(\w+)`", row):
+            defined = re.compile(rf"^(?:[ ]*def |class )?{name}\b", re.MULTILINE)
+            assert any(map(defined.search, modules)), (paper, name)
 
 
 @pytest.mark.long

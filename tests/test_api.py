@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from bestarm import registry
 from bestarm.core.compile import PACKAGE
-from bestarm.pipeline import registry
 
 PAGES = Path(__file__).parents[1] / "docs/api"
 #: Names that pages show, of classes, functions and exceptions.

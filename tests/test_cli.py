@@ -25,10 +25,11 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from bestarm import registry
 from bestarm.common.tables import read_table
-from bestarm.pipeline import names, plugins, registry
-from bestarm.pipeline.own_results import decimal
-from bestarm.pipeline.own_tables import with_interval
+from bestarm.users import plugins
+from bestarm.users.results import decimal
+from bestarm.users.tables import with_interval
 from command_line import bestarm, printed_to
 
 INSTANCE = """\
@@ -706,10 +707,10 @@ def test_strategies_may_be_named_by_their_classes_and_in_any_case(paper):
         label = plugins.name_of_ours(getattr(module, name), paper)
         if (paper, name) == ("bai", "TopK"):  # is for experiments, and no strategy of the paper
             continue
-        assert names.strategy_named(paper, name, known, "x") == label
+        assert plugins.strategy_named(paper, name, known, "x") == label
     for name in known:
         for written in (name.lower(), name.replace("-", ""), name.upper()):
-            assert names.strategy_named(paper, written, known, "x") == name
+            assert plugins.strategy_named(paper, written, known, "x") == name
 
 
 def test_run_takes_the_name_of_a_class():

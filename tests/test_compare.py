@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from bestarm import Compiled, baics, cbmai, compare, delayed, lagex, linear
+from bestarm import Compiled, baics, cbmai, compare, delayed, lagex, linear, registry
 from bestarm.core.compile import inlined, jit
 from bestarm.core.inputs import InputError
 from bestarm.core.strategy import Strategy
-from bestarm.pipeline import plugins, registry
+from bestarm.users import plugins
 from command_line import bestarm
 from test_cli import on_a_terminal
 

@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from bestarm import Compiled, conformance
+from bestarm import Compiled, conformance, registry
 from bestarm.common.custom import Given
 from bestarm.conformance import Case, check
 from bestarm.core.compile import inlined
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 from command_line import bestarm
 from test_compare import Turns, compiled, raises
 

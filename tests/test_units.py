@@ -12,12 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from bestarm import baics, delayed, lagex, linear
+from bestarm import baics, delayed, lagex, linear, registry
 from bestarm.core.inputs import parse
 from bestarm.core.units import unit_of
 from bestarm.lagex import check
 from bestarm.lagex.strategies import READINGS, rules_of
-from bestarm.pipeline import registry
 
 MATRIX, LIMITS = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 1.0]]), np.array([0.45, 0.6])
 ARMS, THETA = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]]), np.array([4.0, 0.5])

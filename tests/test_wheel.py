@@ -21,8 +21,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from bestarm.pipeline import registry
-from bestarm.pipeline.command import EXTRAS
+from bestarm import registry
+from bestarm.common.command import EXTRAS
 
 #: Prints the distributions behind the modules that some code has loaded.
 LOADED = """
@@ -34,7 +34,7 @@ def say():
 atexit.register(say)
 """
 #: What the ask/tell objects are made of.
-ALGORITHMS = {"numba", "numpy", "platformdirs", "pydantic", "pyyaml", "scipy"}
+ALGORITHMS = {"llvmlite", "numba", "numpy", "platformdirs", "pydantic", "pyyaml", "scipy"}
 #: A sitecustomize.py, which hides all but some modules and distributions.
 HIDING = """
 import sys
@@ -201,7 +201,7 @@ def test_every_core_dependency_is_needed_by_the_command_line(run, core, root, tm
         ["bound", example],
         ["run", example, "--reps", "2", "--out", "runs.parquet"],
     )
-    code = LOADED + COMMANDS.format(commands=commands) + "import bestarm.pipeline.verify"
+    code = LOADED + COMMANDS.format(commands=commands) + "import bestarm.verify.verification"
     used = loaded(run("python", "-c", code))
     assert used & core == core
     assert (tmp_path / "runs.parquet").is_file()

@@ -21,10 +21,10 @@ from pathlib import Path
 import pytest
 
 import toy
+from bestarm import registry
 from bestarm.arena import PICTURES
 from bestarm.common.tables import read_table
-from bestarm.pipeline import registry
-from bestarm.pipeline.captions import caption_of
+from bestarm.publish.captions import caption_of
 
 #: Whatever asks for a page goes to a port where nothing listens.
 OFFLINE = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
@@ -186,7 +186,11 @@ class TestWorkflow:
         project, _ = built
         sizes = "  toy:\n    errors: {replications: %d"
         changes = [
-            ("src/bestarm/toy/steps.py", "lead = 0.0", "lead = 0.0  # at first"),
+            (
+                "src/bestarm/toy/steps.py",
+                "state.pulls[arm] += 1.0",
+                "state.pulls[arm] += 1.0  # more",
+            ),
             ("src/bestarm/toy/steps.py", '"""What', '"""Of what'),
             ("workflow/scales/smoke.yaml", sizes % 40, sizes % 60),
             ("src/bestarm/twin/plots.py", "budget (pulls)", "pulls"),
@@ -238,7 +242,7 @@ class TestWorkflow:
     def test_an_edit_to_a_strategy_reruns_its_paper_and_nothing_else(self, built):
         project, _ = built
         before = {path: path.stat().st_mtime_ns for path in files_of(project, "twin")}
-        edit(project / "src/bestarm/toy/steps.py", "lead = 0.0", "lead = 1.0")
+        edit(project / "src/bestarm/toy/steps.py", "+= reward", "+= 2.0 * reward")
         table = project / "figures/smoke/toy/fig1.csv"
         old = table.read_bytes()
         done = jobs(snakemake(project, ALL))
@@ -422,13 +426,13 @@ class TestSite:
     """
 
     SITE = "site/index.html"
-    API = "Interface\n=========\n\n.. autofunction:: bestarm.toy.steps.lead_of\n"
+    API = "Interface\n=========\n\n.. autofunction:: bestarm.toy.steps.choose\n"
 
     def test_it_is_built_once_and_nothing_is_simulated(self, project):
         toy.alone_in(project, "toy", compiled=False)
         for folder in ("notebooks", "tests"):
             shutil.rmtree(project / folder)
-        templates = project / "src/bestarm/pipeline/site/templates"
+        templates = project / "src/bestarm/publish/site/templates"
         edit(templates / "base.html", "src/bestarm/", "src/bestarm/toy/")
         edit(project / "README.md", "(src/bestarm/baics)", "(src/bestarm/toy)")
         needed = ("readings", "findings", "papers", "arena")
@@ -442,7 +446,7 @@ class TestSite:
         assert "Not built yet" in page
         assert "not tested yet" in page
         assert 'href="toy.html"' in (project / self.SITE).read_text()
-        assert "bestarm.toy.steps.lead_of" in (project / "site/api/index.html").read_text()
+        assert "bestarm.toy.steps.choose" in (project / "site/api/index.html").read_text()
         # Hidden ones are Snakemake's own.
         files = [f for f in (project / "site").rglob("[!.]*") if f.is_file()]
         assert (project / self.SITE).stat().st_mtime_ns == max(f.stat().st_mtime_ns for f in files)

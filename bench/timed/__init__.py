@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
+from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.core.streams import Streams, streams_of
-from bestarm.pipeline import registry
 
 #: Work that is compared takes turns this often, and for at least this many seconds in all.
 TURNS, SECONDS = 5, 0.5

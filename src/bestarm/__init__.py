@@ -8,10 +8,10 @@ TYPE_CHECKING = False  # that of typing takes a sixth of the start of a job
 if TYPE_CHECKING:
     from typing import Any
 
-__version__ = "1.0.0"
+__version__ = "1.0.0.dev0"
 
 #: What is imported on first use, so that ask/tell objects load quickly.
-_LATER = {"compare": "bestarm.pipeline.compare", "Compiled": "bestarm.common.custom"}
+_LATER = {"compare": "bestarm.users.compare", "Compiled": "bestarm.common.custom"}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,6 @@
 import sys
 
-from bestarm.pipeline import client
+from bestarm.build import client
 
 if (code := client.ask(sys.argv[1:])) is not None:
     sys.exit(code)

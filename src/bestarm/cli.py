@@ -1,25 +1,20 @@
 """The command line: show the results, and run the algorithms on your own instance."""
 
 import os
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from bestarm import __version__
-from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
-from bestarm.pipeline.command import (
+from bestarm import __version__, registry
+from bestarm.build.commands import app as workflow
+from bestarm.common.command import (
     Command,
     Further,
-    Interrupted,
     further,
-    print_all_characters,
-    told,
+    run_app,
 )
-from bestarm.pipeline.commands import app as workflow
 
 app = typer.Typer(
     help="Best-arm identification: five papers, their algorithms, and what replicates.",
@@ -46,45 +41,7 @@ Plot = Annotated[Path | None, typer.Option(help="Draw them to this .pdf, .svg or
 
 def main() -> None:
     """Run the command line; bad input is one line on standard error and exit code 2."""
-    try:
-        print_all_characters()
-        try:
-            app()
-        finally:
-            _flush()  # the interpreter's own flush at exit could not report an error
-    except InputError as error:
-        _fail(f"error: {error}", 2)
-    except MemoryError:
-        _fail("error: not enough memory for what is asked", 2)
-    except (Interrupted, KeyboardInterrupt):
-        _fail("interrupted; nothing was written", 130)
-    except BrokenPipeError:
-        _fail("", 141)
-    except OSError as error:
-        _fail(f"error: {told(error)}", 2)
-
-
-def _flush() -> None:
-    print(end="", flush=True)
-
-
-def _fail(message: str, code: int) -> None:
-    """Print a message, if any, and exit; output that standard output refuses is dropped."""
-    if message:
-        _complain(message)
-    try:
-        _flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)
-
-
-def _complain(message: str) -> None:
-    """Print to standard error, or to standard output if standard error is on a full disk."""
-    try:
-        print(message, file=sys.stderr, flush=True)
-    except OSError:
-        print(message)
+    run_app(app)
 
 
 def _version(wanted: bool) -> None:
@@ -110,8 +67,8 @@ def list_papers(
     ] = False,
 ):
     """List the papers: their instances, targets, options and strategies."""
-    from bestarm.pipeline.names import paper_named
-    from bestarm.pipeline.show_list import list_installed, list_paper
+    from bestarm.registry.names import paper_named
+    from bestarm.users.show_list import list_installed, list_paper
 
     for place, name in enumerate([paper_named(paper)] if paper else registry.PAPERS):
         print("\n" * min(place, 1), end="")
@@ -122,7 +79,7 @@ def list_papers(
 @command()
 def show(name: Annotated[str, typer.Argument(help="PAPER/INSTANCE or PAPER/TARGET.")]):
     """Show an instance of a paper with its ground truth, or a target's table."""
-    from bestarm.pipeline.show import show_named
+    from bestarm.users.show import show_named
 
     show_named(name)
 
@@ -138,7 +95,7 @@ def claims(
     ] = None,
 ):
     """Print what the papers claim, what came out by reading, and how to check it."""
-    from bestarm.pipeline.show_claims import show_claims
+    from bestarm.users.show_claims import show_claims
 
     show_claims(name, id, verdict)
 
@@ -149,7 +106,7 @@ def schema(
     out: Annotated[Path | None, typer.Option(help="Folder to write all of them to.")] = None,
 ):
     """Print a JSON Schema: of instance files, settings, ledgers or tables."""
-    from bestarm.pipeline import schema as known
+    from bestarm.publish import schema as known
 
     if out is not None:
         known.write_schemas(out)
@@ -182,9 +139,9 @@ def run(
     plot: Plot = None,
 ):
     """Simulate the strategies on your own instance and compare them."""
-    from bestarm.pipeline.own import Asked, Runs, run_own
-    from bestarm.pipeline.own_files import Files
-    from bestarm.pipeline.own_shards import share_from
+    from bestarm.users.files import Files
+    from bestarm.users.run import Asked, Runs, run_own
+    from bestarm.users.shards import share_from
 
     files = Files(out=out, csv=csv, json=json, table=table, plot=plot)
     share = None if shard is None else share_from(shard, reps)
@@ -204,8 +161,8 @@ def merge(
     plot: Plot = None,
 ):
     """Put the shards of a run together: the same table and files as one machine would have made."""
-    from bestarm.pipeline.own import merge_own
-    from bestarm.pipeline.own_files import Files
+    from bestarm.users.files import Files
+    from bestarm.users.run import merge_own
 
     merge_own(shards, Files(out=out, csv=csv, json=json, table=table, plot=plot))
 
@@ -216,7 +173,7 @@ def bound(
     instance: Own,
 ):
     """Print the complexity of your own instance: the lower bound and the optimal allocation."""
-    from bestarm.pipeline.own import bound_own
+    from bestarm.users.run import bound_own
 
     bound_own(instance, further(context))
 
@@ -226,7 +183,7 @@ def check(
     certificate: Annotated[Path, typer.Argument(help="What `.certificate()` gave, as a file.")],
 ) -> None:
     """Check a certificate in exact arithmetic; exit code 1 with the first line that fails."""
-    from bestarm.pipeline.certificates import check_certificate
+    from bestarm.verify.certificates import check_certificate
 
     if not check_certificate(certificate):
         raise typer.Exit(1)
@@ -249,7 +206,7 @@ def verify(
     cores: Cores = None,
 ) -> None:
     """Simulate again and check the kept results; exit code 1 if something differs."""
-    from bestarm.pipeline.verify import FEWEST, Verification
+    from bestarm.verify.verification import FEWEST, Verification
 
     cores = cores or os.cpu_count() or 1
     independent = independent or runs is not None

@@ -19,6 +19,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
+from bestarm import registry
+from bestarm.common.command import print_all_characters
 from bestarm.common.custom import (
     Compiled,
     Driven,
@@ -35,9 +37,8 @@ from bestarm.core.inputs import InputError, short
 from bestarm.core.status import Status
 from bestarm.core.strategy import from_outside
 from bestarm.core.streams import Streams, streams_of
-from bestarm.pipeline import plugins, registry
-from bestarm.pipeline.command import print_all_characters
-from bestarm.pipeline.own import read_instance
+from bestarm.users import plugins
+from bestarm.users.run import read_instance
 
 #: Runs that are played, and how many of them have to be right; delta is 0.1 or less.
 RUNS, RIGHT = 10, 7

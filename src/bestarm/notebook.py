@@ -12,9 +12,9 @@ from bestarm.common import prose
 from bestarm.common.files import data_folder
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.tables import NUMBERS, assemble, read_table
-from bestarm.pipeline.registry import PAPERS
-from bestarm.pipeline.summary import rows_of
+from bestarm.registry import PAPERS
 from bestarm.runs.plan import describe_instances, make_plan
+from bestarm.runs.summary import rows_of
 from bestarm.runs.tasks import run
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.outcome import BY_TEXT

@@ -9,6 +9,7 @@ import pytest
 import yaml
 from scipy import stats
 
+from bestarm import registry
 from bestarm.arena import pictures, runs, summary, table
 from bestarm.arena.cells import (
     DELTAS,
@@ -28,7 +29,6 @@ from bestarm.common.files import data_folder
 from bestarm.core.estimates import wilson
 from bestarm.core.inputs import InputError
 from bestarm.core.pure_exploration.optimum import characteristic_time
-from bestarm.pipeline import registry
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.validity import guarantees
 from command_line import bestarm

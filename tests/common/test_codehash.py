@@ -64,7 +64,7 @@ def test_real_changes_are_seen(package, path, old, new):
         ("baics/steps.py", "INITIAL_DRAWS = 5", "INITIAL_DRAWS = 5  # as the paper says"),
         ("baics/steps.py", "Uniform: an arm with", "Uniform: one arm with"),
         ("baics/plots.py", "import numpy as np", "import numpy as np\n\nOTHER = 1"),
-        ("cli.py", "import sys", "import sys\n\nOTHER = 1"),
+        ("cli.py", "import os", "import os\n\nOTHER = 1"),
     ],
 )
 def test_comments_docstrings_plots_and_the_command_line_are_not(package, path, old, new):

@@ -145,7 +145,7 @@ def test_a_place_without_a_definition_is_an_error(package):
 
 def test_the_instance_and_its_kernels_count_for_a_paper():
     """What a run of BAICS uses is found, and nothing of its figures."""
-    from bestarm.pipeline.registry import PAPERS
+    from bestarm.registry import PAPERS
 
     prepare = PAPERS["baics"].simulation.prepare
     found = definitions.definitions(frozenset([(prepare.__module__, prepare.__qualname__)]))

@@ -17,6 +17,7 @@ from fontTools.ttLib import TTFont
 from matplotlib.font_manager import FontManager, fontManager, json_dump
 from matplotlib.text import Text
 
+from bestarm import registry
 from bestarm.common.looks import BLUE, SPARE, Look, looks_of
 from bestarm.common.style import (
     HALF,
@@ -32,7 +33,6 @@ from bestarm.common.style import (
 )
 from bestarm.common.tables import read_geometry, read_table
 from bestarm.core.estimates import wilson
-from bestarm.pipeline import registry
 from command_line import bestarm
 
 KNOWN = {"B": Look(BLUE, "s", "--", "bee"), "A": Look("#000000")}

@@ -10,10 +10,10 @@ import pytest
 from numba.core.caching import NullCache
 from three_steps import TOY, WORLD, Rules
 
+from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.core.compile import PACKAGE, cache_folder
 from bestarm.core.interactive import AskTell
-from bestarm.pipeline import registry
 
 
 def log(state):

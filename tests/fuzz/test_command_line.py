@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bestarm.pipeline.client import SHORT
+from bestarm.build.client import SHORT
 from command_line import bestarm
 from fuzz.calls import check, tree
 

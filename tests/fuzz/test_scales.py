@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 
 from bestarm.core.inputs import InputError
-from bestarm.pipeline.scales import Scale, read_scale
+from bestarm.registry.scales import Scale, read_scale
 from fuzz.documents import SCALES, files
 
 

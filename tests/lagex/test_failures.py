@@ -5,7 +5,6 @@ from itertools import islice
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from bestarm.common.paper import Cell
@@ -14,7 +13,6 @@ from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import exploration, full_adagrad
 from bestarm.lagex.exploration import choose, done, look
-from bestarm.lagex.failures import counted
 from bestarm.lagex.interactive import LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.problem import Instance, Model, imdb, setup1
 from bestarm.lagex.state import (
@@ -173,17 +171,6 @@ def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
     run = prepare(EASY, cell)(streams_of(0, 0))
     assert run.status == (Status.FAILED if lost_at == 6 else Status.CAPPED)
     assert run.lost == (lost_at < 6)
-
-
-def test_rounds_with_failures_are_counted_over_shards(tmp_path):
-    names = list(FAILURES)
-    for index, rows in enumerate(([[9, 0, 0, 2, 0, 0], [5, 1, 0, 3, 0, 0]], [[7, 0, 0, 1, 0, 4]])):
-        path = tmp_path / f"hard/shard-{index}.parquet"
-        path.parent.mkdir(exist_ok=True)
-        pd.DataFrame(rows, columns=["tau", *names]).assign(status=0).to_parquet(path)
-    found = counted(tmp_path)
-    assert found.rounds.to_dict() == dict(zip(["all", *names], [21, 1, 0, 6, 0, 4], strict=True))
-    assert found.runs.to_dict() == dict(zip(["all", *names], [3, 1, 0, 3, 0, 1], strict=True))
 
 
 def test_known_constraints_of_many_arms_are_checked_at_once():

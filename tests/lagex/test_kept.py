@@ -9,7 +9,7 @@ from bestarm.core.files import write_json
 from bestarm.core.inputs import InputError
 from bestarm.lagex import kept, program, program_runs
 from bestarm.lagex.problem import EASIER, HARD, instances, setup1
-from bestarm.pipeline.registry import PAPERS
+from bestarm.registry import PAPERS
 from bestarm.runs.kept import Job, part
 from bestarm.runs.plan import describe_instances
 from lagex.test_program import same_arithmetic

@@ -10,7 +10,7 @@ from bestarm.common.paper import Cell, Experiment
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
-from bestarm.pipeline.registry import PAPERS
+from bestarm.registry import PAPERS
 from bestarm.runs.plan import Plan, describe_instances, make_plan
 from bestarm.runs.play import columns_of, count, has_stopped, joined, play
 from bestarm.runs.tasks import names_of, run

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from bestarm import registry
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.tables import read_table, write_table
 from bestarm.core.files import write_json
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry, summary
 from bestarm.runs import shard as shard_module
+from bestarm.runs import summary
 from bestarm.runs.plan import Plan, describe_instances, make_plan, plan_from
 from bestarm.runs.shard import open_shard, write_shard
 from bestarm.runs.tasks import run

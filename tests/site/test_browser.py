@@ -11,8 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from bestarm.pipeline import registry
-from bestarm.pipeline.site.content import page_names
+from bestarm import registry
+from bestarm.publish.site.content import page_names
 
 CHROMIUM = shutil.which("chromium")
 if "BESTARM_SITE" not in os.environ:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bestarm.pipeline import registry
+from bestarm import registry
 from test_workflow import jobs, snakemake
 
 pytest.importorskip("snakemake_executor_plugin_kubernetes", reason="see `make test-slurm`")

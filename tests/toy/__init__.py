@@ -28,7 +28,7 @@ def add_to(project: Path, name: str = "toy", compiled: bool = True) -> None:
     for scale in SCALES:
         with (project / f"workflow/scales/{scale}.yaml").open("a") as file:
             file.write(size)
-    registry = project / "src/bestarm/pipeline/registry.py"
+    registry = project / "src/bestarm/registry/__init__.py"
     line = f'TITLES = {{\n    "{name}": "{name.capitalize()}",'
     registry.write_text(registry.read_text().replace("TITLES = {", line))
 
@@ -42,7 +42,7 @@ def alone_in(project: Path, *names: str, compiled: bool = True, size: str = "") 
         compiled: see `add_to`.
         size: of their experiment, at every scale; that of `add_to` if empty.
     """
-    registry = project / "src/bestarm/pipeline/registry.py"
+    registry = project / "src/bestarm/registry/__init__.py"
     papers = re.compile(r"^TITLES = \{.*?^\}", re.MULTILINE | re.DOTALL)
     registry.write_text(papers.sub("TITLES = {\n}", registry.read_text()))
     for scale in SCALES:

@@ -1,5 +1,5 @@
 # The pages of the programming interface, by Sphinx from docstrings; they are linked from the site.
-from bestarm.pipeline.manifest import files_hash
+from bestarm.common.files import files_hash
 
 
 rule api:

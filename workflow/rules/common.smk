@@ -29,11 +29,12 @@ except (KeyError, OSError):
 
 from bestarm.arena import PICTURES as ARENA
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import client, registry, served
-from bestarm.pipeline.captions import rst_caption
+from bestarm.build import client, served
+from bestarm import registry
+from bestarm.publish.captions import rst_caption
 from bestarm.common.arithmetic import same_kernels
-from bestarm.pipeline.outline import code_hash, outlines
-from bestarm.pipeline.scales import SCALES, read_scale
+from bestarm.registry.outline import code_hash, outlines
+from bestarm.registry.scales import SCALES, read_scale
 
 # A job on a node of a cluster stays within what it was given: no server of another machine, or of
 # this one outside the job, does it.

@@ -14,7 +14,7 @@ rule crossings:
         mem_mb=each_attempt(1000),
         runtime=each_attempt(60),
     shell:
-        "python -m bestarm.pipeline.crossings --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.arena.crossings --out {output.table} --threads {threads} 2> {log}"
 
 
 rule assumptions:
@@ -29,7 +29,7 @@ rule assumptions:
         mem_mb=each_attempt(2000),
         runtime=each_attempt(120),
     shell:
-        "python -m bestarm.pipeline.assumptions --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.arena.assumptions --out {output.table} --threads {threads} 2> {log}"
 
 
 rule drift:
@@ -44,7 +44,7 @@ rule drift:
         mem_mb=each_attempt(2000),
         runtime=each_attempt(120),
     shell:
-        "python -m bestarm.pipeline.drift --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.arena.drift --out {output.table} --threads {threads} 2> {log}"
 
 
 rule verdict_rates:
@@ -59,7 +59,7 @@ rule verdict_rates:
         mem_mb=each_attempt(1000),
         runtime=each_attempt(60),
     shell:
-        "python -m bestarm.pipeline.verdict_rates --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.verdicts.verdict_rates --out {output.table} --threads {threads} 2> {log}"
 
 
 rule arena_cells:

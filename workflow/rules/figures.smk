@@ -167,7 +167,7 @@ rule forest:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_hash("bestarm.pipeline.overview"),
+        code=code_hash("bestarm.publish.overview"),
         caption=lambda w, output: rst_caption(output.svg),
     shell:
         "python -m bestarm workflow forest {input}"
@@ -194,7 +194,7 @@ rule scorecard:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_hash("bestarm.pipeline.overview"),
+        code=code_hash("bestarm.publish.overview"),
         caption=lambda w, output: rst_caption(output.svg),
     shell:
         "python -m bestarm workflow scorecard {input} {wildcards.paper}"
@@ -253,7 +253,7 @@ rule captions:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_hash("bestarm.pipeline.captions"),
+        code=code_hash("bestarm.publish.captions"),
     shell:
         "python -m bestarm workflow captions {input} --out {output} 2> {log}"
 
@@ -273,7 +273,7 @@ rule paper_manifest:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_hash("bestarm.pipeline.manifest"),
+        code=code_hash("bestarm.build.manifest"),
     shell:
         "python -m bestarm workflow manifest {input.tables} --out {output} 2> {log}"
 
@@ -297,6 +297,6 @@ rule manifest:
         mem_mb=500,
         runtime=5,
     params:
-        code=code_hash("bestarm.pipeline.manifest"),
+        code=code_hash("bestarm.build.manifest"),
     shell:
         "python -m bestarm workflow manifest {input.tables} --out {output} 2> {log}"

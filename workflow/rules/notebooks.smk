@@ -1,6 +1,6 @@
 # Run a paper's notebook and keep it with its outputs, which the site shows as a page. Not part of
 # figures/all: what it compares with are the tables in git, which it does not rebuild.
-from bestarm.pipeline.manifest import files_hash
+from bestarm.common.files import files_hash
 
 NOTEBOOKS = [paper for paper in registry.PAPERS if Path(f"notebooks/{paper}.py").exists()]
 
@@ -25,7 +25,7 @@ rule notebook:
         runtime=each_attempt(10),
     params:
         code=lambda w: code_hash(
-            "bestarm.pipeline.notebooks",
+            "bestarm.build.notebooks",
             "bestarm.notebook",
             f"bestarm.{w.paper}.interactive",
             f"bestarm.{w.paper}.statistics",

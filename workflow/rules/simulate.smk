@@ -46,7 +46,7 @@ rule summary:
         mem_mb=1000,
         runtime=10,
     params:
-        code=lambda w: code_hash("bestarm.pipeline.summary", f"bestarm.{w.paper}.statistics"),
+        code=lambda w: code_hash("bestarm.runs.summary", f"bestarm.{w.paper}.statistics"),
         size=lambda w: shards_of(w.scale, w.paper, w.experiment),
         # Not the files' names: a shell takes no command of 3000 of them.
         shards=lambda w, input: len(input.shards),

@@ -3,7 +3,7 @@
 # Figures are not inputs: Snakemake would look behind them and, in a fresh clone, simulate. What the
 # site is made from enters as a hash of its content, and the command checks it again at the end.
 
-from bestarm.pipeline.site.content import fingerprint, page_names
+from bestarm.publish.site.content import fingerprint, page_names
 
 FIRST, *PAGES = [f"site/{page}.html" for page in page_names(Path())]
 FOLDERS = ["site/assets", "site/code", "site/figures", "site/schemas"]

@@ -1,7 +1,7 @@
 # What may be asked for. The last file to be included, as it knows all rules.
 from snakemake.cli import get_argument_parser
 
-from bestarm.pipeline.build import unknown_target
+from bestarm.build.targets import unknown_target
 
 # A name that nothing is made of is one line, before Snakemake looks for what makes it.
 if workflow.is_main_process and Path(sys.argv[0]).name in ("snakemake", "__main__.py"):

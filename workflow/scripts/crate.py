@@ -27,8 +27,8 @@ import yaml
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
+from bestarm import registry
 from bestarm.core.inputs import InputError
-from bestarm.pipeline import registry
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",

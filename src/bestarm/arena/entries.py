@@ -4,10 +4,10 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+from bestarm import registry
 from bestarm.common.arena import Arena
 from bestarm.core.information import needed_information
 from bestarm.core.pure_exploration.optimum import characteristic_time
-from bestarm.pipeline import registry
 
 
 class Entry(NamedTuple):

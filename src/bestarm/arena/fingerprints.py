@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from bestarm import registry
 from bestarm.arena.cells import GENERIC, SUBMITTED, submitted_cells
 from bestarm.arena.entries import Entry, arenas, instance_of, time_of
 from bestarm.arena.runs import CAP, SEED
@@ -15,7 +16,6 @@ from bestarm.common.definitions import definitions_hash
 from bestarm.core.files import canonical_json
 from bestarm.core.pure_exploration.steps import rules_of
 from bestarm.core.pure_exploration.strategies import STRATEGIES
-from bestarm.pipeline import registry
 
 #: Another number if rows change for another reason than those that `fingerprint` counts, such as
 #: how streams are derived or errors are counted. A test makes some of the kept rows again.

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bestarm import registry
 from bestarm.arena.cells import GENERIC, SUBMITTED, submitted_cells
 from bestarm.arena.entries import Entry, arenas, bound_of, instance_of, time_of
 from bestarm.arena.submissions import given_of
@@ -16,7 +17,6 @@ from bestarm.core.pure_exploration.steps import World, rules_of
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.status import Status
 from bestarm.core.streams import Streams, stream_key, streams_of
-from bestarm.pipeline import registry
 from bestarm.runs.play import Columns, Replicate, count, has_stopped, play
 
 SEED = 2026

@@ -7,11 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
+from bestarm import registry
 from bestarm.common.custom import Given
 from bestarm.common.files import data_folder
 from bestarm.core.inputs import Input, InputError, load
 from bestarm.core.pure_exploration.strategies import STRATEGIES
-from bestarm.pipeline import plugins, registry
+from bestarm.users import plugins
 
 Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 

@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, cast, get_args, overload
+from typing import Any, Literal, cast, get_args, overload
 
 import numpy as np
 
@@ -83,13 +83,6 @@ class _Baics(Monitored, AskTell[Pair]):
     _name = "Uniform"
     arm_columns = ("arm", "segment")
     _draws_groups = False  # by weight: one of weight 0 is never tried, so never decided
-    _newer: ClassVar[dict[str, Any]] = AskTell._newer | {
-        "minimum": 0.0,
-        "rewards": "gaussian",
-        "missing": "left out",
-        "resolution": None,
-        "rounds": False,
-    }
 
     def __init__(
         self,

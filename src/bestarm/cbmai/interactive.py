@@ -1,7 +1,7 @@
 """SFSR, SFSR-L and USLP as ask/tell objects, on the steps of `steps.py`."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +41,6 @@ class _Cbmai(Monitored, AskTell[Label]):
     _name = ""
     _observes_sums = True
     _plans_ahead = True
-    _newer: ClassVar[dict[str, Any]] = AskTell._newer | {"reading": None}
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""What papers and the pipeline share: types, tables, files, the style of figures."""
+"""What papers and the rooms above them share: types, tables, files, the style of figures."""

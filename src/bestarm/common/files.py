@@ -1,5 +1,7 @@
-"""The folder of inputs."""
+"""The folder of inputs, and one hash of several files."""
 
+import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from bestarm.core.inputs import InputError
@@ -19,3 +21,11 @@ def data_folder() -> Path:
         if folder.is_dir():
             return folder
     raise InputError(f"{folders[1]}: is missing, and with it the papers' instances")
+
+
+def files_hash(files: Iterable[Path]) -> str:
+    """One hash of some files' names and contents, in the order given."""
+    digest = hashlib.sha256()
+    for file in map(Path, files):
+        digest.update(f"{file.name}\n".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()[:16]

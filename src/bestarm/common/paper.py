@@ -1,4 +1,4 @@
-"""The types that papers and the pipeline share, and the modules of a paper's folder::
+"""The types that papers and the rooms above them share, and the modules of a paper's folder::
 
     problem.py      PROBLEMS: Problems
     strategies.py   SIMULATION: Simulation
@@ -9,6 +9,8 @@
     custom.py       CUSTOM: Custom, if strategies from outside may play its instances
     plots.py        PLOTS: Plots
     arena.py        ARENA: Arena, if it takes part in the arena
+    assumptions.py  ASSUMPTIONS: Assumptions, if errors are counted when assumptions do not hold
+    pages.py        PAGES: Pages, if pages of the documentation have parts of its own
     reference.py    slow versions, for tests
 
 `Paper` imports a module on first use, so that a simulation job does not load plots.
@@ -20,12 +22,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from bestarm.common.renamed import refusal
+from bestarm.common.pages import Pages
 from bestarm.core.inputs import Input, InputError, short
 from bestarm.core.streams import Streams
 
@@ -123,7 +126,7 @@ class Experiment:
     """The cells behind one or more targets, simulated on the same replications.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> sorted({cell.strategy for cell in PAPERS["baics"].experiments["two-stage"].cells})
         ['T-a-SCS', 'Two-stage']
@@ -153,7 +156,7 @@ class Target:
     """One figure or table, drawn by the entry of `PLOTS` with its name.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> PAPERS["baics"].targets["table1"].experiments
         ('example1',)
@@ -177,7 +180,7 @@ class Problems:
     """A paper's instances and their ground truth.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> problems = PAPERS["baics"].problems
         >>> problems.truth(problems.instances()["example1"]).answer
@@ -225,13 +228,12 @@ class Readings(Mapping[str, Reading]):
         """The reading that a person asks for.
 
         Raises:
-            InputError: naming `source`, and what is allowed or the new name of an old one.
+            InputError: naming `source`, and what is allowed.
         """
         if isinstance(name, str) and name in self._named:
             return self._named[name]
-        renamed = refusal("reading", name, self._named) if isinstance(name, str) else None
         allowed = f"must be one of {', '.join(self._named)}, got {short(name)}"
-        raise InputError(f"{source}: {renamed or allowed}")
+        raise InputError(f"{source}: {allowed}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._named)
@@ -248,7 +250,7 @@ class Simulation:
     time steps; `status`, a `Status`; `answer`; and more.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> from bestarm.core.streams import streams_of
         >>> simulation = PAPERS["baics"].simulation
@@ -282,7 +284,7 @@ class Tally(NamedTuple):
     """Statistics from counts and moments, which can be added up without keeping all runs.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> isinstance(PAPERS["cbmai"].statistics.tally, Tally)
         True
@@ -302,7 +304,7 @@ class Statistics:
     instances.json, the runs as columns of the shards, and the level of intervals.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> "wrong_stops" in PAPERS["baics"].statistics.meanings
         True
@@ -322,7 +324,7 @@ class Own:
     """What `bestarm run`, `bound` and `show` print for an instance.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> PAPERS["baics"].own.columns["mean_stopping_time"]
         'mean pulls'
@@ -345,7 +347,7 @@ class Plots:
     """How the targets are drawn.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> PAPERS["baics"].plots.looks["T-a-SCS"].marker
         'o'
@@ -361,7 +363,7 @@ class Paper:
     """A paper: its folder under src/bestarm, and the modules in it.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> list(PAPERS["delayed"].simulation.readings)
         ['Full', 'Partial']
@@ -417,6 +419,11 @@ class Paper:
     @cached_property
     def custom(self) -> Custom:
         return self.module("custom").CUSTOM
+
+    @cached_property
+    def pages(self) -> Pages:
+        """Empty if the paper has no module of them."""
+        return self.module("pages").PAGES if find_spec(f"bestarm.{self.name}.pages") else Pages()
 
     @cached_property
     def plots(self) -> Plots:

@@ -2,6 +2,7 @@
 
 import re
 import textwrap
+from typing import Any
 
 import pandas as pd
 
@@ -17,6 +18,22 @@ def number(value) -> str:
     if isinstance(value, str):
         return value
     return f"{value:,.0f}" if abs(value) >= 100.0 else f"{value:.3g}"
+
+
+def percent(share: float, low: float, high: float, digits: int = 1) -> str:
+    """A share in percent with its interval.
+
+    Example:
+        >>> percent(0.0312, 0.0221, 0.0436)
+        '3.1% (2.2 to 4.4)'
+    """
+    value, *ends = (f"{100 * part:.{digits}f}" for part in (share, low, high))
+    return f"{value}% ({' to '.join(ends)})"
+
+
+def percent_row(row: Any, digits: int = 1) -> str:
+    """`percent` of a row or an estimate with `value`, `low` and `high`."""
+    return percent(row.value, row.low, row.high, digits)
 
 
 def printed(text) -> str:

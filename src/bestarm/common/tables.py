@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from bestarm.common.paper import Cell, Sources, Target, facts_of
-from bestarm.common.renamed import refusal
 from bestarm.core.estimates import Estimate
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
@@ -154,7 +153,7 @@ def read_table(path: Path | str) -> pd.DataFrame:
     """Read a table, or a data file of published values.
 
     Raises:
-        InputError: naming the file, which cannot be read or is of an earlier release.
+        InputError: naming the file, which cannot be read.
     """
     try:
         names = list(pd.read_csv(path, nrows=0).columns)
@@ -166,9 +165,6 @@ def read_table(path: Path | str) -> pd.DataFrame:
         )
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: is not a table that can be read ({error})") from None
-    for name in names:
-        if said := refusal("column", name):
-            raise InputError(f"{path}: {said}")
     return table
 
 

@@ -73,7 +73,6 @@ class AskTell(Recorded, Generic[Arm]):
         True
     """
 
-    _newer: ClassVar[dict[str, Any]] = {"window": None, "default": None}
     #: Whether the promise is for a design that is fixed beforehand: results that were not asked
     #: for are then kept out of it.
     _fixed_design = False
@@ -668,13 +667,6 @@ class AskTell(Recorded, Generic[Arm]):
         if index is None:
             raise ValueError(f"trial {id} was told or abandoned before")
         return index
-
-    def _old_event(self, entry: Any) -> Event:
-        """An entry of a history before there were trials: arm, observed, whether asked for."""
-        arm, observed, asked = entry
-        if asked and self._index(arm) != self._index(self.ask()):
-            raise ValueError(f"the history pulls {arm} where this strategy asks {self.ask()}")
-        return Event("tell", None, arm, tuple(observed))
 
     def _apply(self, event: Event) -> None:
         at = self._clock

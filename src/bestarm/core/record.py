@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, ClassVar, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Self, TypeVar
 
 from bestarm import __version__
 from bestarm.core.files import write_text
@@ -41,7 +41,9 @@ class Event(NamedTuple):
 
     @classmethod
     def of(cls, entry: Any) -> "Event":
-        """An event from JSON, which has lists for tuples."""
+        """An event from JSON, which has lists for tuples. Raises ValueError if it is none."""
+        if len(entry) != len(cls._fields):
+            raise ValueError(f"an entry of a history has {len(cls._fields)} fields, got {entry}")
         kind, trial, arm, values = entry
         return cls(kind, trial, tuples(arm), tuples(values))
 
@@ -92,8 +94,6 @@ class Recorded:
     lock: threading.RLock
     history: list[Event]
     _arguments: dict[str, Any]
-    #: Arguments that older saved experiments do not have, and their defaults: left out at these.
-    _newer: ClassVar[dict[str, Any]] = {}
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
         self = super().__new__(cls)
@@ -122,9 +122,7 @@ class Recorded:
                 stated[name] = plain(value)
             except (TypeError, ValueError) as error:
                 raise InputError(f"{type(self).__name__}: {name}: {error}") from None
-        self._arguments = {
-            k: v for k, v in stated.items() if k not in self._newer or v != self._newer[k]
-        }
+        self._arguments = stated
         self.history = [Event("new", None, None, (type(self).__name__, self.fingerprint))]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -155,7 +153,7 @@ class Recorded:
             ValueError: the history is of other arguments, or this strategy asks for other arms.
         """
         for entry in history:
-            event = Event.of(entry) if len(entry) == len(Event._fields) else self._old_event(entry)
+            event = Event.of(entry)
             if event.kind == "new":
                 self._check_origin(*event.values)
             else:
@@ -238,10 +236,6 @@ class Recorded:
                 f"the history is of {strategy} {fingerprint}, made with other arguments than "
                 f"this {type(self).__name__} {self.fingerprint}"
             )
-
-    def _old_event(self, entry: Any) -> Event:
-        """An entry of a history of an earlier version."""
-        raise ValueError(f"an entry of a history has {len(Event._fields)} fields, got {entry}")
 
     def _apply(self, event: Event) -> None:
         """Repeat an event."""

@@ -147,7 +147,7 @@ class Steps(NamedTuple):
     """Everything a run needs: a strategy, its rules, the world and a cap.
 
     Example:
-        >>> from bestarm.pipeline.registry import PAPERS
+        >>> from bestarm.registry import PAPERS
 
         >>> from bestarm.common.paper import Cell
         >>> simulation = PAPERS["baics"].simulation

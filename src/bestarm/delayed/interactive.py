@@ -225,10 +225,6 @@ class Partial(Monitored, Recorded):
         self._drop(id)
         self._compact()
 
-    def _old_event(self, entry: Any) -> Event:
-        kind, pull, value = entry
-        return Event(kind, None if kind == "ask" else pull, None, () if kind == "ask" else (value,))
-
     def _apply(self, event: Event) -> None:
         if event.kind == "ask":
             self.ask()

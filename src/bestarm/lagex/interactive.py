@@ -3,7 +3,7 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +40,6 @@ class _Lagex(Monitored, AskTell[Label]):
     """
 
     _name = ""
-    _newer: ClassVar[dict[str, Any]] = AskTell._newer | {"cost_sigma": 1.0}
 
     def __init__(
         self,

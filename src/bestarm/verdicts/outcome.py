@@ -39,6 +39,13 @@ SUBSTITUTE = "substitute"
 #: What the first reading of a claim is: the paper's text; its text in an environment that it does
 #: not print, or on a SUBSTITUTE; another reading, as the text was not run.
 TEXT, RECOVERED, NOT_RUN = "text", "recovered", "not run"
+#: What the first reading of a claim is, in words.
+BASES = {
+    TEXT: "the text",
+    RECOVERED: "the text, with what it does not print recovered",
+    SUBSTITUTE: "text on our substitute",
+    NOT_RUN: "first reading (the text was not run)",
+}
 
 
 class UnderReading(NamedTuple):

@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 from bestarm.core.inputs import InputError
 from bestarm.lagex import Certified, check
 from bestarm.lagex.certified import reference
-from bestarm.pipeline.certificates import NO_CERTIFICATE, read
+from bestarm.verify.certificates import NO_CERTIFICATE, read
 
 #: Written as texts by json, and replaced by what JSON's grammar allows and no number is.
 HUGE = ["<1e999>", "<-1e999>", "<1E+400>"]

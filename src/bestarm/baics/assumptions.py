@@ -1,0 +1,129 @@
+"""How strategies of BAICS are played when assumptions do not hold, on rates, and on a new arm."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestarm.baics.novelty import boost_after, with_novelty
+from bestarm.baics.problem import PROBLEMS
+from bestarm.baics.rounds import InRounds
+from bestarm.baics.strategies import SIMULATION, replication_of
+from bestarm.common.assumptions import CHANGES, Assumptions, Case, Replicate, Row
+from bestarm.common.paper import Cell
+from bestarm.core.status import Status
+from bestarm.core.strategy import NO_CAP, Steps, Strategy
+from bestarm.core.streams import Streams
+
+#: Rates, played by a rule that knows what they are, by one that is told their sub-Gaussian scale
+#: only, both proved, and by one that is told the standard deviation of each, as if they were
+#: Gaussian. The second is next to instances with another answer.
+RATES: dict[str, dict[str, Any]] = {
+    "rates": {"means": [[0.12, 0.10], [0.05, 0.20]], "minimum": [0.08, 0.05]},
+    "rates at the minimum": {"means": [[0.02 - 1e-9, 0.06], [0.01, 0.01]], "minimum": 0.02},
+}
+CAPS = {"rates": 50_000, "rates at the minimum": 3000}
+TOLD: dict[str, Callable[[np.ndarray], np.ndarray] | None] = {
+    "0 or 1": None,
+    "sigma 1/2": lambda means: np.full(means.shape, 0.5),
+    "sigma of each rate": lambda means: np.sqrt(means * (1.0 - means)),
+}
+RUNS_ON_RATES = 1000
+RUNS_ON_NOVELTY = 2000
+#: Of rounds, which are played pull by pull in Python.
+RUNS_IN_ROUNDS = 200
+#: Means that change as novelty.py has it.
+NOVELTY = "novelty"
+
+
+class Run(NamedTuple):
+    """What a row needs of a run."""
+
+    tau: int
+    status: int
+    answer: int
+
+
+def cell_of(case: Case, strategy: str, reading: str = "") -> Cell:
+    """A strategy on a case, at its default reading if none is named."""
+    known = SIMULATION.readings[strategy]
+    return Cell(case.instance, strategy, case.setting, reading or known.default)
+
+
+def on_rates(case: Case, strategy: str, told: str) -> tuple[Any, Replicate]:
+    """Bernoulli rewards, by a strategy that is told so, or some sigma instead."""
+    assert SIMULATION.steps is not None
+    kind: Any = PROBLEMS.instance
+    fields = {"name": case.instance, "weights": [1.0, 1.0]} | RATES[case.instance]
+    instance = kind(**fields, rewards="bernoulli")
+    sigma_of = TOLD[told]
+    believed = instance
+    if sigma_of is not None:
+        believed = kind(**fields, sigma=sigma_of(np.array(fields["means"])).tolist())
+    cell = cell_of(case, strategy)
+    _, _, world, _ = SIMULATION.steps(instance, cell)
+    steps, rules, _, cap = SIMULATION.steps(believed, cell)
+    in_its_unit = 0.5 * world.values / believed.sigmas.reshape(-1, 1)  # of sigma 1/2 before
+    world = world._replace(values=in_its_unit)
+
+    def replicate(streams: Streams) -> Any:
+        state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
+        status = Status.STOPPED if stopped else Status.CAPPED
+        return Run(int(state.clock[0]), int(status), int(state.answer[0]) + 1)
+
+    return instance, replicate
+
+
+def on_novelty(case: Case, strategy: str) -> tuple[Any, Replicate]:
+    """A strategy with an arm that is new."""
+    assert SIMULATION.steps is not None
+    instance = PROBLEMS.instances()[case.instance]
+    steps, rules, world, cap = SIMULATION.steps(instance, cell_of(case, strategy))
+    pull = with_novelty(steps.pull, *world.means.shape)
+    steps = replace(steps, name=f"{steps.name} novelty", pull=pull, cache=False)
+    return instance, replication_of(Steps(steps, rules, world, cap))
+
+
+def in_rounds(case: Case, change: str) -> tuple[Any, Replicate]:
+    """`Uniform` in rounds while means change."""
+    assert SIMULATION.steps is not None
+    instance: Any = PROBLEMS.instances()[case.instance]
+    _, rules, world, cap = SIMULATION.steps(instance, cell_of(case, "Uniform", "proven"))
+    n_arms, n_groups = world.means.shape
+    rounds = InRounds(np.array(instance.weights), instance.sigmas, bounded=False)
+
+    def pull(world: Any, state: Any, pair: int, environment: Any) -> float:
+        reward = world.means.flat[pair] + environment.standard_normal()
+        if change == NOVELTY and pair // n_groups == n_arms - 1:
+            reward += boost_after(float(state.clock[0]))
+        return reward
+
+    steps = Strategy("rounds", rounds.start, rounds.done, rounds.choose, rounds.observe, pull)
+    return instance, replication_of(Steps(steps, rules, world, cap or NO_CAP))
+
+
+def others() -> Iterator[Row]:
+    """Rows on rates."""
+    for name in RATES:
+        case = Case("baics", name, {"cap": CAPS[name]})
+        for told in TOLD:
+            made = (on_rates, (case, "T-a-SCS", told))
+            yield Row(case, "T-a-SCS", told, RUNS_ON_RATES, *made)
+
+
+def changing(case: Case, strategy: str | None) -> Iterator[Row]:
+    """Rows on novelty, and of rounds."""
+    if strategy is not None:
+        yield Row(case, strategy, NOVELTY, RUNS_ON_NOVELTY, on_novelty, (case, strategy), {})
+        return
+    for change in (*CHANGES, NOVELTY):
+        made = (in_rounds, (case, change), CHANGES.get(change, {}))
+        yield Row(case, "Uniform, in rounds", change, RUNS_IN_ROUNDS, *made)
+
+
+ASSUMPTIONS = Assumptions(
+    (Case("baics", "example1", {"cap": 20_000}), Case("baics", "two tied", {"cap": 1500})),
+    others=others,
+    changing=changing,
+)

@@ -1,0 +1,48 @@
+"""Documentation tables of CBMAI: error rates by kind of instance, and its fast run."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from bestarm.common.pages import FastRun, Pages
+from bestarm.common.prose import markdown
+from bestarm.common.tables import read_table
+
+#: Instances of figures/cbmai/patient by what they are, the last two without a feasible mixture.
+PATIENT = {
+    "average": ("A1", "A2", "A3"),
+    "hard": ("H1", "H2", "H3"),
+    "random": (),
+    "two constraints": ("D1P", "D2P", "D3P", "D1I", "D2I", "D3I"),
+    "three constraints": ("three-constraints",),
+    "infeasible: too dear": ("too-dear",),
+    "infeasible: conflict": ("conflict",),
+}
+
+
+def patient_table(root: Path) -> str:
+    """Mean error rate of CBMAI's strategies over instances and budgets, by kind of instance."""
+    table = read_table(root / "figures/cbmai/patient.csv")
+    table = table[(table.statistic == "error_rate") & (table.other == "")]
+    kinds = {name: kind for kind, names in PATIENT.items() for name in names}
+    table = table.assign(kind=table.instance.map(kinds).fillna("random"))
+    rows = []
+    for kind in PATIENT:
+        some = table[table.kind == kind]
+        found = some.groupby("strategy", sort=False).value.mean()
+        shown = {name: f"{100 * value:.1f}%" for name, value in found.items()}
+        rows.append({"instances": f"{kind} ({some.instance.nunique()})", **shown})
+    return markdown(pd.DataFrame(rows))
+
+
+PAGES = Pages(
+    short="CBMAI",
+    parts={"docs/guarantees.md": {"patient": patient_table}},
+    fast_runs=(
+        FastRun(
+            ("SFSR", "SFSR-L", "USLP", "SFSR-patient"),
+            ("steps.run", "steps.run_of_counts"),
+            "an arm's pulls in a round are one sum",
+        ),
+    ),
+)

@@ -1,0 +1,58 @@
+"""Documentation tables of LAGEX: its example, its released programs, and Certified."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from bestarm.common.pages import FastRun, Pages
+from bestarm.common.prose import markdown, number, percent_row
+from bestarm.common.tables import groups, read_table
+from bestarm.lagex import program_pages as programs
+from bestarm.lagex.certified import pages as certified
+
+#: Shares of runs in docs/usage.md's example, by statistic.
+EXAMPLE = {
+    "prob_r_optimal": "worth within r of the best",
+    "prob_feasible": "keeps the limit",
+    "prob_far_over": "exceeds it by more than 0.1",
+}
+
+
+def example_table(root: Path) -> str:
+    """What the strategies recommend in LAGEX's example of docs/usage.md, as shares of runs."""
+    table = read_table(root / "figures/lagex/example.csv")
+    rows = []
+    for strategy, some in groups(table, "strategy"):
+        by = some.set_index("statistic")
+        shares = {title: percent_row(by.loc[name]) for name, title in EXAMPLE.items()}
+        median = number(by.value["median_stopping_time"])
+        rows.append({"strategy": strategy, "median steps": median, **shares})
+    return markdown(pd.DataFrame(rows))
+
+
+PAGES = Pages(
+    short="LAGEX",
+    parts={
+        "README.md": {
+            "programs summary": programs.program_summary,
+            "certified": certified.cost_text,
+        },
+        "docs/findings.md": {"programs summary": programs.program_summary},
+        "docs/usage.md": {"example": example_table, "menus": certified.menu_table},
+        "docs/guarantees.md": {
+            "certified parts": certified.part_table,
+            "certified errors": certified.error_table,
+        },
+        "docs/readings.md": {
+            "programs": programs.program_text,
+            "programs medians": programs.program_table,
+        },
+    },
+    fast_runs=(
+        FastRun(
+            ("Certified", "Certified-Uniform"),
+            ("certified.runs.play_blocks",),
+            "an arm's pulls in a block are one sum",
+        ),
+    ),
+)

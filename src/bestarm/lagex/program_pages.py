@@ -1,0 +1,208 @@
+"""Medians of LAGEX's released programs beside the published ones: figures/lagex/programs.csv."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from bestarm.common.prose import markdown, number, wrapped
+from bestarm.common.tables import groups, lines, read_table
+from bestarm.core.estimates import least_runs
+from bestarm.verdicts.claims import read_claims
+from bestarm.verdicts.released import INSIDE, NOT_RELEASED, OUTSIDE, TOO_FEW
+from bestarm.verdicts.table import as_frame, read_verdicts
+
+#: Instances of the table, in order.
+TITLES = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
+
+
+class Median(NamedTuple):
+    """A program's median stopping time beside the published one."""
+
+    strategy: str
+    n: int  # runs of the program
+    capped: float  # share of them
+    value: float  # nan if it lies among capped runs
+    low: float  # nan without an interval; so is `high`
+    high: float  # inf if the interval ends among capped runs
+    published: float
+    written: float  # as written
+    covered: bool  # whether the interval as written holds the published one
+
+    @property
+    def known(self) -> bool:
+        """Whether there are runs enough for an interval."""
+        return not np.isnan(self.low)
+
+    @property
+    def agrees(self) -> bool:
+        return self.low <= self.published <= self.high
+
+
+def read(root: Path) -> pd.DataFrame:
+    """The target's table."""
+    return read_table(root / "figures/lagex/programs.csv")
+
+
+def medians(table: pd.DataFrame) -> Iterator[tuple[str, list[Median]]]:
+    """Title of an instance, and its strategies that were run, if there are any."""
+    for instance, title in TITLES.items():
+        here = table[table.instance == instance]
+        found = [median(rows) for _, rows in groups(here, "strategy")]
+        if found := [one for one in found if one is not None]:
+            yield title, sorted(found, key=lambda one: one.published)
+
+
+def median(rows: pd.DataFrame) -> Median | None:
+    """A strategy's; none if its program was not run."""
+    times = {row.reading: row for row in lines(rows[rows.statistic == "median_stopping_time"])}
+    if not {"program", "published", "as-written"} <= times.keys():
+        return None
+    ours, written = times["program"], times["as-written"]
+    published = float(times["published"].value)
+    capped = rows[(rows.reading == "program") & (rows.statistic == "share_capped")]
+    return Median(
+        strategy=rows.strategy.iloc[0],
+        n=int(ours.n),
+        capped=float(capped.value.iloc[0]),
+        value=float(ours.value),
+        low=float(ours.low),
+        high=float(ours.high),
+        published=published,
+        written=float(written.value),
+        covered=bool(written.low <= published <= written.high),
+    )
+
+
+def program_table(root: Path) -> str:
+    """Every median of a program, with its interval and the published one."""
+    rows = [
+        {
+            "environment": title,
+            "strategy": one.strategy,
+            "published median": number(one.published),
+            "program": "beyond the cap" if np.isnan(one.value) else number(one.value),
+            "95% interval": interval(one),
+            "runs": one.n,
+            "reached the cap": f"{100 * one.capped:.0f}%",
+            "as written": number(one.written),
+        }
+        for title, found in medians(read(root))
+        for one in found
+    ]
+    return markdown(pd.DataFrame(rows))
+
+
+def interval(one: Median) -> str:
+    """The interval of a median in words."""
+    if not one.known:
+        return "none"
+    return f"{number(one.low)} {'or more' if np.isinf(one.high) else f'to {number(one.high)}'}"
+
+
+def program_text(root: Path) -> str:
+    """Per instance: which published medians come out, how well runs tell, and who stops first."""
+    table = read(root)
+    found = dict(medians(table))
+    said = [
+        f"- {sentence(title, found[title], orderings(table, instance))}"
+        if title in found
+        else f"- {title}: no program was run."
+        for instance, title in TITLES.items()
+    ]
+    return "\n".join(wrapped(one).replace("\n", "\n  ") for one in said)
+
+
+def sentence(title: str, found: Sequence[Median], told: Sequence[str]) -> str:
+    """What the runs on an instance tell."""
+    known = [one for one in found if one.known]
+    parts = [f"{title}, {counts(found)} per program: {agreement(found)}"]
+    if outside := [one for one in known if not one.agrees]:
+        ways = [f"{o.strategy} ({'later' if o.low > o.published else 'sooner'})" for o in outside]
+        parts.append(f"The programs that stop sooner or later than published: {listed(ways)}")
+    if closed := [one.high / one.low for one in known if np.isfinite(one.high)]:
+        low, high = number(min(closed)), number(max(closed))
+        wide = low if low == high else f"{low} to {high}"
+        parts.append(f"An interval's upper end is {wide} times its lower end")
+    if unending := [one.strategy for one in known if np.isinf(one.high)]:
+        parts.append(f"No upper end for {listed(unending)}, whose largest runs reached the cap")
+    if few := [one.strategy for one in found if not one.known]:
+        parts.append(f"No interval for {listed(few)}; it takes {least_runs(0.5)} runs that stop")
+    who = listed(told) if told else "no pair that is compared"
+    return ". ".join([*parts, f"The order is told for {who}."])
+
+
+def orderings(table: pd.DataFrame, instance: str) -> list[str]:
+    """The compared programs whose medians differ, their ratio's interval being above or below 1."""
+    rows = table[(table.instance == instance) & (table.reading == "program")]
+    told = []
+    for row in lines(rows[rows.statistic == "median_ratio"]):
+        if row.high < 1.0:
+            told.append(f"{row.algorithm} before {row.other}")
+        elif row.low > 1.0:
+            told.append(f"{row.other} before {row.algorithm}")
+    return told
+
+
+def program_summary(root: Path) -> str:
+    """What the programs say of all published numbers, for README.md and docs/findings.md."""
+    found = dict(medians(read(root)))
+    outcomes = _outcomes(root)
+    said = [
+        f"on {title} ({counts(some)} per program) {_of_numbers(outcomes[title])}"
+        for title, some in found.items()
+    ]
+    missing = [title for title in TITLES.values() if title not in found]
+    said += [f"none was run on {listed(missing)}"] if missing else []
+    text = f"LAGEX's authors released programs. We ran them: {'; '.join(said)}."
+    return wrapped(f"{text} Check: `bestarm claims lagex`.")
+
+
+def _outcomes(root: Path) -> dict[str, pd.Series]:
+    """By title of an environment what the program says of its published times and violations."""
+    claims = {claim.id: claim for claim in read_claims(root / "data/claims/lagex.yaml").claims}
+    verdicts = as_frame(read_verdicts(root / "figures/claims.csv"))
+    numbers = verdicts[verdicts.paper.eq("lagex") & verdicts.result.notna()]
+    numbers = numbers[numbers.program.notna() & numbers.program.ne(NOT_RELEASED)]
+    numbers = numbers.drop_duplicates("id")
+    instances = pd.Series(
+        [claims[str(name)].tested.instance for name in numbers.id], numbers.index, dtype=object
+    )
+    return {title: numbers.program[instances == name] for name, title in TITLES.items()}
+
+
+def _of_numbers(outcomes: pd.Series) -> str:
+    """How many published numbers the program is compatible with, and how many not."""
+    times = outcomes.value_counts().reindex([INSIDE, OUTSIDE, TOO_FEW], fill_value=0)
+    if times[TOO_FEW] == len(outcomes):
+        return f"there are too few runs for each of the {len(outcomes)} published numbers"
+    return (
+        f"{times[INSIDE]} of {len(outcomes)} published numbers are compatible with it, "
+        f"{times[OUTSIDE]} differ, and for {times[TOO_FEW]} there are too few runs"
+    )
+
+
+def agreement(found: Sequence[Median]) -> str:
+    """For how many strategies the published median is in the program's interval."""
+    known = [one for one in found if one.known]
+    if not known:
+        return "too few runs for an interval"
+    return (
+        "the program's 95% interval holds the published median for "
+        f"{sum(one.agrees for one in known)} of {len(known)} strategies (our runs of the algorithm "
+        f"as written: {sum(one.covered for one in found)} of {len(found)})"
+    )
+
+
+def counts(found: Sequence[Median]) -> str:
+    """The number of runs of the programs."""
+    low, high = min(one.n for one in found), max(one.n for one in found)
+    return f"{low:,} runs" if low == high else f"{low:,} to {high:,} runs"
+
+
+def listed(names: Sequence[str]) -> str:
+    """a, b and c."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,1 +1,0 @@
-"""From plans to claims; knows no paper and no workflow engine."""

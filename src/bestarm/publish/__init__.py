@@ -1,0 +1,1 @@
+"""What is made of results for readers: computed parts of pages, overviews, and the site."""

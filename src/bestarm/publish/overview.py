@@ -1,0 +1,224 @@
+"""The pictures across papers: the forest plot of all numbers, and each paper's scorecard."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+
+from bestarm.common.looks import BLUE, ORANGE, VERMILION
+from bestarm.common.style import WIDE, caption, new_figure
+from bestarm.publish.looks import LOOKS
+from bestarm.verdicts.claims import FACTOR, KINDS
+from bestarm.verdicts.outcome import INCONCLUSIVE, TEXT
+from bestarm.verdicts.scoreboard import of_papers
+
+#: The forest's axis; ratios beyond it end in arrows.
+NARROWEST, WIDEST = 0.1, 10.0
+#: Height of a line of the forest and of a scorecard, in inches.
+FOREST_LINE, SCORE_LINE = 0.128, 0.16
+#: Half the height of another reading's tick, in lines of the forest.
+TICK = 0.22
+#: Columns of scorecard.csv that are counts.
+COUNTS = ["confirmed", "errs", "differs", "open", "claims"]
+#: A scorecard shows at most this many readings: those that most claims are credited to.
+MOST_READINGS = 40
+
+
+def forest(verdicts: pd.DataFrame) -> Figure:
+    """Every number of the papers that can be tested: published over ours.
+
+    Args:
+        verdicts: the lines of claims.csv.
+    """
+    every = of_papers(verdicts[verdicts.kind.eq("number")]).drop_duplicates(["paper", "id"])
+    numbers = of_papers(verdicts[verdicts.kind.eq("number") & verdicts.ratio.notna()])
+    if numbers.empty:
+        figure = new_figure(8.2, 1.0)
+        figure.text(0.5, 0.5, "There is no number to draw.", ha="center")
+        caption(figure, "There is no number to draw.")
+        return figure
+    columns = _columns(_lines(numbers))
+    height = FOREST_LINE * max(map(len, columns)) + 1.25
+    figure = new_figure(8.2, height)
+    for axes, lines in zip(figure.subplots(1, len(columns)), columns, strict=True):
+        _forest_column(axes, lines, numbers, max(map(len, columns)))
+    found = every.verdict.value_counts()
+    left_out = len(every) - len(numbers.drop_duplicates(["paper", "id"]))
+    missing = f" {left_out} have no ratio and are not drawn." if left_out else ""
+    looks = {verdict: look for verdict, look in LOOKS.items() if verdict != INCONCLUSIVE}
+    marks = [
+        Line2D([], [], color=look.colour, marker=look.marker, fillstyle=look.fill, ms=5, ls="")
+        for look in looks.values()
+    ]
+    labels = [f"{look.label}: {found.get(verdict, 0)}" for verdict, look in looks.items()]
+    marks += [Line2D([], [], color="#999999", marker="|", ms=5, ls=""), Patch(color="#e8f1e4")]
+    labels += ["other readings", f"within {FACTOR - 1:.0%}"]
+    figure.legend(marks, labels, loc="outside upper left", ncols=4, fontsize=7.5)
+    caption(
+        figure,
+        "Published value over ours. The mark is the reading that the verdict rests on, named on "
+        "the right: one that is confirmed, else a compatible one, else the nearest; the paper's "
+        "own text goes first. Thick bars: 95% interval of our runs; thin bars: with the paper's "
+        "sampling error and rounding. Shares are tested by their difference." + missing,
+    )
+    return figure
+
+
+def _lines(numbers: pd.DataFrame) -> list[tuple[str, str]]:
+    """Papers and claims in the order they are drawn; a paper's name stands on a line of its own."""
+    found: list[tuple[str, str]] = []
+    for paper, claims in numbers.groupby("paper", sort=False):
+        found += [(str(paper), ""), *((str(paper), name) for name in claims.id.unique())]
+    return found
+
+
+def _columns(lines: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:
+    """The lines in two columns; a paper that is cut repeats its name."""
+    half = math.ceil((len(lines) + 1) / 2)
+    first, second = lines[:half], lines[half:]
+    if second and second[0][1]:
+        second = [(second[0][0], ""), *second]
+    return [first, second]
+
+
+def _forest_column(
+    axes: Axes, lines: list[tuple[str, str]], numbers: pd.DataFrame, height: int
+) -> None:
+    axes.axvspan(1 / FACTOR, FACTOR, color="#e8f1e4", lw=0)
+    axes.axvline(1.0, color="#777777", lw=0.6)
+    axes.set(xscale="log", xlim=(NARROWEST, WIDEST), ylim=(height - 0.4, -0.6))
+    axes.set_xticks([0.1, 0.2, 0.5, 1, 2, 5, 10], ["0.1", "0.2", "0.5", "1", "2", "5", "10"])
+    axes.minorticks_off()
+    axes.tick_params(axis="x", labelsize=7)
+    axes.tick_params(axis="y", length=0, pad=2)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("published / ours", fontsize=7.5)
+    axes.spines["left"].set_visible(False)
+    axes.set_yticks(range(len(lines)), [name or paper.upper() for paper, name in lines], fontsize=6)
+    for label, (_, name) in zip(axes.get_yticklabels(), lines, strict=True):
+        label.set_fontweight("normal" if name else "bold")
+    for place, (paper, name) in enumerate(lines):
+        if name:
+            _forest_line(axes, place, numbers[(numbers.paper == paper) & (numbers.id == name)])
+
+
+def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
+    """One claim: a mark for its verdict, bars, and ticks for the other readings."""
+    first = readings.iloc[0]
+    under = first.under if isinstance(first.under, str) else ""
+    shown = readings[readings.reading == under].iloc[0] if under else first
+    is_text = shown.reading == first.reading and first.basis == TEXT
+    others = readings.ratio[readings.reading != shown.reading].clip(NARROWEST, WIDEST)
+    others = sorted({float(f"{ratio:.3g}") for ratio in others})  # one tick where several would be
+    ends = [place - TICK, place + TICK, np.nan]  # one line with gaps takes less space than marks
+    axes.plot(np.repeat(others, 3), np.tile(ends, len(others)), color="#aaaaaa", lw=0.6)
+    look = LOOKS[first.verdict]
+    for low, high, width in (
+        (shown.ratio_low, shown.ratio_high, 0.7),
+        (shown.ratio_low_ours, shown.ratio_high_ours, 2.0),
+    ):
+        ends = np.clip([low, high], NARROWEST, WIDEST)
+        axes.plot(ends, [place, place], color=look.colour, lw=width, solid_capstyle="butt")
+    beyond = shown.ratio < NARROWEST or shown.ratio > WIDEST
+    marker = ("<" if shown.ratio < 1.0 else ">") if beyond else look.marker
+    inside: dict[str, Any] = {"facecolors": look.colour if look.fill == "full" else "white"}
+    colours: dict[str, Any] = (
+        {"color": look.colour} if marker == "_" else {"edgecolors": look.colour, **inside}
+    )
+    place_x = min(max(shown.ratio, NARROWEST), WIDEST)
+    mark = axes.scatter(
+        place_x, place, s=18, marker=marker, zorder=3, clip_on=False, linewidths=0.8, **colours
+    )
+    mark.set_urls([f"{first.paper}.html#claim-{first.id}"])
+    if look.fill == "left":
+        axes.plot(
+            place_x,
+            place,
+            marker=look.marker,
+            fillstyle="left",
+            color=look.colour,
+            markerfacecoloralt="white",
+            ms=4.2,
+            mew=0.8,
+            zorder=4,
+        )
+    if under and not is_text:
+        axes.text(1.01, place, under, transform=axes.get_yaxis_transform(), fontsize=5, va="center")
+
+
+#: Columns of a scorecard by how a claim stands: a label, a colour and a hatch.
+SHADES = {
+    "confirmed": ("confirmed", BLUE, ""),
+    "errs": ("confirmed, but errs more often than delta", ORANGE, "///"),
+    "open": ("compatible or inconclusive", "#d9d0e3", ""),
+    "differs": ("differs", VERMILION, "xxx"),
+}
+
+
+def scorecard(table: pd.DataFrame, paper: str) -> Figure:
+    """What each reading of a paper supports, by kind of claim.
+
+    Args:
+        table: scorecard.csv.
+        paper: one of its papers.
+    """
+    rows = table[table.paper == paper]
+    names = _most_telling(rows)
+    kinds = [kind for kind in KINDS if kind in set(rows.kind)]
+    figure = new_figure(WIDE, SCORE_LINE * len(names) + 0.9)
+    panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
+    for axes, kind in zip(panels, kinds, strict=True):
+        of_kind = rows[rows.kind == kind].set_index("reading")[COUNTS].reindex(names, fill_value=0)
+        _stacked(axes, of_kind)
+        axes.set_title({"identity": "identities"}.get(kind, f"{kind}s"))
+        axes.set_xlabel("claims")
+    panels[0].set_yticks(range(len(names)), names, fontsize=7)
+    for axes in panels[1:]:
+        axes.tick_params(axis="y", length=0)
+    panels[0].set_ylim(len(names) - 0.4, -0.6)
+    drawn = {name: shade for name, shade in SHADES.items() if rows[name].any()}
+    entries = [Patch(fc=c, hatch=h, ec="white", label=text) for text, c, h in drawn.values()]
+    columns = len(entries) if len(entries) < len(SHADES) else 2  # all in a line are too wide
+    figure.legend(handles=entries, loc="outside upper left", ncols=columns, fontsize=8)
+    left_out = rows.reading.nunique() - len(names)
+    more = f" {left_out} readings that support fewer numbers are in scorecard.csv."
+    caption(
+        figure,
+        "Claims tested under each reading. A number is confirmed under a reading only if all "
+        "numbers of its published row are." + (more if left_out else ""),
+    )
+    return figure
+
+
+def _most_telling(rows: pd.DataFrame) -> list[str]:
+    """The readings to show, in the table's order: if too many, those that support most numbers."""
+    names = list(rows.reading.unique())
+    if len(names) <= MOST_READINGS:
+        return names
+    numbers = rows[rows.kind == "number"].set_index("reading")
+    merit = numbers.confirmed + 1e-3 * numbers.open
+    other = [name for name in names if name not in merit.index]
+    best = merit.sort_values(ascending=False, kind="stable").index[: MOST_READINGS - len(other)]
+    return [name for name in names if name in {*best, *other}]
+
+
+def _stacked(axes: Axes, rows: pd.DataFrame) -> None:
+    left = np.zeros(len(rows))
+    widths = {
+        "confirmed": rows.confirmed - rows.errs,
+        "errs": rows.errs,
+        "open": rows.open,
+        "differs": rows.differs,
+    }
+    for name, width in widths.items():
+        _, colour, hatch = SHADES[name]
+        axes.barh(range(len(rows)), width, left=left, fc=colour, hatch=hatch, ec="white", lw=0.3)
+        left = left + width.to_numpy(float)
+    axes.grid(axis="y", visible=False)
+    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))

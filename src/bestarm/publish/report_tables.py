@@ -1,0 +1,75 @@
+"""The column dictionary of docs/tables.md: what every table under figures/ holds."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from bestarm import registry
+from bestarm.common import tables
+from bestarm.common.paper import Paper
+from bestarm.common.prose import markdown
+from bestarm.core import estimates
+from bestarm.core.inputs import InputError
+from bestarm.verdicts import scoreboard, table
+
+#: Tables over all papers.
+OVERALL = {
+    "claims.csv": table.MEANINGS,
+    "headline.csv": scoreboard.HEADLINE_MEANINGS,
+    "results.csv": scoreboard.RESULTS_MEANINGS,
+    "scorecard.csv": scoreboard.SCORECARD_MEANINGS,
+}
+
+
+def dictionary(root: Path) -> str:
+    """Every column of every table under figures/, with what it means.
+
+    Raises:
+        InputError: a table has a column that nothing says the meaning of.
+    """
+    parts = ["## Every figure's table", _meanings("column", tables.MEANINGS)]
+    parts += ["Statistics that several papers have:", _meanings("statistic", estimates.MEANINGS)]
+    for paper in registry.PAPERS.values():
+        parts += _paper(root, paper)
+    parts.append("## Over all papers")
+    for name, meanings in OVERALL.items():
+        _further(root / "figures" / name, meanings)
+        parts += [f"`figures/{name}`:", _meanings("column", meanings)]
+    return "\n\n".join(parts)
+
+
+def _paper(root: Path, paper: Paper) -> Iterator[str]:
+    yield f"## {paper.title}"
+    known = {name: text for some in paper.further.values() for name, text in some.items()}
+    if known:
+        of = {name: label for label, some in paper.further.items() for name in some}
+        rows = [(f"`{name}`", of[name], text) for name, text in known.items()]
+        yield markdown(pd.DataFrame(rows, columns=["further column", "part of", "meaning"]))
+    yield _meanings("statistic", paper.statistics.meanings)
+    lines, shapes = [], {}
+    for target in paper.targets.values():
+        path = f"figures/{paper.name}/{target.name}"
+        found = _further(root / f"{path}.csv", tables.MEANINGS | known)
+        lines.append((f"`{path}.csv`", ", ".join(f"`{name}`" for name in found)))
+        if target.geometry:
+            _further(root / f"{path}.geometry.csv", target.columns)
+            shapes.setdefault(tuple(target.columns.items()), []).append(f"`{path}.geometry.csv`")
+    yield markdown(pd.DataFrame(lines, columns=["table", "its further columns"]))
+    for columns, paths in shapes.items():
+        yield f"{', '.join(paths)}:"
+        yield _meanings("column", dict(columns))
+
+
+def _further(path: Path, known: Mapping[str, str]) -> list[str]:
+    """The columns of a table that not every table has. Raises InputError for an unknown one."""
+    columns = pd.read_csv(path, nrows=0).columns
+    for name in columns:
+        if not known.get(name):
+            raise InputError(f"{path}: {name}: nothing says what this column means")
+    return [name for name in columns if name not in tables.COLUMNS]
+
+
+def _meanings(what: str, meanings: Mapping[str, str]) -> str:
+    rows = [(f"`{name}`", text) for name, text in meanings.items()]
+    return markdown(pd.DataFrame(rows, columns=[what, "meaning"]))

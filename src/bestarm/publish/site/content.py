@@ -1,0 +1,81 @@
+"""What the site is made from, and a fingerprint that changes when any of it does."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from bestarm import arena, registry
+
+#: Folders at the top of the project that hold what was built. Of figures/ only the targets count.
+BUILT = {"build", "crate", "dist", "figures", "results", "site"}
+
+#: Pages made of sections of README.md: title and sections.
+README_PAGES = {
+    "rerun": ("How to rerun it", ["In 30 minutes", "Rebuild everything", "Reading the code"]),
+    "use": ("On your own problem", ["Run on your problem"]),
+}
+
+
+def page_names(root: Path) -> list[str]:
+    """The pages at the top of the site: overview, papers, prose."""
+    return ["index", *registry.PAPERS, *README_PAGES, *(page for page, _ in prose(root))]
+
+
+def prose(root: Path) -> list[tuple[str, Path]]:
+    """The pages made of docs/, and their sources: docs/authors/x.md becomes authors-x."""
+    found = sorted((root / "docs").rglob("*.md"))
+    names = (path.relative_to(root / "docs").with_suffix("") for path in found)
+    return [("-".join(name.parts), path) for name, path in zip(names, found, strict=True)]
+
+
+def stem(root: Path, paper: str, target: str) -> Path:
+    """The path of a target's files without their endings."""
+    return root / "figures" / paper / target
+
+
+def kept(root: Path) -> list[Path]:
+    """The files of paper-scale targets that the site shows, and verdicts; some may be missing."""
+    across = [
+        f"figures/{name}.csv"
+        for name in ("claims", "control", "headline", "results", "scorecard", "captions")
+    ]
+    across += ["figures/forest.svg", "figures/forest.pdf"]
+    across += [f"figures/scorecard-{paper}.svg" for paper in registry.COUNTED]
+    across += [f"figures/arena/{name}.svg" for name in arena.PICTURES]
+    return [root / name for name in across] + [
+        Path(f"{stem(root, paper, target.name)}{ending}")
+        for paper in registry.PAPERS
+        for target in registry.PAPERS[paper].targets.values()
+        for ending in (".csv", ".svg")
+    ]
+
+
+def sources(root: Path) -> list[Path]:
+    """Every file of the project that a person wrote and a page may show."""
+    return [
+        path
+        for top in sorted(root.iterdir())
+        if not (top.is_dir() and top.name in BUILT)
+        for path in _written(top)
+        if ".min." not in path.name
+    ]
+
+
+def _written(path: Path) -> Iterator[Path]:
+    """A file, or those under a folder: nothing hidden, compiled or installed."""
+    if path.name.startswith((".", "__pycache__")) or path.name.endswith(".egg-info"):
+        return
+    if path.is_file():
+        yield path
+    elif path.is_dir() and not (path / "pyvenv.cfg").exists():
+        for inner in sorted(path.iterdir()):
+            yield from _written(inner)
+
+
+def fingerprint(root: Path) -> str:
+    """A hash of everything the site is made from, by content; file times do not count."""
+    digest = hashlib.sha256()
+    for path in [*sources(root), *kept(root)]:
+        digest.update(f"{path.relative_to(root)}\n".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest() if path.is_file() else b"missing")
+    return digest.hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""What users do with results, instances and strategies: show, run, bound and compare."""
