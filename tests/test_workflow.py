@@ -31,7 +31,7 @@ OFFLINE = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:
 ALL = "figures/smoke/all"
 TOYS = ("toy", "twin")
 #: What is made of all papers together, when a table of one has changed.
-ACROSS = {(rule, "") for rule in ("claims", "forest", "captions", "manifest")}
+ACROSS = {(rule, "") for rule in ("claims", "results", "forest", "captions", "manifest")}
 
 
 def snakemake(project, *arguments, check=True, **more):

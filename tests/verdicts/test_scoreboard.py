@@ -1,5 +1,7 @@
 """Totals by kind, what each reading supports, and their pictures."""
 
+from collections import Counter
+
 import pandas as pd
 import pytest
 
@@ -30,6 +32,7 @@ from bestarm.verdicts.scoreboard import (
     FROM_TEXT,
     MARGINS,
     NOT_FIXED,
+    STANDINGS,
     expected_false_alarms,
     headline,
     results,
@@ -251,6 +254,19 @@ def test_the_legend_of_the_forest_has_the_counts_of_the_headline(root, verdicts)
     ]
     assert f"differs: {counts[ALL_DIFFER]}" in said
     assert f"compatible: {counts[COMPATIBLE]}" in said
+
+
+def test_the_picture_of_results_draws_every_result_once(root):
+    table = pd.read_csv(root / "figures/results.csv")
+    (axes,) = overview.results(table).axes
+    drawn = {
+        (paper.get_text(), standing): bar.get_width()
+        for standing, bars in zip(STANDINGS, axes.containers, strict=True)
+        for paper, bar in zip(axes.get_yticklabels(), bars, strict=True)
+    }
+    short = {paper: registry.PAPERS[paper].pages.short for paper in registry.COUNTED}
+    counts = Counter(zip(table.paper.map(short), table.standing, strict=True))
+    assert {key: n for key, n in drawn.items() if n} == counts
 
 
 def test_a_forest_without_numbers_says_so(verdicts):

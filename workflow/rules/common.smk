@@ -138,7 +138,8 @@ def across_papers(figures):
     """What is made of all papers together: the ledger, its totals, and their pictures."""
     tables = ("claims", "headline", "results", "scorecard", "captions")
     yield from (f"{figures}/{name}.csv" for name in tables)
-    yield from (f"{figures}/forest.{ending}" for ending in ("svg", "png", "pdf"))
+    for name in ("results", "forest"):
+        yield from (f"{figures}/{name}.{ending}" for ending in ("svg", "png", "pdf"))
     yield from [f"{figures}/control.csv"] * bool(registry.CONTROLS)
     for paper in registry.COUNTED:
         yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf"))
@@ -166,6 +167,7 @@ localrules:
     geometry,
     plot,
     claims,
+    results,
     forest,
     scorecard,
     arena,

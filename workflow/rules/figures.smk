@@ -147,6 +147,33 @@ rule control:
         " --out {output} 2> {log}"
 
 
+rule results:
+    """Draw what became of every published result, paper by paper."""
+    input:
+        "{figures}/results.csv",
+    output:
+        svg=report(
+            "{figures}/results.svg",
+            caption="../report/caption.rst",
+            category=ACROSS,
+            labels={"figure": "what replicates", "as": "picture"},
+        ),
+        png="{figures}/results.png",
+        pdf="{figures}/results.pdf",
+    log:
+        "results/logs/{figures}/results.log",
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        code=code_hash("bestarm.publish.overview"),
+        caption=lambda w, output: rst_caption(output.svg),
+    shell:
+        "python -m bestarm workflow results {input}"
+        " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
+
+
 rule forest:
     """Draw every number that can be tested: published over ours."""
     input:
@@ -241,6 +268,7 @@ rule captions:
             for paper in registry.PAPERS
             for target in targets(paper)
         ],
+        "{figures}/results.svg",
         "{figures}/forest.svg",
         [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.COUNTED],
         [f"{{figures}}/arena/{name}.svg" for name in ARENA],

@@ -12,7 +12,7 @@ SOCKET = "BESTARM_JOBS"
 #: The commands that it does.
 SHORT = (
     *("compile", "instances", "shard", "summary", "table", "plot"),
-    *("claims", "forest", "scorecard", "arena", "captions", "manifest"),
+    *("claims", "results", "forest", "scorecard", "arena", "captions", "manifest"),
 )
 
 

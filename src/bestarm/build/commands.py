@@ -196,6 +196,17 @@ def _judged(
 
 
 @command()
+def results(table: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
+    """Draw what became of the results in results.csv."""
+    import pandas as pd
+
+    from bestarm.common.style import save
+    from bestarm.publish import overview
+
+    save(overview.results(pd.read_csv(table)), svg, png, pdf)
+
+
+@command()
 def forest(claims: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
     """Draw the forest plot of claims.csv."""
     from bestarm.common.style import save

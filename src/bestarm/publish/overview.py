@@ -6,18 +6,39 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from bestarm.common.looks import BLUE, ORANGE, VERMILION
+from bestarm import registry
+from bestarm.common.looks import BLUE, GREEN, ORANGE, SKY, VERMILION
 from bestarm.common.style import WIDE, caption, new_figure
 from bestarm.publish.looks import LOOKS
 from bestarm.verdicts.claims import FACTOR, KINDS
-from bestarm.verdicts.outcome import INCONCLUSIVE, TEXT
-from bestarm.verdicts.scoreboard import of_papers
+from bestarm.verdicts.outcome import INCONCLUSIVE, NOT_TESTABLE, TEXT
+from bestarm.verdicts.scoreboard import (
+    COARSE,
+    DIFFERS_ALL,
+    FROM_PROGRAM,
+    FROM_READING,
+    FROM_TEXT,
+    NOT_FIXED,
+    STANDINGS,
+    of_papers,
+)
 
+#: How a result stands in the picture of all: a label, a colour and a hatch.
+RESULT_SHADES = {
+    FROM_TEXT: ("replicates from the text", GREEN, ""),
+    FROM_READING: ("replicates from a named reading", BLUE, ""),
+    COARSE: ("compatible, but known too coarsely", SKY, ""),
+    FROM_PROGRAM: ("agrees with the authors' program", ORANGE, ""),
+    NOT_FIXED: ("the text does not fix the experiment", "#d0d0d0", ""),
+    DIFFERS_ALL: ("differs from all of these", VERMILION, "xxx"),
+    NOT_TESTABLE: ("not testable", "white", "////"),
+}
 #: The forest's axis; ratios beyond it end in arrows.
 NARROWEST, WIDEST = 0.1, 10.0
 #: Height of a line of the forest and of a scorecard, in inches.
@@ -28,6 +49,54 @@ TICK = 0.22
 COUNTS = ["confirmed", "errs", "differs", "open", "claims"]
 #: A scorecard shows at most this many readings: those that most claims are credited to.
 MOST_READINGS = 40
+
+
+def results(table: pd.DataFrame) -> Figure:
+    """Every paper's published results by what became of them.
+
+    Args:
+        table: results.csv.
+    """
+    titles = {p: registry.PAPERS[p].pages.short or p for p in registry.COUNTED}
+    counts = pd.crosstab(table.paper, table.standing)
+    counts = counts.reindex(index=list(titles), columns=list(STANDINGS), fill_value=0)
+    figure = new_figure(WIDE, 0.3 * len(titles) + 1.15)
+    axes = figure.subplots()
+    left = np.zeros(len(titles))
+    for standing in STANDINGS:
+        _, colour, hatch = RESULT_SHADES[standing]
+        width = counts[standing].to_numpy(float)
+        bars = axes.barh(
+            range(len(titles)), width, left=left, fc=colour, hatch=hatch, ec="#666666", lw=0.4
+        )
+        plain = [f"{n:.0f}" if n and not hatch else "" for n in width]
+        axes.bar_label(bars, plain, label_type="center", fontsize=7, color=_on(colour))
+        left = left + width
+    axes.set_yticks(range(len(titles)), list(titles.values()))
+    axes.set_ylim(len(titles) - 0.4, -0.6)
+    axes.set_xlim(0.0, 1.02 * max(left.max(), 1.0))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+    axes.set_xlabel("published results")
+    drawn = [RESULT_SHADES[standing] for standing in STANDINGS if counts[standing].any()]
+    entries = [Patch(fc=c, hatch=h, ec="#666666", lw=0.4, label=text) for text, c, h in drawn]
+    figure.legend(handles=entries, loc="outside upper left", ncols=2, fontsize=7.5)
+    testable = len(table) - counts[NOT_TESTABLE].sum()
+    replicated = counts[[FROM_TEXT, FROM_READING]].sum().sum()
+    caption(
+        figure,
+        f"Of {testable} published results that can be tested {replicated} replicate, "
+        f"{counts[FROM_TEXT].sum()} of them from the paper's text alone; "
+        f"{counts[DIFFERS_ALL].sum()} differ from every reading that we tried. Of the others the "
+        "text does not fix the experiment, or the data do not settle them. A result is what one "
+        "experiment gives for one strategy in one environment.",
+    )
+    return figure
+
+
+def _on(colour: str) -> str:
+    """White or black, whichever can be read on a colour."""
+    return "white" if np.dot(to_rgb(colour), (0.299, 0.587, 0.114)) < 0.5 else "black"
 
 
 def forest(verdicts: pd.DataFrame) -> Figure:

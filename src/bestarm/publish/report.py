@@ -68,7 +68,7 @@ from bestarm.verdicts.table import as_frame, read_verdicts
 #: Pages with computed parts, and which of them are of no paper or are made for each.
 PAGES: dict[str, tuple[str, ...]] = {
     "README.md": (
-        *("headline", "control", "forest", "findings", "arena summary"),
+        *("results picture", "headline", "control", "forest", "findings", "arena summary"),
         *("first commands", "install", "rebuild commands"),
     ),
     "docs/findings.md": ("verdicts",),
@@ -124,6 +124,13 @@ class Project:
         return pd.read_csv(self.root / "bench/bench.csv")
 
 
+def results_picture(root: Path) -> str:
+    """What became of every published result, and the caption."""
+    caption = read_captions(root / "figures/captions.csv").get(("", "results"), "")
+    title = "Published results of each paper by what became of them"
+    return f"[![{title}](figures/results.svg)](figures/results.svg)\n\n{wrapped(f'*{caption}*')}"
+
+
 def forest(root: Path) -> str:
     """The forest plot and its caption."""
     caption = read_captions(root / "figures/captions.csv").get(("", "forest"), "")
@@ -142,6 +149,7 @@ def _of_paper(paper: str) -> dict[str, Callable[[Project], str]]:
 
 #: What makes each part.
 PARTS: dict[str, Callable[[Project], str]] = {
+    "results picture": lambda p: results_picture(p.root),
     "headline": lambda p: headline_text(p.root, p.verdicts),
     "control": lambda p: control_text(p.root),
     "forest": lambda p: forest(p.root),

@@ -39,7 +39,7 @@ def kept(root: Path) -> list[Path]:
         f"figures/{name}.csv"
         for name in ("claims", "control", "headline", "results", "scorecard", "captions")
     ]
-    across += ["figures/forest.svg", "figures/forest.pdf"]
+    across += ["figures/results.svg", "figures/forest.svg", "figures/forest.pdf"]
     across += [f"figures/scorecard-{paper}.svg" for paper in registry.COUNTED]
     across += [f"figures/arena/{name}.svg" for name in arena.PICTURES]
     return [root / name for name in across] + [
