@@ -46,7 +46,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bestarm.core.inputs import Input, InputError, load
-from bestarm.core.interactive import AskTell
+from bestarm.live.interactive import AskTell
 
 
 class Experiment(Input):

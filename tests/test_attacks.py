@@ -15,9 +15,9 @@ from bestarm.baics.rounds import InRounds, log_above
 from bestarm.cbmai import SFSR
 from bestarm.core.anytime import t_log, t_radius
 from bestarm.core.inputs import InputError
-from bestarm.core.window import Window
 from bestarm.lagex import LAGEX, Certified
 from bestarm.linear import RAGE, XY, G, XYAdaptive, XYOracle
+from bestarm.live.window import Window
 from test_ask_tell import BAI, BAICS, CBMAI_KINDS, KNOWN, LINEAR, every, made, played, tell
 
 FIXED = (G, XY, XYOracle, XYAdaptive, RAGE, *CBMAI_KINDS)

@@ -8,10 +8,10 @@ import pytest
 from bestarm import registry
 from bestarm.common.paper import Cell, Paper, Readings, facts_of
 from bestarm.common.tables import COLUMNS
-from bestarm.core.interactive import AskTell
 from bestarm.core.status import Status
 from bestarm.core.strategy import Strategy
 from bestarm.core.streams import streams_of
+from bestarm.live.interactive import AskTell
 from components import components
 
 SIMULATIONS = {paper: registry.PAPERS[paper].simulation for paper in registry.PAPERS}

@@ -9,7 +9,7 @@ import pytest
 from bestarm import bai, baics, lagex, linear
 from bestarm.baics.counts import observe_counts
 from bestarm.baics.steps import observe
-from bestarm.core.interactive import Trial
+from bestarm.live.interactive import Trial
 from test_ask_tell import BAI, BAICS, CBMAI, KNOWN, LAGEX, LINEAR, OBJECTS, every, made
 
 RACES = (bai.ChernoffRacing, bai.KLRacing)

@@ -23,10 +23,10 @@ from hypothesis.stateful import (
 from bestarm.baics import TaS, TaSCS
 from bestarm.cbmai import SFSR
 from bestarm.core.inputs import InputError
-from bestarm.core.interactive import Trial
 from bestarm.delayed import Partial
 from bestarm.lagex import LAGEX
 from bestarm.linear import RAGE, XY, G, XYAdaptive, XYOracle
+from bestarm.live.interactive import Trial
 from test_ask_tell import ARMS, BAICS, CBMAI, OBJECTS, every, made, played, tell
 
 #: Classes that count only what they asked for.

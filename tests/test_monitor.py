@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from bestarm import baics, cbmai, delayed, lagex, linear
-from bestarm.common.monitor import Line, mean_interval, more_trials
 from bestarm.linear.interactive import ellipsoid_intervals
+from bestarm.live.monitor import Line, mean_interval, more_trials
 from test_ask_tell import ARMS, OBJECTS, THETA, every, made, played, tell
 
 

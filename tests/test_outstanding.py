@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestarm.baics import TaSCS
-from bestarm.core.outstanding import Outstanding
-from bestarm.core.window import Window
 from bestarm.delayed import Partial
 from bestarm.delayed.running import ONE, RunningSums, whole
+from bestarm.live.outstanding import Outstanding
+from bestarm.live.window import Window
 
 #: Times may grow by this factor, on a machine that does other things too; bench.py measures them.
 MOST, MANY, CALLS = 3.0, 10_000, 300

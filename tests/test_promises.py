@@ -7,8 +7,8 @@ import pytest
 
 from bestarm.baics import FWS, TaSCS, Uniform
 from bestarm.cbmai import SFSR
-from bestarm.common.monitor import mean_interval
 from bestarm.core import files
+from bestarm.live.monitor import mean_interval
 
 
 def test_intervals_scale_with_sigma():

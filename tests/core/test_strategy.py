@@ -13,7 +13,7 @@ from three_steps import TOY, WORLD, Rules
 from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.core.compile import PACKAGE, cache_folder
-from bestarm.core.interactive import AskTell
+from bestarm.live.interactive import AskTell
 
 
 def log(state):

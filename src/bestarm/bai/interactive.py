@@ -11,13 +11,13 @@ from bestarm.bai.families import FAMILIES, divergence, price, shrunk, upper
 from bestarm.bai.problem import Family
 from bestarm.bai.steps import arm_price, pair_level, pair_statistic
 from bestarm.bai.strategies import READINGS, STRATEGIES, Setting, rules_of
-from bestarm.common.monitor import Line, Monitored, more_trials
 from bestarm.core.arguments import positive
-from bestarm.core.counts import Counts, added_up
 from bestarm.core.inputs import InputError, parse, short
-from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, Labels, count_or_names
-from bestarm.core.record import atomic
+from bestarm.live.counts import Counts, added_up
+from bestarm.live.interactive import AskTell, Trial
+from bestarm.live.labels import Label, Labels, count_or_names
+from bestarm.live.monitor import Line, Monitored, more_trials
+from bestarm.live.record import atomic
 
 #: Bisections of the lower end of an interval.
 BISECTIONS = 100

@@ -10,14 +10,14 @@ from bestarm.bai.counts import observe_counts_of_game
 from bestarm.bai.families import GAUSSIAN
 from bestarm.bai.interactive import _Arms
 from bestarm.bai.strategies import Setting
-from bestarm.common.monitor import more_trials
 from bestarm.core.arguments import positive, whole
 from bestarm.core.inputs import InputError, parse, short
-from bestarm.core.labels import Label, count_or_names
 from bestarm.core.pure_exploration.problem import discount, displace, pieces, price
 from bestarm.core.pure_exploration.steps import rules_of
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.pure_exploration.top_arms import MOST_ARMS, top_arms
+from bestarm.live.labels import Label, count_or_names
+from bestarm.live.monitor import more_trials
 
 #: Rewards that are sub-Gaussian with a known scale: that of rewards from 0 to 1.
 Rewards = Literal["bernoulli", "gaussian"]

@@ -22,17 +22,17 @@ from bestarm.baics.strategies import (
     rules_of,
 )
 from bestarm.baics.two_stage import two_stage_cost
-from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.common.rates import Law
 from bestarm.core.anytime import BERNOULLI_SIGMA, beta_interval
 from bestarm.core.arguments import numbers, positive, whole
-from bestarm.core.counts import Counts, added_up
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short
-from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, Numbers, count_or_names, in_order
 from bestarm.core.plain import ordinary
-from bestarm.core.record import atomic
+from bestarm.live.counts import Counts, added_up
+from bestarm.live.interactive import AskTell, Trial
+from bestarm.live.labels import Label, Numbers, count_or_names, in_order
+from bestarm.live.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.live.record import atomic
 
 Pair = tuple[Label, Label]
 #: Both parameters of the prior of the intervals of rewards from 0 to 1.

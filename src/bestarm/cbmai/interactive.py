@@ -8,13 +8,13 @@ import numpy as np
 from bestarm.cbmai.problem import Problem
 from bestarm.cbmai.steps import FOUND, PHASE, ROUND, answer, pulls_needed
 from bestarm.cbmai.strategies import READINGS, STRATEGIES, check_budget, rules_of
-from bestarm.common.monitor import Line, Monitored, mean_interval
 from bestarm.core.arguments import numbers, positive, several_pulls, whole
 from bestarm.core.inputs import MOST_PULLS, SIZES, InputError
-from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
 from bestarm.core.plain import ordinary
-from bestarm.core.record import atomic
+from bestarm.live.interactive import AskTell, Trial
+from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
+from bestarm.live.monitor import Line, Monitored, mean_interval
+from bestarm.live.record import atomic
 
 
 class _Cbmai(Monitored, AskTell[Label]):

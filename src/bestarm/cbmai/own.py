@@ -7,7 +7,7 @@ from bestarm.cbmai import tables
 from bestarm.cbmai.problem import Instance
 from bestarm.cbmai.statistics import correct
 from bestarm.common.paper import Own
-from bestarm.core.labels import listed
+from bestarm.live.labels import listed
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {

@@ -7,7 +7,6 @@ from typing import Annotated, Any, NamedTuple, TypeGuard
 import numpy as np
 from pydantic import Field, model_validator
 
-from bestarm.common.monitor import Line, Monitored, more_trials
 from bestarm.core.arguments import integer, observed
 from bestarm.core.inputs import (
     MOST_PULLS,
@@ -18,10 +17,7 @@ from bestarm.core.inputs import (
     parse,
     short,
 )
-from bestarm.core.interactive import Trial
-from bestarm.core.labels import Label, count_or_names
 from bestarm.core.plain import state_from_json, state_to_json
-from bestarm.core.record import Event, Recorded, atomic
 from bestarm.core.strategy import NO_CAP
 from bestarm.delayed.bounds import (
     AGE,
@@ -54,6 +50,10 @@ from bestarm.delayed.steps import (
     wait,
 )
 from bestarm.delayed.strategies import READINGS, Setting, answer_of, rules_of
+from bestarm.live.interactive import Trial
+from bestarm.live.labels import Label, count_or_names
+from bestarm.live.monitor import Line, Monitored, more_trials
+from bestarm.live.record import Event, Recorded, atomic
 
 
 class Actions(NamedTuple):

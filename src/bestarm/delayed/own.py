@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 
 from bestarm.common.paper import Own
-from bestarm.core.labels import listed
 from bestarm.delayed import tables
 from bestarm.delayed.problem import Instance
 from bestarm.delayed.statistics import correct
+from bestarm.live.labels import listed
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {

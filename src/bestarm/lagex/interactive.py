@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, positive, whole
-from bestarm.core.counts import Counts
 from bestarm.core.inputs import InputError, parse
-from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
-from bestarm.core.record import atomic
 from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.counts import observe_counts
 from bestarm.lagex.exploration import look
 from bestarm.lagex.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
+from bestarm.live.counts import Counts
+from bestarm.live.interactive import AskTell, Trial
+from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
+from bestarm.live.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.live.record import atomic
 
 
 def policy_in_words(policy: Mapping[Label, float]) -> str:

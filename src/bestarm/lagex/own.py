@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 
 from bestarm.common.paper import Own
-from bestarm.core.labels import listed
 from bestarm.lagex import tables
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.statistics import correct
+from bestarm.live.labels import listed
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {

@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.common.monitor import PRIOR_PULLS, Line, Monitored, more_trials
 from bestarm.core.arguments import numbers, positive
-from bestarm.core.counts import Counts
 from bestarm.core.inputs import InputError, parse
-from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, count_or_names
 from bestarm.core.plain import ordinary
-from bestarm.core.record import atomic
 from bestarm.linear.problem import Problem, span_of
 from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
+from bestarm.live.counts import Counts
+from bestarm.live.interactive import AskTell, Trial
+from bestarm.live.labels import Label, count_or_names
+from bestarm.live.monitor import PRIOR_PULLS, Line, Monitored, more_trials
+from bestarm.live.record import atomic
 
 Arms = Sequence[Sequence[float]] | Mapping[str, Sequence[float]]
 

@@ -9,7 +9,7 @@ from bestarm.arena.cells import PROVEN, WRITTEN
 from bestarm.arena.submissions import submissions
 from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines
-from bestarm.core.labels import listed
+from bestarm.live.labels import listed
 
 FOLDER = "data/arena"
 

@@ -9,7 +9,7 @@ from bestarm import registry
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Paper, Simulation
 from bestarm.common.tables import read_table
-from bestarm.core.labels import listed
+from bestarm.live.labels import listed
 from bestarm.users.output import WIDTH, names_in_lines, output
 from bestarm.users.plugins import installed
 from bestarm.verdicts.claims import read_claims

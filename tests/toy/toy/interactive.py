@@ -7,8 +7,8 @@ from bestarm.toy.steps import Rules
 from bestarm.toy.strategies import STRATEGIES
 
 from bestarm.core.arguments import whole
-from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.record import atomic
+from bestarm.live.interactive import AskTell, Trial
+from bestarm.live.record import atomic
 
 
 class Equal(AskTell[int]):

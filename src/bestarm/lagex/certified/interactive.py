@@ -6,12 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
 from bestarm.core.arguments import positive, several_pulls
 from bestarm.core.inputs import parse
-from bestarm.core.interactive import AskTell, Trial
-from bestarm.core.labels import Label, Numbers, count_or_names, in_order, limits_of
-from bestarm.core.record import atomic
 from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.certified.certificate import certificate
 from bestarm.lagex.certified.evidence import shortfall
@@ -20,6 +16,10 @@ from bestarm.lagex.certified.state import POLICY, SAFE, VERDICT
 from bestarm.lagex.certified.steps import STEPS
 from bestarm.lagex.interactive import policy_in_words
 from bestarm.lagex.strategies import Setting
+from bestarm.live.interactive import AskTell, Trial
+from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
+from bestarm.live.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.live.record import atomic
 
 #: Shortfalls below this are as good as none.
 TINY = 1e-12

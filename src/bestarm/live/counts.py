@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestarm.core.labels import listed
 from bestarm.core.plain import ordinary
+from bestarm.live.labels import listed
 
 
 class Counts(NamedTuple):

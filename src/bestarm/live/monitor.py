@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from bestarm.core.anytime import mean_radius
-from bestarm.core.record import Recorded, atomic
+from bestarm.live.record import Recorded, atomic
 
 if TYPE_CHECKING:  # pandas and Matplotlib are loaded when somebody looks
     import pandas as pd

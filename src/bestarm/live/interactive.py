@@ -7,13 +7,13 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar, cast, overload
 import numpy as np
 
 from bestarm.core.arguments import finite, integer, observed, positive, several_pulls
-from bestarm.core.counts import Counts, rows_of
 from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
-from bestarm.core.labels import Labels, Numbers, in_order
-from bestarm.core.outstanding import Outstanding
 from bestarm.core.plain import ordinary, plain, restored, state_from_json, state_to_json, tuples
-from bestarm.core.record import Event, Recorded, atomic
-from bestarm.core.window import Window
+from bestarm.live.counts import Counts, rows_of
+from bestarm.live.labels import Labels, Numbers, in_order
+from bestarm.live.outstanding import Outstanding
+from bestarm.live.record import Event, Recorded, atomic
+from bestarm.live.window import Window
 
 Arm = TypeVar("Arm")
 #: Steps in which a large batch is allocated: each stands for this part of its pulls.
