@@ -43,7 +43,17 @@ from bestarm.pipeline.report_guarantees import (
     threshold_table,
 )
 from bestarm.pipeline.report_mutants import mutant_table
-from bestarm.pipeline.report_programs import program_summary, program_table, program_text
+from bestarm.pipeline.report_peculiarities import (
+    peculiarity_table,
+    peculiarity_text,
+    planned_table,
+)
+from bestarm.pipeline.report_programs import (
+    program_summary,
+    program_table,
+    program_text,
+    setup_2_table,
+)
 from bestarm.pipeline.report_speed import (
     FIRST,
     INSTALL,
@@ -53,6 +63,7 @@ from bestarm.pipeline.report_speed import (
     growth_table,
     import_table,
     peer_table,
+    program_speed_table,
     speed_table,
     strategy_table,
     suite_table,
@@ -72,6 +83,10 @@ from bestarm.pipeline.report_verdicts import (
 from bestarm.pipeline.schema import schema_files
 from bestarm.verdicts.table import as_frame, read_verdicts
 
+#: Parts of a page for a paper's authors that the others do not have.
+OF_AUTHORS = {
+    "lagex": ("programs summary", "peculiarities", "peculiarities medians", "programs setup 2")
+}
 #: Pages with computed parts, and which.
 PAGES = {
     "README.md": (
@@ -105,14 +120,18 @@ PAGES = {
         "strategies",
         "growth",
         "peers",
+        "programs speed",
         "speed",
     ),
     "docs/design.md": tuple(f"drivers {paper}" for paper in registry.PAPERS),
     "docs/tables.md": ("tables",),
-    "docs/readings.md": ("programs", "programs medians"),
+    "docs/readings.md": ("programs", "programs medians", "programs planned"),
     "docs/applied-studies.md": (),
     **{
-        f"docs/authors/{paper}.md": (f"recovered {paper}", f"differs {paper}", f"settle {paper}")
+        f"docs/authors/{paper}.md": (
+            *(f"recovered {paper}", f"differs {paper}", f"settle {paper}"),
+            *OF_AUTHORS.get(paper, ()),
+        )
         for paper in registry.COUNTED
     },
 }
@@ -178,6 +197,10 @@ PARTS: dict[str, Callable[[Project], str]] = {
     "programs summary": lambda p: program_summary(p.root, p.verdicts),
     "programs": lambda p: program_text(p.root),
     "programs medians": lambda p: program_table(p.root),
+    "programs setup 2": lambda p: setup_2_table(p.root),
+    "programs planned": lambda p: planned_table(p.root),
+    "peculiarities": lambda p: peculiarity_text(p.root),
+    "peculiarities medians": lambda p: peculiarity_table(p.root),
     "certified": lambda p: cost_text(p.root),
     "menus": lambda p: menu_table(p.root),
     "certified parts": lambda p: part_table(p.root),
@@ -205,6 +228,7 @@ PARTS: dict[str, Callable[[Project], str]] = {
     "strategies": lambda p: strategy_table(p.bench),
     "growth": lambda p: growth_table(p.bench),
     "peers": lambda p: peer_table(p.bench),
+    "programs speed": lambda p: program_speed_table(p.bench),
     "speed": lambda p: speed_table(p.bench),
     "tables": lambda p: dictionary(p.root),
 }
