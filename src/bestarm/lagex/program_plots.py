@@ -1,6 +1,7 @@
 """Pictures of the released programs: beside the paper, and without some of their peculiarities."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -39,7 +40,9 @@ def programs(table: pd.DataFrame) -> Figure:
     """Published, of the program and as written, side by side: stopping times and violations."""
     others = setup_2(table)
     figure = new_figure(WIDE, 5.6 + (2.9 if others else 0.0))
-    parts = figure.subfigures(2, 1, height_ratios=[5.6, 2.9]) if others else [figure]
+    parts: Any = [figure]
+    if others:
+        parts = figure.subfigures(2, 1, squeeze=False, height_ratios=[5.6, 2.9])[:, 0]
     above = table[table.instance.isin(TITLES)]
     titles = {title: above[above.instance == name] for name, title in TITLES.items()}
     panels(parts[0], titles, {TIMES: above, VIOLATIONS: above})
@@ -158,7 +161,8 @@ def peculiarities(table: pd.DataFrame) -> Figure:
     looks = {reading: Look(BLUE, "o", name=name) for reading, name in LINES.items()}
     drawn = ours.dropna(subset=["value"]).assign(high=lambda rows: rows.high.clip(upper=2.0 * cap))
     limits = (0.8 * min(medians.value.min(), drawn.low.min()), 1.05 * cap)
-    for part, some in zip(figure.subfigures(2, 1), (order[:3], order[3:]), strict=True):
+    parts = figure.subfigures(2, 1, squeeze=False)[:, 0]
+    for part, some in zip(parts, (order[:3], order[3:]), strict=True):
         titles = {strategy: LOOKS[strategy].name or strategy for strategy in some}
         rows = drawn[drawn.strategy.isin(some)]
         axes_of = dots(part, rows, looks, list(LINES), y="line", by="line", log=True,
