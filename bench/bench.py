@@ -31,6 +31,7 @@ import drivers as drivers_of
 import growth as growth_of
 import live as live_of
 import peers as peers_of
+import programs as programs_of
 import psutil
 from rich.console import Console
 from rich.table import Table
@@ -39,6 +40,7 @@ from timed import replication_of
 
 from bestarm import registry
 from bestarm.build import client, served
+from bestarm.common.arithmetic import same_bits
 from bestarm.core.streams import replication_streams
 from bestarm.publish.report_speed import FIRST, INSTALL, REBUILD
 from bestarm.registry.scales import read_scale
@@ -237,6 +239,16 @@ def drivers(papers: list[str]) -> Iterator[Row]:
     for paper in papers:
         for measured in alone(drivers_of.all_measured, paper, ROOT):
             yield row(*measured)
+
+
+def programs(papers: list[str]) -> Iterator[Row]:
+    """How long a round of LAGEX's released programs takes, by program and environment."""
+    if "lagex" in papers:
+        for instance, delta in programs_of.environments():
+            with same_bits():
+                found = alone(programs_of.measured, instance, delta)
+            for measured in found:
+                yield row(*measured)
 
 
 def growth(papers: list[str]) -> Iterator[Row]:
@@ -710,6 +722,7 @@ STAGES = {
     "peers": peers,
     "growth": growth,
     "drivers": drivers,
+    "programs": programs,
     "memory": memory,
     "quick": quick,
     "imports": imports,

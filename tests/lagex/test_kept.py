@@ -7,10 +7,11 @@ import yaml
 from bestarm.common import arithmetic
 from bestarm.core.files import write_json
 from bestarm.core.inputs import InputError
+from bestarm.core.status import Status
 from bestarm.lagex import kept, program, program_runs
 from bestarm.lagex.problem import EASIER, HARD, instances, setup1
 from bestarm.registry import PAPERS
-from bestarm.runs.kept import Job, part
+from bestarm.runs.kept import Job, part, parts_folder
 from bestarm.runs.plan import describe_instances
 from lagex.test_program import same_arithmetic
 from provenance import described
@@ -73,6 +74,28 @@ def test_columns_are_those_of_simulated_runs():
         assert (runs["tau"] >= instances()[instance].model.means.size).all()
 
 
+def test_runs_without_a_peculiarity_are_read_apart(monkeypatch):
+    runs = kept.read(kept.RUNS).query("strategy == 'Uniform' and tau < 500").copy()
+    runs["without"] = np.where(runs.replication % 2, "tight", "")
+    monkeypatch.setattr(kept, "read", {kept.RUNS: runs}.get)
+    easy = describe_instances(PAPERS["lagex"], {n: instances()[n] for n in [setup1(EASIER).name]})
+    for without in ("", "tight"):
+        ((_, _, name, columns),) = kept.runs(easy, without)
+        own = runs[(runs.instance == setup1(EASIER).name) & (runs.without == without)]
+        assert name == "Uniform"
+        np.testing.assert_array_equal(columns["tau"], own.tau)
+    assert list(kept.runs(easy, "sum")) == []
+
+
+@pytest.mark.parametrize("cap", [1, 199, 200, 201, 10**6])
+def test_a_smaller_cap_ends_runs_as_if_they_had_had_it(cap):
+    """A run that stops with its last allowed pull has stopped."""
+    runs = {"tau": np.array([100, 200, 300, 300, 400]), "status": np.array([0, 0, 0, 2, 1])}
+    tau, status = kept.stopped_at(cap, runs)
+    for ours, its, before, was in zip(tau, status, *runs.values(), strict=True):
+        assert (ours, its) == ((before, was) if before <= cap else (cap, Status.CAPPED))
+
+
 def test_longest_runs_come_first():
     seconds = list(program_runs.wanted().values())
     assert seconds == sorted(seconds, reverse=True)
@@ -123,6 +146,38 @@ def test_more_runs_extend_a_table(monkeypatch, tmp_path):
     law = yaml.safe_load(out.with_name("provenance.yaml").read_text())["law"]
     assert program_runs.kept(out, law).tau.tolist() == [10, 11]
     assert program_runs.kept(out, law + 1).empty
+
+
+def test_only_whole_cells_are_added_while_others_are_made(monkeypatch, tmp_path):
+    """A part of a cell's runs would be the shorter ones; parts stay, so that `make` goes on."""
+    easy, out = setup1(EASIER).name, tmp_path / "runs.parquet"
+    cells = [("Uniform", ""), ("PTnS", ""), ("PTnS", "tight")]
+    runs = [
+        program_runs.Run(easy, 0.01, name, without, r) for name, without in cells for r in range(2)
+    ]
+    monkeypatch.setattr(program_runs, "wanted", lambda: dict.fromkeys(runs, 1.0))
+
+    def finish(run):
+        write_json(part(program_runs.job(run), out), {"tau": 10 + run.replication})
+
+    def there():
+        program_runs.make_complete(out, 1)
+        table = program_runs.kept(out, program_runs.LAW)
+        return [tuple(row) for row in table[["strategy", "without", "replication"]].to_numpy()]
+
+    for run in (runs[0], runs[1], runs[2], runs[5]):
+        finish(run)
+    assert there() == [("Uniform", "", 0), ("Uniform", "", 1)]
+    assert "2 runs of" in out.with_name("provenance.yaml").read_text()
+    finish(runs[4])
+    assert there() == [("PTnS", "tight", 0), ("PTnS", "tight", 1), *there()[2:]]
+    assert len(there()) == 4
+    assert set(program_runs.missing(program_runs.kept(out, program_runs.LAW))) == set(runs[2:4])
+    assert part(program_runs.job(runs[2]), out).exists()
+    finish(runs[3])
+    program_runs.make(out, 1)
+    assert len(program_runs.kept(out, program_runs.LAW)) == 6
+    assert not parts_folder(out).exists()
 
 
 def test_runs_are_made_in_the_arithmetic_of_the_kept_ones_only(monkeypatch):

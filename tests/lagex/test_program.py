@@ -2,7 +2,10 @@
 
 import itertools
 import math
+import os
 import platform
+import subprocess
+import sys
 from functools import cache
 
 import numpy as np
@@ -457,3 +460,17 @@ def test_a_run_ends_by_its_rule():
     found = run(PROGRAMS["CTnS-WLag"], clear, 0.1, 2000, np.random.default_rng(2))
     assert found.status == Status.STOPPED
     np.testing.assert_allclose(found.policy, [1.0, 0.0, 0.0], atol=1e-9)
+
+
+@pytest.mark.long
+def test_a_process_may_load_what_another_compiled(tmp_path):
+    """LATS first, of all programs: its game is solved with a multiplier that a solver seeks."""
+    code = (
+        "import numpy as np; from bestarm.lagex.problem import setup1; "
+        "from bestarm.lagex.program import run, variant; "
+        "print(run(variant('LATS'), setup1(1.3).model, 0.01, 12, np.random.default_rng(3)).time)"
+    )
+    environ = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True)
+        assert (done.returncode, done.stdout) == (0, b"12\n"), done.stderr.decode()

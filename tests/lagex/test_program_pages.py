@@ -1,6 +1,7 @@
 """What is said of the released programs follows from the table's counts and intervals."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -60,7 +61,7 @@ def verdicts(root):
 def build(root, sources, traces, monkeypatch, tmp_path):
     """Make the target's table from kept runs, in a folder of its own."""
 
-    def made(runs):
+    def made(runs, sources=sources):
         tables = {kept.RUNS: runs, kept.TRACES: traces}
         monkeypatch.setattr(kept, "read", tables.get)
         write_table(targets.programs(sources), tmp_path / "figures/lagex/programs.csv")
@@ -121,14 +122,77 @@ def test_the_figure_states_the_runs_of_each_panel(build):
 def test_without_kept_runs_everything_is_said(build):
     none = build(few_runs(0))
     assert "IMDB: no program was run" in program_pages.program_text(none)
-    assert "none was run on hard, easy and IMDB" in program_pages.program_summary(none)
+    said = " ".join(program_pages.program_summary(none).split())
+    assert "None was run on hard, easy and IMDB" in said
     program_pages.program_table(none)
 
 
 def test_the_summary_counts_verdicts_on_times_and_violations(root, verdicts):
     """Six strategies with a time and a count of violations each; the verdicts decide, not we."""
-    said = " ".join(program_pages.program_summary(root).split())
-    easy = verdicts[verdicts.id.str.fullmatch("fig[69]-median-.*") & verdicts.program_n.gt(0)]
-    easy = easy.drop_duplicates("id")
-    compatible = (easy.program == "compatible").sum()
-    assert f"{compatible} of {len(easy)} published numbers are compatible with it" in said
+    said = program_pages.program_summary(root)
+    lines = [line for line in said.splitlines() if line.startswith("| easy")]
+    for line, figure in zip(lines, (6, 9), strict=True):
+        easy = verdicts[
+            verdicts.id.str.fullmatch(f"fig{figure}-median-.*") & verdicts.program_n.gt(0)
+        ]
+        easy = easy.drop_duplicates("id")
+        counts = easy.program.value_counts()
+        _, _, _, _, inside, differ, few, published, interval, _ = line.split("|")
+        assert inside.strip() == f"{counts['compatible']} of {len(easy)}"
+        assert int(differ) == counts.get("differs", 0)
+        assert int(few) == counts.get("too few runs", 0)
+        lagex = easy[easy.id == f"fig{figure}-median-lagex"].iloc[0]
+        low, high = (f"{end:,.0f}" for end in (lagex.program_low, lagex.program_high))
+        assert interval.strip() == f"{low} to {high}"
+        assert abs(float(published.replace(",", "")) - float(lagex.published)) <= 0.5
+
+
+def few_runs_of_setup_2(n, deltas):
+    runs = few_runs(n)
+    policy = [np.full(5, 0.2)] * len(runs)
+    return pd.concat([
+        runs.assign(instance=name, delta=delta, policy=policy)
+        for name in ("setup 2 hard", "setup 2 easy")
+        for delta in deltas
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("deltas", [[0.1], [0.01, 0.1]])
+def test_setup_2_stands_apart_and_only_if_it_was_run(root, build, sources, deltas):
+    """Published are violations alone, under no delta."""
+    names = ("setup 2 hard", "setup 2 easy")
+    setup_2 = describe_instances(registry.PAPERS["lagex"], {n: instances()[n] for n in names})
+    written = pd.concat([
+        read_table(root / f"figures/lagex/{target}.csv").query("reading == 'as-written'")
+        for target in ("fig10", "fig10-delta", "fig11", "fig11-delta")
+    ])  # fmt: skip
+    sources = replace(
+        sources,
+        instances={**sources.instances, **setup_2},
+        summary=pd.concat([sources.summary, written]),
+    )
+    none = build(few_runs(6), sources)
+    assert "No program was run in setup 2" in program_pages.setup_2_table(none)
+    assert not program_pages.read(none).instance.str.startswith("setup 2").any()
+    assert len(plots.programs(program_pages.read(none)).axes) == 6
+    parts = program_pages.program_text, program_pages.program_table
+    said = [part(none) for part in parts]
+    some = build(pd.concat([few_runs(6), few_runs_of_setup_2(7, deltas)]), sources)
+    table = program_pages.read(some)
+    lines = program_pages.setup_2_table(some).splitlines()[2:]
+    assert len(lines) == 2 * len(deltas) * len(PROGRAMS)
+    assert all("| 7 |" in line for line in lines)
+    wanted = table[(table.instance == "setup 2 hard") & (table.strategy == "LAGEX")]
+    wanted = wanted[wanted.statistic == "policy_violations:median"].drop_duplicates("reading")
+    wanted = wanted.set_index("reading").value
+    (first,) = [line for line in lines if line.startswith(f"| hard | {deltas[0]:g} | LAGEX |")]
+    assert f"| {wanted['published']:,.0f} | {wanted['program']:,.0f} |" in first
+    figure = plots.programs(table)
+    titles = [axes.get_title(loc="left") for axes in figure.axes]
+    assert len(titles) == 6 + 2 * len(deltas)
+    for delta in deltas:
+        assert any(title.startswith(f"hard, δ = {delta:g}") for title in titles)
+    assert "no released file has setup 2" in figure.get_label()
+    assert "n = 7 runs per program" in figure.get_label()
+    # what is said of the others is the same
+    assert said == [part(some) for part in parts]

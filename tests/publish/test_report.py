@@ -27,6 +27,7 @@ from bestarm.publish.report_speed import (
     growth_table,
     import_table,
     peer_table,
+    program_speed_table,
     speed_table,
     strategy_table,
     suite_table,
@@ -272,7 +273,8 @@ def test_without_one_table_only_the_pages_that_show_it_fail(root, tmp_path):
             fill(page, (root / page).read_text(), Project(tmp_path))
         except (OSError, InputError):
             failed.add(page)
-    shown = {"programs", "programs medians", "programs summary", "tables"}
+    shown = {"programs", "programs medians", "programs summary", "programs planned"}
+    shown |= {"programs setup 2", "tables"}
     assert failed == {page for page, parts in PAGES.items() if shown & {*parts}}
 
 
@@ -495,6 +497,31 @@ def test_growth_and_peers_have_tables_of_their_own():
     assert growth_table(falling).splitlines()[2].endswith("| beyond 100,000 |")
     assert growth_table(bench[4:]) == peer_table(bench[4:]) == "Not measured."
     assert import_table(bench) == suite_table(bench) == "Not measured."
+
+
+def test_rounds_of_released_programs_have_a_table_by_program_and_environment():
+    """In the order of measuring; without measurements a sentence. Not in the other tables."""
+    cells = [("LATS", "imdb, delta=0.1"), ("LAGEX", "imdb, delta=0.1")]
+    cells += [(name, "setup 2 easy, delta=0.01") for name, _ in cells]
+    bench = pd.DataFrame(
+        {
+            "measure": [f"program: {name}: {where}" for name, where in cells],
+            "value": [8.4, 7.9, 2.5, 2.25],
+            "unit": "ms a round",
+            "pulls_per_second": float("nan"),
+            "peak_mb": float("nan"),
+            "how": "so",
+            "machine": "m",
+        }
+    )
+    head, _, *lines = program_speed_table(bench).splitlines()
+    assert head == "| program | imdb, delta=0.1 | setup 2 easy, delta=0.01 |"
+    assert lines[0] == "| LATS | 8.4 ms a round | 2.5 ms a round |"
+    assert lines[1] == "| LAGEX | 7.9 ms a round | 2.25 ms a round |"
+    assert lines[-1] == "Machine: m."
+    assert program_speed_table(bench[:0]) == "Not measured."
+    other = bench[:1].assign(measure="linear: G on d=2")
+    assert "LATS" not in speed_table(pd.concat([bench, other], ignore_index=True))
 
 
 def test_the_slowest_tests_have_a_table_of_their_own():

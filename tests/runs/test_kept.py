@@ -101,3 +101,15 @@ def test_a_law_is_stamped_only_if_the_rows_of_the_sample_are_kept_ones(tmp_path,
     with pytest.raises(InputError, match=r"a\.csv: is not the file that .*provenance\.yaml"):
         TABLE.stamp(out, 1)
     assert out.with_name("provenance.yaml").read_text() == made
+
+
+def test_a_table_can_be_described_while_parts_are_missing(tmp_path):
+    out = tmp_path / "kept/a.csv"
+    out.parent.mkdir()
+    gather(jobs()[:1], out, 1, "rows")
+    TABLE.write(jobs()[:1], [rows(1)], out)
+    TABLE.describe(out, "1 row")
+    assert yaml.safe_load(out.with_name("provenance.yaml").read_text())["what"] == "1 row"
+    assert len(list(parts_folder(out).iterdir())) == 1
+    TABLE.make(out, 1)
+    assert not parts_folder(out).exists()

@@ -20,6 +20,9 @@ from bestarm.lagex.strategies import KINDS, READINGS
 #: Section 5 and the released program: the settings of setup 1 and of the other instances.
 SETUP_1 = {"delta": 0.01, "r": TOLERANCE, "cap": 100_000}
 
+#: Of runs of the released programs without some of their peculiarities, on setup 1 easy.
+SHORT = SETUP_1 | {"cap": 5_000}
+
 OTHERS = {"delta": 0.1, "r": TOLERANCE, "cap": 100_000}
 
 #: The other delta of setup 2, for which nothing says what was run.

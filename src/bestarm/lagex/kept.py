@@ -8,6 +8,7 @@ import pandas as pd
 from bestarm.common.files import data_folder
 from bestarm.common.tables import groups
 from bestarm.core.inputs import InputError
+from bestarm.core.status import Status
 from bestarm.lagex.problem import EASIER, HARD, Instance, setup1
 
 #: The tables, under data/; their provenance is beside them.
@@ -53,17 +54,19 @@ def _near(allocations: np.ndarray, others: np.ndarray | float) -> np.ndarray:
     return np.abs(allocations - others).max(axis=1) <= SAME
 
 
-def runs(instances: Mapping) -> Iterator[tuple[str, float, str, dict[str, np.ndarray]]]:
+def runs(
+    instances: Mapping, without: str = ""
+) -> Iterator[tuple[str, float, str, dict[str, np.ndarray]]]:
     """Instance, delta, program, and its runs as columns of `strategies.Outcome`.
-
-    Runs without a peculiarity are left out.
 
     Args:
         instances: name -> {"instance": ..., "truth": ...}, as in instances.json; runs on others
             are left out.
+        without: what is switched off in the programs, see `program.variant`; "" for the programs
+            as released.
     """
     table = read(RUNS)
-    table = table[table.instance.isin(list(instances)) & (table.without == "")]
+    table = table[table.instance.isin(list(instances)) & (table.without == without)]
     for (name, delta, program), rows in groups(table, "instance", "delta", "strategy"):
         known = instances[name]
         model = Instance(**known["instance"]).model
@@ -79,3 +82,15 @@ def runs(instances: Mapping) -> Iterator[tuple[str, float, str, dict[str, np.nda
                 "excess": (policies @ model.matrix.T - model.limits).max(axis=1),
             },
         )
+
+
+def stopped_at(cap: int, runs: Mapping[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Stopping times and statuses of runs as they would be with a smaller cap.
+
+    Example:
+        >>> runs = {"tau": np.array([5, 6, 9]), "status": np.array([0, 1, 0])}
+        >>> [column.tolist() for column in stopped_at(6, runs)]
+        [[5, 6, 6], [0, 1, 1]]
+    """
+    tau, status = runs["tau"], runs["status"]
+    return np.minimum(tau, cap), np.where(tau > cap, Status.CAPPED, status)

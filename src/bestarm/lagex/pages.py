@@ -7,6 +7,7 @@ import pandas as pd
 from bestarm.common.pages import FastRun, Pages
 from bestarm.common.prose import markdown, number, percent_row
 from bestarm.common.tables import groups, read_table
+from bestarm.lagex import peculiarity_pages as peculiarities
 from bestarm.lagex import program_pages as programs
 from bestarm.lagex.certified import pages as certified
 
@@ -46,6 +47,13 @@ PAGES = Pages(
         "docs/readings.md": {
             "programs": programs.program_text,
             "programs medians": programs.program_table,
+            "programs planned": peculiarities.planned_table,
+        },
+        "docs/authors/lagex.md": {
+            "programs summary": programs.program_summary,
+            "peculiarities": peculiarities.peculiarity_text,
+            "peculiarities medians": peculiarities.peculiarity_table,
+            "programs setup 2": programs.setup_2_table,
         },
     },
     fast_runs=(

@@ -35,7 +35,6 @@ from bestarm.common.style import (
     series,
     with_errors,
 )
-from bestarm.core.estimates import least_runs
 from bestarm.lagex.boxes import (
     BOXES,
     KNOWING,
@@ -49,6 +48,7 @@ from bestarm.lagex.boxes import (
 )
 from bestarm.lagex.certified.plots import certified
 from bestarm.lagex.problem import EASIER, HARD, setup1
+from bestarm.lagex.program_plots import peculiarities, programs
 
 #: Lower bounds under known constraints, and with the one for strategies that have to learn them.
 KNOWN = ("known lower bound", "inside lower bound")
@@ -175,59 +175,6 @@ def fig11_delta(table: pd.DataFrame) -> Figure:
 
 def fig12(table: pd.DataFrame) -> Figure:
     return violations(table, {"imdb": "IMDB"}, "δ = 0.1.")
-
-
-def programs(table: pd.DataFrame) -> Figure:
-    """Published, of the program and as written, side by side: stopping times and violations."""
-    titles = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
-    ends = {
-        "published": ("whisker:low", "whisker:high"),
-        "program": ("quantile_05", "quantile_95"),
-        "as-written": ("quantile_05", "quantile_95"),
-    }
-    order = strategies_of(table, but=KNOWING)
-    figure = new_figure(WIDE, 5.6)
-    panels = figure.subplots(2, len(titles))
-    lines = lines_of(table, order, ends)
-    for column, (instance, title) in zip(panels.T, titles.items(), strict=True):
-        here = table[(table.instance == instance) & table.strategy.isin(order)]
-        for axes, prefix in zip(column, ("", "policy_violations:"), strict=True):
-            median = f"{prefix}median" if prefix else "median_stopping_time"
-            names = {
-                reading: [
-                    f"{prefix}{low}", f"{prefix}quartile_25", median, f"{prefix}quartile_75",
-                    f"{prefix}{high}",
-                ]
-                for reading, (low, high) in ends.items()
-            }  # fmt: skip
-            listed = [name for some in names.values() for name in some]
-            axes.set_xscale("log")
-            shown = here[here.statistic.isin(listed)].copy()
-            shown["value"] = shown.value.clip(lower=1.0)
-            boxes(axes, shown, lines, names, whole="program")
-            if axes not in panels[:, 0]:
-                axes.set_yticklabels([])
-            spans = shown.value[shown.value > 4.0]
-            axes.set_xlim(0.8 * spans.min(), 1.3 * spans.max())
-            plain_log_ticks(axes.xaxis, crowded=8.0)
-            axes.set_xlabel("rounds that break a limit" if prefix else "steps until stopping")
-        counts = pick(here, reading="program", statistic="median_stopping_time").n
-        extremes = sorted({min(counts, default=0), max(counts, default=0)})
-        seen = "–".join(f"{int(n):,}" for n in extremes)
-        of = f"{seen} program runs" if len(counts) else "programs not run"
-        column[0].set_title(f"{title} ({of})")
-    caption(
-        figure,
-        "From the top for each strategy: published (white), the released program (dark), as "
-        "written (pale). Boxes: quartiles and median over runs; whiskers: 5% and 95%, published "
-        "ones as drawn. Those that reach 0 leave the axis. If a quantile lies among capped runs "
-        f"the box is open. Fewer than {least_runs(0.5)} runs give no 95% interval of a median, "
-        f"fewer than {least_runs(0.25)} none of a quartile. Setup 1 with the six arms of the "
-        "released programs, which lack CTnS and CGE. "
-        f"{runs(pick(table, reading='as-written', statistic='median_stopping_time').n)} per "
-        "box, as written and published.",
-    )
-    return figure
 
 
 def fig4(table: pd.DataFrame) -> Figure:
@@ -649,6 +596,7 @@ PLOTS = Plots(
         "readings": readings,
         "sensitivity": sensitivity,
         "programs": programs,
+        "peculiarities": peculiarities,
         "imdb-spread": imdb_spread,
         "certified": certified,
     },
@@ -664,7 +612,8 @@ PLOTS = Plots(
         **dict.fromkeys(("shares", "example"), "prob_feasible"),
         "theorems": "sides_ratio:theorem 1",
         **dict.fromkeys(
-            ("readings", "sensitivity", "programs", "imdb-spread"), "median_stopping_time"
+            ("readings", "sensitivity", "programs", "peculiarities", "imdb-spread"),
+            "median_stopping_time",
         ),
         "certified": "median_stopping_time",
     },

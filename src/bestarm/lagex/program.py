@@ -96,6 +96,17 @@ PECULIARITIES = {
 }
 #: Switches off all that a program has.
 ALL = "all"
+#: What is switched off, in words; nothing in the programs as released.
+SWITCHED_OFF = {
+    "": "nothing",
+    "tight": "exact tight rows",
+    "distance": "L1 projection",
+    "rescale": "gains × 0.01",
+    "start": "random start",
+    "sum": "missing row Σω = 1",
+    "radius": "the game's own fₜ",
+    ALL: "all of these",
+}
 #: Slacks of tight rows, without "tight"; rounding leaves 1e-15.
 TIGHT = 1e-9
 
@@ -112,6 +123,16 @@ def can_be_without(name: str, without: str) -> bool:
     """Whether `variant` of a program of PROGRAMS is another program than those with other names."""
     has = peculiarities(PROGRAMS[name])
     return without in ("", *has) or (without == ALL and len(has) > 1)
+
+
+def reading_without(without: str) -> str:
+    """The reading of rows of tables that are of the programs without a peculiarity, or without ALL.
+
+    Example:
+        >>> reading_without("tight"), reading_without("")
+        ('program-without-tight', 'program')
+    """
+    return f"program-without-{without}" if without else "program"
 
 
 def variant(name: str, without: str = "") -> Program:

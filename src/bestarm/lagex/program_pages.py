@@ -11,19 +11,24 @@ from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import least_runs
 from bestarm.verdicts.claims import read_claims
-from bestarm.verdicts.released import INSIDE, NOT_RELEASED, OUTSIDE, TOO_FEW
+from bestarm.verdicts.released import INSIDE, NOT_RELEASED, OUTSIDE, TOO_FEW, WIDEST
 from bestarm.verdicts.table import as_frame, read_verdicts
 
 #: Instances of the table, in order.
 TITLES = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
+#: Those of setup 2, which is in no released file.
+SETUP_2 = {"setup 2 hard": "hard", "setup 2 easy": "easy"}
+#: What is compared with the paper.
+TIMES, VIOLATIONS = "median_stopping_time", "policy_violations:median"
+KINDS = {TIMES: "stopping times", VIOLATIONS: "violations"}
 
 
 class Median(NamedTuple):
-    """A program's median stopping time beside the published one."""
+    """A program's median beside the published one."""
 
     strategy: str
     n: int  # runs of the program
-    capped: float  # share of them
+    capped: float  # share of them that reached the cap
     value: float  # nan if it lies among capped runs
     low: float  # nan without an interval; so is `high`
     high: float  # inf if the interval ends among capped runs
@@ -46,22 +51,26 @@ def read(root: Path) -> pd.DataFrame:
     return read_table(root / "figures/lagex/programs.csv")
 
 
-def medians(table: pd.DataFrame) -> Iterator[tuple[str, list[Median]]]:
+def medians(table: pd.DataFrame, statistic: str = TIMES) -> Iterator[tuple[str, list[Median]]]:
     """Title of an instance, and its strategies that were run, if there are any."""
     for instance, title in TITLES.items():
-        here = table[table.instance == instance]
-        found = [median(rows) for _, rows in groups(here, "strategy")]
-        if found := [one for one in found if one is not None]:
-            yield title, sorted(found, key=lambda one: one.published)
+        if found := medians_of(table[table.instance == instance], statistic):
+            yield title, found
 
 
-def median(rows: pd.DataFrame) -> Median | None:
+def medians_of(rows: pd.DataFrame, statistic: str) -> list[Median]:
+    """The strategies that were run, of an instance at one delta, in the paper's order."""
+    found = [median(some, statistic) for _, some in groups(rows, "strategy")]
+    return sorted((one for one in found if one is not None), key=lambda one: one.published)
+
+
+def median(rows: pd.DataFrame, statistic: str) -> Median | None:
     """A strategy's; none if its program was not run."""
-    times = {row.reading: row for row in lines(rows[rows.statistic == "median_stopping_time"])}
-    if not {"program", "published", "as-written"} <= times.keys():
+    known = {row.reading: row for row in lines(rows[rows.statistic == statistic])}
+    if not {"program", "published", "as-written"} <= known.keys():
         return None
-    ours, written = times["program"], times["as-written"]
-    published = float(times["published"].value)
+    ours, written = known["program"], known["as-written"]
+    published = float(known["published"].value)
     capped = rows[(rows.reading == "program") & (rows.statistic == "share_capped")]
     return Median(
         strategy=rows.strategy.iloc[0],
@@ -77,22 +86,41 @@ def median(rows: pd.DataFrame) -> Median | None:
 
 
 def program_table(root: Path) -> str:
-    """Every median of a program, with its interval and the published one."""
+    """Every median stopping time of a program, with its interval and the published one."""
     rows = [
-        {
-            "environment": title,
-            "strategy": one.strategy,
-            "published median": number(one.published),
-            "program": "beyond the cap" if np.isnan(one.value) else number(one.value),
-            "95% interval": interval(one),
-            "runs": one.n,
-            "reached the cap": f"{100 * one.capped:.0f}%",
-            "as written": number(one.written),
-        }
+        {"environment": title, **cells(one)}
         for title, found in medians(read(root))
         for one in found
     ]
     return markdown(pd.DataFrame(rows))
+
+
+def cells(one: Median) -> dict[str, object]:
+    """A median as a line of a table."""
+    return {
+        "strategy": one.strategy,
+        "published median": number(one.published),
+        "program": "beyond the cap" if np.isnan(one.value) else number(one.value),
+        "95% interval": interval(one),
+        "runs": one.n,
+        "reached the cap": f"{100 * one.capped:.0f}%",
+        "as written": number(one.written),
+    }
+
+
+def setup_2_table(root: Path) -> str:
+    """Median violations of the programs in setup 2; a sentence if they were not run there."""
+    table = read(root)
+    rows = []
+    for instance, title in SETUP_2.items():
+        here = table[table.instance == instance]
+        for delta in sorted(set(here[here.reading == "program"].delta)):
+            at_delta = here[(here.delta == delta) | (here.reading == "published")]
+            rows += [
+                {"environment": title, "δ": f"{delta:g}", **cells(one)}
+                for one in medians_of(at_delta, VIOLATIONS)
+            ]
+    return markdown(pd.DataFrame(rows)) if rows else "No program was run in setup 2 so far."
 
 
 def interval(one: Median) -> str:
@@ -148,40 +176,70 @@ def orderings(table: pd.DataFrame, instance: str) -> list[str]:
 
 def program_summary(root: Path) -> str:
     """What the programs say of all published numbers, for README.md and docs/findings.md."""
-    found = dict(medians(read(root)))
-    outcomes = _outcomes(root)
-    said = [
-        f"on {title} ({counts(some)} per program) {_of_numbers(outcomes[title])}"
-        for title, some in found.items()
+    table, outcomes = read(root), _outcomes(root)
+    found = {statistic: dict(medians(table, statistic)) for statistic in KINDS}
+    rows = [
+        {
+            "environment": title,
+            "runs per program": counts(found[statistic][title]).removesuffix(" runs"),
+            "published medians of": kind,
+            **_of_numbers(outcomes.get((title, statistic), pd.Series(dtype=object))),
+            **_of_lagex(found[statistic][title]),
+        }
+        for title in TITLES.values()
+        for statistic, kind in KINDS.items()
+        if title in found[statistic]
     ]
-    missing = [title for title in TITLES.values() if title not in found]
-    said += [f"none was run on {listed(missing)}"] if missing else []
-    text = f"LAGEX's authors released programs. We ran them: {'; '.join(said)}."
-    return wrapped(f"{text} Check: `bestarm claims lagex`.")
+    missing = [title for title in TITLES.values() if title not in found[TIMES]]
+    text = (
+        "LAGEX's authors released programs, for setup 1. We ran them there and on IMDB. The table "
+        "counts the published medians that are compatible with them: inside the 95% interval of "
+        f"ours, both samples' errors counted, which spans at most a factor of {WIDEST:g}. "
+        "Violations are rounds whose policy breaks a limit. "
+        f"{f'None was run on {listed(missing)}. ' if missing else ''}"
+        "Check: `bestarm claims lagex`."
+    )
+    return "\n\n".join([wrapped(text), *([markdown(pd.DataFrame(rows))] if rows else [])])
 
 
-def _outcomes(root: Path) -> dict[str, pd.Series]:
-    """By title of an environment what the program says of its published times and violations."""
+def _outcomes(root: Path) -> dict[tuple[str, str], pd.Series]:
+    """By an environment's title and one of KINDS what the program says of published numbers."""
     claims = {claim.id: claim for claim in read_claims(root / "data/claims/lagex.yaml").claims}
     verdicts = as_frame(read_verdicts(root / "figures/claims.csv"))
     numbers = verdicts[verdicts.paper.eq("lagex") & verdicts.result.notna()]
     numbers = numbers[numbers.program.notna() & numbers.program.ne(NOT_RELEASED)]
     numbers = numbers.drop_duplicates("id")
-    instances = pd.Series(
-        [claims[str(name)].tested.instance for name in numbers.id], numbers.index, dtype=object
-    )
-    return {title: numbers.program[instances == name] for name, title in TITLES.items()}
+    tested = [claims[str(name)].tested for name in numbers.id]
+    return {
+        key: rows.program
+        for key, rows in groups(
+            numbers.assign(
+                title=[TITLES.get(str(row.instance), "") for row in tested],
+                kind=[str(row.statistic) for row in tested],
+            ),
+            "title",
+            "kind",
+        )
+    }
 
 
-def _of_numbers(outcomes: pd.Series) -> str:
-    """How many published numbers the program is compatible with, and how many not."""
-    times = outcomes.value_counts().reindex([INSIDE, OUTSIDE, TOO_FEW], fill_value=0)
-    if times[TOO_FEW] == len(outcomes):
-        return f"there are too few runs for each of the {len(outcomes)} published numbers"
-    return (
-        f"{times[INSIDE]} of {len(outcomes)} published numbers are compatible with it, "
-        f"{times[OUTSIDE]} differ, and for {times[TOO_FEW]} there are too few runs"
-    )
+def _of_numbers(outcomes: pd.Series) -> dict[str, object]:
+    """Of how many published numbers what is said, as parts of a line of a table."""
+    seen = outcomes.value_counts().reindex([INSIDE, OUTSIDE, TOO_FEW], fill_value=0)
+    return {
+        "compatible": f"{seen[INSIDE]} of {len(outcomes)}",
+        "differ": seen[OUTSIDE],
+        "too few runs": seen[TOO_FEW],
+    }
+
+
+def _of_lagex(found: Sequence[Median]) -> dict[str, str]:
+    """LAGEX's published median and the program's interval, as parts of a line of a table."""
+    lagex = [one for one in found if one.strategy == "LAGEX"]
+    return {
+        "LAGEX: published": number(lagex[0].published) if lagex else "–",
+        "LAGEX: its program's interval": interval(lagex[0]) if lagex else "not run",
+    }
 
 
 def agreement(found: Sequence[Median]) -> str:

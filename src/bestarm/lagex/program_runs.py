@@ -2,14 +2,19 @@
 
     python -m bestarm.lagex.program_runs --out data/lagex-runs/runs.parquet
     python -m bestarm.lagex.program_runs --out data/lagex-runs/runs.parquet --forecast
+    python -m bestarm.lagex.program_runs --out data/lagex-runs/runs.parquet --complete
 
 Runs of the same LAW in an existing table are reused, so larger counts extend the table; a command
 that was interrupted goes on where it was. Counts are fixed before the runs are made: keeping those
-that have ended by some hour would prefer short ones. No released file has setup 2: its runs are
-those of the programs' code in the paper's other environment. On easy, where runs are shortest, the
-programs also run without one of their peculiarities, and without all.
+that have ended by some hour would prefer short ones. So a cell (instance, delta, program, and what
+is switched off) has all of its planned runs, or those of an earlier, smaller plan, or none;
+--complete adds the cells that are done while others are not. No released file has setup 2: its runs
+are those of the programs' code in the paper's other environment. On easy, where runs are shortest,
+the programs also run without one of their peculiarities, and without all.
 """
 
+import json
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +25,7 @@ import yaml
 from bestarm.common.arithmetic import same_bits
 from bestarm.core.files import replacing
 from bestarm.lagex import program
-from bestarm.lagex.cells import OTHERS, SETUP_1
+from bestarm.lagex.cells import OTHERS, SETUP_1, SHORT
 from bestarm.lagex.problem import EASIER, HARD, setup1
 from bestarm.runs.kept import Job, KeptTable, command_line, gather, part
 
@@ -54,7 +59,7 @@ PLANS = (
     Plan(HARD_NAME, SETUP_1["delta"], 30, HARD_SECONDS),
     Plan(IMDB_NAME, OTHERS["delta"], 30, (103, 81, 35, 53, 104, 20)),
     *(
-        Plan(EASY_NAME, SETUP_1["delta"], 20, EASY_SECONDS, without, cap=5_000)
+        Plan(EASY_NAME, SETUP_1["delta"], 20, EASY_SECONDS, without, cap=SHORT["cap"])
         for without in (*program.PECULIARITIES, program.ALL)
     ),
     *(
@@ -73,6 +78,11 @@ class Run(NamedTuple):
     strategy: str
     without: str
     replication: int
+
+    @property
+    def cell(self) -> tuple:
+        """All but the replication."""
+        return self[:-1]
 
 
 def wanted() -> dict[Run, float]:
@@ -115,10 +125,35 @@ def make(out: Path, threads: int) -> None:
     runs = list(missing(old))
     with same_bits():  # SLSQP's points depend on the last bit
         found = gather([job(run) for run in runs], out, threads, "programs' runs")
-    new = [run._asdict() | row for run, row in zip(runs, found, strict=True)]
+    TABLE.finish(out, add(old, dict(zip(runs, found, strict=True)), out))
+
+
+def make_complete(out: Path, threads: int) -> None:
+    """Add every cell to the table all of whose runs have been made, and of other cells no run.
+
+    Makes no run; the parts stay where they are, so that `make` goes on from them.
+    """
+    del threads
+    old = kept(out, LAW)
+    cells = defaultdict(list)
+    for run in missing(old):
+        cells[run.cell].append(run)
+    done = {
+        run: part(job(run), out)
+        for runs in cells.values()
+        if all(part(job(run), out).exists() for run in runs)
+        for run in runs
+    }
+    found = {run: json.loads(path.read_text(encoding="utf-8")) for run, path in done.items()}
+    TABLE.describe(out, add(old, found, out))
+
+
+def add(old: pd.DataFrame, found: dict[Run, dict], out: Path) -> str:
+    """Write a table with more runs. Returns what it holds, in words."""
+    new = [run._asdict() | row for run, row in found.items()]
     table = pd.concat([old, pd.DataFrame(new)], ignore_index=True)
     write(table, out)
-    TABLE.finish(out, f"{len(table)} {TABLE.what}")
+    return f"{len(table)} {TABLE.what}"
 
 
 def write(table: pd.DataFrame, out: Path) -> None:

@@ -9,6 +9,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -339,8 +340,21 @@ def best_response(weights: np.ndarray, game: Game, price: Price | None) -> Respo
     return Response(float(values[hardest]), instances[hardest], np.zeros(0))
 
 
+@cache
+def compile_multiplier() -> None:
+    """Compile `minimum` for a multiplier, once, before it is compiled for a game that has one.
+
+    Compiling it for the game would compile it for the multiplier on the way. Numba keeps a function
+    that was compiled within its own compilation so that, loaded by another process, it crashes.
+    """
+    one = np.ones(1)
+    multiplier(1.0, one, Price(np.ones((1, 1)), one, one, 1.0))
+
+
 def sweep(objective: Game | PricedGame, start: Callable[[], np.ndarray], region: Region) -> Minimum:
     """min objective(w)  s.t. w in region, from new starts until SLSQP is content."""
+    if isinstance(objective, PricedGame):
+        compile_multiplier()
     for tolerance in TOLERANCES:
         found = minimum(objective, start(), region, tolerance)
         if found.success:

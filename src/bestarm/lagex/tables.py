@@ -41,6 +41,8 @@ SHARE_STATISTICS = (
     *("prob_r_optimal", "prob_feasible", "prob_far_over", "prob_correct", "error_rate"),
     *("mean_regret", "mean_excess", "share_capped", "share_empty"),
 )
+#: Environments that the released programs are compared on; those of setup 2 are apart.
+RELEASED = [setup1(HARD).name, setup1(EASIER).name, "imdb"]
 MEDIAN = "policy_violations:median"
 VIOLATION_QUANTILES = ("policy_violations:quartile_25", MEDIAN, "policy_violations:quartile_75")
 #: Whose medians are compared by their ratio (Observation 2, Appendix H).
@@ -309,11 +311,13 @@ def sensitivity(sources: Sources) -> pd.DataFrame:
 def programs(sources: Sources, program: pd.DataFrame) -> pd.DataFrame:
     """Stopping times, violations and shares: of `program`, as written, and published.
 
+    Environments of setup 2, which is in no released file, are there if `program` has runs on them.
+
     Args:
         program: rows under reading `program`.
     """
     wanted = (*TIME_STATISTICS, *VIOLATION_QUANTILES, "prob_r_optimal", "prob_feasible")
-    names = (setup1(HARD).name, setup1(EASIER).name, "imdb")
+    names = RELEASED + sorted(set(program.instance) - set(RELEASED))
     written = sources.summary[sources.summary.instance.isin(names)]
     about_rounds = program.statistic.str.startswith("rounds_")
     shown = pd.concat(
@@ -322,13 +326,32 @@ def programs(sources: Sources, program: pd.DataFrame) -> pd.DataFrame:
             program[program.statistic.isin((*wanted, "share_empty")) | about_rounds],
         ]
     )
-    figures = ("fig5", "fig6", "fig7", "fig8", "fig9", "fig12")
+    compared = shown[shown.instance.isin(RELEASED)]
+    figures = ("fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
     published = [f"{figure}{boxes}" for figure in figures for boxes in ("", " boxes")]
+    stated = (published_rows(sources.published, name) for name in published)
     return assemble(
         shown,
-        list(ratios(shown, "median_stopping_time", "median_ratio")),
-        list(ratios(shown, MEDIAN, "violation_ratio")),
-        *(published_rows(sources.published, name) for name in published),
+        list(ratios(compared, "median_stopping_time", "median_ratio")),
+        list(ratios(compared, MEDIAN, "violation_ratio")),
+        *(rows[rows.instance.isin(names)] for rows in stated),
+    )
+
+
+def peculiarities(sources: Sources, program: pd.DataFrame) -> pd.DataFrame:
+    """Stopping times on setup 1 easy: of `program`, as written, and published medians.
+
+    Args:
+        program: rows of the released programs, with and without their peculiarities.
+    """
+    medians = ("median_stopping_time",)
+    written = only(sources.summary, medians, ("as-written",))
+    published = published_rows(sources.published, "fig6")
+    names = list(program.strategy.unique())
+    return assemble(
+        program,
+        written[(written.instance == setup1(EASIER).name) & written.strategy.isin(names)],
+        published[published.statistic.isin(medians) & published.strategy.isin(names)],
     )
 
 

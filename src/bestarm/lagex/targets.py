@@ -4,10 +4,12 @@ import pandas as pd
 
 from bestarm.common.paper import Cell, Sources, Target
 from bestarm.common.tables import cell_rows
-from bestarm.core.estimates import exact
+from bestarm.core.estimates import exact, stopping_times, undefined
 from bestarm.lagex import kept, shapes, tables
-from bestarm.lagex.cells import SETUP_1
+from bestarm.lagex.cells import SETUP_1, SHORT
 from bestarm.lagex.certified import tables as certified
+from bestarm.lagex.problem import EASIER, setup1
+from bestarm.lagex.program import PROGRAMS, SWITCHED_OFF, can_be_without, reading_without
 from bestarm.lagex.statistics import summarise
 from bestarm.lagex.theorems import theorems
 
@@ -25,6 +27,29 @@ def programs(sources: Sources) -> pd.DataFrame:
     return tables.programs(sources, pd.DataFrame(rows))
 
 
+def peculiarities(sources: Sources) -> pd.DataFrame:
+    """Stopping times of the released programs on setup 1 easy, with and without peculiarities.
+
+    All runs end at the cap of those without. A program that has not been run without one of its
+    peculiarities has an undefined median of no runs.
+    """
+    easy = setup1(EASIER).name
+    rows = []
+    for without in SWITCHED_OFF:
+        found = {
+            program: kept.stopped_at(SHORT["cap"], runs)
+            for _, delta, program, runs in kept.runs({easy: sources.instances[easy]}, without)
+            if delta == SHORT["delta"]
+        }
+        for program in PROGRAMS:
+            if can_be_without(program, without):
+                cell = Cell(easy, program, SHORT, reading_without(without))
+                none = [undefined("median_stopping_time", "steps", 0)]
+                times = stopping_times(*found[program], "steps") if program in found else none
+                rows += cell_rows(cell, times)
+    return tables.peculiarities(sources, pd.DataFrame(rows))
+
+
 POLICY = {"pi1": "weight of arm 1", "pi2": "of arm 2", "pi3": "of arm 3"}
 KIND = "`feasible`: a vertex of the feasible set; or the `best policy`"
 REGIONS = POLICY | {"epsilon": "by how much the active constraint is tightened", "kind": KIND}
@@ -37,6 +62,7 @@ RAYS = {
 }
 READINGS = ("hard", "easy", "imdb", "readings", "readings-added")
 SENSITIVITY = (*READINGS, "sensitivity")
+SETUP_2 = ("setup-2-hard", "setup-2-easy", "setup-2-hard-delta", "setup-2-easy-delta")
 TARGETS = (
     Target(
         "fig1",
@@ -94,8 +120,15 @@ TARGETS = (
         "programs",
         "The released programs, strategies as written and what is published",
         programs,
-        ("hard", "easy", "imdb"),
+        ("hard", "easy", *SETUP_2, "imdb"),
         kept=kept.TABLES,
+    ),
+    Target(
+        "peculiarities",
+        "The released programs on setup 1 easy with one of their peculiarities switched off",
+        peculiarities,
+        ("easy",),
+        kept=(kept.RUNS,),
     ),
     Target(
         "imdb-spread",

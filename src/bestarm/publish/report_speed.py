@@ -33,6 +33,7 @@ REBUILD = {
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: How the names of measurements begin that have a table of their own.
 ELSEWHERE = ("command: ", "cold: ", "peer: ", "growth: ", "driver: ", "import: ", "tests: ")
+ELSEWHERE += ("program: ",)
 #: Columns of what a command costs.
 COSTS = ("time", "processor time", "memory", "disk")
 #: What is enough to run on one's own problem.
@@ -169,6 +170,18 @@ def suite_table(bench: pd.DataFrame) -> str:
             "of": rows.how,
         },
     )
+
+
+def program_speed_table(bench: pd.DataFrame) -> str:
+    """The time of a round of LAGEX's released programs, by program and environment."""
+    rows = bench[bench.measure.str.startswith("program: ")]
+    if rows.empty:
+        return "Not measured."
+    named = rows.measure.str.split(": ", n=2, expand=True)
+    spent = pd.Series(_values(rows).to_numpy(), pd.MultiIndex.from_arrays([named[1], named[2]]))
+    table = spent.unstack()[list(named[2].unique())].loc[list(named[1].unique())]
+    shown = table.rename_axis("program").reset_index()
+    return _with_machine(shown.reset_index(drop=True), rows.machine)
 
 
 def speed_table(bench: pd.DataFrame) -> str:

@@ -34,6 +34,7 @@ PER_PROCESS = 10
 STAMP = "Make a sample of the rows again; if they are the kept ones, write that beside the table."
 FORECAST = "Print what is missing and about how long it takes, of tables that can say so."
 NEW = "Make the rows that are not there; keep the others, though code may have changed."
+COMPLETE = "Make nothing; add the groups of rows that are complete among the parts made so far."
 
 
 class Job(NamedTuple):
@@ -147,7 +148,12 @@ class KeptTable:
         write_text(out, table.to_csv(index=False, lineterminator="\n", **self.written))
 
     def finish(self, out: Path, what: str = "", more: Mapping[str, Any] | None = None) -> None:
-        """Write provenance.yaml beside a complete table, and remove its parts.
+        """`describe` a complete table, and remove its parts."""
+        self.describe(out, what, more)
+        shutil.rmtree(parts_folder(out), ignore_errors=True)
+
+    def describe(self, out: Path, what: str = "", more: Mapping[str, Any] | None = None) -> None:
+        """Write provenance.yaml beside a table.
 
         Args:
             out: the table.
@@ -165,7 +171,6 @@ class KeptTable:
         }
         described = {"table": out.name, "sha256": sha256(out)} | made | dict(more or {})
         write_provenance(out, described)
-        shutil.rmtree(parts_folder(out), ignore_errors=True)
 
     def stamp(self, out: Path, threads: int) -> None:
         """Do the jobs of `sample` again and, if all of their rows are kept ones, write today's law.
@@ -225,8 +230,9 @@ def command_line(module: str, description: str) -> None:
     """`python -m MODULE --out TABLE [--threads N]`: make the table that is the module's TABLE.
 
     With `--stamp`: do the jobs of its sample again, see `KeptTable.stamp`. With `--forecast`, of
-    modules that have a `forecast`: print that and make nothing. With `--new`, of modules that have
-    a `make_new`: call that. Modules may have a `make` and a `stamp` of their own.
+    modules that have a `forecast`: print that and make nothing. With `--new` or `--complete`, of
+    modules that have a `make_new` or a `make_complete`: call that. Modules may have a `make` and a
+    `stamp` of their own.
     """
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -237,6 +243,7 @@ def command_line(module: str, description: str) -> None:
         stamp: Annotated[bool, typer.Option("--stamp", help=STAMP)] = False,
         forecast: Annotated[bool, typer.Option("--forecast", help=FORECAST)] = False,
         new: Annotated[bool, typer.Option("--new", help=NEW)] = False,
+        complete: Annotated[bool, typer.Option("--complete", help=COMPLETE)] = False,
     ) -> None:
         made = import_module(module)  # by name, so that worker processes find its functions
         try:
@@ -244,6 +251,8 @@ def command_line(module: str, description: str) -> None:
                 print(_part_of(made, "forecast")(out))
             elif new:
                 _part_of(made, "make_new")(out, threads)
+            elif complete:
+                _part_of(made, "make_complete")(out, threads)
             else:
                 _part_of(made, "stamp" if stamp else "make")(out, threads)
         except InputError as error:
