@@ -7,7 +7,8 @@ from typing import Annotated, Any, NamedTuple, TypeGuard
 import numpy as np
 from pydantic import Field, model_validator
 
-from bestarm.common.monitor import Line, Monitored, more_trials
+from bestarm.common.lines import Line
+from bestarm.common.monitor import Monitored, more_trials
 from bestarm.core.arguments import integer, observed
 from bestarm.core.inputs import (
     MOST_PULLS,

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.common.lines import Line, limit_lines
+from bestarm.common.monitor import Monitored, mean_interval, more_trials
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.counts import Counts
 from bestarm.core.inputs import InputError, parse
@@ -60,6 +61,7 @@ class _Lagex(Monitored, AskTell[Label]):
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         k = len(self._arms)
         self._costs, at_most = limits_of(limits, f"{name}: limits")
+        self._limits, self._known_costs = at_most, matrix
         whole(k + at_most.size, 3, MOST_COLUMNS, f"{name}: n_arms, limits: together")
         sigma = in_order(sigma, self._arms.labels, f"{name}: sigma:")
         variances = deviations_of(sigma, k, f"{name}: sigma") ** 2
@@ -121,7 +123,16 @@ class _Lagex(Monitored, AskTell[Label]):
                 found = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = f"{shares[a]:.0%} of the answer" if i == 0 else ""
                 lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
-        return lines
+        return lines + limit_lines(self._costs, self._limits, shares, lines + self._known_lines())
+
+    def _known_lines(self) -> list[Line]:
+        """The arms' mean costs, if they are known."""
+        costs = [] if self._known_costs is None else self._known_costs.tolist()
+        return [
+            Line(str(arm), name, 0, cost, cost, cost)
+            for name, row in zip(self._costs, costs, strict=bool(costs))
+            for arm, cost in zip(self._arms.labels, row, strict=True)
+        ]
 
     def _open_question(self) -> str:
         state, rules = self._state, self._rules

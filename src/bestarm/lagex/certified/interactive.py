@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.common.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.common.lines import Line, limit_lines
+from bestarm.common.monitor import Monitored, mean_interval, more_trials
 from bestarm.core.arguments import positive, several_pulls
 from bestarm.core.inputs import parse
 from bestarm.core.interactive import AskTell, Trial
@@ -88,7 +89,7 @@ class Certified(Monitored, AskTell[Label]):
         scale = positive(cost_sigma, f"{name}: cost_sigma")
         setting = parse(Setting, {"delta": delta, "r": positive(r, f"{name}: r")}, name)
         options = parse(Options, {"eps": eps, "n0": n0}, name)
-        self._delta = setting.delta
+        self._delta, self._limits = setting.delta, at_most + options.eps
         rules = rules_of("Certified", setting.delta, setting.r, options, variances, scale, at_most)
         super().__init__(STEPS, rules, window=window, default=default)
 
@@ -180,7 +181,7 @@ class Certified(Monitored, AskTell[Label]):
                 found = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = f"{answer[a]:.0%} of the answer" if i == 0 and answer is not None else ""
                 lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
-        return lines
+        return lines + limit_lines(self._costs, self._limits, answer, lines)
 
     def _open_question(self) -> str:
         state, pulls = self._state, float(self._state.pulls.sum())
