@@ -601,7 +601,7 @@ class _Baics(Planned, AskTell[Pair]):
 
     def _combination(self, weights: Mapping[int, np.ndarray]) -> Interval:
         """The interval of a sum of means, whose weights are given by arm and subpopulation."""
-        n_arms, n_groups = self._sigma.shape
+        n_arms, n_groups = len(self._arms), len(self._groups)
         c, pulls, totals = np.zeros((3, n_arms, n_groups))
         for arm, row in weights.items():
             c[arm] = row
@@ -682,7 +682,7 @@ class _Baics(Planned, AskTell[Pair]):
 
     def _is_right(self, answer: Any, means: np.ndarray) -> bool:
         m = self._rules.problem.constrained
-        feasible = (means[:, :m] >= self._floor[:m]).all(axis=1)
+        feasible = np.all(means[:, :m] >= self._floor[:m], axis=1)
         if answer is None or not feasible.any():
             return answer is None and not feasible.any()
         arm, overall = self._arms.index(answer), self._overall(means)

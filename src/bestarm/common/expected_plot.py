@@ -1,5 +1,7 @@
 """The picture of how long an experiment will take."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
@@ -20,7 +22,8 @@ def draw_expected(table: pd.DataFrame, runs: pd.DataFrame, batch: int) -> Figure
     figure = new_figure(WIDE, 2.9)
     axes = figure.subplots()
     last = int(runs.batches.max())
-    for i, row in enumerate(table.itertuples()):
+    rows: list[Any] = [*table.itertuples()]
+    for i, row in enumerate(rows):
         mine = runs[(runs.share == row.share) & runs.stopped]
         times = np.sort(mine.batches.to_numpy())
         stopped = np.arange(1, times.size + 1) / row.runs

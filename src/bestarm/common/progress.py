@@ -173,9 +173,10 @@ def _draw_shares(
     place = {arm: i for i, arm in enumerate(arms)}
     _, events = np.unique([event for event, _, _ in results], return_inverse=True)
     kept = np.unique(np.linspace(0, events[-1], POINTS).astype(int))
-    columns = [place[arm] for _, arm, _ in results]
+    columns = np.array([place[arm] for _, arm, _ in results])
     pulls = np.zeros((len(kept), len(arms)))
-    np.add.at(pulls, (np.searchsorted(kept, events), columns), [n for _, _, n in results])
+    cells = np.searchsorted(kept, events) * len(arms) + columns
+    np.add.at(pulls.ravel(), cells, [n for _, _, n in results])
     told = pulls.cumsum(axis=0)
     total = told.sum(axis=1)
     for arm, share in zip(arms, (told / total[:, None]).T, strict=True):

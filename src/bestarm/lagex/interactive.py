@@ -127,7 +127,8 @@ class _Lagex(Monitored, AskTell[Label]):
 
     def _known_lines(self) -> list[Line]:
         """The arms' mean costs, if they are known."""
-        costs = [] if self._known_costs is None else self._known_costs.tolist()
+        known = self._known_costs
+        costs: list[list[float]] = [] if known is None else known.tolist()
         return [
             Line(str(arm), name, 0, cost, cost, cost)
             for name, row in zip(self._costs, costs, strict=bool(costs))
