@@ -303,13 +303,24 @@ def service() -> Iterator[Measured]:
         yield Measured(measure, spent, "s", how)
 
 
+#: Three policies on two segments, with a delta at which they never stop.
+SERVED = """
+paper: baics
+strategy: TaSCS
+arguments:
+  n_arms: [flat, loyalty, delivery]
+  weights: {new: 7000, regular: 3000}
+  delta: 1.0e-300
+  sigma: 2.0
+"""
+
+
 @contextmanager
 def _served(folder: Path, port: int) -> Iterator[None]:
     """The service on a log in this folder, until it is killed."""
     folder.mkdir(exist_ok=True)
     experiment = folder / "experiment.yaml"
-    text = (ROOT / "examples/experiment.yaml").read_text()
-    experiment.write_text(text.replace("delta: 0.05", "delta: 1.0e-300"))  # it shall not stop
+    experiment.write_text(SERVED)
     command = [sys.executable, "examples/service.py", str(experiment)]
     command += ["--log", str(folder / "trials.sqlite"), "--port", str(port)]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL) as server:

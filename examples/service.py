@@ -2,13 +2,14 @@
 
     python examples/service.py experiment.yaml --log trials.sqlite
 
-    POST /trials              {"n": 2}, {"segment": "new"} or both -> [{"id": 0, "arm": [...]}]
-    POST /trials/{id}/result  {"reward": 1.5, "costs": [...]}      -> {"done": false}
+    POST /trials              {"n": 2}, {"segment": "phone"} or both -> [{"id": 0, "arm": [...]}]
+    POST /trials/{id}/result  {"reward": 1.0, "costs": [...]}      -> {"done": false}
     POST /trials/{id}/abandon                                      -> {"done": false}
-    POST /results             [{"id": 0, "reward": 1.5}, ...]      -> {"done": false, "refused": []}
-    POST /allocation          {"n": 5000, "segment": "new"}        -> [{"arm": "flat", "n": 2400}]
-    POST /counts              [{"arm": "flat", "segment": "new", "pulls": 2400, "total": 120}, ...]
-    GET  /summary             estimates, intervals, what is open, and the answer
+    POST /results             [{"id": 0, "reward": 1.0}, ...]      -> {"done": false, "refused": []}
+    POST /allocation          {"n": 900, "segment": "phone"}       -> [{"arm": "a page", "n": 300}]
+    POST /counts              [{"arm": "a page", "segment": "phone", "pulls": 300, "total": 60}]
+    GET  /summary             estimates, intervals, what is open, and the answer; with
+                              ?control=old+page also differences from an arm
     GET  /health
     GET  /                    this list
 
@@ -356,17 +357,21 @@ def make_app(service: Service, token: str | None = None) -> FastAPI:
         return {"done": service.strategy.done}
 
     @app.get("/summary")
-    async def summary() -> dict[str, Any]:
+    async def summary(control: str | None = None) -> dict[str, Any]:
         s: Any = service.strategy
         if service.experiment.clock and not s.done:
             service.do("wait", None, {})
+        try:
+            table = s.summary(control=control)
+        except ValueError as error:
+            raise HTTPException(422, in_words(error)) from None
         return {
             "done": s.done,
             "answer": plain(answer_of(s)),
             "told": s.told,
             "outstanding": len(s.outstanding),
             "open": s.why_not_done(),
-            "estimates": [plain(row) for row in s.summary().to_dict("records")],
+            "estimates": [plain(row) for row in table.to_dict("records")],
         }
 
     @app.get("/health")

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import shutil
 import socket
 import sqlite3
@@ -20,7 +21,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bestarm.baics import TaSCS
+from bestarm.baics import FWS, TaSCS
 
 pytest.importorskip("fastapi", reason="the extra `service` is not installed")
 
@@ -149,7 +150,23 @@ def test_it_says_what_is_wrong(shared):
     server.post("/trials/1/abandon", {})
     seen = server.get("/summary")
     assert (seen["told"], seen["outstanding"], seen["done"]) == (1, 2, False)
-    assert len(seen["estimates"]) == 6
+    assert len(seen["estimates"]) == 9
+    assert seen["estimates"][-1]["segment"] == "all"
+    assert "difference" not in seen["estimates"][0]
+    compared = server.get("/summary?control=flat")["estimates"]
+    assert compared[0]["difference"] is None  # its own, and no results yet
+    assert "difference_low" in compared[3]
+    assert status_of(lambda: server.get("/summary?control=none")) == 422
+
+
+def test_the_example_is_the_test_of_the_page(root):
+    """That of docs/live.md, whose own test runs it."""
+    example = yaml.safe_load((root / "examples/experiment.yaml").read_text())
+    page = (root / "docs/live.md").read_text(encoding="utf-8")
+    names = {}
+    exec(re.search(r"```python\n(.*?\ns = [^\n]*\n)", page, re.DOTALL)[1], names)
+    assert example["strategy"] == "FWS"
+    assert FWS(**example["arguments"]).fingerprint == names["s"].fingerprint
 
 
 def said_of(call):
@@ -313,7 +330,8 @@ def test_a_window_in_seconds_passes_while_nobody_asks(root, tmp_path):
         server.start()
         time.sleep(0.4)
         seen = server.get("/summary")
-        assert sorted(row["estimate"] for row in seen["estimates"] if row["pulls"]) == [0.0, 5.0]
+        rows = [row for row in seen["estimates"] if row["quantity"] == "reward" and row["pulls"]]
+        assert sorted(row["estimate"] for row in rows) == [0.0, 5.0]
         assert server.post("/trials/0/result", {"reward": 9.0}) == {"done": False}  # too late
         assert server.get("/summary")["told"] == 2
     finally:

@@ -87,9 +87,13 @@ def test_same_pulls_with_other_rewards(strategy, instance):
     assert (0 if s.answer is None else s.answer + 1) == outcome.answer
     near = 6.0 * instance.sigmas / np.sqrt(s.pulls)
     assert (np.abs(s.means - instance.means) < near).all()
-    assert set(s.summary().status) <= {"gains", "loses", "open"}
-    best = s.summary().query(f"arm.str.startswith('{s.answer},')", engine="python")
-    assert not (best.status[:2] == "loses").any()
+    table = s.summary()
+    pairs, totals = (table[table.quantity == kind] for kind in ("reward", "weighted mean"))
+    assert set(pairs.status[pairs.segment != "2"]) <= {"gains", "loses", "open"}
+    assert set(pairs.status[pairs.segment == "2"]) == {""}
+    assert list(totals.status[totals.arm == str(s.answer)]) == ["best"]
+    assert set(totals.status[totals.arm != str(s.answer)]) <= {"ruled out", "loses"}
+    assert not (pairs.status[pairs.arm == str(s.answer)] == "loses").any()
     again = OBJECTS[strategy].from_dict(s.to_dict())
     assert (again.answer, again.statistic) == (s.answer, s.statistic)
 
@@ -236,7 +240,7 @@ def test_sigma_may_be_unknown(strategy):
     np.testing.assert_array_equal(s.pulls.ravel(), outcome.pulls)
     assert s.answer == outcome.answer - 1
     assert s.statistic > s.threshold == pytest.approx(np.log(30))
-    lines = s.summary()
+    lines = s.summary().query("quantity == 'reward'")
     half = (lines.high - lines.low) / 2
     assert (half[lines.pulls > 50] < 4.0 * 12.0 / np.sqrt(lines.pulls[lines.pulls > 50])).all()
     assert (half[lines.pulls > 50] > 4.0 * 2.0 / np.sqrt(lines.pulls[lines.pulls > 50])).all()

@@ -7,16 +7,20 @@ from typing import Any, get_args
 import numpy as np
 
 from bestarm.bai.counts import observe_counts
-from bestarm.bai.families import FAMILIES, divergence, price, shrunk, upper
+from bestarm.bai.families import FAMILIES, PRIOR_PULLS, divergence, price, shrunk, upper
 from bestarm.bai.problem import Family
 from bestarm.bai.steps import arm_price, pair_level, pair_statistic
 from bestarm.bai.strategies import READINGS, STRATEGIES, Setting, rules_of
-from bestarm.core.arguments import positive
+from bestarm.bai.tolerance import margin_statistic
+from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse, short
+from bestarm.live.combinations import Interval, bernoulli_combination, gaussian_combination
 from bestarm.live.counts import Counts, added_up
+from bestarm.live.expected import Planned, means_by_arm
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, Labels, count_or_names
-from bestarm.live.monitor import Line, Monitored, more_trials
+from bestarm.live.lines import Line
+from bestarm.live.monitor import more_trials
 from bestarm.live.record import atomic
 
 #: Bisections of the lower end of an interval.
@@ -52,7 +56,7 @@ def interval(family: int, pulls: float, total: float, level: float) -> tuple[flo
     return outside, high
 
 
-class _Arms(Monitored, AskTell[Label]):
+class _Arms(Planned, AskTell[Label]):
     """Base class: arms whose rewards are of one family, in a unit.
 
     Subclasses set the fields below before they call the constructor of `AskTell`.
@@ -111,7 +115,7 @@ class _Arms(Monitored, AskTell[Label]):
         return self._sigma * self._state.means
 
     def _lines(self) -> list[Line]:
-        level = math.log(len(self._arms) / self._delta)
+        level = math.log(2 * len(self._arms) / self._delta)
         lines: list[Line] = []
         for a in range(len(self._arms)):
             n, sums = self._totals.get(a, (0, np.zeros(1)))
@@ -135,6 +139,51 @@ class _Arms(Monitored, AskTell[Label]):
                 )
             )
         return lines
+
+    def _difference(self, line: Line, control: Line) -> Interval:
+        """Of two arms: half of delta is for these, and shared among all pairs."""
+        if self._law not in (FAMILIES["bernoulli"], FAMILIES["gaussian"]):
+            return super()._difference(line, control)
+        n, names = len(self._arms), [*map(str, self._arms.labels)]
+        c, pulls, totals = np.zeros((3, n))
+        c[names.index(line.arm)], c[names.index(control.arm)] = 1.0, -1.0
+        for a, (count, sums) in self._totals.items():
+            pulls[a], totals[a] = count, float(sums[0])
+        level = math.log(n * (n - 1) / self._delta)
+        if self._law == FAMILIES["bernoulli"]:
+            return bernoulli_combination(c, pulls, totals, level)
+        sigma = np.full(n, self._sigma)
+        return gaussian_combination(c, pulls, totals, sigma, level, PRIOR_PULLS)
+
+    def _means_of(self, means: Any, source: str) -> np.ndarray:
+        found = numbers(means_by_arm(means, self._arms, source), 1, source)
+        self._check_means(found, source)
+        return found
+
+    def _check_means(self, means: np.ndarray, source: str) -> None:
+        said, fits = {
+            "bernoulli": ("from 0 to 1", (means >= 0.0) & (means <= 1.0)),
+            "gaussian": ("finite", np.isfinite(means)),
+            "poisson": ("0 or more", means >= 0.0),
+            "exponential": ("positive", means > 0.0),
+        }[self._rewards]
+        if not fits.all():
+            raise InputError(f"{source}: means must be {said}")
+
+    def _arrivals(self, batch: int, coins: np.random.Generator) -> list[tuple[dict[str, Any], int]]:
+        return [({}, batch)]
+
+    def _drawn(self, index: int, mean: float, pulls: int, coins: np.random.Generator) -> float:
+        if self._rewards == "bernoulli":
+            return float(coins.binomial(pulls, mean))
+        if self._rewards == "poisson":
+            return float(coins.poisson(pulls * mean))
+        if self._rewards == "exponential":
+            return float(coins.gamma(pulls, mean))
+        return float(coins.normal(pulls * mean, math.sqrt(pulls) * self._sigma))
+
+    def _overall(self, means: np.ndarray) -> np.ndarray:
+        return means
 
     def _status(self, arm: int) -> str:
         raise NotImplementedError
@@ -176,6 +225,8 @@ class _Bai(_Arms):
         delta: maximum probability of a wrong answer, e.g. 0.05. Guaranteed under the readings whose
             name has `proven`, of which one is the default (docs/guarantees.md); not under the
             paper's `as-written`.
+        tolerance: how much worse than the best arm the answer may be, in the rewards' unit, under a
+            proved reading (docs/guarantees.md). With 0 it is the best one.
         rewards: bernoulli, for rewards that are 0 or 1, or between; gaussian, with a known sigma;
             poisson, for counts; or exponential, for positive times.
         sigma: standard deviation of a Gaussian reward, in the rewards' unit; else left out.
@@ -189,12 +240,15 @@ class _Bai(_Arms):
     """
 
     _name = ""
+    #: Whether intervals of arms decide; else pairs of arms.
+    _by_intervals = False
 
     def __init__(
         self,
         n_arms: int | Sequence[str],
         *,
         delta: float = 0.1,
+        tolerance: float = 0.0,
         rewards: Family = "bernoulli",
         sigma: float = 1.0,
         reading: str | None = None,
@@ -218,6 +272,11 @@ class _Bai(_Arms):
         setting = parse(Setting, {"delta": delta}, name)
         self._law, self._delta = FAMILIES[rewards], setting.delta
         rules = rules_of(self._name, self._law, len(self._arms), setting.delta, rule)
+        self._tolerance = 0.0 if tolerance == 0 else positive(tolerance, f"{name}: tolerance")
+        if self._tolerance and not rule.proved:
+            raise InputError(f"{name}: tolerance: needs a reading that is proved, got {chosen}")
+        if self._tolerance and rewards == "exponential" and not self._by_intervals:
+            raise InputError(f"{name}: tolerance: of exponential rewards only KLLUCB, KLRacing")
         coins = np.random.default_rng(seed)
         super().__init__(STRATEGIES[self._name], rules, coins, window=window, default=default)
 
@@ -225,6 +284,9 @@ class _Bai(_Arms):
     def answer(self) -> Label:
         """The arm of the largest mean so far, among those not eliminated."""
         return self._arms[int(self._state.answer[0])]
+
+    def _is_right(self, answer: Any, means: np.ndarray) -> bool:
+        return bool(means[self._arms.index(answer)] >= means.max() - self._tolerance)
 
     @property
     def remaining(self) -> list[Label]:
@@ -236,26 +298,57 @@ class _Bai(_Arms):
             return "eliminated"
         if arm == self._state.answer[0]:
             return "best" if self.done else "leads"
-        return "worse" if self.done else "open"
+        return ("not much better" if self._tolerance else "worse") if self.done else "open"
+
+    def _update(self, index: int, observation: Any) -> bool:
+        return super()._update(index, observation) or self._is_close()
+
+    def _update_counts(self, batch: Sequence[Counts]) -> bool:
+        return super()._update_counts(batch) or self._is_close()
+
+    def _is_close(self) -> bool:
+        """Whether no remaining arm is better than the answer by more than the tolerance."""
+        state, best = self._state, int(self._state.answer[0])
+        if not self._tolerance or not state.pulls[state.remaining > 0].all():
+            return False
+        others = [int(a) for a in np.flatnonzero(state.remaining) if a != best]
+        if self._by_intervals:
+            low = self._ends(best)[0] + self._tolerance / self._sigma
+            return all(self._ends(a)[1] < low for a in others)
+        return all(self._found(a) > self._needed(a) for a in others)
+
+    def _ends(self, arm: int) -> tuple[float, float]:
+        """The interval that the stopping rule has of an arm, in units of sigma."""
+        state, level = self._state, math.log(len(self._arms) / self._delta)
+        return interval(self._law, float(state.pulls[arm]), float(state.sums[arm]), level)
+
+    def _found(self, arm: int) -> float:
+        """The evidence that an arm is not better than the answer, by more than the tolerance."""
+        state, rules, best = self._state, self._rules, int(self._state.answer[0])
+        if not self._tolerance:
+            return float(pair_statistic(rules, state, best, arm))
+        pairs = [(shrunk(self._law, state.pulls[a]), state.means[a]) for a in (best, arm)]
+        return margin_statistic(self._law, self._tolerance / self._sigma, *pairs[0], *pairs[1])
+
+    def _needed(self, arm: int) -> float:
+        """What `_found` has to exceed."""
+        state, rules = self._state, self._rules
+        prices = (float(arm_price(rules, state, a)) for a in (int(state.answer[0]), arm))
+        return float(pair_level(rules, state)) + sum(prices)
 
     def _open_question(self) -> str:
-        state, rules = self._state, self._rules
+        state = self._state
         if not state.pulls[state.remaining > 0].all():
             return "Some arms have no result yet."
         best = int(state.answer[0])
         others = [a for a in range(len(self._arms)) if a != best and state.remaining[a]]
-        found = {a: float(pair_statistic(rules, state, best, a)) for a in others}
-        needed = {
-            a: float(pair_level(rules, state))
-            + float(arm_price(rules, state, best))
-            + float(arm_price(rules, state, a))
-            for a in others
-        }
+        found, needed = ({a: of(a) for a in others} for of in (self._found, self._needed))
         other = min(others, key=lambda a: found[a] - needed[a])
         more = more_trials(state.pulls.sum(), found[other], needed[other])
+        margin = f" by more than {self._tolerance:g}" if self._tolerance else ""
         return (
-            f"{self._arms[best]} leads, but {self._arms[other]} may be better: the evidence is "
-            f"{found[other]:.2f} nats, {needed[other]:.2f} are needed; {more}."
+            f"{self._arms[best]} leads, but {self._arms[other]} may be better{margin}: the "
+            f"evidence is {found[other]:.2f} nats, {needed[other]:.2f} are needed; {more}."
         )
 
 
@@ -298,6 +391,7 @@ class KLLUCB(_Bai):
 
     {_Bai.__doc__}{_EXAMPLE.format(name="KLLUCB")}"""
     _name = "KL-LUCB"
+    _by_intervals = True
 
 
 class KLRacing(_Race):
@@ -305,3 +399,4 @@ class KLRacing(_Race):
 
     {_Bai.__doc__}{_EXAMPLE.format(name="KLRacing")}"""
     _name = "KL-Racing"
+    _by_intervals = True

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -92,6 +92,10 @@ class TopK(_Arms):
 
     def _best(self) -> list[int]:
         return [int(a) for a in self._state.answer]
+
+    def _is_right(self, answer: Any, means: np.ndarray) -> bool:
+        inside = np.isin(np.arange(means.size), [self._arms.index(arm) for arm in answer])
+        return bool(means[inside].min() >= means[~inside].max())
 
     def _status(self, arm: int) -> str:
         if arm in self._best():

@@ -28,21 +28,32 @@ from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.plain import ordinary
+from bestarm.live.combinations import (
+    BETA_PRIOR,
+    Interval,
+    bernoulli_combination,
+    between,
+    gaussian_combination,
+    weighted,
+)
 from bestarm.live.counts import Counts, added_up
+from bestarm.live.expected import Planned, means_by_arm
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, Numbers, count_or_names, in_order
-from bestarm.live.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.live.lines import ALL, TOTAL, Line
+from bestarm.live.monitor import PRIOR_PULLS, mean_interval, more_trials
 from bestarm.live.record import atomic
 
 Pair = tuple[Label, Label]
-#: Both parameters of the prior of the intervals of rewards from 0 to 1.
-BETA_PRIOR = 0.5
 #: Squares that are told have to be larger than the square of the total over the pulls by this share
 #: of them: the rounding of 16 digits is then a ten-thousandth of a percent of the scatter.
 SCATTER = 1e-8
+#: The logarithm of the growth of pulls, told one by one, after which it is looked if the answer is
+#: within the tolerance, which takes longer than all else.
+LOOK = 0.01
 
 
-class _Baics(Monitored, AskTell[Pair]):
+class _Baics(Planned, AskTell[Pair]):
     """Base class of the strategies: the problem, the state, the stopping rule, the answer.
 
     Args:
@@ -54,6 +65,9 @@ class _Baics(Monitored, AskTell[Pair]):
             name has `proven`, of which one is the default (docs/guarantees.md), for rewards with
             noise that is sub-Gaussian with this sigma. Not under the paper's `as-written`: with
             ten segments or more its error rate exceeds delta (figures/baics/guarantee).
+        tolerance: how much lower than that of the best feasible arm the answer's weighted mean may
+            be; the answer is feasible. Needs a proved reading, and takes half of delta
+            (docs/guarantees.md). With 0 it is the best one.
         constrained: M, the first M subpopulations must have mean >= minimum; all if left out.
         minimum: the least mean of the answer on a constrained subpopulation; one number, or M, or
             by subpopulation.
@@ -90,6 +104,7 @@ class _Baics(Monitored, AskTell[Pair]):
         weights: Sequence[float] | Mapping[str, float],
         *,
         delta: float = 0.1,
+        tolerance: float = 0.0,
         constrained: int | None = None,
         minimum: Numbers = 0.0,
         sigma: float | Sequence[Sequence[float]] | Literal["unknown"] = 1.0,
@@ -152,7 +167,11 @@ class _Baics(Monitored, AskTell[Pair]):
         floor = self._floor if rewards == "bernoulli" else NO_FLOOR
         problem = problem_of(q, n_constrained, self._sigma, floor)
         chosen = parse(Options, options, name)
-        rules = rules_of(len(self._arms), problem, setting.delta, rule, chosen, name)
+        self._tolerance = 0.0 if tolerance == 0 else positive(tolerance, f"{name}: tolerance")
+        if self._tolerance and (rule.stopping == GLR or rounds):
+            raise InputError(f"{name}: tolerance: needs a reading that is proved, and no rounds")
+        spent = setting.delta / 2.0 if self._tolerance else setting.delta
+        rules = rules_of(len(self._arms), problem, spent, rule, chosen, name)
         if rule.stopping == UNKNOWN and window is not None:
             raise InputError(f"{name}: window: needs a sigma, as a default is not Gaussian")
         self._lost = np.zeros(self._sigma.shape)  # abandoned trials, if they count
@@ -386,11 +405,23 @@ class _Baics(Monitored, AskTell[Pair]):
     def _update(self, index: int, observation: Any) -> bool:
         done = super()._update(index, observation)
         repeated = self._never_repeats and self._repeats(index, float(observation))
-        return self._settled(done, repeated)
+        return self._settled(done, repeated, look=bool(self._tolerance) and self._has_grown())
 
-    def _settled(self, done: bool, repeated: bool = False) -> bool:
-        """Whether it stops, given what the steps say of results alone."""
+    def _has_grown(self) -> bool:
+        """Whether the last pull is the first after one more growth by `LOOK`."""
+        told = sum(pulls for pulls, _ in self._totals.values())
+        return told < 2 or int(math.log(told) / LOOK) > int(math.log(told - 1) / LOOK)
+
+    def _settled(self, done: bool, repeated: bool = False, look: bool = True) -> bool:
+        """Whether it stops, given what the steps say of results alone.
+
+        Args:
+            done: what they say.
+            repeated: whether rewards repeat that must not.
+            look: whether it is time to look if the answer is within the tolerance.
+        """
         done = self._stops() if self._missing().any() else done and not repeated
+        done = done or (look and self._is_close())
         if done:
             self._lost = self._missing()
         return done
@@ -484,30 +515,173 @@ class _Baics(Monitored, AskTell[Pair]):
         return self._settled(super()._update_counts(batch))
 
     def _lines(self) -> list[Line]:
-        lines: list[Line] = []
-        n_pairs = self._state.pulls.size
-        missing = self._missing().ravel()
-        for index in range(n_pairs):
-            arm, group = self._label(index)
-            pulls, sums = self._totals.get(index, (0, np.zeros(1)))
-            share = self._rules.delta / n_pairs
-            sigma, floor = float(self._sigma.flat[index]), self._floor[index % len(self._groups)]
-            total = float(sums[0])
-            mean, low, high = mean_interval(total, pulls, sigma, share)
-            if pulls and self._rules.stopping == UNKNOWN:
-                k, l = divmod(index, len(self._groups))
-                level, state = math.log(1.0 / share), self._state
-                half = float(half_width(level, state.evidence, state.pulls, k, l))
-                low, high = (
-                    (mean - half, mean + half) if self._repeated is None else (-math.inf, math.inf)
-                )
-            elif self._rules.problem.floor.size and not self._in_rounds:
-                low, high = self._rates(total, pulls, float(missing[index]), share)
+        """A row per (arm, subpopulation), then one per arm over all, if there are several."""
+        pairs = [self._pair_line(index) for index in range(self._state.pulls.size)]
+        n_groups = len(self._groups)
+        by_arm = [pairs[i : i + n_groups] for i in range(0, len(pairs), n_groups)]
+        if n_groups == 1:
+            return [line._replace(status=self._status(k, [line])) for k, line in enumerate(pairs)]
+        return pairs + [self._total_line(k, lines) for k, lines in enumerate(by_arm)]
+
+    def _total_line(self, arm: int, lines: Sequence[Line]) -> Line:
+        """The row of an arm over all subpopulations, given its others."""
+        weights = self._rules.problem.weights
+        if self._adds_up:
+            found = self._combination({arm: weights})
+        else:
+            found = weighted(weights, [line.interval for line in lines])
+        return Line(
+            str(self._arms[arm]),
+            TOTAL,
+            sum(line.pulls for line in lines),
+            found.estimate,
+            found.low,
+            found.high,
+            self._status(arm, lines),
+            sum(line.kept_out for line in lines),
+            ALL,
+        )
+
+    def _pair_line(self, index: int) -> Line:
+        """The row of an (arm, subpopulation)."""
+        arm, group = self._label(index)
+        k, l = divmod(index, len(self._groups))
+        pulls, sums = self._totals.get(index, (0, np.zeros(1)))
+        sigma, floor, total = float(self._sigma[k, l]), float(self._floor[l]), float(sums[0])
+        share = self._rules.delta / self._n_intervals(self._state.pulls.size)
+        mean, low, high = mean_interval(total, pulls, sigma, share)
+        if pulls and self._rules.stopping == UNKNOWN:
+            level, state = math.log(1.0 / share), self._state
+            half = float(half_width(level, state.evidence, state.pulls, k, l))
+            low, high = (
+                (mean - half, mean + half) if self._repeated is None else (-math.inf, math.inf)
+            )
+        elif self._bounded and not self._in_rounds:
+            low, high = self._rates(total, pulls, float(self._missing()[k, l]), share)
+        status, limit = "", math.nan
+        if l < self._rules.problem.constrained and not (self._bounded and floor <= 0.0):
             status = "gains" if low >= floor else "loses" if high < floor else "open"
-            left_out = self._kept_out.get(index, 0)
-            line = Line(f"{arm}, {group}", "reward", pulls, mean, low, high, status, left_out)
-            lines.append(line)
-        return lines
+            limit = floor
+        left_out = self._kept_out.get(index, 0)
+        found = (pulls, mean, low, high, status, left_out, str(group), limit)
+        return Line(str(arm), "reward", *found)
+
+    def _status(self, arm: int, lines: Sequence[Line]) -> str:
+        """What is settled of an arm, given its rows."""
+        if any(line.status == "loses" for line in lines):
+            return "loses"
+        if arm == int(self._state.answer[0]):
+            return "best" if self._done else "leads"
+        return "ruled out" if self._done else "open"
+
+    @property
+    def _bounded(self) -> bool:
+        """Whether rewards are from 0 to 1, and their law is used."""
+        return bool(self._rules.problem.floor.size)
+
+    @property
+    def _adds_up(self) -> bool:
+        """Whether intervals of sums of means are those of the sums, and not sums of intervals."""
+        return not self._worst and self._rules.stopping != UNKNOWN
+
+    def _n_intervals(self, n: int) -> int:
+        """Among how many intervals delta is shared, of a family of n: half of it if there are two.
+
+        One is of the (arm, subpopulation), one of sums and differences.
+        """
+        return 2 * n if self._adds_up else n
+
+    def _combination(self, weights: Mapping[int, np.ndarray]) -> Interval:
+        """The interval of a sum of means, whose weights are given by arm and subpopulation."""
+        n_arms, n_groups = len(self._arms), len(self._groups)
+        c, pulls, totals = np.zeros((3, n_arms, n_groups))
+        for arm, row in weights.items():
+            c[arm] = row
+        for index, (n, sums) in self._totals.items():
+            pulls.flat[index], totals.flat[index] = n, float(sums[0])
+        several = n_groups > 1
+        n_sums = several * n_arms + n_arms * (n_arms - 1) // 2 * (n_groups + several)
+        level = math.log(self._n_intervals(n_sums) / self._rules.delta)
+        data = c.ravel(), pulls.ravel(), totals.ravel()
+        if self._bounded and not self._in_rounds:
+            return bernoulli_combination(*data, level)
+        return gaussian_combination(*data, self._sigma.ravel(), level, PRIOR_PULLS)
+
+    def _difference(self, line: Line, control: Line) -> Interval:
+        if not self._adds_up:
+            return super()._difference(line, control)
+        names, groups = ([*map(str, of.labels)] for of in (self._arms, self._groups))
+        weights = self._rules.problem.weights
+        if line.quantity != TOTAL:
+            weights = np.eye(len(groups))[groups.index(line.segment)]
+        arms = {names.index(line.arm): weights, names.index(control.arm): -weights}
+        return self._combination(arms)
+
+    def _is_close(self) -> bool:
+        """Whether by the intervals the answer is feasible, and no such arm is better by more than
+        the tolerance."""
+        best = int(self._state.answer[0])
+        if not self._tolerance or best == NO_ARM or not self._state.pulls.all():
+            return False
+        n_groups, groups = len(self._groups), range(self._rules.problem.constrained)
+        keeps = all(self._pair_line(best * n_groups + l).low >= self._floor[l] for l in groups)
+        return keeps and all(
+            any(self._pair_line(k * n_groups + l).high < self._floor[l] for l in groups)
+            or self._lead(k, best).high <= self._tolerance
+            for k in range(len(self._arms))
+            if k != best
+        )
+
+    def _lead(self, arm: int, other: int) -> Interval:
+        """How much higher the weighted mean of an arm is than that of another."""
+        weights = self._rules.problem.weights
+        if self._adds_up:
+            return self._combination({arm: weights, other: -weights})
+        rows = [
+            [self._pair_line(k * weights.size + l).interval for l in range(weights.size)]
+            for k in (arm, other)
+        ]
+        return between(weighted(weights, rows[0]), weighted(weights, rows[1]))
+
+    def _means_of(self, means: Any, source: str) -> np.ndarray:
+        """(K, L) a number per arm is its mean on every subpopulation."""
+        found = np.zeros(self._sigma.shape)
+        for k, given in enumerate(means_by_arm(means, self._arms, source)):
+            row = numbers(in_order(given, self._groups.labels, f"{source}:"), 1, source)
+            if row.size not in (1, len(self._groups)):
+                said = f"must be a number or {len(self._groups)} per arm, got {row.size}"
+                raise InputError(f"{source}: {said}")
+            found[k] = row
+        self._check_means(found, source)
+        return found
+
+    def _check_means(self, means: np.ndarray, source: str) -> None:
+        if self._rules.stopping == UNKNOWN:
+            raise InputError(f"{source}: need a sigma, which is unknown here")
+        if self._bounded and not ((means >= 0.0) & (means <= 1.0)).all():
+            raise InputError(f"{source}: means must be from 0 to 1")
+
+    def _arrivals(self, batch: int, coins: np.random.Generator) -> list[tuple[dict[str, Any], int]]:
+        come = coins.multinomial(batch, self._rules.problem.weights).tolist()
+        pairs = zip(self._groups.labels, come, strict=True)
+        return [({"segment": label}, n) for label, n in pairs if n]
+
+    def _drawn(self, index: int, mean: float, pulls: int, coins: np.random.Generator) -> float:
+        if self._bounded:
+            return float(coins.binomial(pulls, mean))
+        spread = math.sqrt(pulls) * float(self._sigma.flat[index])
+        return float(coins.normal(pulls * mean, spread))
+
+    def _is_right(self, answer: Any, means: np.ndarray) -> bool:
+        m = self._rules.problem.constrained
+        feasible = np.all(means[:, :m] >= self._floor[:m], axis=1)
+        if answer is None or not feasible.any():
+            return answer is None and not feasible.any()
+        arm, overall = self._arms.index(answer), self._overall(means)
+        return bool(feasible[arm] and overall[arm] >= overall[feasible].max() - self._tolerance)
+
+    def _overall(self, means: np.ndarray) -> np.ndarray:
+        return means @ self._rules.problem.weights
 
     def _rates(self, total: float, pulls: int, lost: float, share: float) -> tuple[float, float]:
         """The interval of a mean of rewards from 0 to 1; what was lost is 0 below and 1 above."""
@@ -517,6 +691,9 @@ class _Baics(Monitored, AskTell[Pair]):
         low, _ = beta_interval(level, total, pulls + lost - total, *prior)
         _, high = beta_interval(level, total + lost, pulls - total, *prior)
         return low, high
+
+    def _answer_in_words(self) -> str:
+        return "no arm keeps every minimum" if self.answer is None else str(self.answer)
 
     def _open_question(self) -> str:
         state, problem = self._state, self._rules.problem

@@ -13,7 +13,8 @@ from bestarm.core.inputs import MOST_PULLS, SIZES, InputError
 from bestarm.core.plain import ordinary
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
-from bestarm.live.monitor import Line, Monitored, mean_interval
+from bestarm.live.lines import Line, limit_lines
+from bestarm.live.monitor import Monitored, mean_interval
 from bestarm.live.record import atomic
 
 
@@ -215,7 +216,15 @@ class _Cbmai(Monitored, AskTell[Label]):
                 status = "remains" if self._state.remaining[index] else "rejected"
                 kept_out = self._kept_out.get(index, 0)
                 lines.append(Line(name, quantity, pulls, *found, status, kept_out))
-        return lines
+        return lines + limit_lines(self._costs, self._bounds, self._shares(), lines)
+
+    def _shares(self) -> np.ndarray | None:
+        """(K,) of the arms in the mixture, in the order of the kernels; None if there is none."""
+        mixture = self.mixture if self.done else None
+        if mixture is None:
+            return None
+        arms = (self._arms[column] for column in self._columns[: len(self._arms)])
+        return np.array([mixture.get(arm, 0.0) for arm in arms])
 
     def _open_question(self) -> str:
         wanted, rounds = self.wanted, self._rules.schedule.size

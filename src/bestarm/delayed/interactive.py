@@ -52,7 +52,8 @@ from bestarm.delayed.steps import (
 from bestarm.delayed.strategies import READINGS, Setting, answer_of, rules_of
 from bestarm.live.interactive import Trial
 from bestarm.live.labels import Label, count_or_names
-from bestarm.live.monitor import Line, Monitored, more_trials
+from bestarm.live.lines import Line
+from bestarm.live.monitor import Monitored, more_trials
 from bestarm.live.record import Event, Recorded, atomic
 
 

@@ -18,7 +18,8 @@ from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 from bestarm.live.counts import Counts
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
-from bestarm.live.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.live.lines import Line, limit_lines
+from bestarm.live.monitor import Monitored, mean_interval, more_trials
 from bestarm.live.record import atomic
 
 
@@ -59,6 +60,7 @@ class _Lagex(Monitored, AskTell[Label]):
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         k = len(self._arms)
         self._costs, at_most = limits_of(limits, f"{name}: limits")
+        self._limits, self._known_costs = at_most, matrix
         whole(k + at_most.size, 3, MOST_COLUMNS, f"{name}: n_arms, limits: together")
         sigma = in_order(sigma, self._arms.labels, f"{name}: sigma:")
         variances = deviations_of(sigma, k, f"{name}: sigma") ** 2
@@ -120,7 +122,17 @@ class _Lagex(Monitored, AskTell[Label]):
                 found = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = f"{shares[a]:.0%} of the answer" if i == 0 else ""
                 lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
-        return lines
+        return lines + limit_lines(self._costs, self._limits, shares, lines + self._known_lines())
+
+    def _known_lines(self) -> list[Line]:
+        """The arms' mean costs, if they are known."""
+        known = self._known_costs
+        costs: list[list[float]] = [] if known is None else known.tolist()
+        return [
+            Line(str(arm), name, 0, cost, cost, cost)
+            for name, row in zip(self._costs, costs, strict=bool(costs))
+            for arm, cost in zip(self._arms.labels, row, strict=True)
+        ]
 
     def _open_question(self) -> str:
         state, rules = self._state, self._rules

@@ -10,10 +10,12 @@ from bestarm.core.inputs import InputError, parse
 from bestarm.core.plain import ordinary
 from bestarm.linear.problem import Problem, span_of
 from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
+from bestarm.live.combinations import Interval
 from bestarm.live.counts import Counts
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, count_or_names
-from bestarm.live.monitor import PRIOR_PULLS, Line, Monitored, more_trials
+from bestarm.live.lines import Line
+from bestarm.live.monitor import PRIOR_PULLS, Monitored, more_trials
 from bestarm.live.record import atomic
 
 Arms = Sequence[Sequence[float]] | Mapping[str, Sequence[float]]
@@ -26,9 +28,13 @@ def features(arms: Any, name: str) -> np.ndarray:
 
 
 def ellipsoid_intervals(
-    arms: np.ndarray, counts: np.ndarray, sums: np.ndarray, delta: float
+    arms: np.ndarray,
+    counts: np.ndarray,
+    sums: np.ndarray,
+    delta: float,
+    directions: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Least-squares values of the arms and half-widths that hold for all arms at all times.
+    """Least-squares values of directions and half-widths that hold for all of them at all times.
 
     With A the design of the pulls, I0 that of PRIOR_PULLS spread evenly, and S = sum of x times
     noise, exp(y S - y^T A y / 2) mixed over y ~ N(0, I0^-1) is a martingale, so with probability
@@ -38,20 +44,22 @@ def ellipsoid_intervals(
     Args:
         arms: (K, d), of rank d.
         counts, sums: (K,) of pulls and rewards.
-        delta: for all arms together.
+        delta: for all directions together, which may be chosen in hindsight.
+        directions: (n, d); the arms if left out.
 
     Returns:
-        (K,) values in the unit of the rewards and (K,) half-widths in that of the noise; nan and
+        (n,) values in the unit of the rewards and (n,) half-widths in that of the noise; nan and
         infinity if the pulls do not determine the values.
     """
+    wanted = arms if directions is None else directions
     design = arms.T * counts @ arms
     if np.linalg.matrix_rank(arms[counts > 0]) < arms.shape[1]:
-        return np.full(len(arms), np.nan), np.full(len(arms), np.inf)
+        return np.full(len(wanted), np.nan), np.full(len(wanted), np.inf)
     prior = PRIOR_PULLS / len(arms) * arms.T @ arms
     beta = -np.log(delta) + 0.5 * (
         np.linalg.slogdet(design + prior)[1] - np.linalg.slogdet(prior)[1]
     )
-    predictors = np.linalg.solve(design, arms.T)
+    predictors = np.linalg.solve(design, wanted.T)
     spread = np.einsum("da,de,ea->a", predictors, design + prior, predictors)
     return predictors.T @ (arms.T @ sums), np.sqrt(2.0 * beta * spread)
 
@@ -155,11 +163,8 @@ class _Linear(Monitored, AskTell[Label]):
     def _lines(self) -> list[Line]:
         """Estimates from all rewards that count, with the ellipsoid of docs/guarantees.md."""
         features: np.ndarray = self._rules.arms
-        counts, sums = np.zeros(len(features)), np.zeros(len(features))
-        for a, (pulls, total) in self._totals.items():
-            counts[a], sums[a] = pulls, total[0]
-        values, halves = ellipsoid_intervals(features, counts, sums, self._delta)
-        halves = halves * self._sigma
+        counts = self._counts()[0]
+        values, halves = self._ellipsoid(features)
         known = np.isfinite(halves)
         low = np.where(known, values - halves, -np.inf)
         high = np.where(known, values + halves, np.inf)
@@ -176,6 +181,27 @@ class _Linear(Monitored, AskTell[Label]):
             )
             for a in range(len(features))
         ]
+
+    def _counts(self) -> tuple[np.ndarray, np.ndarray]:
+        """(K,) pulls and sums of the rewards that count."""
+        counts, sums = np.zeros((2, len(self._rules.arms)))
+        for a, (pulls, total) in self._totals.items():
+            counts[a], sums[a] = pulls, total[0]
+        return counts, sums
+
+    def _ellipsoid(self, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values and half-widths in the unit of the rewards."""
+        features: np.ndarray = self._rules.arms
+        values, halves = ellipsoid_intervals(features, *self._counts(), self._delta, directions)
+        return values, halves * self._sigma
+
+    def _difference(self, line: Line, control: Line) -> Interval:
+        names = [*map(str, self._arms.labels)]
+        ours, theirs = (self._rules.arms[names.index(one.arm)] for one in (line, control))
+        (value,), (half,) = self._ellipsoid((ours - theirs)[None])
+        if not np.isfinite(half):
+            return Interval(-np.inf, np.nan, np.inf)
+        return Interval(float(value - half), float(value), float(value + half))
 
     def _status(self, arm: int) -> str:
         if arm == self._state.answer:

@@ -18,7 +18,8 @@ from bestarm.lagex.interactive import policy_in_words
 from bestarm.lagex.strategies import Setting
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
-from bestarm.live.monitor import Line, Monitored, mean_interval, more_trials
+from bestarm.live.lines import Line, limit_lines
+from bestarm.live.monitor import Monitored, mean_interval, more_trials
 from bestarm.live.record import atomic
 
 #: Shortfalls below this are as good as none.
@@ -88,7 +89,7 @@ class Certified(Monitored, AskTell[Label]):
         scale = positive(cost_sigma, f"{name}: cost_sigma")
         setting = parse(Setting, {"delta": delta, "r": positive(r, f"{name}: r")}, name)
         options = parse(Options, {"eps": eps, "n0": n0}, name)
-        self._delta = setting.delta
+        self._delta, self._limits = setting.delta, at_most + options.eps
         rules = rules_of("Certified", setting.delta, setting.r, options, variances, scale, at_most)
         super().__init__(STEPS, rules, window=window, default=default)
 
@@ -180,7 +181,7 @@ class Certified(Monitored, AskTell[Label]):
                 found = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = f"{answer[a]:.0%} of the answer" if i == 0 and answer is not None else ""
                 lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
-        return lines
+        return lines + limit_lines(self._costs, self._limits, answer, lines)
 
     def _open_question(self) -> str:
         state, pulls = self._state, float(self._state.pulls.sum())
