@@ -182,6 +182,21 @@ def sigma_table(root: Path) -> str:
     return markdown(pd.DataFrame(rows))
 
 
+def rate_price_table(root: Path) -> str:
+    """What rates cost BAICS over the yardstick, from the kept table."""
+    rows = [
+        {
+            "rates": row.instance,
+            "sampling": row.strategy,
+            "bets": number(row.bets),
+            "yardstick": number(row.yardstick),
+            "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
+        }
+        for row in lines(pd.read_csv(root / "data/rates/times.csv"))
+    ]
+    return markdown(pd.DataFrame(rows))
+
+
 #: Instances of figures/cbmai/patient by what they are, the last two without a feasible mixture.
 PATIENT = {
     "average": ("A1", "A2", "A3"),
