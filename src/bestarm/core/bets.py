@@ -38,7 +38,7 @@ def add_bet(wealth: np.ndarray, c: float, m: float, pulls: float, total: float) 
     Example:
         >>> wealth = np.zeros(FRACTIONS.size)
         >>> add_bet(wealth, 1.0, 0.5, 3.0, 2.0)  # 1.45 twice and 0.55 once
-        >>> round(wealth[0], 4), round(2 * math.log(1.45) + math.log(0.55), 4)
+        >>> round(float(wealth[0]), 4), round(2 * math.log(1.45) + math.log(0.55), 4)
         (0.1453, 0.1453)
     """
     if c == 0.0:
