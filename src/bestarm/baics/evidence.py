@@ -188,7 +188,7 @@ def log_one_side(count: float, mean: float, least: float, below: bool) -> float:
         Nine of ten, but is it more than a half?
 
         >>> round(log_one_side(10.0, 0.8, 0.5, False), 3)
-        1.758
+        1.377
     """
     if below:
         if least > 1.0 or (least == 1.0 and mean < 0.0):
