@@ -4,8 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bestarm.bai import TopK
+from bestarm.bai.bets import BOX, make_bets, plan_bets, record_bets
+from bestarm.baics import reference_bets as reference
+from bestarm.core.bets import log_wealth
 from bestarm.core.inputs import InputError
 from bestarm.core.pure_exploration.steps import World, rules_of
 from bestarm.core.pure_exploration.strategies import STRATEGIES
@@ -30,7 +34,7 @@ def test_same_run_as_the_core(top):
 
 
 def stops(sums, pulls, answer, delta):
-    """The stopping rule by its definition: every exchange of two arms is ruled out."""
+    """The stopping rule of Gaussian rewards by its definition: every exchange is ruled out."""
     k, inside = len(pulls), set(answer)
     shrunk, price = pulls**2 / (pulls + 30.0), 0.5 * np.log1p(pulls / 30.0)
     means, pairs = sums / pulls, len(inside) * (k - len(inside))
@@ -43,24 +47,90 @@ def stops(sums, pulls, answer, delta):
 
 
 def test_it_stops_when_every_exchange_is_ruled_out():
-    """Rewards of 0 and 1 have the scale 1/2."""
-    s, rng = TopK(["a", "b", "c"], 2, delta=0.2), np.random.default_rng(5)
-    rates = {"a": 0.9, "b": 0.1, "c": 0.7}
+    s, rng = TopK(3, 2, delta=0.2, rewards="gaussian"), np.random.default_rng(5)
     sums, pulls = np.zeros(3), np.zeros(3)
     while not s.done:
         arm = s.ask()
-        reward = float(rng.random() < rates[arm])
+        reward = [1.8, 0.2, 1.4][arm] + rng.normal()
         s.tell(arm, reward)
-        place = "abc".index(arm)
-        sums[place], pulls[place] = sums[place] + 2.0 * reward, pulls[place] + 1.0
+        sums[arm], pulls[arm] = sums[arm] + reward, pulls[arm] + 1.0
         if pulls.all():
-            answer = ["abc".index(name) for name in s.answer]
-            assert s.done == stops(sums, pulls, answer, 0.2)
+            assert s.done == stops(sums, pulls, s.answer, 0.2)
+    assert s.answer == [0, 2]
+
+
+def bet_on(s, arm, reward, told):
+    """Tell a reward; enter the bets on it, of every pair that has one."""
+    bets, arms = s._bets, range(len(s._arms))
+    for b, a in itertools.permutations(arms, 2):
+        if arm in (b, a) and bets.planned[b] and not bets.planned[a]:
+            row = int(arm == a)
+            c, m = bets.coefficients[b, a, row], bets.centres[b, a]
+            told.setdefault((b, a), []).append(reference.Bet(row, 0, c, m, reward))
+    s.tell(s._arms[arm], reward)
+
+
+def test_rates_stop_when_the_bets_on_every_exchange_have_won():
+    """Against the product of all bets of a run, at the worst means of the box."""
+    s, rng = TopK(["a", "b", "c"], 2, delta=0.2), np.random.default_rng(5)
+    rates, told = {"a": 0.9, "b": 0.1, "c": 0.7}, {}
+    while not s.done:
+        arm = s.ask()
+        bet_on(s, "abc".index(arm), float(rng.random() < rates[arm]), told)
+        if s.pulls.all():
+            best = ["abc".index(name) for name in s.answer]
+            found = []
+            for b, a in itertools.product(best, {0, 1, 2} - set(best)):
+                of_pair, rows = told.get((b, a), []), [b, a]
+                box = s._bets.low[rows, None], s._bets.high[rows, None]
+                worst = reference.worst_rates(of_pair, *box, np.ones(1), [0.0], 0)
+                evidence = (1.0 - BOX) * reference.evidence(of_pair, worst)
+                assert s._evidence()[b, a] == pytest.approx(np.log(evidence), rel=1e-8, abs=1e-8)
+                found.append(evidence)
+            assert s.done == (min(found) > 2 / 0.2)
     assert s.answer == ["a", "c"]
     table = s.summary().set_index("arm")
     assert table.status.to_dict() == {"a": "among the best", "b": "worse", "c": "among the best"}
     assert all(table.low[arm] <= rate <= table.high[arm] for arm, rate in rates.items())
     assert s.why_not_done() == "It has stopped: ['a', 'c']."
+
+
+def test_tied_rates_are_hardly_ever_told_apart():
+    """At most delta of runs stop at all where two arms tie; a false alarm once in 10^6."""
+    stopped, runs, delta = 0, 60, 0.2
+    for seed in range(runs):
+        s, rng = TopK(2, 1, delta=delta), np.random.default_rng(seed)
+        for _ in range(300):
+            s.tell(s.ask(), float(rng.random() < 0.3))
+            if s.done:
+                break
+        stopped += s.done
+    assert stopped <= stats.binom.isf(1e-6, runs, 2 * delta)  # either arm may be called better
+
+
+@pytest.mark.parametrize("rates", [(0.0, 0.0), (0.3, 0.3), (0.2, 0.6), (0.97, 1.0)])
+def test_bets_are_on_average_at_most_fair_over_all_sequences(rates):
+    """The mixture at W . mu, exactly, after up to ten pulls that follow luck."""
+    answer, mu = np.array([1, 0]), np.array(rates)
+    now = [(make_bets(2), np.zeros(2), np.zeros(2))]
+    for _ in range(10):
+        after = []
+        for bets, pulls, sums in now:
+            arm = int(2 * sums[0] + 3 * sums[1] + pulls[0]) % 2 if pulls.all() else int(pulls[0])
+            for reward in (0.0, 1.0):
+                one = type(bets)(*(array.copy() for array in bets))
+                n, s = pulls.copy(), sums.copy()
+                record_bets(one, arm, 1.0, reward)
+                n[arm], s[arm] = n[arm] + 1.0, s[arm] + reward
+                if n.all():
+                    plan_bets(one, 5.0, n, s, answer)
+                after.append((one, n, s))
+        now = after
+        chances = [(mu**s * (1.0 - mu) ** (n - s)).prod() for _, n, s in now]
+        slack = [bets.centred[0, 1] - bets.moved[0, 1] @ mu for bets, *_ in now]
+        fair = [log_wealth(x[0].wealth[0, 1], y) for x, y in zip(now, slack, strict=True)]
+        assert np.dot(chances, np.exp(fair)) <= 1.0 + 1e-9
+    assert max(np.abs(bets.moved[0, 1]).max() for bets, *_ in now) > 0.5
 
 
 def test_why_not_done_names_the_nearest_exchange():

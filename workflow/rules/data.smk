@@ -143,6 +143,21 @@ rule unknown_sigma:
         "python -m bestarm.baics.unknown_sigma --out {output.table} --threads {threads} 2> {log}"
 
 
+rule rates:
+    """Play again: BAICS on rates, by bets and with the sigma of each rate."""
+    output:
+        table="data/rates/times.csv",
+        provenance="data/rates/provenance.yaml",
+    log:
+        "results/logs/data/rates.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.baics.rates --out {output.table} --threads {threads} 2> {log}"
+
+
 rule battery:
     """Simulate the battery policies again (data/battery; needs PyBaMM)."""
     output:

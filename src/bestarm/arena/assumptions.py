@@ -161,6 +161,7 @@ TABLE = KeptTable(
     jobs,
     ("015", "041", "071", "106", "125", "130"),  # a quick one of each paper, and of rates
     COLUMNS,
+    law=2,
 )
 
 

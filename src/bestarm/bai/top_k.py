@@ -1,25 +1,29 @@
 """The best k of K arms as an ask/tell object, by a strategy of core/pure_exploration."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
 
+from bestarm.bai.bets import BOX, log_better, make_bets, plan_bets, record_bets
 from bestarm.bai.counts import observe_counts_of_game
 from bestarm.bai.families import GAUSSIAN
 from bestarm.bai.interactive import _Arms
 from bestarm.bai.strategies import Setting
 from bestarm.core.arguments import positive, whole
 from bestarm.core.inputs import InputError, parse, short
+from bestarm.core.plain import state_from_json, state_to_json
 from bestarm.core.pure_exploration.problem import discount, displace, pieces, price
 from bestarm.core.pure_exploration.steps import rules_of
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.pure_exploration.top_arms import MOST_ARMS, top_arms
+from bestarm.live.counts import Counts
 from bestarm.live.labels import Label, count_or_names
 from bestarm.live.monitor import more_trials
 
-#: Rewards that are sub-Gaussian with a known scale: that of rewards from 0 to 1.
+#: Rewards that are sub-Gaussian with a known scale; pulls of rewards from 0 to 1 are chosen as if
+#: they had this one.
 Rewards = Literal["bernoulli", "gaussian"]
 FROM_0_TO_1 = 0.5
 
@@ -27,8 +31,8 @@ FROM_0_TO_1 = 0.5
 class TopK(_Arms):
     """The `top` best arms, by the game of Degenne, Koolen & Menard (2019).
 
-    In the arena it is the proved strategy that needs least for more than one arm. For the best one
-    of arms with rewards of 0 or 1 `TrackAndStop` needs fewer pulls: it knows their law.
+    In the arena it is the proved strategy that needs least for more than one arm. On rewards from
+    0 to 1 it stops by bets, which know how little rare rewards vary.
 
     Args:
         n_arms: K, at most 62; or the arms' names.
@@ -79,11 +83,57 @@ class TopK(_Arms):
         self._sigma = sigma if rewards == "gaussian" else FROM_0_TO_1
         self._delta = parse(Setting, {"delta": delta}, "TopK").delta
         rules = rules_of(top_arms(len(self._arms), top), self._delta)
+        self._bets = make_bets(len(self._arms) if rewards == "bernoulli" else 0)
+        self._needed = math.log(top * (len(self._arms) - top) / self._delta)  # of a bet
         coins = np.random.default_rng(0)  # which the game does not toss
         super().__init__(STRATEGIES["Game"], rules, coins, window=window, default=default)
 
     def _observe_sums(self, pulls: np.ndarray, sums: np.ndarray) -> None:
         observe_counts_of_game(self._rules, self._state, pulls, sums)
+
+    def _update(self, index: int, observation: Any) -> bool:
+        done = super()._update(index, observation)
+        return self._bet({index: (1.0, float(observation))}) if self._bets.low.size else done
+
+    def _update_counts(self, batch: Sequence[Counts]) -> bool:
+        done = super()._update_counts(batch)
+        if not self._bets.low.size:
+            return done
+        told: dict[int, tuple[float, float]] = {}
+        for one in batch:
+            pulls, total = told.get(one.arm, (0.0, 0.0))
+            told[one.arm] = pulls + one.pulls, total + self._standard(one)
+        return self._bet(told)
+
+    def _bet(self, told: Mapping[int, tuple[float, float]]) -> bool:
+        """Settle the bets on what was told, plan the next; whether every exchange is ruled out.
+
+        Args:
+            told: by arm its pulls, and the sum of their rewards in units of sigma.
+        """
+        for arm, (pulls, total) in told.items():
+            record_bets(self._bets, arm, pulls, FROM_0_TO_1 * total)
+        state = self._state
+        if not state.pulls.all():
+            return False
+        inside = np.zeros(state.pulls.size, np.int64)
+        inside[self._best()] = 1
+        share = self._needed + math.log(2.0 / BOX)
+        plan_bets(self._bets, share, state.pulls, FROM_0_TO_1 * state.sums, inside)
+        return min(self._evidence().values()) > self._needed
+
+    def _evidence(self) -> dict[tuple[int, int], float]:
+        """By (arm of the answer, other arm) the evidence that the first is better."""
+        best = self._best()
+        others = [a for a in range(len(self._arms)) if a not in best]
+        return {(b, a): float(log_better(self._bets, b, a)) for b in best for a in others}
+
+    def _state_to_json(self) -> Any:
+        return super()._state_to_json() | {"bets": state_to_json(self._bets)}
+
+    def _restore(self, state: Any) -> None:
+        super()._restore(state)
+        self._bets = state_from_json(self._bets, state["bets"])
 
     @property
     def answer(self) -> list[Label]:
@@ -106,6 +156,10 @@ class TopK(_Arms):
         state, problem = self._state, self._rules.problem
         if not state.pulls.all():
             return "Some arms have no result yet."
+        if self._bets.low.size:
+            evidence = self._evidence()
+            inside, outside = min(evidence, key=lambda pair: evidence[pair])
+            return self._nearest(inside, outside, evidence[inside, outside], self._needed)
         n, work, leader = state.pulls.size, state.work, int(state.leader[0])
         discount(problem, work, state.pulls)
         found = {
@@ -119,8 +173,11 @@ class TopK(_Arms):
         }
         nearest = min(open_pieces, key=lambda i: open_pieces[i] - needed[i])
         inside, outside = divmod(nearest, n)
-        more = more_trials(state.pulls.sum(), open_pieces[nearest], needed[nearest])
+        return self._nearest(inside, outside, float(open_pieces[nearest]), needed[nearest])
+
+    def _nearest(self, inside: int, outside: int, evidence: float, needed: float) -> str:
+        more = more_trials(self._state.pulls.sum(), evidence, needed)
         return (
             f"{self._arms[outside]} may be better than {self._arms[inside]}: the evidence is "
-            f"{open_pieces[nearest]:.2f} nats, {needed[nearest]:.2f} are needed; {more}."
+            f"{evidence:.2f} nats, {needed:.2f} are needed; {more}."
         )

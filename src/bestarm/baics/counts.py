@@ -2,10 +2,11 @@
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, best_feasible_arm
-from bestarm.baics.evidence import DIRECTED, UNKNOWN, Evidence
-from bestarm.baics.pairs import plan
-from bestarm.baics.steps import INITIAL_DRAWS, Rules, State
+from bestarm.baics.alternatives import NO_ARM, Problem, best_feasible_arm
+from bestarm.baics.bets import record_bets
+from bestarm.baics.evidence import DIRECTED, UNKNOWN, Evidence, plan_ahead
+from bestarm.baics.steps import INITIAL_DRAWS, Rules, State, needed_evidence
+from bestarm.core.anytime import BERNOULLI_SIGMA
 
 
 def observe_counts(
@@ -22,7 +23,7 @@ def observe_counts(
     """
     evidence, before = state.evidence, state.pulls.copy()
     if rules.stopping == DIRECTED:
-        record(evidence, pulls, sums, state.means, rules.problem.constrained)
+        record(evidence, pulls, sums, state.means, rules.problem)
     state.clock[0] += int(pulls.sum())
     state.pulls[:] += pulls
     state.sums[:] += sums
@@ -34,14 +35,20 @@ def observe_counts(
     state.means[told] = state.sums[told] / state.pulls[told]
     state.answer[0] = best_feasible_arm(state.means, rules.problem)
     if rules.stopping == DIRECTED and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
-        data = (state.pulls, state.means, rules.problem, state.answer[0], evidence.buffers)
-        plan(evidence.pairs, state.clock[0], *data)
+        data = (state.pulls, state.means, rules.problem, state.answer[0])
+        plan_ahead(evidence, needed_evidence(rules), state.clock[0], *data)
 
 
 def record(
-    evidence: Evidence, pulls: np.ndarray, sums: np.ndarray, means: np.ndarray, constrained: int
+    evidence: Evidence, pulls: np.ndarray, sums: np.ndarray, means: np.ndarray, problem: Problem
 ) -> None:
     """`evidence.record` for a batch: every pull of an (arm, subpopulation) has one coefficient."""
+    floor, constrained = problem.floor, problem.constrained
+    if floor.size:
+        totals = pulls * floor + BERNOULLI_SIGMA * sums
+        for arm, l in np.argwhere(pulls > 0.0).tolist():
+            record_bets(evidence.bets, floor, arm, l, float(pulls[arm, l]), float(totals[arm, l]))
+        return
     pairs, b = evidence.pairs, int(evidence.pairs.planned[0])
     for k in range(len(pulls)):
         if b not in (NO_ARM, k):

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap, worst_violation
-from bestarm.baics.pairs import Buffers, Pairs, lower_bound, make_pairs, record_pairs
+from bestarm.baics.bets import Bets, box_level, log_bets, make_bets, plan_bets, record_bets
+from bestarm.baics.pairs import Buffers, Pairs, lower_bound, make_pairs, plan, record_pairs
 from bestarm.core.anytime import (
     BERNOULLI_SIGMA,
     beta_log,
@@ -33,8 +34,9 @@ PRIOR_PULLS = 100.0
 MEAN_WEIGHT, PAIR_WEIGHT = 10.0, 100.0
 #: Levels above which evidence counts as infinite, and bisections to rounding, of `log_unknown`.
 HIGHEST, BISECTIONS = 1e9, 60
-#: Share of delta for the ellipsoid of a pair, and share of its evidence for "k is infeasible".
-ELLIPSOID, INFEASIBLE = 0.02, 0.1
+#: Share of delta for the ellipsoid of a pair, and for its box if rewards are from 0 to 1; and share
+#: of its evidence for "k is infeasible".
+ELLIPSOID, BOX, INFEASIBLE = 0.02, 0.02, 0.1
 
 
 class Evidence(NamedTuple):
@@ -42,6 +44,7 @@ class Evidence(NamedTuple):
 
     failed: np.ndarray  # (1,) kind of alternative that was last found too near to stop
     pairs: Pairs  # of DIRECTED, as what follows: else of no arms
+    bets: Bets  # the same of rewards from 0 to 1, in place of `pairs`
     below: np.ndarray  # (K,) -sum c X of an arm, with c on what looks below 0
     variance: np.ndarray  # (K,) sum c^2
     scatter: np.ndarray  # (K, L) sum (X - mean)^2, of UNKNOWN: else (0, L)
@@ -50,12 +53,13 @@ class Evidence(NamedTuple):
 
 
 @jit
-def make_evidence(n_arms: int, n_groups: int, stopping: int) -> Evidence:
-    """No evidence."""
+def make_evidence(n_arms: int, n_groups: int, stopping: int, rates: bool = False) -> Evidence:
+    """No evidence; `rates` says whether rewards are from 0 to 1."""
     pairs, n_directed = (n_arms, n_groups), n_arms if stopping == DIRECTED else 0
     return Evidence(
         failed=np.zeros(1, np.int64),
-        pairs=make_pairs(n_directed, n_groups),
+        pairs=make_pairs(0 if rates else n_directed, n_groups),
+        bets=make_bets(n_directed if rates else 0, n_groups),
         below=np.zeros(n_directed),
         variance=np.zeros(n_directed),
         scatter=np.zeros((n_arms if stopping == UNKNOWN else 0, n_groups)),
@@ -110,25 +114,55 @@ def log_mixture(
 
 @lean
 def record(
-    evidence: Evidence, arm: int, l: int, reward: float, means: np.ndarray, constrained: int
+    evidence: Evidence, arm: int, l: int, reward: float, means: np.ndarray, problem: Problem
 ) -> None:
     """Add a reward of an arm on subpopulation l to the sums of DIRECTED.
 
-    For "the arm is infeasible" a pull's coefficient is how far below 0 the mean of its
-    subpopulation looks, over the same of the arm's worst: at least 0, so that -sum c X is at most
-    -sum c (X - lambda) if all lambda_l >= 0, l < M.
+    Of rewards from 0 to 1 these are the bets alone. Else, for "the arm is infeasible" a pull's
+    coefficient is how far below 0 the mean of its subpopulation looks, over the same of the arm's
+    worst: at least 0, so that -sum c X is at most -sum c (X - lambda) if all lambda_l >= 0, l < M.
 
     Args:
         evidence: changed in place.
         arm, l, reward: the pull.
         means: (K, L) mu^ before it.
-        constrained: M.
+        problem: its floor, and M.
     """
+    if problem.floor.size:
+        told = problem.floor[l] + BERNOULLI_SIGMA * reward
+        record_bets(evidence.bets, problem.floor, arm, l, 1.0, told)
+        return
     record_pairs(evidence.pairs, arm, l, reward)
-    if l < constrained and means[arm, l] < 0.0:
-        c = -means[arm, l] / worst_violation(means[arm], constrained)[0]
+    if l < problem.constrained and means[arm, l] < 0.0:
+        c = -means[arm, l] / worst_violation(means[arm], problem.constrained)[0]
         evidence.below[arm] -= c * reward
         evidence.variance[arm] += c * c
+
+
+@lean
+def plan_ahead(
+    evidence: Evidence,
+    level: float,
+    clock: int,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    b: int,
+) -> None:
+    """Choose the coefficients of the next pulls of DIRECTED, if they are due.
+
+    Args:
+        evidence: changed in place.
+        level: ln(K / delta).
+        clock: pulls so far.
+        pulls, means, problem: as for `log_mixture`.
+        b: the answer.
+    """
+    if problem.floor.size:
+        share = box_level(level, problem.floor.size, BOX)
+        plan_bets(evidence.bets, share, clock, pulls, means, problem, b, evidence.buffers)
+    else:
+        plan(evidence.pairs, clock, pulls, means, problem, b, evidence.buffers)
 
 
 @lean
@@ -154,7 +188,7 @@ def log_one_side(count: float, mean: float, least: float, below: bool) -> float:
         Nine of ten, but is it more than a half?
 
         >>> round(log_one_side(10.0, 0.8, 0.5, False), 3)
-        1.758
+        1.377
     """
     if below:
         if least > 1.0 or (least == 1.0 and mean < 0.0):
@@ -212,11 +246,12 @@ def log_directed(
     problem: Problem,
     best: int,
 ) -> float:
-    """ln of the evidence against the i-th kind of alternative, from half-normal mixtures.
+    """ln of the evidence against the i-th kind of alternative, of rewards in one direction.
 
     "b is infeasible on l": `log_feasible`. "k is feasible": `log_infeasible`. "k is feasible and at
-    least as good as b": the average of that and of the mixture at (U, Q) of the pair (pairs.py),
-    less the ellipsoid's share of delta.
+    least as good as b": the average of that and of the half-normal mixture at (U, Q) of the pair
+    (pairs.py), less the ellipsoid's share of delta; or, if rewards are from 0 to 1, of that and of
+    the pair's bets (bets.py), less the box's share.
 
     Args:
         i, pulls, means, problem, best: as for `log_mixture`.
@@ -233,11 +268,19 @@ def log_directed(
     infeasible = log_infeasible(problem.floor, evidence, pulls, means, problem.constrained, k)
     if best == NO_ARM:
         return infeasible
+    if problem.floor.size:
+        return log_both(log_bets(evidence.bets, problem, best, k), infeasible, BOX)
     share, pairs = level - math.log(ELLIPSOID), evidence.pairs
     u = lower_bound(pairs, share, pulls, means, problem, best, k, evidence.buffers)
     worse = half_normal_log(u, pairs.variance[best, k], PAIR_WEIGHT)
+    return log_both(worse, infeasible, ELLIPSOID)
+
+
+@lean
+def log_both(worse: float, infeasible: float, share: float) -> float:
+    """ln of the average evidence for "k is worse" and "k is infeasible", less a share of delta."""
     both = np.logaddexp(worse + math.log1p(-INFEASIBLE), infeasible + math.log(INFEASIBLE))
-    return both + math.log1p(-ELLIPSOID)
+    return both + math.log1p(-share)
 
 
 @lean

@@ -12,6 +12,8 @@ from bestarm.baics.steps import (
     State,
     log_evidence,
     needed_evidence,
+    standard_problem,
+    standardise,
     start_on,
 )
 from bestarm.core.compile import inlined, jit, lean
@@ -36,16 +38,17 @@ def near_alternatives(rules: Rules, state: State, radius: float) -> int:
     Returns:
         The number of rows, written into `state.game`; 0 if an alternative is at distance 0.
     """
-    problem, best, least = rules.problem, state.answer[0], np.inf
+    problem, best, least = standard_problem(rules, state), state.answer[0], np.inf
+    standardise(rules, state)
     for i in range(state.costs.size):
-        cost = alternative_cost(i, state.iterate, state.means, problem, best, state.shift)
+        cost = alternative_cost(i, state.iterate, state.standard, problem, best, state.shift)
         state.costs[i] = 0.5 * cost / state.needs[i]
         least = min(least, state.costs[i])
     rows = 0
     for i in range(state.costs.size):
         if least > 0.0 and state.costs[i] < least + radius:
-            alternative_cost(i, state.iterate, state.means, problem, best, state.shift)
-            supergradient(i, state.means, problem, best, state.shift, state.gradient)
+            alternative_cost(i, state.iterate, state.standard, problem, best, state.shift)
+            supergradient(i, state.standard, problem, best, state.shift, state.gradient)
             for c in range(state.gradient.size):
                 h = 0.5 * state.gradient.flat[c] / state.needs[i]
                 state.game.payoffs[rows, c] = h - state.costs[i]
@@ -60,10 +63,11 @@ def level(rules: Rules, state: State) -> None:
     Evidence of a proved rule lags behind half the cost, more for some kinds of alternatives than
     for others. F with f_j / needs_j in place of f_j levels the evidence instead of the costs.
     """
-    least = needed_evidence(rules)
+    least, problem = needed_evidence(rules), standard_problem(rules, state)
+    standardise(rules, state)
     for i in range(state.needs.size):
         cost = alternative_cost(
-            i, state.pulls, state.means, rules.problem, state.answer[0], state.shift
+            i, state.pulls, state.standard, problem, state.answer[0], state.shift
         )
         if cost < np.inf:
             lag = max(0.5 * cost - log_evidence(rules, state, i), 0.0)

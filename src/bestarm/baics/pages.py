@@ -70,6 +70,21 @@ def sigma_table(root: Path) -> str:
     return markdown(pd.DataFrame(rows))
 
 
+def rate_price_table(root: Path) -> str:
+    """What rates cost BAICS over the yardstick, from the kept table."""
+    rows = [
+        {
+            "rates": row.instance,
+            "sampling": row.strategy,
+            "bets": number(row.bets),
+            "yardstick": number(row.yardstick),
+            "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
+        }
+        for row in lines(pd.read_csv(root / "data/rates/times.csv"))
+    ]
+    return markdown(pd.DataFrame(rows))
+
+
 #: Samplers of figures/baics/boundary: readings with the paper's rule, and with the proved one.
 SAMPLERS = {
     "T-a-SCS": ("as-written", "proven"),
@@ -100,6 +115,7 @@ PAGES = Pages(
     parts={
         "docs/usage.md": {"segments": segment_table},
         "docs/guarantees.md": {
+            "rate prices": rate_price_table,
             "unknown sigma": sigma_table,
             "boundary errors": boundary_table,
             "proof costs": cost_table,

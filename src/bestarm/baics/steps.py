@@ -16,6 +16,7 @@ from bestarm.baics.alternatives import (
     scaled,
     supergradient,
 )
+from bestarm.baics.bets import shrunk_rate
 from bestarm.baics.evidence import (
     DIRECTED,
     GLR,
@@ -26,9 +27,10 @@ from bestarm.baics.evidence import (
     log_directed,
     log_mixture,
     make_evidence,
+    plan_ahead,
     record,
 )
-from bestarm.baics.pairs import plan
+from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.game import Game, make_game
 from bestarm.core.gaussian_bai import bai_allocation
@@ -63,6 +65,8 @@ class State(NamedTuple):
     pulls: np.ndarray  # (K, L)
     sums: np.ndarray  # (K, L) of rewards
     means: np.ndarray  # (K, L) empirical
+    standard: np.ndarray  # (K, L) the same in units of the sigma that allocations take
+    scale: np.ndarray  # (K, L) that sigma over the largest, if they differ
     iterate: np.ndarray  # (K, L) T-a-SCS's supergradient iterate, on the simplex
     target: np.ndarray  # (n,) the allocation to track: over (arm, subpopulation), or arms
     tracked: np.ndarray  # (n,) sum of the floored targets so far
@@ -76,6 +80,12 @@ class State(NamedTuple):
 
 
 @jit
+def has_bets(rules: Rules) -> bool:
+    """Whether rewards are from 0 to 1 and the rule is the one that bets on them."""
+    return rules.stopping == DIRECTED and rules.problem.floor.size > 0
+
+
+@jit
 def start_on(rules: Rules, n_targets: int, game_rows: int = 0) -> State:
     """An initial state; the initial draws count as tracked, so all lags start at 0.
 
@@ -86,6 +96,7 @@ def start_on(rules: Rules, n_targets: int, game_rows: int = 0) -> State:
     """
     n_arms, n_groups = rules.n_arms, rules.problem.weights.size
     pairs = (n_arms, n_groups)
+    scale = np.ones(pairs) if has_bets(rules) else rules.problem.scale
     return State(
         clock=np.zeros(1, np.int64),
         answer=np.full(1, NO_ARM),
@@ -93,13 +104,15 @@ def start_on(rules: Rules, n_targets: int, game_rows: int = 0) -> State:
         pulls=np.zeros(pairs),
         sums=np.zeros(pairs),
         means=np.zeros(pairs),
+        standard=np.zeros(pairs),
+        scale=scale,
         iterate=np.full(pairs, 1.0 / (n_arms * n_groups)),
         target=np.zeros(n_targets),
         tracked=np.full(n_targets, INITIAL_DRAWS * n_arms * n_groups / n_targets),
         floored=np.zeros(n_targets),
         gradient=np.zeros(pairs),
         shift=np.zeros((2, n_groups)),
-        evidence=make_evidence(n_arms, n_groups, rules.stopping),
+        evidence=make_evidence(n_arms, n_groups, rules.stopping, has_bets(rules)),
         costs=np.zeros(rules.problem.constrained + n_arms),
         needs=np.ones(rules.problem.constrained + n_arms),
         game=make_game(game_rows, n_arms * n_groups),
@@ -123,7 +136,7 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     """Record a reward of the (arm, subpopulation) with flat index `pair`."""
     k, l = divmod(pair, rules.problem.weights.size)
     if rules.stopping == DIRECTED:
-        record(state.evidence, k, l, reward, state.means, rules.problem.constrained)
+        record(state.evidence, k, l, reward, state.means, rules.problem)
     elif rules.stopping == UNKNOWN:
         count = state.pulls[k, l]
         state.evidence.scatter[k, l] += (reward - state.means[k, l]) ** 2 * count / (count + 1.0)
@@ -133,14 +146,14 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     state.means[k, l] = state.sums[k, l] / state.pulls[k, l]
     state.answer[0] = best_feasible_arm(state.means, rules.problem)
     if rules.stopping == DIRECTED and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
-        plan(
-            state.evidence.pairs,
+        plan_ahead(
+            state.evidence,
+            needed_evidence(rules),
             state.clock[0],
             state.pulls,
             state.means,
             rules.problem,
             state.answer[0],
-            state.evidence.buffers,
         )
 
 
@@ -230,6 +243,38 @@ def all_excluded(rules: Rules, state: State) -> bool:
     return True
 
 
+@lean
+def standardise(rules: Rules, state: State) -> None:
+    """Set `standard`: the means; but where rewards are bet on, each over its own sigma.
+
+    That is sqrt(p (1 - p)) at the empirical rate, shrunk to be neither 0 nor 1, of the answer; and
+    of another arm at two thirds of the way from there to the rates lambda with which it would be
+    the answer, since kl(mu, lambda) is (mu - lambda)^2 / (2 p (1 - p)) there, to third order.
+    """
+    floor, largest, bets = rules.problem.floor, 0.0, state.evidence.bets
+    for k in range(state.means.shape[0]):
+        for l in range(state.means.shape[1]):
+            state.standard[k, l] = state.means[k, l]
+            if has_bets(rules):
+                above = BERNOULLI_SIGMA * state.means[k, l]
+                rate = shrunk_rate(state.pulls[k, l], floor[l] + above)
+                if k != state.answer[0] and state.answer[0] == bets.planned[0] >= 0:
+                    rate += 2.0 / 3.0 * (bets.centres[k, 1, l] - rate)
+                state.scale[k, l] = math.sqrt(rate * (1.0 - rate))
+                state.standard[k, l] = above / state.scale[k, l]
+                largest = max(largest, state.scale[k, l])
+    if has_bets(rules):
+        for i in range(state.scale.size):
+            state.scale.flat[i] /= largest
+
+
+@inlined
+def standard_problem(rules: Rules, state: State) -> Problem:
+    """The problem of `State.standard`."""
+    problem = rules.problem
+    return Problem(problem.weights, problem.constrained, state.scale, problem.floor)
+
+
 @inlined
 def supergradient_step(rules: Rules, state: State, coins) -> None:
     """iterate <- P(iterate + alpha dF_mu^(iterate)), Section 4.1, P the projection on the simplex.
@@ -269,7 +314,9 @@ def choose_ta_scs(rules: Rules, state: State, coins: np.random.Generator) -> int
         return state.clock[0] % state.pulls.size
     target = state.target.reshape(state.pulls.shape)
     if rules.inner_steps == 0 or state.answer[0] == NO_ARM:
-        optimal_allocation(state.means, rules.problem, state.answer[0], target)
+        standardise(rules, state)
+        seen = standard_problem(rules, state)
+        optimal_allocation(state.standard, seen, state.answer[0], target)
     else:
         for _ in range(rules.inner_steps):
             supergradient_step(rules, state, coins)

@@ -19,7 +19,7 @@ from bestarm.core.plain import plain, restored, tuples
 #: The format of saved files, raised with every change that older code cannot read.
 FORMAT = 1
 #: That of their states, raised with every change: a file with another is replayed.
-STATE = 3
+STATE = 4
 #: Names in an `__init__` that are no arguments.
 NO_ARGUMENTS = ("self", "__class__")
 
