@@ -50,7 +50,7 @@ def project(root, page, tmp_path_factory):
         shutil.copytree(root / part, folder / part)
     target, picture, entry = blocks(page, "python")
     (claim,) = blocks(page, "yaml")
-    edited(folder / "src/bestarm/bai/targets.py", "\n)", f"\n{textwrap.indent(target, '    ')})")
+    edited(folder / "src/bestarm/bai/targets.py", "\n)", f"\n    {target.strip()},\n)")
     plots = folder / "src/bestarm/bai/plots.py"
     edited(plots, "PLOTS = ", f"{picture}\n\nPLOTS = ")
     last = '        "boundary": boundary,\n'
