@@ -34,11 +34,10 @@ def example_table(root: Path) -> str:
 PAGES = Pages(
     short="LAGEX",
     parts={
-        "README.md": {
+        "docs/findings.md": {
             "programs summary": programs.program_summary,
             "certified": certified.cost_text,
         },
-        "docs/findings.md": {"programs summary": programs.program_summary},
         "docs/usage.md": {"example": example_table, "menus": certified.menu_table},
         "docs/guarantees.md": {
             "certified parts": certified.part_table,

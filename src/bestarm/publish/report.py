@@ -56,6 +56,7 @@ from bestarm.publish.report_tables import dictionary
 from bestarm.publish.report_toy import toy_text
 from bestarm.publish.report_verdicts import (
     differs_table,
+    headline_sentence,
     headline_text,
     margin_table,
     rate_table,
@@ -68,13 +69,12 @@ from bestarm.verdicts.table import as_frame, read_verdicts
 
 #: Pages with computed parts, and which of them are of no paper or are made for each.
 PAGES: dict[str, tuple[str, ...]] = {
-    "README.md": (
-        *("results picture", "headline", "control", "forest", "findings", "arena summary"),
-        *("first commands", "install", "rebuild commands"),
+    "README.md": ("rebuild commands", "results picture", "headline sentence", "finding"),
+    "docs/findings.md": ("headline", "control", "forest", "findings", "verdicts"),
+    "docs/arena.md": (
+        *("arena summary", "arena", "arena instances", "arena errors", "arena submissions"),
     ),
-    "docs/findings.md": ("verdicts",),
-    "docs/arena.md": ("arena", "arena instances", "arena errors", "arena submissions"),
-    "docs/usage.md": (),
+    "docs/usage.md": ("first commands", "install"),
     "docs/guarantees.md": ("thresholds", "crossings", "assumptions", "rates", "drift"),
     "docs/analysis-plan.md": ("verdict rates", "margins"),
     "docs/mutants.md": ("mutants",),
@@ -121,16 +121,25 @@ class Project:
         return pd.read_csv(self.root / "figures/headline.csv")
 
     @cached_property
+    def results(self) -> pd.DataFrame:
+        """Independent results by how they stand."""
+        return pd.read_csv(self.root / "figures/results.csv")
+
+    @cached_property
     def bench(self) -> pd.DataFrame:
         """What was measured."""
         return pd.read_csv(self.root / "bench/bench.csv")
 
 
+def from_docs(text: str) -> str:
+    """A text whose links start at the top of the project, for a page in docs/."""
+    return text.replace("](docs/", "](").replace("](figures/", "](../figures/")
+
+
 def results_picture(root: Path) -> str:
-    """What became of every published result, and the caption."""
+    """What became of every published result; the caption is its text alternative."""
     caption = read_captions(root / "figures/captions.csv").get(("", "results"), "")
-    title = "Published results of each paper by what became of them"
-    return f"[![{title}](figures/results.svg)](figures/results.svg)\n\n{wrapped(f'*{caption}*')}"
+    return f"[![{caption}](figures/results.svg)](figures/results.svg)"
 
 
 def forest(root: Path) -> str:
@@ -152,14 +161,16 @@ def _of_paper(paper: str) -> dict[str, Callable[[Project], str]]:
 #: What makes each part.
 PARTS: dict[str, Callable[[Project], str]] = {
     "results picture": lambda p: results_picture(p.root),
-    "headline": lambda p: headline_text(p.root, p.verdicts),
-    "control": lambda p: control_text(p.root),
-    "forest": lambda p: forest(p.root),
+    "headline sentence": lambda p: wrapped(f"**{headline_sentence(p.results)}**"),
+    "headline": lambda p: from_docs(headline_text(p.root, p.verdicts)),
+    "control": lambda p: from_docs(control_text(p.root)),
+    "forest": lambda p: from_docs(forest(p.root)),
     "verdicts": lambda p: verdict_table(p.headline),
     "verdict rates": lambda p: rate_table(p.root),
     "margins": lambda p: margin_table(p.headline),
+    "finding": lambda p: as_markdown(read_findings(p.root)[:1], p.verdicts),
     "findings": lambda p: as_markdown(read_findings(p.root), p.verdicts),
-    "arena summary": lambda p: arena_text(p.root),
+    "arena summary": lambda p: from_docs(arena_text(p.root)),
     "arena": lambda p: arena_table(p.root),
     "arena instances": lambda p: arena_cells(p.root),
     "arena errors": lambda p: arena_errors(p.root),

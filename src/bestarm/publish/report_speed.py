@@ -10,9 +10,9 @@ from bestarm.common.prose import markdown, number
 from bestarm.common.tables import groups
 from bestarm.registry import EXAMPLE
 
-#: Commands of the README's first half hour, in this order, and what they do.
-FIRST = {
-    "make setup": "installs hash-pinned packages into `.venv`, `bestarm` among them",
+SETUP = {"make setup": "installs hash-pinned packages into `.venv`, `bestarm` among them"}
+#: Commands of the first half hour in a clone, in this order, and what they do.
+FIRST = SETUP | {
     "bestarm verify": "compiles the kernels, simulates a twentieth of the runs again and checks "
     "all kept results against them; writes nothing",
     f"rm figures/{EXAMPLE}.* && snakemake figures/{EXAMPLE}.svg": "one table at paper scale; "
@@ -21,12 +21,12 @@ FIRST = {
     "problem, compared",
 }
 #: Commands that rebuild things, likewise.
-REBUILD = {
-    "make quick": "everything at a twentieth of the replications, under `figures/quick`",
-    "make figures": "everything at paper scale",
-    "make notebooks": "a walk through each paper, as pages under `site/notebooks`",
-    "make site": "the site, `site/index.html`, from the committed figures; notebooks included",
+REBUILD = SETUP | {
+    "make figures": "rebuilds every figure, table and verdict at paper scale",
     "make test": "linters, types and tests, from an empty cache of compiled kernels",
+    "make quick": "the same figures at a twentieth of the replications, under `figures/quick`",
+    "make site": "the site, `site/index.html`, from the committed figures; notebooks included",
+    "make notebooks": "a walk through each paper, as pages under `site/notebooks`",
 }
 #: Microseconds beyond which simulating is tedious: a million pulls, or a thousand runs, take a
 #: quarter of an hour.

@@ -50,14 +50,14 @@ def value(table: pd.DataFrame, statistic: str, **wanted: object) -> float:
 
 
 def cost_text(root: Path) -> str:
-    """What Certified costs in the hard environment, for README.md."""
+    """What Certified costs in the hard environment, for docs/findings.md."""
     table = pick(read(root), instance=HARD, delta=PAPERS["delta"])
     ours = pick(table, strategy="Certified")
     fine, coarse = pick(ours, r=PAPERS["r"]), pick(ours, r=USERS["r"])
     shares = pick(fine, statistic="prob_correct").iloc[0]
     over = value(fine, "mean_over_bound")
     lagex = value(table, "prob_correct", strategy="LAGEX", r=PAPERS["r"])
-    proof = "docs/guarantees.md#unknown-constraints-a-policy-that-is-certified"
+    proof = "guarantees.md#unknown-constraints-a-policy-that-is-certified"
     text = (
         "`Certified`, which is not in the paper, answers with a mixture that keeps all limits and "
         "is within r of the best one, both with probability 1 − δ, and with a certificate that "

@@ -11,8 +11,8 @@ BUILT = {"build", "crate", "dist", "figures", "results", "site"}
 
 #: Pages made of sections of README.md: title and sections.
 README_PAGES = {
-    "rerun": ("How to rerun it", ["In 30 minutes", "Rebuild everything", "Reading the code"]),
-    "use": ("On your own problem", ["Run on your problem"]),
+    "rerun": ("How to rerun it", ["Rebuild everything", "Reading the code"]),
+    "use": ("On your own problem", ["Ask and tell", "Run on your problem"]),
 }
 
 
