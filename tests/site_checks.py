@@ -49,7 +49,7 @@ class Page(HTMLParser):
             self._open.append((tag, found.get("id", "")))
 
     def handle_endtag(self, tag):
-        assert self._open.pop()[0] == tag
+        assert tag in VOID or self._open.pop()[0] == tag
 
     def handle_data(self, data):
         for _, one in self._open:

@@ -18,7 +18,7 @@ from bestarm.core.inputs import InputError
 from bestarm.lagex import LAGEX, Certified
 from bestarm.linear import RAGE, XY, G, XYAdaptive, XYOracle
 from bestarm.live.window import Window
-from test_ask_tell import BAI, BAICS, CBMAI_KINDS, KNOWN, LINEAR, every, made, played, tell
+from test_ask_tell import BAI, BAICS, CBMAI_KINDS, KNOWN, LINEAR, every, made, tell
 
 FIXED = (G, XY, XYOracle, XYAdaptive, RAGE, *CBMAI_KINDS)
 
@@ -421,9 +421,3 @@ def test_leads_and_means_of_rounds_by_hand():
     np.testing.assert_allclose(
         log_above([0.3, -0.3], 50.0), [0.5 * 50**2 / 80 * 0.09 - 0.5 * math.log(80 / 30), -np.inf]
     )
-
-
-@every
-def test_a_run_without_these_options_is_saved_as_before(kind):
-    s = played(made(kind), np.random.default_rng(0), most=10)
-    assert not {"window", "default", "missing", "resolution", "rounds"} & set(s._arguments)

@@ -129,12 +129,6 @@ def test_rewards_of_bernoulli_are_from_0_to_1():
     assert 0.0 < line.low < 1.0 == line.high
 
 
-def test_a_file_from_before_there_was_a_minimum_still_loads():
-    s = told(TaSCS(3, [0.2, 0.3, 0.5]), 20)
-    assert "minimum" not in s.to_dict()["arguments"]
-    assert "minimum" in TaSCS(2, [1.0], minimum=0.5).to_dict()["arguments"]
-
-
 def told(s, rounds, seed=0):
     rng = np.random.default_rng(seed)
     for _ in range(rounds):

@@ -201,7 +201,7 @@ def test_a_history_of_other_observations_is_refused(observed):
     """A cost too few, one too many, a negative number of pulls."""
     s, _, _ = made("SFSR", 2)
     with pytest.raises(ValueError, match="must be"):
-        s.replay([(0, observed, False)])
+        s.replay([*s.history, ("tell", None, 0, observed)])
     assert s.pulls.sum() == 0
 
 

@@ -246,8 +246,8 @@ def test_marks_of_a_finding_are_shares_of_the_largest(root):
 
 
 def test_a_missing_mark_is_named():
-    with pytest.raises(InputError, match=r"findings\.md: the mark <!-- computed: verdicts -->"):
-        fill("docs/findings.md", "# Findings", Project(Path("nowhere")))
+    with pytest.raises(InputError, match=r"mutants\.md: the mark <!-- computed: mutants -->"):
+        fill("docs/mutants.md", "# Faults", Project(Path("nowhere")))
 
 
 def test_a_mark_that_nothing_fills_is_named():

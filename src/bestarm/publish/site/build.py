@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bestarm import registry
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
-from bestarm.publish.captions import ARENA, read_captions
+from bestarm.publish.captions import ARENA, caption_of, read_captions
 from bestarm.publish.findings import Finding, bars, filled, is_known, read_findings
 from bestarm.publish.looks import LOOKS
 from bestarm.publish.report_control import control_text
@@ -57,6 +57,8 @@ class Site:
                 self.files[f"figures/{path.name}"] = smaller(data) if svg else data
         for path in sorted((root / "schemas").glob("*.json")):
             self.files[f"schemas/{path.name}"] = path.read_bytes()
+        for path in sorted((root / "docs/pictures").glob("*.svg")):
+            self.files[f"figures/docs/{path.name}"] = smaller(path.read_bytes())
         self.readings = self._readings()
         self.names = {paper: self._name(paper) for paper in registry.PAPERS}
         loader = PackageLoader("bestarm.publish.site")
@@ -105,6 +107,8 @@ class Site:
                 return f"rerun.html{anchor}"
             if parts[0] == "site":
                 return "/".join(parts[1:]) + anchor
+            if parts[:2] == ["docs", "pictures"]:
+                return f"figures/docs/{parts[-1]}"
             if path in self.prose:
                 return f"{self.prose[path]}.html{anchor}"
             if parts[0] == "figures" and len(parts) == 3 and parts[1] in (*registry.PAPERS, ARENA):
@@ -293,7 +297,7 @@ def _add_arena(site: Site, path: Path) -> None:
 def _across_papers(site: Site) -> dict[str, Any]:
     """What the first page says of all papers together; parts that have not been built are empty."""
     files = site.files
-    headline = forest = ""
+    headline = forest = results = ""
     shown: list[dict[str, Any]] = []
     tables = {f"figures/{name}.csv" for name in ("headline", "results", "claims")}
     if tables <= files.keys():
@@ -301,6 +305,8 @@ def _across_papers(site: Site) -> dict[str, Any]:
         headline = texts.render(headline_text(site.root, lines), site.link("")).body
         known = (one for one in read_findings(site.root) if is_known(one, lines))
         shown = [_finding(site, one, lines) for one in known]
+    if "figures/results.svg" in files:
+        results = caption_of(site.root / "figures/results.svg")
     if "figures/forest.svg" in files:  # in the page itself, so that its marks are links
         forest = files["figures/forest.svg"].decode()
     control = ""
@@ -309,6 +315,7 @@ def _across_papers(site: Site) -> dict[str, Any]:
     return {
         "headline": headline,
         "findings": shown,
+        "results": results,
         "forest": forest,
         "control": control,
         "has_claims": "figures/claims.csv" in files,

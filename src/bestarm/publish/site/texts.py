@@ -137,7 +137,10 @@ def _free(anchor: str, taken: set[str]) -> str:
 
 
 def _relink(tokens: list[Token], link: Callable[[str], str | None]) -> None:
-    """Turn links to the project's files into links to pages; those without a page become text."""
+    """Turn links to the project's files into links to pages; those without a page become text.
+
+    Pictures are those of the site.
+    """
     tag = "a"
     for token in tokens:
         if token.type == "link_open":
@@ -147,3 +150,5 @@ def _relink(tokens: list[Token], link: Callable[[str], str | None]) -> None:
             token.attrs = {"href": there} if there else {}
         if token.type in ("link_open", "link_close"):
             token.tag = tag
+        if token.type == "image" and (there := link(str(token.attrGet("src")))):
+            token.attrSet("src", there)
