@@ -123,7 +123,7 @@ def slug(text: str) -> str:
         >>> slug("best mixture, known limits")
         'best-mixture-known-limits'
     """
-    return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "section"
+    return re.sub(r"\W+", "-", re.sub("['’]", "", text.lower())).strip("-") or "section"
 
 
 def _free(anchor: str, taken: set[str]) -> str:
