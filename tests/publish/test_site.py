@@ -122,7 +122,7 @@ def test_the_arena_has_its_pictures_and_a_line_per_cell(root, site):
     assert (table.strategy == kept.strategy).all()
     means = table["pulls/bound"].str.removeprefix("&gt; ").astype(float)
     np.testing.assert_allclose(means, kept.ratio, rtol=6e-3)
-    assert ((table["surely above δ"] == "yes") == (kept.error_low > kept.delta)).all()
+    assert ((table["above δ (95%)"] == "yes") == (kept.error_low > kept.delta)).all()
     for column in arena_page.CHOICES:
         offered = re.search(rf'<select name="{column}">(.*?)</select>', html)[1]
         keys = set(re.findall(r'value="([^"]+)"', offered))

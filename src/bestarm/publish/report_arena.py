@@ -32,7 +32,7 @@ def arena_text(root: Path) -> str:
         f"least at δ = {table.delta.max():g}, in multiples of the bound: {wins}. In "
         f"{errors.runs.max():,} runs each, the error rate is at most δ with 95% confidence in "
         f"{within} of {len(errors)} checks of proved rules; of the papers' own rules, "
-        f"{listed(f'`{name}`' for name in above)} surely err more often than δ "
+        f"{listed(f'`{name}`' for name in above)} err more often than δ with 95% confidence "
         "([picture](figures/arena/fixed-confidence.svg))."
     )
     return wrapped(said)
@@ -45,7 +45,7 @@ def arena_table(root: Path) -> str:
     rows = []
     for family, some in groups(table, "family"):
         for row in lines(some.sort_values(["rule", "ratio"], key=_proven_first)):
-            errs = " (surely above δ)" if row.above else ""
+            errs = " (above δ with 95% confidence)" if row.above else ""
             more = "> " if row.cut else ""
             rows.append(
                 {

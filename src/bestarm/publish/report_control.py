@@ -31,7 +31,7 @@ def control_text(root: Path) -> str:
         if numbers.get(key, 0)
     ]
     return wrapped(
-        f"**Can this ledger say yes?** *{title}* stands beside these totals, never in them: it was "
+        f"**Positive control.** *{title}* stands beside these totals, never in them: it was "
         f"chosen because its experiments are known in full and expected to replicate. Of its "
         f"{numbers.sum()} published numbers {', '.join(said)}; of its {len(others)} other claims "
         f"{confirmed} are confirmed ([figures/control.csv](figures/control.csv)). All of them are "

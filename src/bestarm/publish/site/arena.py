@@ -15,7 +15,7 @@ CHOICES = {"family": "Family", "delta": "δ", "rule": "Rule", "strategy": "Strat
 #: Columns of the page.
 COLUMNS = (
     *("family", "instance", "strategy", "rule", "δ", "pulls/bound", "from", "to"),
-    *("90%", "99%", "wrong, %", "at most, %", "surely above δ", "µs per pull", "bound", "runs"),
+    *("90%", "99%", "wrong, %", "at most, %", "above δ (95%)", "µs per pull", "bound", "runs"),
 )
 
 
