@@ -50,7 +50,7 @@ def make(folder):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    """The folder of a run in a process of its own, which computes to the same bits."""
+    """The folder of a run in a separate process, with byte-identical arithmetic."""
     folder = tmp_path_factory.mktemp("live")
     with same_bits():
         subprocess.run([sys.executable, __file__, folder], check=True)

@@ -184,7 +184,7 @@ def test_no_interval_before_the_first_pull():
         ((100, 2.0, 3.0), "about 50 more trials"),
         ((1000, 2.0, 9.3), "about 3,700 more trials"),
         ((100, 2.999, 3.0), "a trial or two"),
-        ((100, 0.0, 3.0), "cannot be told yet"),
+        ((100, 0.0, 3.0), "too early to estimate"),
     ],
 )
 def test_further_trials_in_words(arguments, said):

@@ -2,19 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bestarm.baics.novelty import boost_after, with_novelty
-from bestarm.baics.problem import PROBLEMS
+from bestarm.baics.problem import PROBLEMS, Instance
+from bestarm.baics.rates import told_sigma
 from bestarm.baics.rounds import InRounds
-from bestarm.baics.strategies import SIMULATION, replication_of
+from bestarm.baics.strategies import SIMULATION, prepare, replication_of
 from bestarm.common.assumptions import CHANGES, Assumptions, Case, Replicate, Row
 from bestarm.common.paper import Cell
-from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
-from bestarm.core.streams import Streams
 
 #: Rates, played by a rule that knows what they are, by one that is told their sub-Gaussian scale
 #: only, both proved, and by one that is told the standard deviation of each, as if they were
@@ -37,14 +36,6 @@ RUNS_IN_ROUNDS = 200
 NOVELTY = "novelty"
 
 
-class Run(NamedTuple):
-    """What a row needs of a run."""
-
-    tau: int
-    status: int
-    answer: int
-
-
 def cell_of(case: Case, strategy: str, reading: str = "") -> Cell:
     """A strategy on a case, at its default reading if none is named."""
     known = SIMULATION.readings[strategy]
@@ -53,26 +44,13 @@ def cell_of(case: Case, strategy: str, reading: str = "") -> Cell:
 
 def on_rates(case: Case, strategy: str, told: str) -> tuple[Any, Replicate]:
     """Bernoulli rewards, by a strategy that is told so, or some sigma instead."""
-    assert SIMULATION.steps is not None
-    kind: Any = PROBLEMS.instance
     fields = {"name": case.instance, "weights": [1.0, 1.0]} | RATES[case.instance]
-    instance = kind(**fields, rewards="bernoulli")
+    instance, cell = Instance(**fields, rewards="bernoulli"), cell_of(case, strategy)
     sigma_of = TOLD[told]
-    believed = instance
-    if sigma_of is not None:
-        believed = kind(**fields, sigma=sigma_of(np.array(fields["means"])).tolist())
-    cell = cell_of(case, strategy)
-    _, _, world, _ = SIMULATION.steps(instance, cell)
-    steps, rules, _, cap = SIMULATION.steps(believed, cell)
-    in_its_unit = 0.5 * world.values / believed.sigmas.reshape(-1, 1)  # of sigma 1/2 before
-    world = world._replace(values=in_its_unit)
-
-    def replicate(streams: Streams) -> Any:
-        state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
-        status = Status.STOPPED if stopped else Status.CAPPED
-        return Run(int(state.clock[0]), int(status), int(state.answer[0]) + 1)
-
-    return instance, replicate
+    if sigma_of is None:
+        return instance, prepare(instance, cell)
+    sigma = sigma_of(np.array(instance.means))
+    return instance, replication_of(told_sigma(instance, cell, sigma))
 
 
 def on_novelty(case: Case, strategy: str) -> tuple[Any, Replicate]:

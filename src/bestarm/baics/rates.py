@@ -3,22 +3,17 @@
 python -m bestarm.baics.rates --out data/rates/times.csv
 """
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from bestarm.baics.problem import Instance, true_answer
+from bestarm.baics.problem import Instance
+from bestarm.baics.ratios import mean_ratio, writer
 from bestarm.baics.strategies import DEFAULTS, prepare, replication_of, steps, world_of
 from bestarm.common.paper import Cell
-from bestarm.core.estimates import ratio_of_means
-from bestarm.core.files import write_text
 from bestarm.core.strategy import Steps
 from bestarm.core.streams import stream_key
 from bestarm.runs.kept import Job, KeptTable, command_line
-from bestarm.runs.play import play
 
 SEED, RUNS, SETTING = 2026, 100, {"delta": 0.05, "cap": None}
 #: Three arms on two subpopulations of the same size; the answer is the first.
@@ -64,19 +59,9 @@ def price(name: str, strategy: str, runs: int) -> dict:
     """A row: mean visitors of the proved rule and of the yardstick, on the same streams."""
     rates, key = instance(name), stream_key(SEED, "baics", "rates", name, "")
     cell = Cell(name, strategy, SETTING, DEFAULTS[strategy])
-    taus, wrong = [], []
-    for replicate in (
-        prepare(rates, cell),
-        replication_of(told_sigma(rates, cell, own_sigma(rates))),
-    ):
-        found = play(replicate, key, range(runs))
-        taus.append(found["tau"].astype(float))
-        wrong.append(int((found["answer"] != true_answer(rates)).sum()))
-    bets, yardstick = taus
-    ratio = ratio_of_means("ratio", bets, yardstick)
-    values = (name, strategy, SETTING["delta"], runs, bets.mean(), yardstick.mean())
-    interval = (ratio.value, ratio.low, ratio.high)
-    return dict(zip(COLUMNS, (*values, *interval, *wrong), strict=True))
+    yardstick = replication_of(told_sigma(rates, cell, own_sigma(rates)))
+    found = mean_ratio(rates, prepare(rates, cell), yardstick, key, runs)
+    return dict(zip(COLUMNS, (name, strategy, SETTING["delta"], runs, *found), strict=True))
 
 
 def jobs() -> list[Job]:
@@ -88,12 +73,6 @@ def jobs() -> list[Job]:
     ]
 
 
-def save(jobs: Sequence[Job], rows: list[dict], out: Path) -> None:
-    """Write the table, with four decimals."""
-    table = pd.DataFrame(rows, columns=COLUMNS).round(4)
-    write_text(out, table.to_csv(index=False, lineterminator="\n"))
-
-
 TABLE = KeptTable(
     "bestarm.baics.rates",
     f"mean visitors of {RUNS} runs of BAICS on rates, by bets and with the sigma of each rate",
@@ -101,7 +80,7 @@ TABLE = KeptTable(
     ("numpy", "numba"),
     jobs,
     ("2-Uniform", "2-FWS"),
-    save=save,
+    save=writer(COLUMNS),
 )
 
 

@@ -16,6 +16,10 @@ TRACES, RUNS = "lagex-programs/traces.parquet", "lagex-runs/runs.parquet"
 TABLES = (TRACES, RUNS)
 #: Instances by their names in the traces.
 INSTANCES = {"hard": setup1(HARD).name, "easy": setup1(EASIER).name}
+#: Environments of the whole runs by name, in the order of tables and pictures.
+TITLES = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
+#: Those of setup 2, which is in no released file.
+SETUP_2 = {"setup 2 hard": "hard", "setup 2 easy": "easy"}
 #: Allocations that differ by at most this are the same.
 SAME = 1e-9
 

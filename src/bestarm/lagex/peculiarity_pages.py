@@ -10,8 +10,9 @@ import pandas as pd
 from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.lagex import program_pages
+from bestarm.lagex.kept import SETUP_2, TITLES
 from bestarm.lagex.program import PROGRAMS, SWITCHED_OFF, can_be_without, reading_without
-from bestarm.lagex.program_pages import SETUP_2, TIMES, TITLES, listed
+from bestarm.lagex.program_pages import TIMES, listed
 from bestarm.lagex.program_runs import PLANS, Plan
 
 

@@ -21,11 +21,9 @@ from bestarm.common.style import (
 )
 from bestarm.core.estimates import least_runs
 from bestarm.lagex.boxes import KNOWING, LOOKS, boxes, lines_of, strategies_of, value_of
+from bestarm.lagex.kept import SETUP_2, TITLES
 from bestarm.lagex.program import SWITCHED_OFF, reading_without
 
-#: Environments of the picture, in order; those of setup 2 stand below, if they were run.
-TITLES = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
-SETUP_2 = {"setup 2 hard": "hard", "setup 2 easy": "easy"}
 #: Statistics at the ends of the whiskers, by reading.
 WHISKERS = {
     "published": ("whisker:low", "whisker:high"),

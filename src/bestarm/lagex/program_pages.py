@@ -10,14 +10,11 @@ import pandas as pd
 from bestarm.common.prose import markdown, number, wrapped
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import least_runs
+from bestarm.lagex.kept import SETUP_2, TITLES
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.released import INSIDE, NOT_RELEASED, OUTSIDE, TOO_FEW, WIDEST
 from bestarm.verdicts.table import as_frame, read_verdicts
 
-#: Instances of the table, in order.
-TITLES = {"setup 1 m3=0.5": "hard", "setup 1 m3=1.3": "easy", "imdb": "IMDB"}
-#: Those of setup 2, which is in no released file.
-SETUP_2 = {"setup 2 hard": "hard", "setup 2 easy": "easy"}
 #: What is compared with the paper.
 TIMES, VIOLATIONS = "median_stopping_time", "policy_violations:median"
 KINDS = {TIMES: "stopping times", VIOLATIONS: "violations"}

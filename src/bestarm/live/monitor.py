@@ -54,8 +54,8 @@ class Monitored(Recorded):
         Args:
             control: an arm that others are compared with. `difference` is how much higher an
                 estimate is than the control's, between `difference_low` and `difference_high`, and
-                `detectable` the smallest difference that can be told from 0 by now: half the width
-                of that interval. These hold together with all others, whatever the control.
+                `detectable` the smallest difference that can be distinguished from 0 by now: half
+                the width of that interval. These hold together with all others, for any control.
             nested: whether an interval is cut to what all earlier ones of its row have in common,
                 so that it never grows, as intervals here may from one result to the next. If an
                 assumption fails it may be empty, with `low` above `high`. Takes as long as telling
@@ -203,7 +203,7 @@ def mean_interval(
 def more_trials(pulls: float, statistic: float, threshold: float) -> str:
     """How many more trials until a statistic that grows with their number passes its threshold."""
     if not statistic > 0.0 or pulls <= 0:
-        return "how many more trials that takes cannot be told yet"
+        return "it is too early to estimate how many more trials that takes"
     more = pulls * (threshold / statistic - 1.0)
     if more < 1.0:
         return "a trial or two may settle it"

@@ -1,12 +1,14 @@
 """The pictures across papers: the forest plot of all numbers, and each paper's scorecard."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
@@ -62,21 +64,14 @@ def results(table: pd.DataFrame) -> Figure:
     counts = counts.reindex(index=list(titles), columns=list(STANDINGS), fill_value=0)
     figure = new_figure(WIDE, 0.3 * len(titles) + 1.15)
     axes = figure.subplots()
-    left = np.zeros(len(titles))
-    for standing in STANDINGS:
+    for standing, bars in _stacked(axes, counts, RESULT_SHADES, ec="#666666", lw=0.4).items():
         _, colour, hatch = RESULT_SHADES[standing]
-        width = counts[standing].to_numpy(float)
-        bars = axes.barh(
-            range(len(titles)), width, left=left, fc=colour, hatch=hatch, ec="#666666", lw=0.4
-        )
-        plain = [f"{n:.0f}" if n and not hatch else "" for n in width]
+        plain = [f"{n}" if n and not hatch else "" for n in counts[standing]]
         axes.bar_label(bars, plain, label_type="center", fontsize=7, color=_on(colour))
-        left = left + width
     axes.set_yticks(range(len(titles)), list(titles.values()))
     axes.set_ylim(len(titles) - 0.4, -0.6)
-    axes.set_xlim(0.0, 1.02 * max(left.max(), 1.0))
+    axes.set_xlim(0.0, 1.02 * max(counts.sum(axis=1).max(), 1.0))
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="y", visible=False)
     axes.set_xlabel("published results")
     drawn = [RESULT_SHADES[standing] for standing in STANDINGS if counts[standing].any()]
     entries = [Patch(fc=c, hatch=h, ec="#666666", lw=0.4, label=text) for text, c, h in drawn]
@@ -244,7 +239,9 @@ def scorecard(table: pd.DataFrame, paper: str) -> Figure:
     panels = figure.subplots(1, len(kinds), sharey=True, squeeze=False)[0]
     for axes, kind in zip(panels, kinds, strict=True):
         of_kind = rows[rows.kind == kind].set_index("reading")[COUNTS].reindex(names, fill_value=0)
-        _stacked(axes, of_kind)
+        parts = of_kind.assign(confirmed=of_kind.confirmed - of_kind.errs)[list(SHADES)]
+        _stacked(axes, parts, SHADES, ec="white", lw=0.3)
+        axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
         axes.set_title({"identity": "identities"}.get(kind, f"{kind}s"))
         axes.set_xlabel("claims")
     panels[0].set_yticks(range(len(names)), names, fontsize=7)
@@ -277,17 +274,17 @@ def _most_telling(rows: pd.DataFrame) -> list[str]:
     return [name for name in names if name in {*best, *other}]
 
 
-def _stacked(axes: Axes, rows: pd.DataFrame) -> None:
-    left = np.zeros(len(rows))
-    widths = {
-        "confirmed": rows.confirmed - rows.errs,
-        "errs": rows.errs,
-        "open": rows.open,
-        "differs": rows.differs,
-    }
-    for name, width in widths.items():
-        _, colour, hatch = SHADES[name]
-        axes.barh(range(len(rows)), width, left=left, fc=colour, hatch=hatch, ec="white", lw=0.3)
-        left = left + width.to_numpy(float)
+def _stacked(
+    axes: Axes, widths: pd.DataFrame, shades: Mapping[str, tuple[str, str, str]], **edges: Any
+) -> dict[str, BarContainer]:
+    """A bar per row of widths, in parts from left to right; the containers of the parts."""
+    left, drawn = np.zeros(len(widths)), {}
+    for name in widths:
+        _, colour, hatch = shades[str(name)]
+        width = widths[name].to_numpy(float)
+        drawn[str(name)] = axes.barh(
+            range(len(widths)), width, left=left, fc=colour, hatch=hatch, **edges
+        )
+        left = left + width
     axes.grid(axis="y", visible=False)
-    axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
+    return drawn

@@ -23,7 +23,7 @@ MOST_SETS = 50_000
 class Options(Input):
     """Options of Certified."""
 
-    eps: Tolerance = Field(default=0.0, description="tolerance of mean costs")
+    eps: Tolerance = Field(default=0.0, description="tolerance of limits")
     n0: Scale | None = Field(default=None, description="prior weight in pulls; else by r")
 
 
