@@ -10,7 +10,7 @@ PAPERS := $(shell du -s $(dir $(wildcard src/bestarm/*/strategies.py)) | sort -r
 .DEFAULT_GOAL := help
 
 .PHONY: help setup figures test test-long mutants lint kernels quick test-build verify verify-hashes resume \
-    notebooks site test-site test-slurm crate test-crate bench readme lock clean
+    notebooks site test-site test-slurm crate test-crate release-check bench readme lock clean
 
 # Times are those of README.md, which were measured (bench/bench.csv).
 help: ## List the targets, how long each takes and what it does.
@@ -107,6 +107,9 @@ test-crate: crate ## Validate it, by a validator in an environment of its own.
 	$(PYTHON) -m venv $(VENV)/crate
 	$(VENV)/crate/bin/pip install --quiet --require-hashes --requirement tests/crate/requirements.lock
 	$(VENV)/crate/bin/python tests/crate/validate.py crate
+
+release-check: $(READY) ## Name what a release still lacks, and print the identifiers of what would be archived.
+	$(RUN) python workflow/scripts/release_check.py
 
 bench: $(READY) ## Measure speed and memory; writes bench/bench.csv.
 	$(RUN) python bench/bench.py
