@@ -48,6 +48,8 @@ def released(root, tmp_path):
     graph = [{"@id": "./", "version": "1.0.0"}, {"@id": TABLE, "sha256": digest}]
     (tmp_path / "crate/ro-crate-metadata.json").write_text(json.dumps({"@graph": graph}))
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.0.0 (2026-01-31)\n\n- All.\n")
+    (tmp_path / "docs/paper").mkdir(parents=True)
+    (tmp_path / "docs/paper/paper.md").write_text("---\ndate: 2026-01-31\n---\n")
     (tmp_path / "CITATION.cff").write_text(json.dumps(RELEASED))
     (tmp_path / "pyproject.toml").write_bytes((root / "pyproject.toml").read_bytes())
     for name, text in citation_files(tmp_path).items():
@@ -81,6 +83,7 @@ def test_a_project_that_lacks_nothing_is_ready(script, released):
          '"name": "The bestarm developers"', "is a placeholder"),
         ("CHANGELOG.md", "## 1.0.0", "## Unreleased\n\n## 1.0.0", "begins with Unreleased"),
         (".zenodo.json", "1.0.0", "1.0.1", "is not what CITATION.cff gives"),
+        ("docs/paper/paper.md", "2026-01-31", "to be set", "date are placeholders"),
         (TABLE, "1", "2", "is not the one of the build"),
         (f"crate/{TABLE}", "1", "2", "is not the one that the crate lists"),
         ("crate/ro-crate-metadata.json", "1.0.0", "0.9.0", "crate: version"),

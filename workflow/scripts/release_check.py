@@ -64,6 +64,13 @@ def cited(root: Path) -> Iterator[str]:
             yield f"{name}: is not what CITATION.cff gives; `make readme` writes it"
 
 
+def paper(root: Path) -> Iterator[str]:
+    """The paper has a day, and affiliations of its authors."""
+    head = (root / "docs/paper/paper.md").read_text(encoding="utf-8").split("---\n")[1]
+    if "to be " in head:
+        yield "docs/paper/paper.md: affiliations or date are placeholders"
+
+
 def tables(root: Path) -> Iterator[str]:
     """The committed tables are those of a finished build at paper scale."""
     manifest = root / "figures/all"
@@ -118,7 +125,7 @@ def commit(root: Path) -> Iterator[str]:
 
 
 CHECKS: tuple[Callable[[Path], Iterator[str]], ...] = (
-    *(version, changelog, cited, tables, crate, wheel, commit),
+    *(version, changelog, cited, paper, tables, crate, wheel, commit),
 )
 
 
