@@ -142,6 +142,7 @@ def pids_of(process: subprocess.Popen, word: str) -> list[int]:
     return found
 
 
+@pytest.mark.long
 def test_a_killed_shard(project, undisturbed):
     """The build fails and names the job; the same command goes on, with one core as with more."""
     project.forget(SHARDS[0], SUMMARY, TABLE)

@@ -253,6 +253,7 @@ class TestWorkflow:
         assert {path: path.stat().st_mtime_ns for path in before} == before
         assert nothing_to_do(snakemake(project, ALL))
 
+    @pytest.mark.long
     def test_one_core_gives_the_same_bytes(self, built):
         project, _ = built
         pictures = [f"figures/smoke/{paper}/fig1.svg" for paper in TOYS]
