@@ -205,6 +205,20 @@ def test_fonts_in_pdfs_have_glyphs_and_nothing_to_place_them_with(tmp_path):
     assert Options().drop_tables == before
 
 
+def test_files_have_the_layout_of_the_first(tmp_path, monkeypatch):
+    """To lay a figure out takes a third of the time of drawing it."""
+    figure = new_figure(2.0, 1.0)
+    axes = figure.subplots()
+    engine, before = figure.get_layout_engine(), axes.get_position().bounds
+    runs = []
+    execute = engine.execute
+    monkeypatch.setattr(engine, "execute", lambda fig: (runs.append(fig), execute(fig)))
+    save(figure, *(tmp_path / f"a.{kind}" for kind in ("svg", "png", "pdf")))
+    assert runs == [figure]
+    assert axes.get_position().bounds != before
+    assert figure.get_layout_engine() is engine
+
+
 @pytest.mark.parametrize("paper", registry.PAPERS)
 def test_kept_pictures_fit_a_page_and_have_text_and_a_caption(paper, root):
     captions = pd.read_csv(root / "figures/captions.csv", keep_default_na=False)

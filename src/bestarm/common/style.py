@@ -358,7 +358,8 @@ def plain_log_ticks(axis: Axis, crowded: float = np.inf) -> None:
 def save(figure: Figure, *files: Path | str) -> None:
     """Write a figure to files that end in .svg, .png or .pdf; always the same bytes.
 
-    Their data hold its caption, that of the SVG also which of its scales are logarithmic anywhere.
+    All have the layout of the first. Their data hold the caption, that of the SVG also which of its
+    scales are logarithmic anywhere.
     """
     text = str(figure.get_label())
     used = {a: {getattr(axes, f"get_{a}scale")() for axes in figure.axes} for a in "xy"}
@@ -368,11 +369,14 @@ def save(figure: Figure, *files: Path | str) -> None:
         "png": {"Software": None, "Description": text},
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": text},
     }
+    engine = figure.get_layout_engine()
     for path in files:
         kind = Path(path).suffix[1:]
         fonts = _without_layout_tables() if kind == "pdf" else nullcontext()
         with replacing(path) as temporary, fonts:
             figure.savefig(temporary, format=kind, metadata=about[kind])
+        figure.set_layout_engine(None)
+    figure.set_layout_engine(engine)
 
 
 @contextmanager
