@@ -33,6 +33,7 @@ import live as live_of
 import peers as peers_of
 import programs as programs_of
 import psutil
+import sizes as sizes_of
 from rich.console import Console
 from rich.table import Table
 from timed import of as timed_of
@@ -255,6 +256,15 @@ def growth(papers: list[str]) -> Iterator[Row]:
     """How the time of a pull grows with the size of a problem."""
     for measured in growth_of.measured(papers):
         yield row(*measured)
+
+
+def sizes(papers: list[str]) -> Iterator[Row]:
+    """The largest number of arms that each strategy starts on within a second and a gigabyte."""
+    for paper in papers:
+        for name, most, start, why_not in alone(sizes_of.measured, paper):
+            how = why_not or "more was not tried"
+            measure = f"size: {name}"
+            yield row(measure, most, "arms", how, peak=start.peak, processor=start.seconds)
 
 
 def quick(papers: list[str]) -> Iterator[Row]:
@@ -721,6 +731,7 @@ STAGES = {
     "cold": cold,
     "peers": peers,
     "growth": growth,
+    "sizes": sizes,
     "drivers": drivers,
     "programs": programs,
     "memory": memory,

@@ -15,7 +15,7 @@ from bestarm import Compiled, baics, cbmai, compare, delayed, lagex, linear, reg
 from bestarm.core.compile import inlined, jit
 from bestarm.core.inputs import InputError
 from bestarm.core.strategy import Strategy
-from bestarm.users import plugins
+from bestarm.users import installed
 from command_line import bestarm
 from test_cli import on_a_terminal
 
@@ -543,9 +543,9 @@ def test_a_plugin_with_an_error_is_one_line(mine, text, said):
 
 
 def test_installed_strategies_are_found_by_name(monkeypatch):
-    point = EntryPoint("Installed", f"{__name__}:Turns", plugins.GROUP)
-    broken = EntryPoint("Broken", "no_such_module:Turns", plugins.GROUP)
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [point, broken])
+    point = EntryPoint("Installed", f"{__name__}:Turns", installed.GROUP)
+    broken = EntryPoint("Broken", "no_such_module:Turns", installed.GROUP)
+    monkeypatch.setattr(installed, "entry_points", lambda group: [point, broken])
     found = compare("linear/d=2", ["Installed"], reps=2, cores=1)
     assert set(found.runs.strategy) == {"Installed"}
     with pytest.raises(InputError, match=r"^Broken \(no_such_module:Turns\): ModuleNotFoundError"):

@@ -70,7 +70,7 @@ def list_papers(
     from bestarm.registry.names import paper_named
     from bestarm.users.show_list import list_installed, list_paper
 
-    for place, name in enumerate([paper_named(paper)] if paper else registry.PAPERS):
+    for place, name in enumerate([paper_named(paper)] if paper else registry.TITLES):
         print("\n" * min(place, 1), end="")
         list_paper(name, every)
     list_installed()

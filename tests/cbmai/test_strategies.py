@@ -63,6 +63,23 @@ def test_schedule_is_equation_7(budget):
     np.testing.assert_array_equal(goals, reference.schedule("SFSR", problem, n))
 
 
+def test_a_schedule_of_many_arms_needs_no_fractions(monkeypatch):
+    """The sum of 100,000 of them takes half a minute."""
+    monkeypatch.setattr("bestarm.cbmai.strategies.Fraction", None)
+    n = 100_000
+    problem = Problem(np.zeros(n), np.zeros((1, n)), np.zeros(1), n)
+    goals = rejection_schedule(problem, 100 * n)
+    psi = sum(1.0 / max(2, j - 1) for j in range(1, n + 1))
+    np.testing.assert_array_equal(goals, np.ceil(99 * n / psi / np.arange(n, 1, -1)))
+
+
+def test_a_run_of_too_many_arms_is_refused_before_its_normals_are_made(monkeypatch):
+    monkeypatch.setattr("bestarm.cbmai.strategies.MOST_NORMALS", 10)
+    said = rf"^{EASY.name}: SFSR: a run may draw \d+ rewards and costs, must be at most 10: "
+    with pytest.raises(InputError, match=said):
+        prepare(EASY, cell("SFSR", 100))
+
+
 @st.composite
 def problems(draw):
     """Up to 12 arms, some known; a bound of 0.3 leaves few instances feasible."""

@@ -1,10 +1,13 @@
 """Optimal designs: against a semidefinite program, closed forms, and the rounding of Appendix C."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bestarm.linear import designs as module
 from bestarm.linear import reference
 from bestarm.linear.designs import optimal_design, round_design
 from bestarm.linear.problem import span_of
@@ -25,21 +28,36 @@ def uncertainty(arms, directions, weights):
     return reference.squared(inverse, directions).max()
 
 
+@cache
+def general_solver(kind, size, seed):
+    """The optimal value."""
+    arms, _, means = drawn(seed, *size)
+    directions = DIRECTIONS[kind](arms, means)
+    if kind == "single":
+        return reference.single_value(arms, directions[0])
+    return reference.design_value(arms, directions)
+
+
+@pytest.fixture(params=["whole", "by parts"])
+def solver(request, monkeypatch):
+    """Solves problems of any size as a whole, or by parts of which even small ones need several."""
+    monkeypatch.setattr(module, "WHOLE", 10**9 if request.param == "whole" else 0)
+    monkeypatch.setattr(module, "ADDED", 1)
+
+
 @pytest.mark.parametrize("kind", DIRECTIONS)
 @pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.usefixtures("solver")
 class TestOptimum:
     def test_value_is_that_of_a_general_solver(self, kind, size):
         for seed in range(2):
             arms, _, means = drawn(seed, *size)
             directions = DIRECTIONS[kind](arms, means)
             found = optimal_design(arms, directions)
-            if kind == "single":
-                wanted = reference.single_value(arms, directions[0])
-            else:
-                wanted = reference.design_value(arms, directions)
+            wanted = general_solver(kind, size, seed)
             assert found.value == pytest.approx(wanted, rel=1e-6)
             assert found.bound == pytest.approx(wanted, rel=1e-6)
-            assert found.bound <= found.value <= found.bound * (1.0 + 2e-8)
+            assert -1e-12 <= found.value / found.bound - 1.0 <= 2e-8
 
     def test_value_is_that_of_the_weights(self, kind, size):
         for seed in range(3):
@@ -95,6 +113,41 @@ def test_second_example_of_appendix_a(eps):
     assert arms.shape == (2, 1)
     assert optimal_design(arms, arms).value == pytest.approx(1.0, rel=1e-7)
     assert optimal_design(arms, pair_directions(arms)).value == pytest.approx(eps**2, rel=1e-7)
+
+
+class TestManyArms:
+    """Problems above WHOLE are solved by parts."""
+
+    @pytest.mark.parametrize(("n_arms", "d"), [(120, 2), (200, 5)])
+    def test_the_certificate_holds_on_all_arms_and_directions(self, n_arms, d):
+        arms = drawn(0, d, n_arms).arms
+        directions = pair_directions(arms)
+        found = optimal_design(arms, directions)
+        assert found.value == pytest.approx(uncertainty(arms, directions, found.weights), rel=2e-6)
+        assert -1e-12 <= found.value / found.bound - 1.0 <= 2e-8
+
+    def test_parts_stay_small(self, monkeypatch):
+        """What a start of RAGE takes: K = 200 arms have 19,900 directions."""
+        sizes, solve = [], module._solve
+        monkeypatch.setattr(
+            module, "_solve", lambda *of: sizes.append((len(of[0]), len(of[1]))) or solve(*of)
+        )
+        arms = drawn(0, 5, 200).arms
+        optimal_design(arms, pair_directions(arms))
+        assert 2 <= len(sizes) <= 10
+        assert max(map(max, sizes)) < 200
+
+    @pytest.mark.parametrize("kind", ["G", "XY", "oracle"])
+    def test_arms_that_lie_close_together(self, kind):
+        """All but one arm lie within 10^-4, which the method for the whole does not solve."""
+        rng = np.random.default_rng(0)
+        arms = rng.normal(size=(120, 4))
+        arms[1:] = arms[1] + 1e-4 * arms[1:]
+        directions = DIRECTIONS[kind](arms, arms @ rng.normal(size=4))
+        found = module._solve_by_parts(arms, directions, 1e-8)
+        value = uncertainty(arms, directions, found.weights)
+        assert value == pytest.approx(found.value, rel=1e-5)
+        assert -1e-12 <= found.value / found.bound - 1.0 <= 2e-8
 
 
 def test_a_small_weight_that_matters_is_kept():

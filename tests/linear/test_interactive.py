@@ -11,7 +11,7 @@ from bestarm.core.inputs import InputError
 from bestarm.core.streams import streams_of
 from bestarm.linear.interactive import RAGE, XY, FullyAdaptive, G, LinGapE, XYAdaptive, XYOracle
 from bestarm.linear.phased import run_phased
-from bestarm.linear.problem import Instance
+from bestarm.linear.problem import MOST_ARMS, Instance
 from bestarm.linear.strategies import READINGS, prepare
 from components import components
 from linear.instances import drawn
@@ -228,3 +228,17 @@ def test_without_a_reading_it_is_the_default(strategy):
     default = made(strategy, delta=0.2, reading=READINGS[strategy].default)
     other = played(default, EASY, THETA, np.random.default_rng(3))
     assert one.history[1:] == other.history[1:]
+
+
+@pytest.mark.parametrize("make", OBJECTS.values())
+def test_too_many_arms_are_refused_before_pairs_are_made(make, monkeypatch):
+    """The least number that is too many; nothing of K^2 entries may be made first."""
+    monkeypatch.setattr("bestarm.linear.interactive.rules_of", None)
+    circle = np.linspace(0.0, 3.0, MOST_ARMS + 1)
+    arms = np.column_stack([np.cos(circle), np.sin(circle)])
+    given = {XYOracle: {"theta": [1.0, 0.0]}, LinGapE: {"norm": 1.0}}.get(make, {})
+    said = (
+        f"^{make.__name__}: arms: must be at most 5,000, as all pairs of arms are kept, got 5,001"
+    )
+    with pytest.raises(InputError, match=said):
+        make(arms, **given)

@@ -7,6 +7,7 @@ from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import streams_of
 from bestarm.linear.problem import (
+    MOST_ARMS,
     Instance,
     paper_instance,
     random_instance,
@@ -158,3 +159,9 @@ def test_random_instances_are_unit_vectors_and_named_by_their_seed():
     assert one.name != other.name
     assert truth(one).answer == 1
     assert one == random_instance(10, 1)
+
+
+def test_an_instance_of_too_many_arms_is_refused():
+    arms = [[1.0, float(a)] for a in range(MOST_ARMS + 1)]
+    with pytest.raises(InputError, match="arms: must hold at most 5000, got "):
+        parse(Instance, {**GOOD, "arms": arms}, "x")

@@ -28,6 +28,7 @@ from bestarm.publish.report_speed import (
     import_table,
     peer_table,
     program_speed_table,
+    size_table,
     speed_table,
     strategy_table,
     suite_table,
@@ -337,6 +338,16 @@ def test_measured_commands_have_their_costs_and_others_a_dash():
         "| `c` | z | – | – | – | – |",
     ]
     assert table[-1] == "Machine: M."
+
+
+def test_largest_problems_say_what_stopped_the_next():
+    bench = pd.DataFrame(
+        {"measure": ["size: linear: RAGE: d = 5"], "value": [1000.0], "machine": "M"}
+    )
+    bench = bench.assign(peak_mb=120.0, processor_s=0.8312, how="3,000: more than 1 s")
+    assert size_table(bench).splitlines()[2] == (
+        "| linear | RAGE | d = 5 | 1,000 | 0.83 s | 120 MB | 3,000: more than 1 s |"
+    )
 
 
 @pytest.mark.parametrize("command", [*FIRST, *REBUILD, *INSTALL])

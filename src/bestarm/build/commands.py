@@ -10,7 +10,7 @@ import typer
 
 from bestarm import registry
 from bestarm.common.command import Command
-from bestarm.core.inputs import InputError
+from bestarm.core.errors import InputError
 
 app = typer.Typer(
     help="The steps of the workflow, as its rules call them.",
@@ -23,7 +23,7 @@ command = partial(app.command, cls=Command)
 if TYPE_CHECKING:
     Paper = str  # one of the names of papers
 else:
-    Paper = StrEnum("Paper", {name: name for name in registry.PAPERS})
+    Paper = StrEnum("Paper", {name: name for name in registry.TITLES})
 Out = Annotated[Path, typer.Option(help="File to write.")]
 Picture = Annotated[Path, typer.Option(help="Picture to write.")]
 Seed = Annotated[int, typer.Option(help="Root seed of the scale.")]

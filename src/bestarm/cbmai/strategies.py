@@ -30,20 +30,29 @@ from bestarm.core.inputs import Input, InputError, Pulls
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
 from bestarm.core.streams import Streams, streams_of
 
+#: More than the relative error of n_k before it is rounded up.
+ROUNDING = 1e-12
+#: Normals of a run that are drawn at once, 1 GB.
+MOST_NORMALS = 10**9 // 8
+
 
 def rejection_schedule(problem: Problem, budget: int) -> np.ndarray:
     """n_1, ..., n_{K-1} of Eq. (7): pulls of each remaining unknown arm by the end of round k.
 
         n_k = ceil((N - K0) / (Psi (K + 1 - k))),   Psi = sum_{j=1}^{K0} 1 / max(2, j - L)
 
-    The total never exceeds N (Proposition 1). Computed with fractions, since rounding of Psi could
-    change the ceiling.
+    The total never exceeds N (Proposition 1). Where rounding could change a ceiling, all are
+    computed with fractions, whose sum takes long for many arms.
     """
     n_costs, n_arms = problem.costs.shape
     n_unknown = problem.n_unknown
-    psi = sum(Fraction(1, max(2, j - n_costs)) for j in range(1, n_unknown + 1))
-    share = (budget - n_unknown) / psi
-    return np.array([math.ceil(share / (n_arms + 1 - k)) for k in range(1, n_arms)], dtype=float)
+    denominators = np.maximum(2, np.arange(1, n_unknown + 1) - n_costs).tolist()
+    columns = np.arange(n_arms, 1, -1)  # K + 1 - k
+    rounded = (budget - n_unknown) / math.fsum(1.0 / j for j in denominators) / columns
+    if (np.abs(rounded - np.rint(rounded)) > ROUNDING * rounded).all():
+        return np.ceil(rounded)
+    share = (budget - n_unknown) / sum(Fraction(1, j) for j in denominators)
+    return np.array([math.ceil(share / k) for k in columns.tolist()], dtype=float)
 
 
 def uniform_schedule(problem: Problem, budget: int) -> np.ndarray:
@@ -118,7 +127,13 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
     (problem, schedule, score, keep), noise = steps(instance, cell).rules, instance.noise
-    normals = np.empty(most_normals(problem, schedule))
+    n_normals = most_normals(problem, schedule)
+    if n_normals > MOST_NORMALS:
+        raise InputError(
+            f"{instance.name}: {cell.strategy}: a run may draw {n_normals:,} rewards and costs, "
+            f"must be at most {MOST_NORMALS:,}: it needs fewer arms"
+        )
+    normals = np.empty(n_normals)
 
     def replicate(streams: Streams) -> Outcome:
         streams.environment.standard_normal(out=normals)

@@ -18,8 +18,8 @@ from typing import Any
 
 from bestarm.common.codehash import NUMBERS_FROM, PACKAGE
 from bestarm.core.cache import cache_base
+from bestarm.core.errors import InputError
 from bestarm.core.files import write_text
-from bestarm.core.inputs import InputError
 
 
 def kept_in() -> Path:

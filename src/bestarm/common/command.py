@@ -14,7 +14,7 @@ from pickle import UnpicklingError
 from typer import Typer
 from typer.core import TyperCommand
 
-from bestarm.core.inputs import InputError
+from bestarm.core.errors import InputError
 
 #: The name to install by; the import name is shorter.
 DISTRIBUTION = "bestarm-replication"

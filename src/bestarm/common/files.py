@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from bestarm.core.inputs import InputError
+from bestarm.core.errors import InputError
 
 
 def data_folder() -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import platformdirs
 
-from bestarm.core.inputs import InputError
+from bestarm.core.errors import InputError
 
 
 def cache_base() -> Path:

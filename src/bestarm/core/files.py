@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bestarm.core.inputs import InputError
+from bestarm.core.errors import InputError
 
 
 @contextlib.contextmanager

@@ -10,23 +10,10 @@ from pydantic_core import ErrorDetails
 from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
+from bestarm.core.errors import InputError as InputError
+
 #: More than any handwritten file has; YAML of this size is parsed in half a minute.
 MOST_CHARACTERS = 1_000_000
-
-
-class InputError(ValueError):
-    """Bad input; the message is one line naming the file, the field and what is allowed.
-
-    Example:
-        >>> raise InputError("x.yaml: delta: must be less than 1, got 2")
-        Traceback (most recent call last):
-            ...
-        bestarm.core.inputs.InputError: x.yaml: delta: must be less than 1, got 2
-    """
-
-    def __init__(self, message: str) -> None:
-        # it may quote names that contain line ends or terminal control characters
-        super().__init__("".join(c if c.isprintable() else repr(c)[1:-1] for c in message))
 
 
 class Input(pydantic.BaseModel):
@@ -118,7 +105,7 @@ def read_text(path: Path) -> str:
         >>> read_text(Path("no such file"))
         Traceback (most recent call last):
             ...
-        bestarm.core.inputs.InputError: no such file: No such file or directory
+        bestarm.core.errors.InputError: no such file: No such file or directory
     """
     try:
         with Path(path).open(encoding="utf-8") as file:
@@ -164,7 +151,7 @@ def parse(model: type[Model], data: Any, source: str) -> Model:
         >>> parse(Question, {"delta": 2}, "x.yaml")
         Traceback (most recent call last):
             ...
-        bestarm.core.inputs.InputError: x.yaml: delta: must be less than 1, got 2
+        bestarm.core.errors.InputError: x.yaml: delta: must be less than 1, got 2
     """
     if not isinstance(data, dict):
         raise InputError(f"{source}: must hold fields ({_fields(model)}), got {short(data)}")

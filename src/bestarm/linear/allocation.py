@@ -298,6 +298,8 @@ def spanning_arms(arms: np.ndarray) -> np.ndarray:
     for a in range(len(arms)):
         if np.linalg.matrix_rank(arms[[*chosen, a]]) > len(chosen):
             chosen.append(a)
+        if len(chosen) == arms.shape[1]:
+            break
     if len(chosen) < arms.shape[1]:
         raise ValueError(f"the arms span only {len(chosen)} of {arms.shape[1]} dimensions")
     return np.array(chosen)

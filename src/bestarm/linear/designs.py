@@ -7,7 +7,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import qr
 
+#: Problems with more products of arms and directions than WHOLE are solved by parts, which grow by
+#: up to ADDED d arms and directions per round.
+WHOLE, ADDED = 40_000, 4
 #: Weights below NEGLIGIBLE are dropped if that raises the value by less than a share NOTICEABLE.
 NEGLIGIBLE, NOTICEABLE = 1e-7, 1e-6
 #: Interior-point method: maximum number of steps, and share of the distance to the boundary per
@@ -66,6 +70,23 @@ def optimal_design(arms: np.ndarray, directions: np.ndarray, tolerance: float = 
     """
     scale = np.sqrt((directions**2).sum(axis=1).max())
     directions = directions / scale
+    solve = _solve if len(arms) * len(directions) <= WHOLE else _solve_by_parts
+    weights, _, value, bound = solve(arms, directions, tolerance)
+    kept = _without_dust(arms, directions, weights, value)
+    return Design(kept, value * scale**2, bound * scale**2)
+
+
+class _Solution(NamedTuple):
+    """A design, the weights w of directions that certify it, and its certificate."""
+
+    weights: np.ndarray  # (K,)
+    shares: np.ndarray  # of directions
+    value: float
+    bound: float
+
+
+def _solve(arms: np.ndarray, directions: np.ndarray, tolerance: float) -> _Solution:
+    """The interior-point method, on all arms and directions at once."""
     point, size = _centre(arms, directions), 1.0
     value, bound = math.inf, 0.0
     for _ in range(MOST_STEPS):
@@ -73,10 +94,49 @@ def optimal_design(arms: np.ndarray, directions: np.ndarray, tolerance: float = 
         value = point.values.max()
         bound = (shares @ point.values) ** 2 / (shares @ point.cross**2).max()
         if value - bound <= tolerance * value:
-            kept = _without_dust(arms, directions, point.weights, value)
-            return Design(kept, value * scale**2, bound * scale**2)
+            return _Solution(point.weights, shares, value, bound)
         point, size = _next(arms, directions, point, size)
-    raise ArithmeticError(
+    raise _not_found(tolerance, value, bound)
+
+
+def _solve_by_parts(arms: np.ndarray, directions: np.ndarray, tolerance: float) -> _Solution:
+    """The same by small problems, since d (d + 1) / 2 arms and as many directions fix a design.
+
+    Each round solves the problem of some arms and some directions, and takes its certificate on
+    all: directions that exceed the value, and arms that lower the bound, join them, the worst
+    first. Once none do, the certificate of the small problem is that of all. The first arms are d
+    independent ones, the first directions the worst of equal weights. `shares` of the result are
+    those of the directions that were used.
+    """
+    d = arms.shape[1]
+    arms, basis = np.linalg.qr(arms)  # coordinates in which equal weights are well conditioned
+    directions = np.linalg.solve(basis.T, directions.T).T
+    some_arms = qr(arms.T, mode="r", pivoting=True)[1][:d]
+    some = _largest((directions**2).sum(axis=1), ADDED * d)
+    weights, shares = np.full(len(arms), 1.0 / len(arms)), np.full(some.size, 1.0 / some.size)
+    value, bound = math.inf, 0.0
+    for _ in range(MOST_STEPS):
+        solved = np.linalg.solve(arms.T @ (weights[:, None] * arms), directions.T)
+        values = (directions.T * solved).sum(axis=0)
+        gains = shares @ (solved[:, some].T @ arms.T) ** 2
+        value, bound = values.max(), (shares @ values[some]) ** 2 / gains.max()
+        if value - bound <= tolerance * value:
+            return _Solution(weights, shares, value, bound)
+        some_arms = np.union1d(some_arms, _largest(gains, ADDED * d))
+        some = np.union1d(some, _largest(values, ADDED * d))
+        part = _solve(arms[some_arms], directions[some], 0.5 * tolerance)
+        weights, shares = np.zeros(len(arms)), part.shares
+        weights[some_arms] = part.weights
+    raise _not_found(tolerance, value, bound)
+
+
+def _largest(values: np.ndarray, n: int) -> np.ndarray:
+    """Indices of the n largest values, or of all."""
+    return np.argpartition(values, -n)[-n:] if n < values.size else np.arange(values.size)
+
+
+def _not_found(tolerance: float, value: float, bound: float) -> ArithmeticError:
+    return ArithmeticError(
         f"no design with a relative gap of {tolerance:g} was found, "
         f"only one of value {value:g} and bound {bound:g}"
     )

@@ -8,7 +8,7 @@ import numpy as np
 from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.plain import ordinary
-from bestarm.linear.problem import Problem, span_of
+from bestarm.linear.problem import MOST_ARMS, Problem, span_of
 from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
 from bestarm.live.combinations import Interval
 from bestarm.live.counts import Counts
@@ -68,8 +68,8 @@ class _Linear(Monitored, AskTell[Label]):
     """Arms have names or are counted from 0.
 
     Args:
-        arms: (K, d) feature vectors; pulls of arm k give rewards of mean arms[k] . theta. With
-            names: a mapping from name to vector.
+        arms: (K, d) feature vectors, at most 5,000; pulls of arm k give rewards of mean
+            arms[k] . theta. With names: a mapping from name to vector.
         delta: maximum probability of a wrong answer, e.g. 0.05.
         sigma: standard deviation of a reward, in the rewards' unit.
         reading: of the paper, see `strategies.READINGS`; by default the honest one.
@@ -99,6 +99,11 @@ class _Linear(Monitored, AskTell[Label]):
         self._made_with(locals())
         name = type(self).__name__
         table = features(arms, name)
+        if len(table) > MOST_ARMS:
+            raise InputError(
+                f"{name}: arms: must be at most {MOST_ARMS:,}, as all pairs of arms are kept, "
+                f"got {len(table):,}"
+            )
         if len(table) < 2 or len(np.unique(table, axis=0)) < len(table):
             raise InputError(f"{name}: arms: must be at least 2 distinct vectors")
         labels: Any = ordinary(arms)

@@ -14,6 +14,8 @@ from bestarm.common.paper import BaseInstance, Names, Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, load, read_text
 from bestarm.linear.complexity import Complexity, complexity
 
+#: Every strategy keeps numbers for all pairs of arms: for so many about 1 GB, RAGE d times that.
+MOST_ARMS = 5_000
 Vector = Annotated[list[float], Field(min_length=1)]
 
 
@@ -30,7 +32,9 @@ class Instance(BaseInstance):
 
     paper: Literal["linear"] = "linear"
     arms: list[Vector] = Field(
-        min_length=2, description="(K, d) the arms; or the name of a CSV file with one per line"
+        min_length=2,
+        max_length=MOST_ARMS,
+        description="(K, d) the arms; or the name of a CSV file with one per line",
     )
     theta: Vector = Field(description="(d,) the mean reward of an arm x is x . theta")
     sigma: PositiveFloat = Field(default=1.0, description="standard deviation of a reward")

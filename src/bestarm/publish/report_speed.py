@@ -33,7 +33,7 @@ REBUILD = SETUP | {
 TEDIOUS = {"pull": 1e3, "step": 1e3, "run": 1e6}
 #: How the names of measurements begin that have a table of their own.
 ELSEWHERE = ("command: ", "cold: ", "peer: ", "growth: ", "driver: ", "import: ", "tests: ")
-ELSEWHERE += ("program: ",)
+ELSEWHERE += ("program: ", "size: ")
 #: Columns of what a command costs.
 COSTS = ("time", "processor time", "memory", "disk")
 #: What is enough to run on one's own problem.
@@ -130,6 +130,23 @@ def _growths(rows: pd.DataFrame) -> pd.DataFrame:
             "tedious at": f"{letter} = {rounded}" if tedious < 1e5 else "beyond 100,000",
         }
     return _lines(shown)
+
+
+def size_table(bench: pd.DataFrame) -> str:
+    """The largest number of arms that each strategy starts on, and what stops it from more."""
+    return _own_table(bench, "size: ", _sizes)
+
+
+def _sizes(rows: pd.DataFrame) -> pd.DataFrame:
+    named = rows.measure.str.extract(r"^size: (?P<paper>\w+): (?P<strategy>\w+): (?P<at>.+)$")
+    return named.assign(
+        arms=rows.value.map(lambda arms: f"{arms:,.0f}"),
+        **{
+            "processor time": rows.processor_s.map(lambda seconds: f"{seconds:.2g} s"),
+            "memory": rows.peak_mb.map(size),
+            "on the next number": rows.how,
+        },
+    )
 
 
 def import_table(bench: pd.DataFrame) -> str:

@@ -1,6 +1,12 @@
 """The papers, in the order figures and claims list them. A new paper is one line here."""
 
-from bestarm.common.paper import Paper
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from bestarm.common.paper import Paper
 
 TITLES = {
     "baics": "Best arm identification with fairness constraints on subpopulations (WSC 2023)",
@@ -15,6 +21,31 @@ TITLES = {
 CONTROLS = tuple(name for name in ("bai",) if name in TITLES)
 #: The papers whose claims make the totals.
 COUNTED = tuple(name for name in TITLES if name not in CONTROLS)
-PAPERS = {name: Paper(name, title) for name, title in TITLES.items()}
+
+
+class _Papers(Mapping[str, "Paper"]):
+    """The papers by name, made on first use, so that help needs neither NumPy nor pydantic."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Paper] = {}
+
+    def __getitem__(self, name: str) -> Paper:
+        if name not in self._made:
+            from bestarm.common.paper import Paper
+
+            self._made[name] = Paper(name, TITLES[name])
+        return self._made[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in TITLES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(TITLES)
+
+    def __len__(self) -> int:
+        return len(TITLES)
+
+
+PAPERS = _Papers()
 #: A target that pages show commands on.
 EXAMPLE = "baics/table1"

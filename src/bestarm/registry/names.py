@@ -2,7 +2,7 @@
 
 from bestarm import registry
 from bestarm.common.names import advice, simplified
-from bestarm.core.inputs import InputError
+from bestarm.core.errors import InputError
 
 
 def paper_named(name: str) -> str:

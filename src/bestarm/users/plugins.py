@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,10 +13,10 @@ from typing import Any
 from bestarm import registry
 from bestarm.common.custom import Compiled, Given, described
 from bestarm.common.names import advice, simplified
-from bestarm.core.inputs import InputError, short
+from bestarm.core.errors import InputError
+from bestarm.core.inputs import short
+from bestarm.users.installed import installed
 
-#: Where installed packages name their strategies.
-GROUP = "bestarm.strategies"
 #: The name in a plugin that lists its strategies.
 LISTED = "STRATEGIES"
 #: What a name may hold: it is printed, and part of a file's lines.
@@ -98,11 +97,6 @@ def given(make: Any, name: Any = None, source: str = "strategies") -> Given:
             f"{short(named)}; give a mapping from names to strategies"
         )
     return Given(named, make)
-
-
-def installed() -> dict[str, EntryPoint]:
-    """The strategies of installed packages, by name, not loaded yet."""
-    return {one.name: one for one in entry_points(group=GROUP)}
 
 
 def load_installed(name: str) -> Given:

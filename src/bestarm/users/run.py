@@ -24,6 +24,7 @@ from bestarm.users.results import Found
 from bestarm.users.shards import Mark, Share, merge
 from bestarm.users.show import print_instance
 from bestarm.users.show_list import few
+from bestarm.users.shown import instance_shown
 
 #: Control characters, which would steer the terminal that a name is printed to.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -275,4 +276,4 @@ def bound_own(path: Path, asked: dict[str, str]) -> None:
             raise InputError(f"--{name.replace('_', '-')}: bounds of {paper} depend {only}")
     setting, _ = split_options(paper, asked)
     with computing(path):
-        print_instance(paper, instance, setting)
+        print_instance(instance_shown(paper, instance, setting))

@@ -1,22 +1,17 @@
-"""Printing what a paper holds: its instances, targets, options, strategies and readings."""
+"""Printing what a paper holds: its instances, targets, options, strategies and readings.
+
+Nothing heavy is imported here: the lines are kept (`kept`).
+"""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 from rich.text import Text
 
 from bestarm import registry
-from bestarm.common.files import data_folder
-from bestarm.common.paper import BaseInstance, Paper, Simulation
-from bestarm.common.tables import read_table
-from bestarm.live.labels import listed
-from bestarm.users.output import WIDTH, names_in_lines, output
-from bestarm.users.plugins import installed
-from bestarm.verdicts.claims import read_claims
-from bestarm.verdicts.validity import NOT_PROVEN, guarantees
-
-#: Of a reading: the guarantee, and in brackets its condition or the clearest number against it.
-Guarantees = Mapping[tuple[str, str], str]
+from bestarm.users.installed import installed
+from bestarm.users.kept import kept
+from bestarm.users.output import WIDTH, output
 
 
 def list_paper(paper: str, every: bool = False) -> None:
@@ -26,18 +21,18 @@ def list_paper(paper: str, every: bool = False) -> None:
         paper: its name.
         every: all readings of every strategy in place of the default ones.
     """
-    known = registry.PAPERS[paper]
+
+    def compute() -> list[str]:
+        from bestarm.users.paper_lines import paper_lines
+
+        return [*paper_lines(registry.PAPERS[paper], every)]
+
+    lines = kept(paper, "list --all" if every else "list", compute)
+    title = f"{paper}: {registry.TITLES[paper]}"
+    first, *rest = textwrap.wrap(title, WIDTH, subsequent_indent="  ")
     console = output()
-    first, *rest = textwrap.wrap(f"{paper}: {known.title}", WIDTH, subsequent_indent="  ")
     console.print(Text.assemble((paper, "bold"), first.removeprefix(paper)), soft_wrap=True)
-    lines = [
-        *rest,
-        *names_in_lines(_families(known.problems.instances()), "  instances  "),
-        *names_in_lines(known.targets, "  targets    "),
-        *option_lines(known.simulation),
-        *(_every_reading(known) if every else _default_readings(known)),
-    ]
-    for line in lines:
+    for line in [*rest, *lines]:
         console.print(line, soft_wrap=True, highlight=False)
 
 
@@ -47,109 +42,8 @@ def list_installed() -> None:
         output().print(f"installed: {name} ({point.value})", soft_wrap=True, highlight=False)
 
 
-def _default_readings(paper: Paper) -> Iterator[str]:
-    """A line per strategy: its default reading, what is known of it, how many others there are."""
-    readings, known = paper.simulation.readings, _guarantees(paper)
-    rows = [("strategy", "reading (of all)", "guarantee" * bool(known))]
-    for strategy, of in readings.items():
-        guarantee = known.get((strategy, of.default), NOT_PROVEN) if known else ""
-        more = f"{of.default} (of {len(of)})" if len(of) > 1 else of.default
-        rows.append((strategy, more, guarantee))
-    first, second = (max(len(row[i]) for row in rows) + 2 for i in range(2))
-    for strategy, reading, guarantee in rows:
-        yield f"  {strategy:{first}}{reading:{second}}{guarantee}".rstrip()
-
-
-def _every_reading(paper: Paper) -> Iterator[str]:
-    """The readings of each strategy by guarantee; * marks the default of `bestarm run`."""
-    known = _guarantees(paper)
-    for strategy, readings in paper.simulation.readings.items():
-        yield f"  {strategy} (* the default reading)"
-        by: dict[str, list[str]] = {}
-        for name in readings:
-            guarantee = known.get((strategy, name), NOT_PROVEN if known else "readings")
-            kind, _, remark = guarantee.partition(" (")
-            marked = name + "*" * (name == readings.default)
-            by.setdefault(kind, []).append(f"{marked} ({remark}" if remark else marked)
-        for kind, names in by.items():
-            yield from names_in_lines(names, f"    {kind}: ")
-
-
-def _guarantees(paper: Paper) -> Guarantees:
-    """What is known of each promise to err with probability at most delta, by strategy and reading;
-    nothing if there is no delta.
-
-    Proofs are those of the claims file; refutations are computed from the tables that are there.
-    """
-    if "delta" not in paper.simulation.setting.model_fields:
-        return {}
-    folder = data_folder()
-    paths = {name: folder.parent / f"figures/{paper.name}/{name}.csv" for name in paper.targets}
-    tables = {name: read_table(path) for name, path in paths.items() if path.is_file()}
-    return guarantees(read_claims(folder / f"claims/{paper.name}.yaml"), tables)
-
-
-def option_lines(simulation: Simulation) -> Iterator[str]:
-    """Lines of what `run` and `bound` may be asked of a paper: option, default, meaning, range.
-
-    An option that several strategies have alike is one line.
-    """
-    of = {"": simulation.setting} | dict(simulation.options)
-    strategies: dict[tuple[str, str, str], list[str]] = {}
-    for strategy, model in of.items():
-        for name, known in model.model_json_schema()["properties"].items():
-            limits = known | next(iter(known.get("anyOf", [])), {})
-            words = {
-                "exclusiveMinimum": "above",
-                "minimum": "at least",
-                "exclusiveMaximum": "below",
-                "maximum": "at most",
-            }
-            ranges = [f"{word} {limits[key]:,g}" for key, word in words.items() if key in limits]
-            if {"type": "null"} in known.get("anyOf", []):
-                ranges.append("or none")
-            default = "none" if known["default"] is None else known["default"]
-            option = f"--{name.replace('_', '-')} {str(default).lower()}"
-            meaning = known["description"].partition(", e.g. ")[0]
-            line = (option, meaning, ", ".join(["", *ranges]))
-            strategies.setdefault(line, []).append(strategy)
-    width = max(len(option) for option, _, _ in strategies) + 1
-    for (option, meaning, ranges), names in strategies.items():
-        which = f" ({', '.join(names)})" if any(names) else ""
-        line = f"  {option:{width}}{meaning}{ranges}{which}"
-        further = " " * (width + 2)
-        yield from textwrap.wrap(line, WIDTH, subsequent_indent=further, break_on_hyphens=False)
-
-
 def few(names: Iterable[str], most: int = 16) -> str:
     """Names in one line; of many the first, and how many more there are."""
     names = list(names)
     left = len(names) - 4
     return ", ".join(names if len(names) <= most else [*names[:4], f"... ({left} more)"])
-
-
-def _families(instances: Mapping[str, BaseInstance]) -> list[str]:
-    """Names, with those that end in different values of a parameter put together, and what is added
-    to names of others said once: "..., normalised"."""
-    groups: dict[str, list[str]] = {}
-    variants: set[str] = set()
-    for name, instance in instances.items():
-        base, comma, variant = name.partition(", ")
-        if comma and base in instances:
-            if variant not in variants:
-                groups[f"..., {variant}"] = [""]
-            variants.add(variant)
-            continue
-        values = (f"{value:g}" for value in instance.parameters.values())
-        value = next((value for value in values if name.endswith(f"={value}")), "")
-        groups.setdefault(name.removesuffix(value), []).append(value)
-    return [
-        f"{stem}{{{', '.join(_shortened(values))}}}"
-        if len(values) > 1
-        else listed([f"{stem}{values[0]}"])
-        for stem, values in groups.items()
-    ]
-
-
-def _shortened(values: list[str], most: int = 7) -> list[str]:
-    return values if len(values) <= most else [*values[:2], "...", values[-1]]

@@ -1,0 +1,11 @@
+"""Strategies of installed packages, by the entry points that name them."""
+
+from importlib.metadata import EntryPoint, entry_points
+
+#: Where installed packages name their strategies.
+GROUP = "bestarm.strategies"
+
+
+def installed() -> dict[str, EntryPoint]:
+    """The strategies of installed packages, by name, not loaded yet."""
+    return {one.name: one for one in entry_points(group=GROUP)}
