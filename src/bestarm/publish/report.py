@@ -74,7 +74,10 @@ PAGES: dict[str, tuple[str, ...]] = {
     "docs/arena.md": (
         *("arena summary", "arena", "arena instances", "arena errors", "arena submissions"),
     ),
-    "docs/usage.md": ("first commands", "install"),
+    "docs/checking.md": ("first commands",),
+    "docs/installation.md": ("install",),
+    "docs/tutorial-check.md": (),
+    "docs/usage.md": (),
     "docs/guarantees.md": ("thresholds", "crossings", "assumptions", "rates", "drift"),
     "docs/analysis-plan.md": ("verdict rates", "margins"),
     "docs/mutants.md": ("mutants",),
