@@ -9,8 +9,11 @@ PAPERS := $(shell du -s $(dir $(wildcard src/bestarm/*/strategies.py)) | sort -r
 
 .DEFAULT_GOAL := help
 
+# Many images tell Python to keep no bytecode; every start would then compile all that it imports.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help setup figures test test-long mutants lint kernels quick test-build verify verify-hashes resume \
-    notebooks site test-site test-slurm crate test-crate bench readme lock clean
+    notebooks site test-site test-slurm crate test-crate release-check bench readme lock clean
 
 # Times are those of README.md, which were measured (bench/bench.csv).
 help: ## List the targets, how long each takes and what it does.
@@ -41,8 +44,9 @@ notebooks: $(READY) ## Run every notebook into a page under site/notebooks.
 
 PYTEST := python -m pytest --numprocesses logical --dist loadscope --no-loadscope-reorder
 
+# Linters first, as they take the longest.
 test: $(READY) ## Lint, check formatting and types, run the tests but the long ones.
-	$(MAKE) --jobs=$(CORES) kernels kernels-programs lint
+	$(MAKE) --jobs=$(CORES) lint kernels kernels-programs
 	$(RUN) $(PYTEST)
 
 test-long: $(READY) ## What takes long: tests marked so, the site in Chromium, Slurm, planted faults.
@@ -105,8 +109,12 @@ crate: $(READY) ## Write an RO-Crate of a build under crate/: inputs, workflow, 
 
 test-crate: crate ## Validate it, by a validator in an environment of its own.
 	$(PYTHON) -m venv $(VENV)/crate
-	$(VENV)/crate/bin/pip install --quiet --require-hashes --requirement tests/crate/requirements.lock
+	$(VENV)/crate/bin/pip install --quiet --no-compile --require-hashes \
+	    --requirement tests/crate/requirements.lock
 	$(VENV)/crate/bin/python tests/crate/validate.py crate
+
+release-check: $(READY) ## Name what a release still lacks, and print the identifiers of what would be archived.
+	$(RUN) python workflow/scripts/release_check.py
 
 bench: $(READY) ## Measure speed and memory; writes bench/bench.csv.
 	$(RUN) python bench/bench.py

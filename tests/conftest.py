@@ -12,9 +12,9 @@ settings.load_profile("bestarm")
 # Other examples each time, and many: pytest tests/fuzz --hypothesis-profile=search
 settings.register_profile("search", deadline=None, max_examples=10_000)
 
-BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "__pycache__", "all")
-#: The first holds an environment of 600 MB, which test_wheel.py keeps.
-CACHES = (".pytest_cache", ".hypothesis", ".ruff_cache")
+BUILT = (".venv", ".git", ".snakemake", "results", "smoke", "quick", "all")
+#: The first holds an environment of 600 MB, which test_wheel.py keeps; the last are being written.
+CACHES = (".pytest_cache", ".hypothesis", ".ruff_cache", "*.pyc.*")
 
 #: Files whose tests take longest, or wait longest for what they share.
 LONG = (

@@ -72,10 +72,11 @@ def test_a_long_temporary_folder(tmp_path, monkeypatch):
     try:
         path = Path(os.environ[client.SOCKET])
         assert len(str(path)) > 150
-        while not path.exists():
-            assert server.poll() is None
         out = tmp_path / "x"
-        assert client.ask(["workflow", "manifest", __file__, "--out", str(out)]) == 0
+        command = ["workflow", "manifest", __file__, "--out", str(out)]
+        while (code := client.ask(command)) is None:  # the file exists before the server listens
+            assert server.poll() is None
+        assert code == 0
         assert out.exists()
     finally:
         server.stdin.close()

@@ -29,6 +29,7 @@ from rocrate.rocrate import ROCrate
 
 from bestarm import registry
 from bestarm.core.inputs import InputError
+from bestarm.publish.citation import author_entity
 
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -167,7 +168,7 @@ def describe(crate: ROCrate, published: str) -> None:
     crate.root_dataset["version"] = citation["version"]
     crate.root_dataset["license"] = entity(crate, MIT, "CreativeWork", name="MIT License")
     crate.root_dataset["author"] = [
-        entity(crate, f"#author-{i}", "Organization", name=author["name"])
+        crate.add(ContextEntity(crate, f"#author-{i}", author_entity(author)))
         for i, author in enumerate(citation["authors"])
     ]
     crate.root_dataset["conformsTo"] = [

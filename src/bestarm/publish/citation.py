@@ -31,7 +31,7 @@ def codemeta(root: Path) -> dict[str, Any]:
         "version": citation["version"],
         **_dated("datePublished", citation),
         "license": f"https://spdx.org/licenses/{citation['license']}",
-        "author": [_author(author) for author in citation["authors"]],
+        "author": [author_entity(author) for author in citation["authors"]],
         "keywords": citation["keywords"],
         "programmingLanguage": "Python",
         "runtimePlatform": f"Python {project['requires-python']}",
@@ -42,7 +42,7 @@ def codemeta(root: Path) -> dict[str, Any]:
             {
                 "@type": "ScholarlyArticle",
                 "name": paper["title"],
-                "author": [_author(author) for author in paper["authors"]],
+                "author": [author_entity(author) for author in paper["authors"]],
                 "datePublished": str(paper["year"]),
                 "url": paper["url"],
             }
@@ -83,7 +83,8 @@ def _dated(name: str, citation: dict[str, Any]) -> dict[str, str]:
     return {name: citation["date-released"]} if "date-released" in citation else {}
 
 
-def _author(author: dict[str, str]) -> dict[str, str]:
+def author_entity(author: dict[str, str]) -> dict[str, str]:
+    """An author of CITATION.cff, a person or an organisation, as schema.org has it."""
     if "name" in author:
         return {"@type": "Organization", "name": author["name"]}
     names = {"givenName": author["given-names"], "familyName": author["family-names"]}

@@ -94,6 +94,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     ),
     "docs/design.md": tuple(f"drivers {paper}" for paper in registry.PAPERS),
     "docs/tables.md": ("tables",),
+    "docs/paper/paper.md": ("headline sentence",),
     "docs/readings.md": (),
     "docs/applied-studies.md": (),
     "docs/adding-a-paper.md": ("toy",),
