@@ -161,6 +161,16 @@ def every_target_has_its_picture_table_and_code(site):
             assert site.files[f"{stem}.csv"] == (site.root / f"{stem}.csv").read_bytes()
             assert f"{stem}.csv" in page.links
             assert page.texts[f"{target.name}-caption"].endswith(".")
+            section = page.texts[target.name]
+            assert f"bestarm verify {paper}/{target.name}" in section
+            assert "cells: " in section or "no simulation" in section
+
+
+def every_claim_has_its_quotation(site):
+    for paper in site.papers:
+        for claim in read_claims(site.root / f"data/claims/{paper}.yaml").claims:
+            text = " ".join(site.pages[f"{paper}.html"].texts[f"claim-{claim.id}"].split())
+            assert " ".join((claim.quote or "").split()) in text
 
 
 def the_overview_counts_the_claims(site):
@@ -257,6 +267,7 @@ COMPLETE = (
     *ALWAYS,
     claims_say_what_the_verdicts_table_says,
     every_target_has_its_picture_table_and_code,
+    every_claim_has_its_quotation,
     the_overview_counts_the_claims,
     a_positive_control_is_beside_the_totals,
     every_paper_has_a_page_for_its_authors,

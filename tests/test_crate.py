@@ -53,7 +53,7 @@ def build(project, monkeypatch):
     shutil.copy("figures/claims.csv", BUILD)
     write_manifest([BUILD / "baics/table1.csv"], BUILD / "all")
     record("results/smoke/baics/instances.json", 1000.0, 1010.0, "instances")
-    record("figures/smoke/forest.svg", 1020.0, 1060.0, "forest")
+    record("figures/smoke/forest-toy.svg", 1020.0, 1060.0, "forest")
     record("figures/smoke/all", 1050.0, 1051.0, "manifest")
     record("results/paper/baics/instances.json", 1.0, 2.0)  # of another build
     record("results/smoke/baics/x/shard-0.parquet", 1020.0, None)  # was interrupted
@@ -86,7 +86,7 @@ def test_a_crate_has_inputs_workflow_outputs_hashes_and_times(build, script):
     assert "src/bestarm/baics/steps.py" in {one["@id"] for one in by_id["Snakefile"]["hasPart"]}
     assert (OUT / "jobs.csv").read_text().splitlines()[1:] == [
         "results/smoke/baics/instances.json,instances,1970-01-01T00:16:40+00:00,1970-01-01T00:16:50+00:00",
-        "figures/smoke/forest.svg,forest,1970-01-01T00:17:00+00:00,1970-01-01T00:17:40+00:00",
+        "figures/smoke/forest-toy.svg,forest,1970-01-01T00:17:00+00:00,1970-01-01T00:17:40+00:00",
         "figures/smoke/all,manifest,1970-01-01T00:17:30+00:00,1970-01-01T00:17:31+00:00",
     ]
     script.write(BUILD, OUT)  # in place of the first

@@ -201,7 +201,9 @@ def test_pictures_show_every_number():
     texts = {text.get_text() for axes in drawn.axes for text in axes.texts}
     assert {"4.0", ">3.0"} <= texts
     assert [patch.get_hatch() for axes in drawn.axes for patch in axes.patches] == ["////"]
-    assert pictures.winners(table).axes[0].get_title(loc="left") == "f"
+    won = summary.by_family(rows())
+    for shown, title in ((table, "no winner"), (won, "b: 3.0 times the bound")):
+        assert pictures.winners(shown).axes[0].get_title(loc="left") == f"f\n{title}"
     budgets = rows(wrong=[50, 0, 10, 10]).assign(budget=1000)
     drawn = pictures.fixed_budget(summary.by_budget(budgets))
     assert {text.get_text() for text in drawn.axes[0].texts} == {"25.0", "10.0", "f"}

@@ -406,6 +406,26 @@ def test_a_page_can_be_read_on_a_phone(open_page, site, path):
         assert least * 4 / 3 * shown / natural >= 10.99, source
 
 
+def test_the_header_is_one_line_on_a_phone(open_page):
+    page = open_page("lagex.html", {"width": 390, "height": 740})
+    parts = page.locator("header .brand, header nav > ul a, header summary, #theme")
+    boxes = [part.bounding_box() for part in parts.all()]
+    assert len(boxes) == 6
+    assert max(b["y"] for b in boxes) < min(b["y"] + b["height"] for b in boxes)
+    assert max(b["x"] + b["width"] for b in boxes) <= 390
+    links = [link.get_attribute("href") for link in page.locator("header nav > ul a").all()]
+    assert links == ["findings.html", "arena.html", "docs.html"]
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("path", ["baics.html", "arena.html", "guarantees.html"])
+def test_no_table_scrolls_up_and_down_inside(open_page, path, viewport):
+    page = open_page(path, viewport)
+    page.evaluate("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    tall = "[...document.querySelectorAll('.scroll')].filter(e => e.scrollHeight > e.clientHeight)"
+    assert page.evaluate(f"{tall}.length") == 0
+
+
 def test_the_site_is_light(site):
     """The first page with all it loads under 300 kB, the whole site under 20 MB."""
     page = (site / "index.html").read_text()

@@ -230,10 +230,13 @@ def test_each_verdict_has_a_shape_a_sign_and_a_label_of_its_own():
         assert len(set(columns)) == len(VERDICTS)
 
 
-def test_the_forest_has_a_mark_for_every_number(verdicts):
+@pytest.mark.parametrize("paper", registry.COUNTED)
+def test_a_forest_has_a_mark_for_every_number_and_few_lines(verdicts, paper):
     numbers = verdicts[verdicts.kind.eq("number") & verdicts.ratio.notna() & ~verdicts.beyond]
-    numbers = numbers.drop_duplicates(["paper", "id"])
-    figure = overview.forest(verdicts)
+    numbers = numbers[numbers.paper.eq(paper)].drop_duplicates("id")
+    figure = overview.forest(verdicts, paper)
+    drawn = [axes for axes in figure.axes if axes.axison]
+    assert all(len(axes.get_yticks()) <= overview.MOST_LINES for axes in drawn)
     urls = [
         url
         for axes in figure.axes
@@ -244,16 +247,14 @@ def test_the_forest_has_a_mark_for_every_number(verdicts):
     assert sorted(urls) == sorted(f"{r.paper}.html#claim-{r.id}" for r in numbers.itertuples())
 
 
-def test_the_legend_of_the_forest_has_the_counts_of_the_headline(root, verdicts):
+def test_legend_and_caption_of_a_forest_have_the_counts_of_the_headline(root, verdicts):
     totals = pd.read_csv(root / "figures/headline.csv").query("margins == 1 and kind == 'number'")
-    counts = totals.groupby("verdict").claims.sum()
-    said = [
-        text.get_text()
-        for legend in overview.forest(verdicts).legends
-        for text in legend.get_texts()
-    ]
+    counts = totals[totals.paper == "lagex"].set_index("verdict").claims
+    figure = overview.forest(verdicts, "lagex")
+    said = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert f"differs: {counts[ALL_DIFFER]}" in said
     assert f"compatible: {counts[COMPATIBLE]}" in said
+    assert f"{counts[COMPATIBLE]} compatible" in figure.get_label()
 
 
 def test_the_picture_of_results_draws_every_result_once(root):
@@ -270,7 +271,7 @@ def test_the_picture_of_results_draws_every_result_once(root):
 
 
 def test_a_forest_without_numbers_says_so(verdicts):
-    figure = overview.forest(verdicts[verdicts.kind != "number"])
+    figure = overview.forest(verdicts[verdicts.kind != "number"], "baics")
     assert "no number" in figure.texts[0].get_text()
 
 

@@ -138,11 +138,11 @@ def across_papers(figures):
     """What is made of all papers together: the ledger, its totals, and their pictures."""
     tables = ("claims", "headline", "results", "scorecard", "captions")
     yield from (f"{figures}/{name}.csv" for name in tables)
-    for name in ("results", "forest"):
-        yield from (f"{figures}/{name}.{ending}" for ending in ("svg", "png", "pdf"))
+    yield from (f"{figures}/results.{ending}" for ending in ("svg", "png", "pdf"))
     yield from [f"{figures}/control.csv"] * bool(registry.CONTROLS)
     for paper in registry.COUNTED:
-        yield from (f"{figures}/scorecard-{paper}.{ending}" for ending in ("svg", "png", "pdf"))
+        for name in ("forest", "scorecard"):
+            yield from (f"{figures}/{name}-{paper}.{ending}" for ending in ("svg", "png", "pdf"))
     for name in ARENA:
         yield from (f"{figures}/arena/{name}.{e}" for e in ("csv", "svg", "png", "pdf"))
 

@@ -175,20 +175,20 @@ rule results:
 
 
 rule forest:
-    """Draw every number that can be tested: published over ours."""
+    """Draw every number of a paper that can be tested: published over ours."""
     input:
         "{figures}/claims.csv",
     output:
         svg=report(
-            "{figures}/forest.svg",
+            "{figures}/forest-{paper}.svg",
             caption="../report/caption.rst",
             category=ACROSS,
-            labels={"figure": "published over ours", "as": "picture"},
+            labels=lambda w: {"figure": f"numbers of {w.paper}", "as": "picture"},
         ),
-        png="{figures}/forest.png",
-        pdf="{figures}/forest.pdf",
+        png="{figures}/forest-{paper}.png",
+        pdf="{figures}/forest-{paper}.pdf",
     log:
-        "results/logs/{figures}/forest.log",
+        "results/logs/{figures}/forest-{paper}.log",
     threads: 1
     resources:
         mem_mb=1000,
@@ -197,7 +197,7 @@ rule forest:
         code=code_hash("bestarm.publish.overview"),
         caption=lambda w, output: rst_caption(output.svg),
     shell:
-        "python -m bestarm workflow forest {input}"
+        "python -m bestarm workflow forest {input} {wildcards.paper}"
         " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
 
 
@@ -269,7 +269,7 @@ rule captions:
             for target in targets(paper)
         ],
         "{figures}/results.svg",
-        "{figures}/forest.svg",
+        [f"{{figures}}/forest-{paper}.svg" for paper in registry.COUNTED],
         [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.COUNTED],
         [f"{{figures}}/arena/{name}.svg" for name in ARENA],
     output:

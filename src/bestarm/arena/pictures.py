@@ -19,6 +19,8 @@ from bestarm.common.tables import groups, lines
 
 #: Height of a line, in inches.
 LINE = 0.165
+#: Lines that a title and an axis of a ranking take.
+ABOVE = 3.6
 #: Ratios and error rates of the lightest and the darkest cell.
 RATIOS, RATES = (1.0, 100.0), (1e-3, 1.0)
 #: Titles of the two parts of the heat map, and their colours.
@@ -87,7 +89,7 @@ def fixed_confidence(table: pd.DataFrame) -> Figure:
         "Mean pulls over the least that any delta-correct strategy needs, T* kl(δ, 1 − δ); for "
         "unknown limits over what learning them takes. Geometric means over the instances of a "
         f"family, {runs(table.runs // table.instances)} per instance. Hatched: errs more often "
-        "than δ on some instance, surely (95% interval). The winner is the proven rule with the "
+        "than δ on some instance, with 95% confidence. The winner is the proven rule with the "
         "least mean; a thin frame: its interval overlaps the winner's. >: some runs were cut off.",
     )
     return figure
@@ -157,11 +159,11 @@ def winners(table: pd.DataFrame) -> Figure:
     fit = table[table.delta == table.delta.max()]
     families = [(str(name), some) for name, some in groups(fit, "family")]
     half = [families[k::2] for k in range(2)]
-    tallest = max(sum(len(some) + 2.6 for _, some in column) for column in half)
+    tallest = max(sum(len(some) + ABOVE for _, some in column) for column in half)
     figure = new_figure(WIDE, LINE * tallest + 0.35)
     parts: Any = figure.subfigures(1, 2)
     for part, column in zip(parts, half, strict=True):
-        left = tallest - sum(len(some) + 2.6 for _, some in column)
+        left = tallest - sum(len(some) + ABOVE for _, some in column)
         heights = [*(len(some) for _, some in column), max(left, 0.01)]
         panels = part.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
         panels[-1].set_axis_off()
@@ -169,12 +171,29 @@ def winners(table: pd.DataFrame) -> Figure:
             _ranking(axes, family, some.sort_values("ratio"))
     caption(
         figure,
-        f"Proven rules at δ = {fit.delta.max():g}, best first. Dots: mean pulls over the least "
-        "that any delta-correct strategy needs, with 95% intervals; ticks: 90 and 99% quantiles "
-        "of pulls over the same. Geometric means over the instances of a family. Grey, on the "
-        "right: microseconds per pull in simulation.",
+        f"{_range(fit)} Proven rules at δ = {fit.delta.max():g}, best first. Dots: mean pulls "
+        "over the least that any delta-correct strategy needs, with 95% intervals; ticks: 90 and "
+        "99% quantiles of pulls over the same. Geometric means over the instances of a family. "
+        "Grey, on the right: microseconds per pull in simulation.",
     )
     return figure
+
+
+def _range(table: pd.DataFrame) -> str:
+    """What winners need, in words."""
+    ratios = table.ratio[table.place == "winner"]
+    if ratios.empty:
+        return "No rule wins."
+    low, high = short(ratios.min()), short(ratios.max())
+    return f"The best rule of a family takes {low} to {high} times the least possible mean."
+
+
+def _won(family: str, rows: pd.DataFrame) -> str:
+    """The title of a ranking: who wins, and by what factor above the bound."""
+    first = rows[rows.place == "winner"]
+    if first.empty:
+        return f"{family}\nno winner"
+    return f"{family}\n{first.strategy.iloc[0]}: {short(first.ratio.iloc[0])} times the bound"
 
 
 def _ranking(axes: Axes, family: str, rows: pd.DataFrame) -> None:
@@ -185,7 +204,9 @@ def _ranking(axes: Axes, family: str, rows: pd.DataFrame) -> None:
     reach = [rows.ratio - rows.low, rows.high - rows.ratio]
     axes.errorbar(rows.ratio, places, xerr=reach, fmt="o", color=BLUE, ms=3.2)
     axes.set_yticks(places, list(rows.strategy), fontsize=6.5)
-    axes.set(title=family, xscale="log", xlim=(1.0, 200.0), ylim=(len(rows) - 0.5, -0.5))
+    axes.set(
+        title=_won(family, rows), xscale="log", xlim=(1.0, 200.0), ylim=(len(rows) - 0.5, -0.5)
+    )
     plain_log_ticks(axes.xaxis, crowded=20)
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="y", visible=False)

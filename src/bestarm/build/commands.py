@@ -207,13 +207,13 @@ def results(table: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
 
 
 @command()
-def forest(claims: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
-    """Draw the forest plot of claims.csv."""
+def forest(claims: Path, paper: Paper, svg: Picture, png: Picture, pdf: Picture) -> None:
+    """Draw a paper's numbers in claims.csv, published over ours."""
     from bestarm.common.style import save
     from bestarm.publish import overview
     from bestarm.verdicts.table import as_frame, read_verdicts
 
-    save(overview.forest(as_frame(read_verdicts(claims))), svg, png, pdf)
+    save(overview.forest(as_frame(read_verdicts(claims)), paper), svg, png, pdf)
 
 
 @command()

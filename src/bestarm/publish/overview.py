@@ -1,6 +1,5 @@
-"""The pictures across papers: the forest plot of all numbers, and each paper's scorecard."""
+"""The pictures of verdicts: all results, and each paper's forest plot of numbers and scorecard."""
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,14 +11,14 @@ from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from bestarm import registry
 from bestarm.common.looks import BLUE, GREEN, ORANGE, SKY, VERMILION
 from bestarm.common.style import WIDE, caption, new_figure
 from bestarm.publish.looks import LOOKS
 from bestarm.verdicts.claims import FACTOR, KINDS
-from bestarm.verdicts.outcome import INCONCLUSIVE, NOT_TESTABLE, TEXT
+from bestarm.verdicts.outcome import NOT_TESTABLE, TEXT
 from bestarm.verdicts.scoreboard import (
     COARSE,
     DIFFERS_ALL,
@@ -41,10 +40,12 @@ RESULT_SHADES = {
     DIFFERS_ALL: ("differs from all of these", VERMILION, "xxx"),
     NOT_TESTABLE: ("not testable", "white", "////"),
 }
-#: The forest's axis; ratios beyond it end in arrows.
+#: A forest has at most this many lines below one another; more claims are drawn in panels.
+MOST_LINES, FOREST_PANELS = 25, 3
+#: A forest's axis; ratios beyond it end in arrows.
 NARROWEST, WIDEST = 0.1, 10.0
 #: Height of a line of the forest and of a scorecard, in inches.
-FOREST_LINE, SCORE_LINE = 0.128, 0.16
+FOREST_LINE, SCORE_LINE = 0.14, 0.16
 #: Half the height of another reading's tick, in lines of the forest.
 TICK = 0.22
 #: Columns of scorecard.csv that are counts.
@@ -94,90 +95,145 @@ def _on(colour: str) -> str:
     return "white" if np.dot(to_rgb(colour), (0.299, 0.587, 0.114)) < 0.5 else "black"
 
 
-def forest(verdicts: pd.DataFrame) -> Figure:
-    """Every number of the papers that can be tested: published over ours.
+def forest(verdicts: pd.DataFrame, paper: str) -> Figure:
+    """Every number of a paper that can be tested: published over ours.
 
     Args:
         verdicts: the lines of claims.csv.
+        paper: one of its papers.
     """
-    every = of_papers(verdicts[verdicts.kind.eq("number")]).drop_duplicates(["paper", "id"])
-    numbers = of_papers(verdicts[verdicts.kind.eq("number") & verdicts.ratio.notna()])
+    every = of_papers(verdicts[verdicts.kind.eq("number") & verdicts.paper.eq(paper)])
+    numbers = every[every.ratio.notna()]
     if numbers.empty:
-        figure = new_figure(8.2, 1.0)
+        figure = new_figure(WIDE, 1.0)
         figure.text(0.5, 0.5, "There is no number to draw.", ha="center")
         caption(figure, "There is no number to draw.")
         return figure
-    columns = _columns(_lines(numbers))
-    height = FOREST_LINE * max(map(len, columns)) + 1.25
-    figure = new_figure(8.2, height)
-    for axes, lines in zip(figure.subplots(1, len(columns)), columns, strict=True):
-        _forest_column(axes, lines, numbers, max(map(len, columns)))
-    found = every.verdict.value_counts()
-    left_out = len(every) - len(numbers.drop_duplicates(["paper", "id"]))
-    missing = f" {left_out} have no ratio and are not drawn." if left_out else ""
-    looks = {verdict: look for verdict, look in LOOKS.items() if verdict != INCONCLUSIVE}
-    marks = [
-        Line2D([], [], color=look.colour, marker=look.marker, fillstyle=look.fill, ms=5, ls="")
-        for look in looks.values()
-    ]
-    labels = [f"{look.label}: {found.get(verdict, 0)}" for verdict, look in looks.items()]
-    marks += [Line2D([], [], color="#999999", marker="|", ms=5, ls=""), Patch(color="#e8f1e4")]
-    labels += ["other readings", f"within {FACTOR - 1:.0%}"]
-    figure.legend(marks, labels, loc="outside upper left", ncols=4, fontsize=7.5)
-    caption(
-        figure,
-        "Published value over ours. The mark is the reading that the verdict rests on, named on "
-        "the right: one that is confirmed, else a compatible one, else the nearest; the paper's "
-        "own text goes first. Thick bars: 95% interval of our runs; thin bars: with the paper's "
-        "sampling error and rounding. Shares are tested by their difference." + missing,
-    )
+    panels = _forest_panels(numbers, paper)
+    width = min(len(panels), FOREST_PANELS)
+    names = list(panels.values())
+    heights = [max(map(len, names[k : k + width])) for k in range(0, len(names), width)]
+    figure = new_figure(WIDE, FOREST_LINE * sum(heights) + 0.35 * len(heights) + 0.9)
+    grid = figure.subplots(len(heights), width, squeeze=False, height_ratios=heights)
+    for axes in grid.flat[len(panels) :]:
+        axes.set_axis_off()
+    for k, (axes, title) in enumerate(zip(grid.flat, panels, strict=False)):
+        claims = panels[title]
+        _forest_panel(axes, numbers, claims, heights[k // width])
+        axes.set_title(title, fontsize=7.5)
+        if len(panels) == 1:
+            _forest_readings(axes, numbers, claims)
+        else:
+            axes.set_yticklabels(_without_shared(claims))
+    verdict_of = every.drop_duplicates("id").verdict.value_counts()
+    _forest_legend(figure, verdict_of)
+    counts = every.id.nunique(), numbers.id.nunique()
+    caption(figure, _forest_caption(verdict_of, *counts, len(panels) == 1))
     return figure
 
 
-def _lines(numbers: pd.DataFrame) -> list[tuple[str, str]]:
-    """Papers and claims in the order they are drawn; a paper's name stands on a line of its own."""
-    found: list[tuple[str, str]] = []
-    for paper, claims in numbers.groupby("paper", sort=False):
-        found += [(str(paper), ""), *((str(paper), name) for name in claims.id.unique())]
-    return found
+def _forest_panels(numbers: pd.DataFrame, paper: str) -> dict[str, list[str]]:
+    """Claims by panel: all in one or, of more than MOST_LINES, those of an environment each."""
+    names = list(numbers.id.unique())
+    if len(names) <= MOST_LINES:
+        return {"": names}
+    panels: dict[str, list[str]] = {}
+    for name in names:
+        panels.setdefault(_environment(paper, name), []).append(name)
+    return panels
 
 
-def _columns(lines: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """The lines in two columns; a paper that is cut repeats its name."""
-    half = math.ceil((len(lines) + 1) / 2)
-    first, second = lines[:half], lines[half:]
-    if second and second[0][1]:
-        second = [(second[0][0], ""), *second]
-    return [first, second]
+def _without_shared(claims: list[str]) -> list[str]:
+    """Names of claims without the parts, after the first, that all of them have.
+
+    Example:
+        >>> _without_shared(["fig5-median-lagex", "fig8-median-lats"])
+        ['fig5-lagex', 'fig8-lats']
+    """
+    parts = [name.split("-") for name in claims]
+    shared = set.intersection(*map(set, parts))
+    return ["-".join([first, *(p for p in rest if p not in shared)]) for first, *rest in parts]
 
 
-def _forest_column(
-    axes: Axes, lines: list[tuple[str, str]], numbers: pd.DataFrame, height: int
-) -> None:
+def _environment(paper: str, claim: str) -> str:
+    """Where the target of a claim was run, as its title has it after a comma; else its name."""
+    name = claim.partition("-")[0]
+    target = registry.PAPERS[paper].targets.get(name)
+    return target.title.partition(", ")[2] or name if target else name
+
+
+def _forest_caption(verdicts: "pd.Series[int]", n_claims: int, n_drawn: int, named: bool) -> str:
+    """What came out, and what is drawn."""
+    said = [
+        f"{verdicts[name]} {name.replace('differs', 'differ')}"
+        for name in LOOKS
+        if name in verdicts
+    ]
+    left_out = n_claims - n_drawn
+    return (
+        f"Of {n_claims} published numbers: {', '.join(said)}. Marks: published over ours, under "
+        "the reading that the verdict rests on"
+        + (", named on the right" if named else "")
+        + ": one that is confirmed, else a compatible one, else the nearest. Thick bars: 95% "
+        "interval of our runs; thin bars: with the paper's sampling error and rounding. Shares are "
+        "tested by their difference."
+        + (f" {left_out} have no ratio and are not drawn." if left_out else "")
+    )
+
+
+def _forest_legend(figure: Figure, verdicts: "pd.Series[int]") -> None:
+    drawn = [look for verdict, look in LOOKS.items() if verdict in verdicts]
+    marks = [
+        Line2D([], [], color=look.colour, marker=look.marker, fillstyle=look.fill, ms=5, ls="")
+        for look in drawn
+    ]
+    labels = [
+        f"{look.label}: {verdicts[look_of]}" for look_of, look in LOOKS.items() if look in drawn
+    ]
+    marks += [Line2D([], [], color="#999999", marker="|", ms=5, ls=""), Patch(color="#e8f1e4")]
+    labels += ["other readings", f"within {FACTOR - 1:.0%}"]
+    figure.legend(marks, labels, loc="outside upper left", ncols=3, fontsize=7)
+
+
+def _forest_panel(axes: Axes, numbers: pd.DataFrame, claims: list[str], height: int) -> None:
+    """A line per claim, in a panel with room for `height` lines."""
     axes.axvspan(1 / FACTOR, FACTOR, color="#e8f1e4", lw=0)
     axes.axvline(1.0, color="#777777", lw=0.6)
     axes.set(xscale="log", xlim=(NARROWEST, WIDEST), ylim=(height - 0.4, -0.6))
-    axes.set_xticks([0.1, 0.2, 0.5, 1, 2, 5, 10], ["0.1", "0.2", "0.5", "1", "2", "5", "10"])
-    axes.minorticks_off()
+    axes.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
+    axes.set_xticks([0.2, 0.5, 2, 5], minor=True)
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.tick_params(axis="x", labelsize=7)
     axes.tick_params(axis="y", length=0, pad=2)
     axes.grid(axis="y", visible=False)
-    axes.set_xlabel("published / ours", fontsize=7.5)
+    axes.set_xlabel("published / ours", fontsize=7)
     axes.spines["left"].set_visible(False)
-    axes.set_yticks(range(len(lines)), [name or paper.upper() for paper, name in lines], fontsize=6)
-    for label, (_, name) in zip(axes.get_yticklabels(), lines, strict=True):
-        label.set_fontweight("normal" if name else "bold")
-    for place, (paper, name) in enumerate(lines):
-        if name:
-            _forest_line(axes, place, numbers[(numbers.paper == paper) & (numbers.id == name)])
+    axes.set_yticks(range(len(claims)), claims, fontsize=6)
+    for place, name in enumerate(claims):
+        _forest_line(axes, place, numbers[numbers.id == name])
+
+
+def _shown(readings: pd.DataFrame) -> pd.Series:
+    """The line of a claim that its verdict rests on."""
+    first = readings.iloc[0]
+    under = first.under if isinstance(first.under, str) else ""
+    return readings[readings.reading == under].iloc[0] if under else first
+
+
+def _forest_readings(axes: Axes, numbers: pd.DataFrame, claims: list[str]) -> None:
+    """On the right the readings that verdicts rest on, where it is not the paper's text."""
+    for place, name in enumerate(claims):
+        readings = numbers[numbers.id == name]
+        first, shown = readings.iloc[0], _shown(readings)
+        is_text = shown.reading == first.reading and first.basis == TEXT
+        if isinstance(first.under, str) and first.under and not is_text:
+            where = axes.get_yaxis_transform()
+            axes.text(1.02, place, first.under, transform=where, fontsize=6, va="center")
 
 
 def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
     """One claim: a mark for its verdict, bars, and ticks for the other readings."""
-    first = readings.iloc[0]
-    under = first.under if isinstance(first.under, str) else ""
-    shown = readings[readings.reading == under].iloc[0] if under else first
-    is_text = shown.reading == first.reading and first.basis == TEXT
+    first, shown = readings.iloc[0], _shown(readings)
     others = readings.ratio[readings.reading != shown.reading].clip(NARROWEST, WIDEST)
     others = sorted({float(f"{ratio:.3g}") for ratio in others})  # one tick where several would be
     ends = [place - TICK, place + TICK, np.nan]  # one line with gaps takes less space than marks
@@ -212,8 +268,6 @@ def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
             mew=0.8,
             zorder=4,
         )
-    if under and not is_text:
-        axes.text(1.01, place, under, transform=axes.get_yaxis_transform(), fontsize=5, va="center")
 
 
 #: Columns of a scorecard by how a claim stands: a label, a colour and a hatch.

@@ -71,11 +71,14 @@ from bestarm.verdicts.table import as_frame, read_verdicts
 #: Pages with computed parts, and which of them are of no paper or are made for each.
 PAGES: dict[str, tuple[str, ...]] = {
     "README.md": ("rebuild commands", "results picture", "headline sentence", "finding"),
-    "docs/findings.md": ("headline", "control", "forest", "findings", "verdicts"),
+    "docs/findings.md": ("headline", "control", "forests", "findings", "verdicts"),
     "docs/arena.md": (
         *("arena summary", "arena", "arena instances", "arena errors", "arena submissions"),
     ),
-    "docs/usage.md": ("first commands", "install"),
+    "docs/checking.md": ("first commands",),
+    "docs/installation.md": ("install",),
+    "docs/tutorial-check.md": (),
+    "docs/usage.md": (),
     "docs/guarantees.md": ("thresholds", "crossings", "assumptions", "rates", "drift"),
     "docs/analysis-plan.md": ("verdict rates", "margins"),
     "docs/mutants.md": ("mutants",),
@@ -145,11 +148,18 @@ def results_picture(root: Path) -> str:
     return f"[![{caption}](figures/results.svg)](figures/results.svg)"
 
 
-def forest(root: Path) -> str:
-    """The forest plot and its caption."""
-    caption = read_captions(root / "figures/captions.csv").get(("", "forest"), "")
-    title = "Published over ours for every number that can be tested"
-    return f"[![{title}](figures/forest.svg)](figures/forest.svg)\n\n{wrapped(f'*{caption}*')}"
+def forests(root: Path) -> str:
+    """The forest plot of each paper that prints numbers, and its caption."""
+    captions = read_captions(root / "figures/captions.csv")
+    parts = []
+    for paper in registry.COUNTED:
+        file = f"figures/forest-{paper}.svg"
+        caption = captions.get(("", f"forest-{paper}"), "")
+        if "published numbers" in caption:
+            short = registry.PAPERS[paper].pages.short or paper
+            picture = f"[![{short}. {caption.partition('.')[0]}.]({file})]({file})"
+            parts.append(f"{picture}\n\n{wrapped(f'*{short}. {caption}*')}")
+    return "\n\n".join(parts)
 
 
 def _of_paper(paper: str) -> dict[str, Callable[[Project], str]]:
@@ -167,7 +177,7 @@ PARTS: dict[str, Callable[[Project], str]] = {
     "headline sentence": lambda p: wrapped(f"**{headline_sentence(p.results)}**"),
     "headline": lambda p: from_docs(headline_text(p.root, p.verdicts)),
     "control": lambda p: from_docs(control_text(p.root)),
-    "forest": lambda p: from_docs(forest(p.root)),
+    "forests": lambda p: from_docs(forests(p.root)),
     "verdicts": lambda p: verdict_table(p.headline),
     "verdict rates": lambda p: rate_table(p.root),
     "margins": lambda p: margin_table(p.headline),

@@ -105,6 +105,8 @@ class Site:
             parts = path.split("/")
             if path == "README.md":
                 return f"rerun.html{anchor}"
+            if path == "docs/api/index.rst":
+                return "api/index.html"
             if parts[0] == "site":
                 return "/".join(parts[1:]) + anchor
             if parts[:2] == ["docs", "pictures"]:
@@ -231,6 +233,8 @@ def _add_paper(
         paper=paper,
         title=known.title,
         authors=f"authors-{paper}.html" if authors else "",
+        forest=site.files.get(f"figures/forest-{paper}.svg", b"").decode(),  # its marks are links
+        forest_caption=captions.get(("", f"forest-{paper}"), ""),
         scorecard=widths(site.files.get(f"figures/scorecard-{paper}.svg", b"")),
         scorecard_caption=captions.get(("", f"scorecard-{paper}"), ""),
         question=question,
@@ -297,7 +301,7 @@ def _add_arena(site: Site, path: Path) -> None:
 def _across_papers(site: Site) -> dict[str, Any]:
     """What the first page says of all papers together; parts that have not been built are empty."""
     files = site.files
-    headline = forest = results = ""
+    headline = results = ""
     shown: list[dict[str, Any]] = []
     tables = {f"figures/{name}.csv" for name in ("headline", "results", "claims")}
     if tables <= files.keys():
@@ -307,8 +311,6 @@ def _across_papers(site: Site) -> dict[str, Any]:
         shown = [_finding(site, one, lines) for one in known]
     if "figures/results.svg" in files:
         results = caption_of(site.root / "figures/results.svg")
-    if "figures/forest.svg" in files:  # in the page itself, so that its marks are links
-        forest = files["figures/forest.svg"].decode()
     control = ""
     if "figures/control.csv" in files and {*registry.CONTROLS} & registry.PAPERS.keys():
         control = texts.render(control_text(site.root), site.link("")).body
@@ -316,7 +318,6 @@ def _across_papers(site: Site) -> dict[str, Any]:
         "headline": headline,
         "findings": shown,
         "results": results,
-        "forest": forest,
         "control": control,
         "has_claims": "figures/claims.csv" in files,
     }

@@ -9,6 +9,8 @@ from bestarm import arena, registry
 #: Folders at the top of the project that hold what was built. Of figures/ only the targets count.
 BUILT = {"build", "crate", "dist", "figures", "results", "site"}
 
+#: The page that lists the pages of docs/.
+DOCS = "docs"
 #: Pages made of sections of README.md: title and sections.
 README_PAGES = {
     "rerun": ("How to rerun it", ["Rebuild everything", "Reading the code"]),
@@ -22,10 +24,11 @@ def page_names(root: Path) -> list[str]:
 
 
 def prose(root: Path) -> list[tuple[str, Path]]:
-    """The pages made of docs/, and their sources: docs/authors/x.md becomes authors-x."""
+    """The pages made of docs/, and their sources: docs/authors/x.md becomes authors-x, and
+    docs/README.md, the list of pages, docs."""
     found = sorted((root / "docs").rglob("*.md"))
-    names = (path.relative_to(root / "docs").with_suffix("") for path in found)
-    return [("-".join(name.parts), path) for name, path in zip(names, found, strict=True)]
+    names = ("-".join(path.relative_to(root / "docs").with_suffix("").parts) for path in found)
+    return [(DOCS if name == "README" else name, p) for name, p in zip(names, found, strict=True)]
 
 
 def stem(root: Path, paper: str, target: str) -> Path:
@@ -39,8 +42,10 @@ def kept(root: Path) -> list[Path]:
         f"figures/{name}.csv"
         for name in ("claims", "control", "headline", "results", "scorecard", "captions")
     ]
-    across += ["figures/results.svg", "figures/forest.svg", "figures/forest.pdf"]
-    across += [f"figures/scorecard-{paper}.svg" for paper in registry.COUNTED]
+    across += ["figures/results.svg"]
+    for paper in registry.COUNTED:
+        across += [f"figures/forest-{paper}.svg", f"figures/forest-{paper}.pdf"]
+        across += [f"figures/scorecard-{paper}.svg"]
     across += [f"figures/arena/{name}.svg" for name in arena.PICTURES]
     return [root / name for name in across] + [
         Path(f"{stem(root, paper, target.name)}{ending}")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from docutils.utils.math import MathError
@@ -54,6 +54,7 @@ def render(
     tokens = parser.parse(COMMENT.sub("", markdown))
     title, tokens = _without_title(tokens)
     headings, anchors, section = [], set(), ""
+    _label_cells(tokens)
     for token, inner in zip_longest(tokens, tokens[1:]):
         if token.type == "heading_open":
             text = _plain(inner)
@@ -112,6 +113,21 @@ def _without_title(tokens: list[Token]) -> tuple[str, list[Token]]:
     return "", tokens
 
 
+def _label_cells(tokens: list[Token]) -> None:
+    """Give each cell of a table the heading of its column, for screens too narrow for columns."""
+    heads, column = list[str](), 0
+    for token, inner in pairwise(tokens):
+        if token.type == "thead_open":
+            heads = []
+        elif token.type == "th_open":
+            heads.append(_plain(inner))
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "td_open":
+            token.attrSet("data-label", heads[column])
+            column += 1
+
+
 def _plain(token: Token) -> str:
     return "".join(child.content for child in token.children or [])
 
@@ -139,7 +155,8 @@ def _free(anchor: str, taken: set[str]) -> str:
 def _relink(tokens: list[Token], link: Callable[[str], str | None]) -> None:
     """Turn links to the project's files into links to pages; those without a page become text.
 
-    Pictures are those of the site.
+    Pictures are those of the site, a paper's in place of the section that shows it; those that it
+    does not have become their text alternatives.
     """
     tag = "a"
     for token in tokens:
@@ -150,5 +167,8 @@ def _relink(tokens: list[Token], link: Callable[[str], str | None]) -> None:
             token.attrs = {"href": there} if there else {}
         if token.type in ("link_open", "link_close"):
             token.tag = tag
-        if token.type == "image" and (there := link(str(token.attrGet("src")))):
-            token.attrSet("src", there)
+        if token.type == "image":
+            if there := link(str(token.attrGet("src"))):
+                token.attrSet("src", re.sub(r"^(\w+)\.html#(.+)", r"figures/\1/\2.svg", there))
+            else:
+                token.type = "text"
