@@ -322,6 +322,17 @@ class _Bai(_Arms):
         state, level = self._state, math.log(len(self._arms) / self._delta)
         return interval(self._law, float(state.pulls[arm]), float(state.sums[arm]), level)
 
+    def _open_intervals(self, best: int, others: Sequence[int]) -> str:
+        """What keeps the answer from being within the tolerance, by the intervals."""
+        low, ends = self._ends(best)[0], {a: self._ends(a)[1] for a in others}
+        other = max(others, key=lambda a: ends[a])
+        low, high = self._sigma * low, self._sigma * ends[other]
+        return (
+            f"{self._arms[best]} leads, but {self._arms[other]} may be better by more than "
+            f"{self._tolerance:g}: its mean may be {high:.3g} and that of {self._arms[best]} "
+            f"{low:.3g}, which is {high - low:.3g} less."
+        )
+
     def _found(self, arm: int) -> float:
         """The evidence that an arm is not better than the answer, by more than the tolerance."""
         state, rules, best = self._state, self._rules, int(self._state.answer[0])
@@ -342,6 +353,8 @@ class _Bai(_Arms):
             return "Some arms have no result yet."
         best = int(state.answer[0])
         others = [a for a in range(len(self._arms)) if a != best and state.remaining[a]]
+        if self._by_intervals and self._tolerance:
+            return self._open_intervals(best, others)
         found, needed = ({a: of(a) for a in others} for of in (self._found, self._needed))
         other = min(others, key=lambda a: found[a] - needed[a])
         more = more_trials(state.pulls.sum(), found[other], needed[other])

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast, get_args, overload
 
 import numpy as np
@@ -624,14 +624,27 @@ class _Baics(Planned, AskTell[Pair]):
         best = int(self._state.answer[0])
         if not self._tolerance or best == NO_ARM or not self._state.pulls.all():
             return False
-        n_groups, groups = len(self._groups), range(self._rules.problem.constrained)
-        keeps = all(self._pair_line(best * n_groups + l).low >= self._floor[l] for l in groups)
-        return keeps and all(
-            any(self._pair_line(k * n_groups + l).high < self._floor[l] for l in groups)
-            or self._lead(k, best).high <= self._tolerance
-            for k in range(len(self._arms))
-            if k != best
+        return not self._may_lose(best) and all(
+            lead <= self._tolerance for lead, _ in self._leads(best)
         )
+
+    def _may_lose(self, arm: int) -> list[int]:
+        """The constrained subpopulations on which an arm's interval is not above the minimum."""
+        lines = [self._pair_line(index) for index in self._constrained(arm)]
+        return [l for l, line in enumerate(lines) if line.low < self._floor[l]]
+
+    def _leads(self, best: int) -> Iterator[tuple[float, int]]:
+        """How much better than the answer others may be, and which; if they may be feasible."""
+        for k in range(len(self._arms)):
+            lines = [self._pair_line(index) for index in self._constrained(k)]
+            loses = any(line.high < self._floor[l] for l, line in enumerate(lines))
+            if k != best and not loses:
+                yield self._lead(k, best).high, k
+
+    def _constrained(self, arm: int) -> range:
+        """The indices of an arm's constrained subpopulations."""
+        first = arm * len(self._groups)
+        return range(first, first + self._rules.problem.constrained)
 
     def _lead(self, arm: int, other: int) -> Interval:
         """How much higher the weighted mean of an arm is than that of another."""
@@ -714,8 +727,21 @@ class _Baics(Planned, AskTell[Pair]):
         return (
             f"{what[0].upper()}{what[1:]}: the evidence against it is "
             f"{max(self.statistic, 0.0):.2f}, "
-            f"{self.threshold:.2f} is needed; {more}."
+            f"{self.threshold:.2f} is needed; {more}.{self._beyond_tolerance(best)}"
         )
+
+    def _beyond_tolerance(self, best: int) -> str:
+        """What keeps the answer from being within the tolerance, in a sentence."""
+        if not self._tolerance or best == NO_ARM:
+            return ""
+        lost = self._may_lose(best)
+        if lost:
+            low, least = self._pair_line(self._constrained(best)[lost[0]]).low, self._floor[lost[0]]
+            why = f"its mean in {self._groups[lost[0]]} may be {low:.3g}, below {least:g}"
+        else:
+            lead, arm = max(self._leads(best), default=(self._tolerance, best))
+            why = f"{self._arms[arm]} may be better by {lead:.3g}"
+        return f" Nor is it within the tolerance of {self._tolerance:g} for sure: {why}."
 
     def _label(self, index: int) -> Pair:
         k, l = divmod(index, len(self._groups))
