@@ -8,6 +8,8 @@
     POST /results             [{"id": 0, "reward": 1.0}, ...]      -> {"done": false, "refused": []}
     POST /allocation          {"n": 900, "segment": "phone"}       -> [{"arm": "a page", "n": 300}]
     POST /counts              [{"arm": "a page", "segment": "phone", "pulls": 300, "total": 60}]
+    POST /drop                {"arm": "a page"}                    -> {"done": false}
+    POST /add                 {"arm": "a new page"}                -> {"arm": "a new page"}
     GET  /summary             estimates, intervals, what is open, and the answer; with
                               ?control=old+page also differences from an arm
     GET  /health
@@ -17,7 +19,8 @@ Every request that changes something is written to an append-only table before i
 service that is killed goes on where it was. A request to /trials, /allocation or /counts may carry
 an `Idempotency-Key` header, one to /counts has to: repeated with the same key and body it gets the
 same answer and changes nothing; with another body it is refused. A result may be sent again;
-another result for the same trial is refused. Of /results each is taken or refused by itself.
+another result for the same trial is refused. Of /results each is taken or refused by itself. An arm
+that was dropped may be dropped again, and a name added again: nothing changes.
 
 What the strategy promises holds if no result is late, or missing, because of its value
 (docs/live.md). If good ones come first, set `window` and `default` among the arguments; with
@@ -47,13 +50,14 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bestarm.core.inputs import Input, InputError, load
+from bestarm.live.changing import Changing
 from bestarm.live.interactive import AskTell
 
 
 class Experiment(Input):
     """The file that says what is tried."""
 
-    paper: Literal["baics", "linear", "cbmai", "lagex"]
+    paper: Literal["bai", "baics", "linear", "cbmai", "lagex"]
     strategy: str  # the name of its class, such as TaSCS
     arguments: dict[str, Any]
     clock: bool = False  # whether the argument `window` is in seconds, else in trials
@@ -111,6 +115,12 @@ class ResultOf(Result):
     """The same with the id of its trial."""
 
     id: int
+
+
+class Arm(Body):
+    """An arm to drop, or to add; without a name it is the next number."""
+
+    arm: Label | None = None
 
 
 class Row(BaseModel):
@@ -230,6 +240,8 @@ class Service:
                 s.tell(s.trial(id), *self.told(Result(**asked["result"])), **at)
             self.results[id] = asked.get("result")
             return None
+        if kind in ("drop", "add"):
+            return self.change(kind, asked["arm"])
         if kind == "ask":
             wanted = Wanted(**asked)
             self.check_segment(wanted)
@@ -245,6 +257,20 @@ class Service:
         if key is not None:
             self.given[key] = (kind, asked), answer
         return answer
+
+    def change(self, kind: str, arm: Any) -> dict[str, Any]:
+        """Drop or add an arm. Raises ValueError if the strategy cannot, or refuses it."""
+        if not isinstance(self.strategy, Changing):
+            raise ValueError("arms cannot be dropped or added in this experiment")
+        if kind == "add":
+            return {"arm": self.strategy.add(arm)}
+        self.strategy.drop(arm)
+        return {"done": self.strategy.done}
+
+    def is_changed(self, kind: str, arm: Any) -> bool:
+        """Whether an arm was dropped, or added, before."""
+        s = self.strategy
+        return isinstance(s, Changing) and arm in (s.dropped if kind == "drop" else s.added)
 
     def told(self, result: Result) -> tuple[Any, ...]:
         """What `tell` takes after the trial. Raises ValueError for missing or unwanted costs."""
@@ -328,6 +354,18 @@ def make_app(service: Service, token: str | None = None) -> FastAPI:
             raise HTTPException(422, "rows must have the same fields, and be at least one")
         columns = {name: [row[name] for row in told] for name in told[0]}
         return service.once("counts", idempotency_key, {"columns": columns})
+
+    @app.post("/drop")
+    async def drop(arm: Arm, idempotency_key: Key = None) -> dict[str, Any]:
+        if service.is_changed("drop", arm.arm):
+            return {"done": service.strategy.done}
+        return service.once("drop", idempotency_key, arm.model_dump())
+
+    @app.post("/add")
+    async def add(arm: Arm, idempotency_key: Key = None) -> dict[str, Any]:
+        if service.is_changed("add", arm.arm):
+            return {"arm": arm.arm}
+        return service.once("add", idempotency_key, arm.model_dump())
 
     @app.post("/results")
     async def tell_several(results: list[ResultOf]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """examples/service.py as a process: clients that retry, kills, restarts, and nothing lost."""
 
+import asyncio
 import contextlib
 import http.client
 import importlib.util
@@ -425,3 +426,28 @@ def test_clients_that_retry_lose_nothing_when_it_is_killed(server, kills):
     assert estimates == again.summary().estimate.tolist()
     assert again.told == CLIENTS * TRIALS
     assert not Path(f"{server.log}-journal").exists()
+
+
+def test_arms_that_are_dropped_and_added_are_so_after_a_restart(root, tmp_path):
+    """Each once, however often it is sent; and not where a strategy cannot."""
+    module = loaded(root)
+    arguments = {"n_arms": ["a", "b", "c"], "may_add": True}
+    experiment = module.Experiment(paper="bai", strategy="KLLUCB", arguments=arguments)
+    service = module.Service(experiment, module.Log(tmp_path / "trials.sqlite"))
+    send = {route.path: route.endpoint for route in module.make_app(service).routes}
+    for _ in range(2):
+        assert asyncio.run(send["/drop"](module.Arm(arm="b"))) == {"done": False}
+        assert asyncio.run(send["/add"](module.Arm(arm="d"))) == {"arm": "d"}
+    assert [event.kind for event in service.strategy.history] == ["new", "drop", "add"]
+    service.rebuild()
+    assert service.strategy.remaining == ["a", "c", "d"]
+    with pytest.raises(module.HTTPException, match="arm must be one of a, b, c, d, got 'e'"):
+        asyncio.run(send["/drop"](module.Arm(arm="e")))
+
+    experiment = module.Experiment(
+        paper="cbmai", strategy="SFSR", arguments={"n_arms": 3, "bounds": 1.0, "budget": 60}
+    )
+    service = module.Service(experiment, module.Log(tmp_path / "others.sqlite"))
+    send = {route.path: route.endpoint for route in module.make_app(service).routes}
+    with pytest.raises(module.HTTPException, match="cannot be dropped or added in this exp"):
+        asyncio.run(send["/drop"](module.Arm(arm=0)))

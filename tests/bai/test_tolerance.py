@@ -144,3 +144,16 @@ def test_what_is_open_names_the_tolerance():
     for arm, reward in (("red", 1.0), ("blue", 0.0)) * 4:
         s.tell(arm, reward)
     assert "blue may be better by more than 0.1: the evidence is" in s.why_not_done()
+
+
+@pytest.mark.parametrize("rewards", ["bernoulli", "exponential"])
+@pytest.mark.parametrize("kind", [KLLUCB, KLRacing])
+def test_what_is_open_of_intervals_is_their_ends(kind, rewards):
+    s = kind(["red", "blue"], tolerance=0.1, delta=1e-6, rewards=rewards)
+    for arm, reward in (("red", 0.9), ("blue", 0.5)) * 4:
+        s.tell(arm, reward)
+    low, high = s._ends(0)[0], s._ends(1)[1]
+    assert s.why_not_done() == (
+        f"red leads, but blue may be better by more than 0.1: its mean may be {high:.3g} and that "
+        f"of red {low:.3g}, which is {high - low:.3g} less."
+    )

@@ -62,6 +62,20 @@ def test_it_stops_by_the_definition():
     assert close
 
 
+def test_what_is_open_is_how_much_better_or_worse_than_allowed():
+    s = made(tolerance=0.05)
+    told = {"arm": [0, 0, 1, 1, 2, 2], "segment": [*SEGMENTS] * 3, "pulls": [600] * 6}
+    s.tell_table(told | {"total": [300.0, 300.0, 290.0, 290.0, 30.0, 300.0]})
+    lead = s.summary(control=0).set_index(["arm", "segment"]).difference_high["1", "all"]
+    assert s.why_not_done().endswith(
+        f"Nor is it within the tolerance of 0.05 for sure: 1 may be better by {lead:.3g}."
+    )
+    s = made(tolerance=0.05)
+    s.tell_table(told | {"total": [600.0, 130.0, 290.0, 290.0, 30.0, 300.0]})
+    low = s.summary().set_index(["arm", "segment"]).low["0", "desktop"]
+    assert s.why_not_done().endswith(f"its mean in desktop may be {low:.3g}, below 0.2.")
+
+
 def test_half_of_delta_is_for_the_rule():
     s, twin = made(tolerance=0.1, delta=0.2), made(delta=0.1)
     assert s.threshold == twin.threshold

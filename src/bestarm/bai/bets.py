@@ -5,8 +5,8 @@ mu_b <= mu_a have theta (mu_b - mu_a) <= 0 for theta >= 0, so W . mu is at most
 
     U = min over theta of max over a box of means of (W_b - theta) mu_b + (W_a + theta) mu_a.
 
-It is the evidence of baics/bets.py for one subpopulation and no constraint; docs/guarantees.md has
-the proof.
+Against mu_b <= mu_a - margin it is this less theta times the margin. It is the evidence of
+baics/bets.py for one subpopulation and no constraint; docs/guarantees.md has the proof.
 """
 
 from typing import NamedTuple
@@ -126,24 +126,24 @@ def _plan_pair(bets: Bets, pulls: np.ndarray, sums: np.ndarray, b: int, a: int) 
 
 
 @lean
-def upper_bound(bets: Bets, b: int, a: int) -> float:
+def upper_bound(bets: Bets, b: int, a: int, margin: float) -> float:
     """U, see the module: linear in theta between 0, W_b and -W_a."""
     least, moved = np.inf, bets.moved[b, a]
     for theta in (0.0, moved[0], -moved[1]):
         if theta >= 0.0:
-            value = largest_product(moved[0] - theta, bets.low[b], bets.high[b])
+            value = largest_product(moved[0] - theta, bets.low[b], bets.high[b]) - theta * margin
             value += largest_product(moved[1] + theta, bets.low[a], bets.high[a])
             least = min(least, value)
     return least
 
 
 @lean
-def log_better(bets: Bets, b: int, a: int) -> float:
-    """ln of the evidence that b is better than a; its box takes a share of delta.
+def log_better(bets: Bets, b: int, a: int, margin: float) -> float:
+    """ln of the evidence that a is not better than b by the margin; its box takes a share of delta.
 
     Example:
-        >>> round(log_better(make_bets(2), 0, 1), 4)
+        >>> round(log_better(make_bets(2), 0, 1, 0.0), 4)
         -0.0202
     """
-    slack = bets.centred[b, a] - upper_bound(bets, b, a)
+    slack = bets.centred[b, a] - upper_bound(bets, b, a, margin)
     return log_wealth(bets.wealth[b, a], slack) + np.log1p(-BOX)

@@ -1,10 +1,11 @@
-"""Pulls that are told together: the steps' `observe` for counts."""
+"""Pulls that are told together: the steps' `observe` for counts; and data of other arms."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from bestarm.bai.steps import State
+from bestarm.bai.steps import Rules, State, start
 from bestarm.core.pure_exploration import steps as games
 from bestarm.core.pure_exploration.problem import best_answer, estimate, report
 
@@ -34,6 +35,32 @@ def observe_counts_of_game(
         if leader != state.leader[0]:
             state.leader[0] = leader
             report(rules.problem, leader, state.answer)
+
+
+def with_arms(rules: Rules, state: State, kept: Sequence[int]) -> State:
+    """A state of other arms: those that are kept have their data, and new ones, behind them, none.
+
+    Args:
+        rules: for the arms that are left, and new ones.
+        state: no race being on.
+        kept: places of arms in the state.
+
+    Example:
+        >>> from bestarm.bai.strategies import READINGS, rules_of
+        >>> reading = READINGS["KL-LUCB"]["proven"]
+        >>> two, three = (rules_of("KL-LUCB", 0, k, 0.1, reading) for k in (2, 3))
+        >>> state = start(two)
+        >>> _add(state, np.array([5.0, 4.0]), np.array([3.0, 1.0]))
+        >>> with_arms(three, state, [1]).pulls.tolist()
+        [4.0, 0.0, 0.0]
+    """
+    new, places = start(rules), [*kept]
+    for name in ("pulls", "sums", "means"):
+        getattr(new, name)[: len(places)] = getattr(state, name)[places]
+    new.clock[0] = int(new.pulls.sum())
+    new.tracked[:] = np.maximum(new.pulls, new.tracked)
+    new.answer[0] = np.argmax(np.where(new.pulls > 0.0, new.means, -np.inf))
+    return new
 
 
 def _add(state: Any, pulls: np.ndarray, sums: np.ndarray) -> None:

@@ -6,19 +6,20 @@ from typing import Any, get_args
 
 import numpy as np
 
-from bestarm.bai.counts import observe_counts
+from bestarm.bai.counts import observe_counts, with_arms
 from bestarm.bai.families import FAMILIES, PRIOR_PULLS, divergence, price, shrunk, upper
 from bestarm.bai.problem import Family
-from bestarm.bai.steps import arm_price, pair_level, pair_statistic
+from bestarm.bai.steps import Rules, arm_price, pair_level, pair_statistic
 from bestarm.bai.strategies import READINGS, STRATEGIES, Setting, rules_of
 from bestarm.bai.tolerance import margin_statistic
 from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse, short
+from bestarm.live.changing import Changing
 from bestarm.live.combinations import Interval, bernoulli_combination, gaussian_combination
 from bestarm.live.counts import Counts, added_up
 from bestarm.live.expected import Planned, means_by_arm
 from bestarm.live.interactive import AskTell, Trial
-from bestarm.live.labels import Label, Labels, count_or_names
+from bestarm.live.labels import Label, count_or_names
 from bestarm.live.lines import Line
 from bestarm.live.monitor import more_trials
 from bestarm.live.record import atomic
@@ -62,7 +63,6 @@ class _Arms(Planned, AskTell[Label]):
     Subclasses set the fields below before they call the constructor of `AskTell`.
     """
 
-    _arms: Labels
     _rewards: str
     _law: int  # the family of the intervals
     _sigma: float  # the unit of rewards
@@ -98,7 +98,9 @@ class _Arms(Planned, AskTell[Label]):
         return super()._standard(counts)
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
-        told = [one._replace(sums=(self._standard(one),)) for one in batch]
+        told = [
+            one._replace(arm=self._place(one.arm), sums=(self._standard(one),)) for one in batch
+        ]
         self._observe_sums(*added_up(told, self._state.pulls.shape)[:2])
 
     def _observe_sums(self, pulls: np.ndarray, sums: np.ndarray) -> None:
@@ -115,7 +117,7 @@ class _Arms(Planned, AskTell[Label]):
         return self._sigma * self._state.means
 
     def _lines(self) -> list[Line]:
-        level = math.log(2 * len(self._arms) / self._delta)
+        level = math.log(2 * self._n_means() / self._delta)
         lines: list[Line] = []
         for a in range(len(self._arms)):
             n, sums = self._totals.get(a, (0, np.zeros(1)))
@@ -140,6 +142,14 @@ class _Arms(Planned, AskTell[Label]):
             )
         return lines
 
+    def _n_means(self) -> float:
+        """Among how many means a share of delta is divided."""
+        return len(self._arms)
+
+    def _n_pairs(self) -> float:
+        """Among how many pairs of arms a share of delta is divided."""
+        return len(self._arms) * (len(self._arms) - 1) / 2
+
     def _difference(self, line: Line, control: Line) -> Interval:
         """Of two arms: half of delta is for these, and shared among all pairs."""
         if self._law not in (FAMILIES["bernoulli"], FAMILIES["gaussian"]):
@@ -149,7 +159,7 @@ class _Arms(Planned, AskTell[Label]):
         c[names.index(line.arm)], c[names.index(control.arm)] = 1.0, -1.0
         for a, (count, sums) in self._totals.items():
             pulls[a], totals[a] = count, float(sums[0])
-        level = math.log(n * (n - 1) / self._delta)
+        level = math.log(2 * self._n_pairs() / self._delta)
         if self._law == FAMILIES["bernoulli"]:
             return bernoulli_combination(c, pulls, totals, level)
         sigma = np.full(n, self._sigma)
@@ -211,13 +221,13 @@ class _Arms(Planned, AskTell[Label]):
     def _expect(self, pulls: Mapping[int, int]) -> None:
         """As pulls that give the arm's present mean."""
         state = self._state
-        for index, n in pulls.items():
+        for place, n in self._places(pulls).items():
             state.clock[0] += n
-            state.pulls[index] += n
-            state.sums[index] += n * state.means[index]
+            state.pulls[place] += n
+            state.sums[place] += n * state.means[place]
 
 
-class _Bai(_Arms):
+class _Bai(Changing[Label], _Arms):
     """Base class of the strategies.
 
     Args:
@@ -230,6 +240,9 @@ class _Bai(_Arms):
         rewards: bernoulli, for rewards that are 0 or 1, or between; gaussian, with a known sigma;
             poisson, for counts; or exponential, for positive times.
         sigma: standard deviation of a Gaussian reward, in the rewards' unit; else left out.
+        may_drop: whether arms may be dropped during the run. For `TrackAndStop` the rule then has
+            to hold for all pairs of arms, so it takes some more pulls; `KLLUCB` needs no more.
+        may_add: whether arms may be dropped, and others added. Half of delta is kept for those.
         reading: of the paper, see `READINGS`; by default the one of `bestarm run`.
         seed: of the strategy's own randomness; or a numpy Generator.
         window, default: a result counts in the order of asking, and as `default` if it is not told
@@ -251,6 +264,8 @@ class _Bai(_Arms):
         tolerance: float = 0.0,
         rewards: Family = "bernoulli",
         sigma: float = 1.0,
+        may_drop: bool = False,
+        may_add: bool = False,
         reading: str | None = None,
         seed: int | np.random.Generator = 0,
         window: float | None = None,
@@ -277,26 +292,92 @@ class _Bai(_Arms):
             raise InputError(f"{name}: tolerance: needs a reading that is proved, got {chosen}")
         if self._tolerance and rewards == "exponential" and not self._by_intervals:
             raise InputError(f"{name}: tolerance: of exponential rewards only KLLUCB, KLRacing")
+        self._may_drop, self._may_add = bool(may_drop or may_add), bool(may_add)
+        if self._may_drop and not rule.proved:
+            raise InputError(f"{name}: may_drop: needs a reading that is proved, got {chosen}")
+        self._first, self._proved = len(self._arms), rule.proved
+        self._kept = [*range(self._first)]
         coins = np.random.default_rng(seed)
+        rules = self._shared(rules)
         super().__init__(STRATEGIES[self._name], rules, coins, window=window, default=default)
+
+    def _shared(self, rules: Rules) -> Rules:
+        """Rules for the arms that are left, in which delta is shared as `_n_tests` says.
+
+        The steps share it among the means, or the pairs with the best arm, of these arms only.
+        """
+        n_arms = len(self._kept)
+        by_steps = n_arms if self._by_intervals else n_arms - 1
+        return rules._replace(n_arms=n_arms, delta=self._delta * (by_steps / self._n_tests()))
+
+    def _n_tests(self) -> float:
+        """Among how many tests the stopping rule divides delta (docs/guarantees.md)."""
+        if self._by_intervals:
+            return self._n_means()
+        return self._n_pairs() if self._may_drop else self._first - 1
+
+    def _n_means(self) -> float:
+        n, first = len(self._arms), self._first
+        if not self._may_add:
+            return n
+        return 2 * first if n == first else 2 * n * (n - 1) / first
+
+    def _n_pairs(self) -> float:
+        n, first = len(self._arms), self._first
+        if not self._may_add:
+            return n * (n - 1) / 2
+        return n * (n - 1) if n == first else 2 * n * (n - 1) ** 2 / first
+
+    def _no_drop(self) -> str:
+        free = self._by_intervals and self._proved
+        return "" if self._may_drop or free else "arms may be dropped with may_drop=True only"
+
+    def _no_add(self) -> str:
+        return "" if self._may_add else "arms may be added with may_add=True only"
+
+    def _change(self, kept: list[int]) -> None:
+        old = [self._kept.index(index) for index in kept if index in self._kept]
+        self._kept = kept
+        self._rules = self._shared(self._rules)
+        self._state = with_arms(self._rules, self._state, old)
+
+    def _stops_now(self) -> bool:
+        return bool(self._strategy.done(self._rules, self._state)) or self._is_close()
 
     @property
     def answer(self) -> Label:
-        """The arm of the largest mean so far, among those not eliminated."""
-        return self._arms[int(self._state.answer[0])]
+        """The arm of the largest mean so far, among those neither eliminated nor dropped."""
+        return self._arms[self._index_at(int(self._state.answer[0]))]
 
     def _is_right(self, answer: Any, means: np.ndarray) -> bool:
         return bool(means[self._arms.index(answer)] >= means.max() - self._tolerance)
 
     @property
     def remaining(self) -> list[Label]:
-        """Arms that no race has eliminated."""
-        return [self._arms[int(a)] for a in np.flatnonzero(self._state.remaining)]
+        """Arms that were not dropped, and that no race has eliminated."""
+        left = np.flatnonzero(self._state.remaining).tolist()
+        return [self._arms[self._index_at(a)] for a in left]
+
+    @property
+    def _offered(self) -> list[Label]:
+        return [self._arms[index] for index in self._kept]
+
+    @property
+    def pulls(self) -> np.ndarray:
+        """(K,) pulls so far."""
+        return self._of_all(super().pulls, lambda n, total: n)
+
+    @property
+    def means(self) -> np.ndarray:
+        """(K,) empirical means, 0 where there is no pull yet."""
+        return self._of_all(super().means, lambda n, total: total / n)
 
     def _status(self, arm: int) -> str:
-        if not self._state.remaining[arm]:
+        if arm not in self._kept:
+            return "dropped"
+        if not self._state.remaining[self._place(arm)]:
             return "eliminated"
-        if arm == self._state.answer[0]:
+        if self._place(arm) == self._state.answer[0]:
             return "best" if self.done else "leads"
         return ("not much better" if self._tolerance else "worse") if self.done else "open"
 
@@ -317,10 +398,24 @@ class _Bai(_Arms):
             return all(self._ends(a)[1] < low for a in others)
         return all(self._found(a) > self._needed(a) for a in others)
 
+    def _name_at(self, place: int) -> Label:
+        return self._arms[self._index_at(place)]
+
     def _ends(self, arm: int) -> tuple[float, float]:
         """The interval that the stopping rule has of an arm, in units of sigma."""
-        state, level = self._state, math.log(len(self._arms) / self._delta)
+        state, level = self._state, math.log(self._rules.n_arms / self._rules.delta)
         return interval(self._law, float(state.pulls[arm]), float(state.sums[arm]), level)
+
+    def _open_intervals(self, best: int, others: Sequence[int]) -> str:
+        """What keeps the answer from being within the tolerance, by the intervals."""
+        low, ends = self._ends(best)[0], {a: self._ends(a)[1] for a in others}
+        other = max(others, key=lambda a: ends[a])
+        low, high = self._sigma * low, self._sigma * ends[other]
+        return (
+            f"{self._name_at(best)} leads, but {self._name_at(other)} may be better by more than "
+            f"{self._tolerance:g}: its mean may be {high:.3g} and that of {self._name_at(best)} "
+            f"{low:.3g}, which is {high - low:.3g} less."
+        )
 
     def _found(self, arm: int) -> float:
         """The evidence that an arm is not better than the answer, by more than the tolerance."""
@@ -341,13 +436,15 @@ class _Bai(_Arms):
         if not state.pulls[state.remaining > 0].all():
             return "Some arms have no result yet."
         best = int(state.answer[0])
-        others = [a for a in range(len(self._arms)) if a != best and state.remaining[a]]
+        others = [a for a in range(state.pulls.size) if a != best and state.remaining[a]]
+        if self._by_intervals and self._tolerance:
+            return self._open_intervals(best, others)
         found, needed = ({a: of(a) for a in others} for of in (self._found, self._needed))
         other = min(others, key=lambda a: found[a] - needed[a])
         more = more_trials(state.pulls.sum(), found[other], needed[other])
         margin = f" by more than {self._tolerance:g}" if self._tolerance else ""
         return (
-            f"{self._arms[best]} leads, but {self._arms[other]} may be better{margin}: the "
+            f"{self._name_at(best)} leads, but {self._name_at(other)} may be better{margin}: the "
             f"evidence is {found[other]:.2f} nats, {needed[other]:.2f} are needed; {more}."
         )
 
@@ -374,6 +471,12 @@ class TrackAndStop(_Bai):
 
 class _Race(_Bai):
     """A race, which compares the arms at the end of every round."""
+
+    def _no_drop(self) -> str:
+        return "a race drops arms by itself"
+
+    def _no_add(self) -> str:
+        return "a race compares arms from its first round on"
 
     def _no_counts(self) -> str:
         return "a race compares the arms after every round"

@@ -14,7 +14,7 @@ from bestarm.bai.strategies import Setting
 from bestarm.core.arguments import positive, whole
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.plain import state_from_json, state_to_json
-from bestarm.core.pure_exploration.problem import discount, displace, pieces, price
+from bestarm.core.pure_exploration.problem import PRIOR_PULLS
 from bestarm.core.pure_exploration.steps import rules_of
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.pure_exploration.top_arms import MOST_ARMS, top_arms
@@ -38,6 +38,8 @@ class TopK(_Arms):
         n_arms: K, at most 62; or the arms' names.
         top: how many of them are looked for, from 1 to K - 1.
         delta: maximum probability of a wrong answer, e.g. 0.05; guaranteed (docs/guarantees.md).
+        tolerance: how much better an arm outside of the answer may be than one of it, in the
+            rewards' unit (docs/guarantees.md). With 0 the answer is the best arms.
         rewards: bernoulli, for rewards from 0 to 1; or gaussian, with a known sigma.
         sigma: standard deviation of a Gaussian reward, in the rewards' unit; else left out.
         window, default: a result counts in the order of asking, and as `default` if it is not told
@@ -63,6 +65,7 @@ class TopK(_Arms):
         top: int,
         *,
         delta: float = 0.1,
+        tolerance: float = 0.0,
         rewards: Rewards = "bernoulli",
         sigma: float = 1.0,
         window: float | None = None,
@@ -82,9 +85,10 @@ class TopK(_Arms):
         self._rewards, self._law = rewards, GAUSSIAN
         self._sigma = sigma if rewards == "gaussian" else FROM_0_TO_1
         self._delta = parse(Setting, {"delta": delta}, "TopK").delta
+        self._tolerance = 0.0 if tolerance == 0 else positive(tolerance, "TopK: tolerance")
         rules = rules_of(top_arms(len(self._arms), top), self._delta)
         self._bets = make_bets(len(self._arms) if rewards == "bernoulli" else 0)
-        self._needed = math.log(top * (len(self._arms) - top) / self._delta)  # of a bet
+        self._needed = math.log(top * (len(self._arms) - top) / self._delta)  # of evidence
         coins = np.random.default_rng(0)  # which the game does not toss
         super().__init__(STRATEGIES["Game"], rules, coins, window=window, default=default)
 
@@ -93,12 +97,14 @@ class TopK(_Arms):
 
     def _update(self, index: int, observation: Any) -> bool:
         done = super()._update(index, observation)
-        return self._bet({index: (1.0, float(observation))}) if self._bets.low.size else done
+        if self._bets.low.size:
+            return self._bet({index: (1.0, float(observation))})
+        return done or (self._tolerance > 0.0 and self._is_close())
 
     def _update_counts(self, batch: Sequence[Counts]) -> bool:
         done = super()._update_counts(batch)
         if not self._bets.low.size:
-            return done
+            return done or (self._tolerance > 0.0 and self._is_close())
         told: dict[int, tuple[float, float]] = {}
         for one in batch:
             pulls, total = told.get(one.arm, (0.0, 0.0))
@@ -120,13 +126,28 @@ class TopK(_Arms):
         inside[self._best()] = 1
         share = self._needed + math.log(2.0 / BOX)
         plan_bets(self._bets, share, state.pulls, FROM_0_TO_1 * state.sums, inside)
-        return min(self._evidence().values()) > self._needed
+        return self._is_close()
 
-    def _evidence(self) -> dict[tuple[int, int], float]:
-        """By (arm of the answer, other arm) the evidence that the first is better."""
-        best = self._best()
-        others = [a for a in range(len(self._arms)) if a not in best]
-        return {(b, a): float(log_better(self._bets, b, a)) for b in best for a in others}
+    def _is_close(self) -> bool:
+        """Whether no other arm is better than one of the answer by more than the tolerance."""
+        if not self._state.pulls.all():
+            return False
+        evidence, needed = self._evidence()
+        return bool((evidence > needed).all())
+
+    def _evidence(self) -> tuple[np.ndarray, np.ndarray]:
+        """(top, K - top) for arms of the answer and others: evidence that the other is not better
+        by more than the tolerance, and what it has to exceed."""
+        best, others, state = self._best(), self._others(), self._state
+        if self._bets.low.size:
+            margin = self._tolerance
+            won = [[log_better(self._bets, b, a, margin) for a in others] for b in best]
+            return np.array(won), np.full((len(best), len(others)), self._needed)
+        gaps = state.means[best][:, None] - state.means[others] + self._tolerance / self._sigma
+        variances = (state.pulls + PRIOR_PULLS) / state.pulls**2
+        costs = 0.5 * np.log1p(state.pulls / PRIOR_PULLS)
+        evidence = 0.5 * gaps**2 / (variances[best][:, None] + variances[others])
+        return evidence, self._needed + costs[best][:, None] + costs[others]
 
     def _state_to_json(self) -> Any:
         return super()._state_to_json() | {"bets": state_to_json(self._bets)}
@@ -143,41 +164,29 @@ class TopK(_Arms):
     def _best(self) -> list[int]:
         return [int(a) for a in self._state.answer]
 
+    def _others(self) -> list[int]:
+        best = self._best()
+        return [a for a in range(len(self._arms)) if a not in best]
+
     def _is_right(self, answer: Any, means: np.ndarray) -> bool:
         inside = np.isin(np.arange(means.size), [self._arms.index(arm) for arm in answer])
-        return bool(means[inside].min() >= means[~inside].max())
+        return bool(means[inside].min() >= means[~inside].max() - self._tolerance)
 
     def _status(self, arm: int) -> str:
         if arm in self._best():
             return "among the best" if self.done else "leads"
-        return "worse" if self.done else "open"
+        return ("not much better" if self._tolerance else "worse") if self.done else "open"
 
     def _open_question(self) -> str:
-        state, problem = self._state, self._rules.problem
+        state = self._state
         if not state.pulls.all():
             return "Some arms have no result yet."
-        if self._bets.low.size:
-            evidence = self._evidence()
-            inside, outside = min(evidence, key=lambda pair: evidence[pair])
-            return self._nearest(inside, outside, evidence[inside, outside], self._needed)
-        n, work, leader = state.pulls.size, state.work, int(state.leader[0])
-        discount(problem, work, state.pulls)
-        found = {
-            i: displace(problem, work, i, leader, state.means, state.shift)
-            for i in range(pieces(problem))
-        }
-        open_pieces = {i: cost for i, cost in found.items() if math.isfinite(cost)}
-        needed = {
-            i: self._rules.log_inverse + price(problem, work, i, leader, state.pulls)
-            for i in open_pieces
-        }
-        nearest = min(open_pieces, key=lambda i: open_pieces[i] - needed[i])
-        inside, outside = divmod(nearest, n)
-        return self._nearest(inside, outside, float(open_pieces[nearest]), needed[nearest])
-
-    def _nearest(self, inside: int, outside: int, evidence: float, needed: float) -> str:
-        more = more_trials(self._state.pulls.sum(), evidence, needed)
+        evidence, needed = self._evidence()
+        b, a = np.unravel_index(np.argmin(evidence - needed), evidence.shape)
+        more = more_trials(state.pulls.sum(), float(evidence[b, a]), float(needed[b, a]))
+        margin = f" by more than {self._tolerance:g}" if self._tolerance else ""
+        inside, outside = self._arms[self._best()[b]], self._arms[self._others()[a]]
         return (
-            f"{self._arms[outside]} may be better than {self._arms[inside]}: the evidence is "
-            f"{evidence:.2f} nats, {needed:.2f} are needed; {more}."
+            f"{outside} may be better than {inside}{margin}: the evidence is {evidence[b, a]:.2f} "
+            f"nats, {needed[b, a]:.2f} are needed; {more}."
         )

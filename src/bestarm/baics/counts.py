@@ -1,4 +1,6 @@
-"""Pulls that are told together: the steps' `observe` for counts, as one batch."""
+"""Pulls that are told together: the steps' `observe` for counts, as one batch; and fewer arms."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -61,3 +63,50 @@ def record(
     c = below / np.where(worst > 0.0, worst, 1.0)[:, None]
     evidence.below[:] -= (c * sums[:, :constrained]).sum(axis=1)
     evidence.variance[:] += (pulls[:, :constrained] * c * c).sum(axis=1)
+
+
+def with_arms(rules: Rules, new: State, state: State, kept: Sequence[int]) -> State:
+    """Give a new state of the arms that are left their data, evidence and allocation.
+
+    Bets and coefficients on the next pulls are planned anew, from what is known.
+
+    Args:
+        rules: for these arms.
+        new: as `start` makes it; changed in place and returned.
+        state: of more arms.
+        kept: places there of those that are left.
+    """
+    left = [*kept]
+    for name in ("pulls", "sums", "means"):
+        getattr(new, name)[:] = getattr(state, name)[left]
+    new.clock[0] = int(new.pulls.sum())
+    new.answer[0] = best_feasible_arm(new.means, rules.problem) if new.clock[0] else NO_ARM
+    shares = state.iterate[left]
+    if shares.sum() > 0.0:
+        new.iterate[:] = shares / shares.sum()
+    _keep_evidence(new.evidence, state.evidence, left)
+    if new.clock[0] >= INITIAL_DRAWS * new.pulls.size:
+        new.tracked[:] = np.maximum(new.pulls.reshape(new.tracked.size, -1).sum(axis=1), 1.0)
+        if rules.stopping == DIRECTED:
+            data = (new.pulls, new.means, rules.problem, new.answer[0])
+            plan_ahead(new.evidence, needed_evidence(rules), new.clock[0], *data)
+    return new
+
+
+def _keep_evidence(new: Evidence, old: Evidence, left: Sequence[int]) -> None:
+    """The sums of each arm, and of each ordered pair, of those that are left."""
+    of_pairs = {"pairs": ("moved", "drift", "variance"), "bets": ("wealth", "moved", "centred")}
+    for part, names in of_pairs.items():
+        for name in names:
+            _keep(getattr(getattr(new, part), name), getattr(getattr(old, part), name), left, 2)
+    for name in ("low", "high"):
+        _keep(getattr(new.bets, name), getattr(old.bets, name), left, 1)
+    for name in ("below", "variance", "scatter"):
+        _keep(getattr(new, name), getattr(old, name), left, 1)
+    new.rounding[:] = old.rounding
+
+
+def _keep(new: np.ndarray, old: np.ndarray, left: Sequence[int], axes: int) -> None:
+    """Copy what is of these arms, in the first axes of an array, if it is in use."""
+    if old.size:
+        new[:] = old[np.ix_(*[left] * axes)]

@@ -2,17 +2,17 @@
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, cast, get_args, overload
 
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, problem_of
-from bestarm.baics.counts import observe_counts
+from bestarm.baics.counts import observe_counts, with_arms
 from bestarm.baics.evidence import GLR, MIXTURE, UNKNOWN, half_width, log_mixture, log_unknown
 from bestarm.baics.problem import floor_of
 from bestarm.baics.rounds import InRounds
-from bestarm.baics.steps import INITIAL_DRAWS, log_evidence, needed_evidence
+from bestarm.baics.steps import INITIAL_DRAWS, Rules, log_evidence, needed_evidence
 from bestarm.baics.strategies import (
     READINGS,
     STRATEGIES,
@@ -28,6 +28,7 @@ from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.information import stylised_threshold
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.plain import ordinary
+from bestarm.live.changing import Changing
 from bestarm.live.combinations import (
     BETA_PRIOR,
     Interval,
@@ -38,7 +39,7 @@ from bestarm.live.combinations import (
 )
 from bestarm.live.counts import Counts, added_up
 from bestarm.live.expected import Planned, means_by_arm
-from bestarm.live.interactive import AskTell, Trial
+from bestarm.live.interactive import Trial
 from bestarm.live.labels import Label, Numbers, count_or_names, in_order
 from bestarm.live.lines import ALL, TOTAL, Line
 from bestarm.live.monitor import PRIOR_PULLS, mean_interval, more_trials
@@ -53,7 +54,7 @@ SCATTER = 1e-8
 LOOK = 0.01
 
 
-class _Baics(Planned, AskTell[Pair]):
+class _Baics(Planned, Changing[Pair]):
     """Base class of the strategies: the problem, the state, the stopping rule, the answer.
 
     Args:
@@ -87,6 +88,8 @@ class _Baics(Planned, AskTell[Pair]):
             abandoned because of its value. It selects a reading `proven-mixture`.
         resolution: of sigma="unknown": what rewards are rounded to, in their unit. Gaussian rewards
             never repeat, so without it the first that does keeps the strategy from stopping.
+        may_drop: whether arms may be dropped during the run. The rule then has to hold for all
+            pairs of arms, so it takes some more pulls (docs/guarantees.md).
         rounds: of `Uniform`: every (arm, subpopulation) once per round, in random order, with a
             rule whose answer is right for means averaged over the rounds so far: means may change.
         options: of T-a-SCS, see `Options`.
@@ -116,6 +119,7 @@ class _Baics(Planned, AskTell[Pair]):
         default: float | None = None,
         missing: Literal["left out", "worst"] = "left out",
         resolution: float | None = None,
+        may_drop: bool = False,
         rounds: bool = False,
         **options: Any,
     ) -> None:
@@ -171,8 +175,13 @@ class _Baics(Planned, AskTell[Pair]):
         self._tolerance = 0.0 if tolerance == 0 else positive(tolerance, f"{name}: tolerance")
         if self._tolerance and (rule.stopping == GLR or rounds):
             raise InputError(f"{name}: tolerance: needs a reading that is proved, and no rounds")
-        spent = setting.delta / 2.0 if self._tolerance else setting.delta
-        rules = rules_of(len(self._arms), problem, spent, rule, chosen, name)
+        self._may_drop = bool(may_drop)
+        if self._may_drop and (rule.stopping == GLR or rounds):
+            raise InputError(f"{name}: may_drop: needs a reading that is proved, and no rounds")
+        self._spent = setting.delta / 2.0 if self._tolerance else setting.delta
+        rules = rules_of(len(self._arms), problem, self._spent, rule, chosen, name)
+        self._kept = [*range(len(self._arms))]
+        rules = self._shared(rules)
         if rule.stopping == UNKNOWN and window is not None:
             raise InputError(f"{name}: window: needs a sigma, as a default is not Gaussian")
         self._lost = np.zeros(self._sigma.shape)  # abandoned trials, if they count
@@ -192,6 +201,37 @@ class _Baics(Planned, AskTell[Pair]):
             if rule.stopping != UNKNOWN:
                 raise InputError(f"{name}: resolution: needs sigma unknown")
             self._state.evidence.rounding[0] = positive(resolution, f"{name}: resolution")
+
+    def _shared(self, rules: Rules) -> Rules:
+        """Rules for the arms that are left; the steps share delta among as many wrong answers.
+
+        If arms may be dropped it is shared among K (K + 1) / 2 tests of K arms.
+        """
+        n, left = len(self._arms), len(self._kept)
+        n_tests = n * (n + 1) / 2 if self._may_drop else n
+        return rules._replace(n_arms=left, delta=self._spent * (left / n_tests))
+
+    def _no_drop(self) -> str:
+        return "" if self._may_drop else "arms may be dropped with may_drop=True only"
+
+    def _no_add(self) -> str:
+        return "arms may be added to TrackAndStop and KLLUCB only"
+
+    def _change(self, kept: list[int]) -> None:
+        old, scale = [self._kept.index(arm) for arm in kept], self._rules.problem.scale
+        problem = self._rules.problem._replace(scale=scale[old] if scale.size else scale)
+        self._kept = kept
+        self._rules = self._shared(self._rules._replace(problem=problem))
+        new = self._strategy.start(self._rules)
+        self._state = cast(Any, with_arms(self._rules, new, self._state, old))
+
+    def _stops_now(self) -> bool:
+        done = bool(self._strategy.done(self._rules, self._state))
+        return self._settled(done, self._repeated is not None)
+
+    @property
+    def _width(self) -> int:
+        return len(self._groups)
 
     def _rule(self, sigma: Any, reading: Any) -> Reading:
         """The reading. Raises InputError if there is none, or it needs a sigma that is unknown."""
@@ -307,8 +347,9 @@ class _Baics(Planned, AskTell[Pair]):
         chosen = super()._choose()
         if segment is None:
             return chosen
-        group = self._groups.index(segment)
-        return self._arm_for(group, chosen // len(self._groups)) * len(self._groups) + group
+        group, n_groups = self._groups.index(segment), len(self._groups)
+        place = self._arm_for(group, self._place(chosen) // n_groups)
+        return self._index_at(place * n_groups + group)
 
     def _arm_for(self, group: int, chosen: int) -> int:
         """The arm for a subpopulation: the least pulled in its initial draws, then the chosen."""
@@ -319,18 +360,19 @@ class _Baics(Planned, AskTell[Pair]):
     def answer(self) -> Label | None:
         """The best feasible arm so far, or None if none looks feasible."""
         best = int(self._state.answer[0])
-        return None if best == NO_ARM else self._arms[best]
+        return None if best == NO_ARM else self._arms[self._kept[best]]
 
     @property
     def pulls(self) -> np.ndarray:
         """(K, L) pulls so far."""
-        return self._state.pulls.astype(np.int64)
+        return self._of_all(self._state.pulls.astype(np.int64), lambda n, total: n)
 
     @property
     def means(self) -> np.ndarray:
         """(K, L) empirical means, 0 where there is no pull yet."""
         told = (self._state.rounds if self._in_rounds else self._state.pulls) > 0
-        return np.where(told, self._state.means * self._sigma + self._floor, 0.0)
+        means = np.where(told, self._state.means * self._sigma[self._kept] + self._floor, 0.0)
+        return self._of_all(means, lambda n, total: total / n)
 
     @property
     def statistic(self) -> float:
@@ -368,9 +410,9 @@ class _Baics(Planned, AskTell[Pair]):
         what is missing give less.
         """
         state, problem, best = self._state, self._rules.problem, int(self._state.answer[0])
-        missing = self._missing()
+        missing = self._missing()[self._kept]
         pulls = state.pulls + missing
-        zero, one = ((reward - self._floor) / self._sigma for reward in (0.0, 1.0))
+        zero, one = ((reward - self._floor) / self._sigma[self._kept] for reward in (0.0, 1.0))
         means = (state.sums + missing * one) / pulls
         if best != NO_ARM:
             means[best] = ((state.sums + missing * zero) / pulls)[best]
@@ -421,7 +463,8 @@ class _Baics(Planned, AskTell[Pair]):
             repeated: whether rewards repeat that must not.
             look: whether it is time to look if the answer is within the tolerance.
         """
-        done = self._stops() if self._missing().any() else done and not repeated
+        lost = self._missing()[self._kept].any()
+        done = self._stops() if lost else done and not repeated
         done = done or (look and self._is_close())
         if done:
             self._lost = self._missing()
@@ -507,9 +550,11 @@ class _Baics(Planned, AskTell[Pair]):
         return counts
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
-        told = [one._replace(sums=(self._standard(one),)) for one in batch]
+        placed = [one._replace(arm=self._place(one.arm)) for one in batch]
+        sums_told = [(self._standard(one),) for one in batch]
+        told = [one._replace(sums=x) for one, x in zip(placed, sums_told, strict=True)]
         pulls, sums, _ = added_up(told, self._state.pulls.shape)
-        _, _, scatter = added_up(batch, self._state.pulls.shape)
+        _, _, scatter = added_up(placed, self._state.pulls.shape)
         observe_counts(self._rules, self._state, pulls, sums, scatter)
 
     def _update_counts(self, batch: Sequence[Counts]) -> bool:
@@ -517,7 +562,7 @@ class _Baics(Planned, AskTell[Pair]):
 
     def _lines(self) -> list[Line]:
         """A row per (arm, subpopulation), then one per arm over all, if there are several."""
-        pairs = [self._pair_line(index) for index in range(self._state.pulls.size)]
+        pairs = [self._pair_line(index) for index in range(self._sigma.size)]
         n_groups = len(self._groups)
         by_arm = [pairs[i : i + n_groups] for i in range(0, len(pairs), n_groups)]
         if n_groups == 1:
@@ -549,14 +594,11 @@ class _Baics(Planned, AskTell[Pair]):
         k, l = divmod(index, len(self._groups))
         pulls, sums = self._totals.get(index, (0, np.zeros(1)))
         sigma, floor, total = float(self._sigma[k, l]), float(self._floor[l]), float(sums[0])
-        share = self._rules.delta / self._n_intervals(self._state.pulls.size)
+        share = self._spent / self._n_intervals(self._sigma.size)
         mean, low, high = mean_interval(total, pulls, sigma, share)
         if pulls and self._rules.stopping == UNKNOWN:
-            level, state = math.log(1.0 / share), self._state
-            half = float(half_width(level, state.evidence, state.pulls, k, l))
-            low, high = (
-                (mean - half, mean + half) if self._repeated is None else (-math.inf, math.inf)
-            )
+            half = self._half_width(k, l, share)
+            low, high = mean - half, mean + half
         elif self._bounded and not self._in_rounds:
             low, high = self._rates(total, pulls, float(self._missing()[k, l]), share)
         status, limit = "", math.nan
@@ -567,11 +609,20 @@ class _Baics(Planned, AskTell[Pair]):
         found = (pulls, mean, low, high, status, left_out, str(group), limit)
         return Line(str(arm), "reward", *found)
 
+    def _half_width(self, k: int, l: int, share: float) -> float:
+        """Of an interval with sigma unknown; infinite if it cannot be told."""
+        if k not in self._kept or self._repeated is not None:
+            return math.inf
+        state, place = self._state, self._kept.index(k)
+        return float(half_width(math.log(1.0 / share), state.evidence, state.pulls, place, l))
+
     def _status(self, arm: int, lines: Sequence[Line]) -> str:
         """What is settled of an arm, given its rows."""
+        if arm not in self._kept:
+            return "dropped"
         if any(line.status == "loses" for line in lines):
             return "loses"
-        if arm == int(self._state.answer[0]):
+        if self._kept.index(arm) == int(self._state.answer[0]):
             return "best" if self._done else "leads"
         return "ruled out" if self._done else "open"
 
@@ -602,7 +653,7 @@ class _Baics(Planned, AskTell[Pair]):
             pulls.flat[index], totals.flat[index] = n, float(sums[0])
         several = n_groups > 1
         n_sums = several * n_arms + n_arms * (n_arms - 1) // 2 * (n_groups + several)
-        level = math.log(self._n_intervals(n_sums) / self._rules.delta)
+        level = math.log(self._n_intervals(n_sums) / self._spent)
         data = c.ravel(), pulls.ravel(), totals.ravel()
         if self._bounded and not self._in_rounds:
             return bernoulli_combination(*data, level)
@@ -624,14 +675,28 @@ class _Baics(Planned, AskTell[Pair]):
         best = int(self._state.answer[0])
         if not self._tolerance or best == NO_ARM or not self._state.pulls.all():
             return False
-        n_groups, groups = len(self._groups), range(self._rules.problem.constrained)
-        keeps = all(self._pair_line(best * n_groups + l).low >= self._floor[l] for l in groups)
-        return keeps and all(
-            any(self._pair_line(k * n_groups + l).high < self._floor[l] for l in groups)
-            or self._lead(k, best).high <= self._tolerance
-            for k in range(len(self._arms))
-            if k != best
+        best = self._kept[best]
+        return not self._may_lose(best) and all(
+            lead <= self._tolerance for lead, _ in self._leads(best)
         )
+
+    def _may_lose(self, arm: int) -> list[int]:
+        """The constrained subpopulations on which an arm's interval is not above the minimum."""
+        lines = [self._pair_line(index) for index in self._constrained(arm)]
+        return [l for l, line in enumerate(lines) if line.low < self._floor[l]]
+
+    def _leads(self, best: int) -> Iterator[tuple[float, int]]:
+        """How much better than the answer others may be, and which; if they may be feasible."""
+        for k in self._kept:
+            lines = [self._pair_line(index) for index in self._constrained(k)]
+            loses = any(line.high < self._floor[l] for l, line in enumerate(lines))
+            if k != best and not loses:
+                yield self._lead(k, best).high, k
+
+    def _constrained(self, arm: int) -> range:
+        """The indices of an arm's constrained subpopulations."""
+        first = arm * len(self._groups)
+        return range(first, first + self._rules.problem.constrained)
 
     def _lead(self, arm: int, other: int) -> Interval:
         """How much higher the weighted mean of an arm is than that of another."""
@@ -703,19 +768,34 @@ class _Baics(Planned, AskTell[Pair]):
         if not state.pulls.all():
             return "Some arms have not been tried in every subpopulation yet."
         best, i = int(state.answer[0]), int(np.argmin(self._evidence()))
+        names = self.remaining
         if i < problem.constrained:
-            what = f"{self._arms[best]} is the best so far, but may lose in {self._groups[i]}"
+            what = f"{names[best]} is the best so far, but may lose in {self._groups[i]}"
         elif best == NO_ARM:
-            what = f"no arm looks feasible, but {self._arms[i - problem.constrained]} may be"
+            what = f"no arm looks feasible, but {names[i - problem.constrained]} may be"
         else:
-            other = self._arms[i - problem.constrained]
-            what = f"{self._arms[best]} is the best so far, but {other} may be feasible and better"
+            other = names[i - problem.constrained]
+            what = f"{names[best]} is the best so far, but {other} may be feasible and better"
         more = more_trials(float(state.pulls.sum()), self.statistic, self.threshold)
         return (
             f"{what[0].upper()}{what[1:]}: the evidence against it is "
             f"{max(self.statistic, 0.0):.2f}, "
-            f"{self.threshold:.2f} is needed; {more}."
+            f"{self.threshold:.2f} is needed; {more}.{self._beyond_tolerance(best)}"
         )
+
+    def _beyond_tolerance(self, best: int) -> str:
+        """What keeps the answer from being within the tolerance, in a sentence."""
+        if not self._tolerance or best == NO_ARM:
+            return ""
+        best = self._kept[best]
+        lost = self._may_lose(best)
+        if lost:
+            low, least = self._pair_line(self._constrained(best)[lost[0]]).low, self._floor[lost[0]]
+            why = f"its mean in {self._groups[lost[0]]} may be {low:.3g}, below {least:g}"
+        else:
+            lead, arm = max(self._leads(best), default=(self._tolerance, best))
+            why = f"{self._arms[arm]} may be better by {lead:.3g}"
+        return f" Nor is it within the tolerance of {self._tolerance:g} for sure: {why}."
 
     def _label(self, index: int) -> Pair:
         k, l = divmod(index, len(self._groups))
@@ -739,9 +819,9 @@ class _Baics(Planned, AskTell[Pair]):
         if self._in_rounds:
             self._state.told[[*pulls]] = True
             return
-        for index, n in pulls.items():
+        for place, n in self._places(pulls).items():
             self._state.clock[0] += n
-            self._state.pulls.flat[index] += n
+            self._state.pulls.flat[place] += n
 
     def _observation(self, index: int, *observed: float) -> float:
         (reward,) = observed

@@ -124,24 +124,25 @@ class Planned(Monitored):
         import pandas as pd
 
         source = f"{type(self).__name__}: expected"
-        assumed = self._means_of(means, f"{source}: means")
+        start = self._twin(0)  # without arms that were added since
+        assumed = start._means_of(means, f"{source}: means")
         batch = whole(batch, 1, MOST_AT_A_TIME, f"{source}: batch")
         runs = whole(runs, 1, MOST_RUNS, f"{source}: runs")
         most = whole(most, 1, MOST_BATCHES, f"{source}: most")
-        arms = [*map(str, self._arms.labels)]
-        first = 0 if control is None else arms.index(self._named(control))
+        arms = [*map(str, start._arms.labels)]
+        first = 0 if control is None else arms.index(start._named(control))
         rows, uplifts = [], {}
         for share in numbers(shares, 1, f"{source}: shares").tolist():
             positive(share, f"{source}: shares")
             left = assumed[first] + share * (assumed - assumed[first])
-            self._check_means(left, f"{source}: shares")
-            overall = self._overall(left)
+            start._check_means(left, f"{source}: shares")
+            overall = start._overall(left)
             uplifts[share] = float((overall - overall[first]).max())
             for run in range(runs):
                 twin = self._twin(run)
                 coins = np.random.default_rng([seed, run])
                 batches = _batches(twin, left, batch, most, least_share, coins)
-                right = twin.done and self._is_right(twin.answer, left)
+                right = twin.done and start._is_right(twin.answer, left)
                 rows.append((share, run, batches, twin.done, twin.answer, right))
         columns = ["share", "run", "batches", "stopped", "answer", "right"]
         return Expected(pd.DataFrame(rows, columns=columns), uplifts, batch)

@@ -10,7 +10,7 @@ from bestarm.core.arguments import finite, integer, observed, positive, several_
 from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
 from bestarm.core.plain import ordinary, plain, restored, state_from_json, state_to_json, tuples
 from bestarm.live.counts import Counts, rows_of
-from bestarm.live.labels import Labels, Numbers, in_order
+from bestarm.live.labels import Label, Labels, Numbers, in_order
 from bestarm.live.outstanding import Outstanding
 from bestarm.live.record import Event, Recorded, atomic
 from bestarm.live.window import Window
@@ -179,9 +179,9 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError("n must be given with least_share")
         if self._window is not None or at is not None:
             raise ValueError("n must be given with a window: results are told by their trials")
-        if self._done or not self._outstanding:
-            self._trials(1)
-        return self._label(self._arm_of(self._outstanding.first()))
+        waiting = (index for _, index in self._outstanding if self._counts_still(index))
+        index = None if self._done else next(waiting, None)
+        return self._trials(1)[0].arm if index is None else self._label(index)
 
     @atomic
     def allocation(self, n: int, *, least_share: Numbers | None = None) -> dict[Arm, int]:
@@ -238,15 +238,20 @@ class AskTell(Recorded, Generic[Arm]):
             return []
         if self._fixed_design or self._plans_ahead:
             raise ValueError(f"least_share must be left out: {PLANNED}")
-        shares = in_order(least_share, self._arms.labels, "least_share")
-        k = len(self._arms)
-        values = np.atleast_1d(np.array(shares, dtype=float))
-        if values.shape not in ((1,), (k,)) or not (values >= 0.0).all():
+        offered = self._offered
+        k, values = len(offered), np.zeros(len(self._arms))
+        shares = np.atleast_1d(np.array(in_order(least_share, offered, "least_share"), dtype=float))
+        if shares.shape not in ((1,), (k,)) or not (shares >= 0.0).all():
             raise ValueError(f"least_share must be a share, or {k}, got {short(least_share)}")
-        values = np.broadcast_to(values, k)
+        values[[self._arms.index(label) for label in offered]] = shares
         if not values.sum() <= 1.0 + ROUNDING:
             raise ValueError(f"least_share must add up to at most 1, got {values.sum():g}")
         return np.floor(int(n) * values + ROUNDING).astype(int).tolist()
+
+    @property
+    def _offered(self) -> Sequence[Label]:
+        """The arms that may be asked for."""
+        return self._arms.labels
 
     def _batch(
         self, n: Any, least_share: Any, *given: Any, at: float | None = None
@@ -367,7 +372,8 @@ class AskTell(Recorded, Generic[Arm]):
         if self._window is not None and not self._done:
             for id, index, values in self._window.due(self._now):
                 self._outstanding.remove(id)
-                self._count(index, values, self._observation(index, *values))
+                if self._counts_still(index):
+                    self._count(index, values, self._observation(index, *values))
                 if self._done:
                     self._late += self._window.told()
                     return
@@ -469,7 +475,7 @@ class AskTell(Recorded, Generic[Arm]):
         self.history.append(Event("tell", only, self._label(index), values))
         self._told += pulls
         in_time = self._window is None or self._window.settle(id, values, self._now)
-        if self._done or not in_time:
+        if self._done or not in_time or not self._counts_still(index):
             self._late += pulls
         elif not wanted:
             self._kept_out[index] = self._kept_out.get(index, 0) + pulls
@@ -572,12 +578,15 @@ class AskTell(Recorded, Generic[Arm]):
             self._late += pulls
             return
         for one, counts in zip(batch, wanted, strict=True):
-            if counts:
+            if not self._counts_still(one.arm):
+                self._late += one.pulls
+            elif counts:
                 before, sums = self._totals.get(one.arm, (0, 0.0))
                 self._totals[one.arm] = before + one.pulls, sums + np.array(self._values(one))
             else:
                 self._kept_out[one.arm] = self._kept_out.get(one.arm, 0) + one.pulls
-        counted = [one for one, counts in zip(batch, wanted, strict=True) if counts]
+        pairs = zip(batch, wanted, strict=True)
+        counted = [one for one, counts in pairs if counts and self._counts_still(one.arm)]
         if counted:
             self._done = self._update_counts(counted)
 
@@ -602,7 +611,10 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError(f'squares must {must} sigma="unknown"')
         squares = None if told.squares is None else finite(told.squares)
         counts = Counts(index, pulls, sums, squares)
-        self._standard(counts)
+        try:
+            self._standard(counts)
+        except ValueError as error:
+            raise ValueError(f"total over pulls: {error}") from None
         return counts
 
     def _standard(self, counts: Counts) -> Any:
@@ -623,7 +635,8 @@ class AskTell(Recorded, Generic[Arm]):
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
         """Observe a batch: all coefficients and plans are those from before it."""
         for one in batch:
-            self._strategy.observe(self._rules, self._state, one.arm, self._standard(one))
+            place = self._place(one.arm)
+            self._strategy.observe(self._rules, self._state, place, self._standard(one))
 
     def _wanted(self, index: int, ids: list[int], pulls: int) -> bool:
         """Whether pulls of an arm, of these trials, count.
@@ -638,8 +651,21 @@ class AskTell(Recorded, Generic[Arm]):
 
     def _update(self, index: int, observation: Any) -> bool:
         """Observe, and evaluate the stopping rule."""
-        self._strategy.observe(self._rules, self._state, index, observation)
+        self._strategy.observe(self._rules, self._state, self._place(index), observation)
         return bool(self._strategy.done(self._rules, self._state))
+
+    def _counts_still(self, index: int) -> bool:
+        """Whether results of an arm count; not those of an arm that was dropped."""
+        return True
+
+    def _place(self, index: int) -> int:
+        """What the steps know an arm by."""
+        return index
+
+    def _places(self, pulls: Mapping[int, int]) -> dict[int, int]:
+        """Pulls by what the steps know an arm by, given those by index, of arms that count."""
+        left = {index: n for index, n in pulls.items() if self._counts_still(index)}
+        return {self._place(index): n for index, n in left.items()}
 
     def _meant(self, arm: Any) -> tuple[int, int]:
         """The id of a trial, or -1, and the index of its arm."""

@@ -18,8 +18,8 @@ class Outstanding:
         >>> trials = Outstanding([(0, 2), (1, 5), (2, 2)])
         >>> trials.oldest(2, most=5), trials.counts
         ([0, 2], {2: 2, 5: 1})
-        >>> trials.remove(0), trials.first()
-        (2, 1)
+        >>> trials.remove(0), next(iter(trials))
+        (2, (1, 5))
     """
 
     def __init__(self, trials: Iterable[tuple[int, int]] = ()) -> None:
@@ -40,10 +40,6 @@ class Outstanding:
     def arm(self, id: int) -> int | None:
         """The index of a trial's arm; None if there is no such trial."""
         return self._arms.get(id)
-
-    def first(self) -> int:
-        """The id of the oldest trial."""
-        return next(iter(self._arms))
 
     def oldest(self, index: int, most: int) -> list[int]:
         """The ids of the oldest trials of an arm, at most so many."""

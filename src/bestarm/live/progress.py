@@ -23,6 +23,8 @@ ANSWER_LOOK = (BLACK, "P")
 MOST_ROWS, MOST_LINES = 60, 4
 #: Size of the title, and widths of its lines, of a name and of one of two names, in points.
 TITLE_SIZE, LINE_WIDTH, NAME_WIDTH, HALF_WIDTH = 9.0, 72.0 * (WIDE - 0.2), 110.0, 75.0
+#: What stands behind the name of an arm that was dropped.
+DROPPED = " (dropped)"
 #: Points of a curve, at most about as many.
 POINTS = 300
 #: Heights in inches: of a row, of a panel beside its rows, and of the title's line.
@@ -129,10 +131,11 @@ def _short(name: str, width: float = NAME_WIDTH) -> str:
 
 
 def _label(line: Line) -> str:
+    what = DROPPED if line.status == "dropped" else ""
     if not line.segment:
-        return _short(line.arm)
+        return _short(line.arm, NAME_WIDTH - _width(what)) + what
     segment = ALL if line.quantity == TOTAL else _short(line.segment, HALF_WIDTH)
-    return f"{segment}: {_short(line.arm, HALF_WIDTH)}"
+    return f"{segment}: {_short(line.arm, HALF_WIDTH - _width(what))}{what}"
 
 
 def _draw_estimates(

@@ -19,7 +19,7 @@ from bestarm.core.plain import plain, restored, tuples
 #: The format of saved files, raised with every change that older code cannot read.
 FORMAT = 1
 #: That of their states, raised with every change: a file with another is replayed.
-STATE = 4
+STATE = 5
 #: Names in an `__init__` that are no arguments.
 NO_ARGUMENTS = ("self", "__class__")
 
@@ -32,8 +32,8 @@ class Event(NamedTuple):
         2
     """
 
-    #: "new", "ask", "assign", "allocate", "tell", "counts", "abandon"; with times "clock", "wait";
-    #: of races "partial", "final"
+    #: "new", "ask", "assign", "allocate", "tell", "counts", "abandon", "drop", "add"; with times
+    #: "clock", "wait"; of races "partial", "final"
     kind: str
     trial: int | None  # the id of a trial; None for an arm that was told but not asked for
     arm: Any  # its label
