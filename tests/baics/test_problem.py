@@ -14,6 +14,8 @@ from bestarm.baics.problem import (
     true_answer,
     truth,
 )
+from bestarm.baics.tables import bounds
+from bestarm.core.information import needed_information
 from bestarm.core.inputs import InputError, load, parse
 
 GOOD = {"name": "x", "means": [[1.0, 0.5], [0.2, 0.1]], "weights": [0.5, 0.5]}
@@ -78,6 +80,22 @@ def test_the_example_of_rates(root):
     assert known.feasible.tolist() == [True, True, False]
     assert true_answer(known) == 2
     assert (known.sigmas == 0.5).all()
+
+
+def test_the_lower_bound_of_rates_is_the_certified_one(root):
+    """Of Gaussian rewards there is no such row; without constraints T* is no larger here."""
+    known = load(Instance, root / "data/instances/example-rates.yaml")
+    found = {e.statistic: e.value for e in bounds(truth(known).model_dump(), {"delta": 0.05})}
+    low, time = found["characteristic_time_low"], found["characteristic_time"]
+    assert low <= time <= (1.0 + 1e-5) * low
+    assert found["lower_bound"] == low * needed_information(0.05)
+    plain = {e.statistic for e in bounds(truth(Instance(**GOOD)).model_dump(), {"delta": 0.05})}
+    assert plain == found.keys() - {"characteristic_time_low"}
+
+
+def test_rates_that_no_arm_can_reach_need_no_pulls():
+    known = Instance(**GOOD | {"means": [[0.5, 0.5], [0.2, 0.1]]}, rewards="bernoulli", minimum=1.5)
+    assert truth(known).characteristic_time == 0.0
 
 
 def test_only_proportions_of_weights_matter():

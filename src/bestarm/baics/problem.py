@@ -15,6 +15,8 @@ from bestarm.baics.alternatives import (
     optimal_allocation,
     problem_of,
 )
+from bestarm.baics.rates_optimum import Optimum
+from bestarm.baics.rates_optimum import characteristic_time as time_of_rates
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Problems
 from bestarm.common.rates import Law, check_rates
@@ -168,8 +170,8 @@ class Truth(Input):
 
     answer: Annotated[int, Field(ge=0)]  # 1..K, or 0 for none, as in the paper
     qualities: list[float]  # (K,)
-    gaussian: bool = True  # whether rewards are; else times are of Gaussian ones of their sigma
-    characteristic_time: PositiveFloat | None  # T*, pulls; None when infinite
+    characteristic_time: Annotated[float, Field(ge=0.0)] | None  # T*, pulls; None when infinite
+    characteristic_time_low: float | None = None  # of rates: that T* is at least, by a certificate
     bai_characteristic_time: PositiveFloat | None  # T* without the constraints
     allocation: list[list[float]]  # (K, L) w*
 
@@ -178,18 +180,18 @@ def characteristic_time(instance: Instance, constrained: int | None = None) -> f
     """T*(mu), Eqs. (7) and (8): E[tau] >= T* kl(delta, 1 - delta) for delta-correct strategies.
 
     Args:
-        instance: rewards are taken as Gaussian of variance sigma^2.
+        instance: with rewards that are Gaussian of variance sigma^2, or 0 or 1.
         constrained: M instead of the instance's own; 0 gives plain best-arm identification.
 
     Returns:
         Pulls; infinite when some alternative is at distance 0 (a tie, a mean of exactly 0).
     """
-    return _solve(instance, constrained)[0]
+    return solve(instance, constrained).time
 
 
 def true_allocation(instance: Instance) -> np.ndarray:
     """w*(mu), (K, L): the shares of pulls that attain T*."""
-    return _solve(instance, None)[1]
+    return solve(instance).allocation
 
 
 def true_answer(instance: Instance) -> int:
@@ -200,25 +202,33 @@ def true_answer(instance: Instance) -> int:
 
 def truth(instance: Instance) -> Truth:
     """The ground truth of an instance."""
-    times = [characteristic_time(instance), characteristic_time(instance, constrained=0)]
+    found, plain = solve(instance), characteristic_time(instance, constrained=0)
+    certified = instance.rewards == "bernoulli" and np.isfinite(found.low)
     return Truth(
         answer=true_answer(instance),
         qualities=(np.array(instance.means) @ instance.problem.weights).tolist(),
-        gaussian=instance.rewards == "gaussian",
-        characteristic_time=times[0] if np.isfinite(times[0]) else None,
-        bai_characteristic_time=times[1] if np.isfinite(times[1]) else None,
-        allocation=true_allocation(instance).tolist(),
+        characteristic_time=found.time if np.isfinite(found.time) else None,
+        characteristic_time_low=found.low if certified else None,
+        bai_characteristic_time=plain if np.isfinite(plain) else None,
+        allocation=found.allocation.tolist(),
     )
 
 
-def _solve(instance: Instance, constrained: int | None) -> tuple[float, np.ndarray]:
-    means = instance.standard_means
-    problem = instance.problem
+def solve(instance: Instance, constrained: int | None = None) -> Optimum:
+    """T* and w*, of rates with a certificate; the one of Gaussian rewards is exact.
+
+    Args:
+        instance: with rewards that are Gaussian of variance sigma^2, or 0 or 1.
+        constrained: M instead of the instance's own.
+    """
+    means, problem = instance.standard_means, instance.problem
     if constrained is not None:
         problem = problem._replace(constrained=constrained)
+    if instance.rewards == "bernoulli":
+        return time_of_rates(np.array(instance.means), problem)
     allocation = np.empty(means.shape)
-    best = best_feasible_arm(means, problem)
-    return optimal_allocation(means, problem, best, allocation), allocation
+    time = optimal_allocation(means, problem, best_feasible_arm(means, problem), allocation)
+    return Optimum(time, time, allocation)
 
 
 def instances() -> dict[str, Instance]:

@@ -33,22 +33,20 @@ RUN_STATISTICS = (
 
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:
-    """The answer, T*, and the lower bound at the setting's delta.
-
-    Of rewards that are not Gaussian only T* for Gaussian ones of their sigma, which is no bound.
-    """
+    """The answer, T*, and the lower bound at the setting's delta; of rates what is certified."""
     times = {
         name: math.inf if truth[name] is None else truth[name]
         for name in ("characteristic_time", "bai_characteristic_time")
     }
     best = exact("best_arm", "index", truth["answer"])
-    if not truth.get("gaussian", True):
-        return [best, *(exact(f"{name}:Gaussian", "pulls", time) for name, time in times.items())]
-    lower_bound = times["characteristic_time"] * needed_information(setting["delta"])
+    low = truth.get("characteristic_time_low")
+    certified = [] if low is None else [exact("characteristic_time_low", "pulls", low)]
+    least = times["characteristic_time"] if low is None else low
     return [
         best,
         *(exact(name, "pulls", time) for name, time in times.items()),
-        exact("lower_bound", "pulls", lower_bound),
+        *certified,
+        exact("lower_bound", "pulls", least * needed_information(setting["delta"])),
     ]
 
 
