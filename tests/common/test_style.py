@@ -206,7 +206,7 @@ def test_fonts_in_pdfs_have_glyphs_and_nothing_to_place_them_with(tmp_path):
 
 
 def test_files_have_the_layout_of_the_first(tmp_path, monkeypatch):
-    """To lay a figure out takes a third of the time of drawing it."""
+    """A layout of its own for each would take about as long as drawing it."""
     figure = new_figure(2.0, 1.0)
     axes = figure.subplots()
     engine, before = figure.get_layout_engine(), axes.get_position().bounds
