@@ -162,7 +162,7 @@ def of_delayed() -> Iterator[Peer]:
     instance = registry.PAPERS["delayed"].problems.instances()["free n=10"]
     cell = Cell(instance.name, "Partial", {**setting, "cap": 2_000}, "guaranteed")
 
-    arms, n = instance.model, len(instance.means)
+    arms, n = instance.problem, len(instance.means)
     scales = 2.0 * float(arms.sigma[0]), 2.0 * arms.sigma_p  # Lemma 1's, see radius.py
     rules = delayed.Rules("unbiased", *scales, 0.05, "guaranteed")
 
@@ -208,7 +208,7 @@ def of_lagex() -> Iterator[Peer]:
     theirs = times(3, lambda: lagex.project(point, weights, rows))
     yield Peer("lagex", "weighted projection", "solution", ours, "cvxpy, Clarabel", theirs)
     name = "setup 1 m3=1.3"
-    model = registry.PAPERS["lagex"].problems.instances()[name].model
+    model = registry.PAPERS["lagex"].problems.instances()[name].problem
     for strategy in program.PROGRAMS:
         setting = {"delta": 0.01, "r": 0.01, "cap": 3_000}
         reading = READINGS[strategy].text

@@ -24,7 +24,7 @@ def measured(instance: str, delta: float) -> list[tuple[str, float, str, str]]:
     To be called in a process of the arithmetic that runs are made in (`same_bits`). It has one
     thread, so that processor time is that of the round alone.
     """
-    model, rows = instances()[instance].model, []
+    model, rows = instances()[instance].problem, []
     for name in program.PROGRAMS:
         seconds_of_round(name, model, delta, 0, 2 * model.means.size)  # compiles
         spent = [seconds_of_round(name, model, delta, seed) for seed in range(1, RUNS + 1)]

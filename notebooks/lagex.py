@@ -69,7 +69,7 @@ picture(
 # (The paper prints no constraints; these are those of its program.)
 
 # %%
-model = instance.model
+problem = instance.problem
 arms = pd.DataFrame({"mean reward": instance.means}, instance.arm_names)
 for constraint in instance.constraints:
     arms[f"{constraint.name} ≤ {constraint.at_most}"] = constraint.coefficients
@@ -138,13 +138,13 @@ Markdown(
 from bestarm.lagex import LAGEX
 
 rng = np.random.default_rng(1)
-strategy = LAGEX(n_arms=6, limits=model.limits, delta=delta, r=r)
+strategy = LAGEX(n_arms=6, limits=problem.limits, delta=delta, r=r)
 excess = []
 while not strategy.done:
     arm = strategy.ask()
-    reward = rng.normal(model.means[arm], np.sqrt(model.variances[arm]))
-    strategy.tell(arm, reward, rng.normal(model.matrix[:, arm], model.cost_sigma))
-    excess.append((model.matrix @ strategy.answer - model.limits).max())
+    reward = rng.normal(problem.means[arm], np.sqrt(problem.variances[arm]))
+    strategy.tell(arm, reward, rng.normal(problem.matrix[:, arm], problem.cost_sigma))
+    excess.append((problem.matrix @ strategy.answer - problem.limits).max())
 
 print(f"stopped after {strategy.pulls.sum()} steps with {strategy.answer.round(2)}")
 
@@ -274,7 +274,7 @@ from bestarm.lagex.bounds import learning_time
 
 def steps_to_learn(shortfall):
     """Mean steps of every delta-correct strategy that has to learn the limits."""
-    return learning_time(model, shortfall).time * needed_information(delta)
+    return learning_time(problem, shortfall).time * needed_information(delta)
 
 
 shortfall = 0.01  # change this to 0.1

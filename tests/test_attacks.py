@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestarm.baics import FWS, TaSCS, Uniform
-from bestarm.baics.evidence import log_mixture
-from bestarm.baics.rounds import InRounds, log_above
+from bestarm.baics.e_values import log_mixture
+from bestarm.baics.rounds import RoundRule, log_above
 from bestarm.cbmai import SFSR
 from bestarm.core.anytime import t_log, t_radius
 from bestarm.core.inputs import InputError
@@ -415,9 +415,9 @@ def test_a_round_has_every_pair_once_in_random_order():
 
 
 def test_leads_and_means_of_rounds_by_hand():
-    rounds = InRounds(np.array([3.0, 1.0]), np.array([[2.0, 2.0], [4.0, 4.0]]), bounded=False)
+    rounds = RoundRule(np.array([3.0, 1.0]), np.array([[2.0, 2.0], [4.0, 4.0]]), bounded=False)
     np.testing.assert_allclose(rounds._spread[0, 1] ** 2, (0.75**2 + 0.25**2) * (4 + 16))
-    assert InRounds(np.array([3.0, 1.0]), np.full((2, 2), 0.5), bounded=True)._spread[0, 1] == 1.0
+    assert RoundRule(np.array([3.0, 1.0]), np.full((2, 2), 0.5), bounded=True)._spread[0, 1] == 1.0
     np.testing.assert_allclose(
         log_above([0.3, -0.3], 50.0), [0.5 * 50**2 / 80 * 0.09 - 0.5 * math.log(80 / 30), -np.inf]
     )

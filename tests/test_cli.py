@@ -562,7 +562,7 @@ def test_tables_fit_a_terminal_of_80_columns(root, monkeypatch, paper):
     for strategy, readings in known.simulation.readings.items():
         assert strategy in text
         assert readings.default in text
-    for heading in known.own.columns.values():
+    for heading in known.user_output.columns.values():
         assert heading in text
     for command in (("bound", mine), ("list", paper)):
         text = on_a_terminal(monkeypatch, *command)
@@ -646,11 +646,14 @@ def test_a_table_for_a_paper(mine, tmp_path):
     assert f"& {number}" in tex or number in tex
     lines = tex.splitlines()
     assert lines[0].startswith("% A_1 & 5%: 40 runs")
-    assert lines[1] == r"\begin{tabular}{ll" + "r" * len(registry.PAPERS["baics"].own.columns) + "}"
+    assert (
+        lines[1]
+        == r"\begin{tabular}{ll" + "r" * len(registry.PAPERS["baics"].user_output.columns) + "}"
+    )
     for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
         assert lines.count(rule) == 1
     cells = {line.count(" & ") for line in lines if line.endswith(r" \\") and " & " in line}
-    assert cells == {len(registry.PAPERS["baics"].own.columns) + 1}
+    assert cells == {len(registry.PAPERS["baics"].user_output.columns) + 1}
     assert "restricted: some runs reached the cap" in tex
     assert "| T-a-S | proven |" in md
     assert number.replace("[", r"\[").replace("]", r"\]") in md

@@ -143,7 +143,7 @@ def test_a_derived_class_has_the_rows_of_the_compiled_strategy(kind, options):
         rows.reset_index(drop=True) for _, rows in found.runs.groupby("reading", sort=False)
     )
     assert set(theirs.reading) == {"own"}
-    unknown = registry.PAPERS[paper].custom.unknown
+    unknown = registry.PAPERS[paper].user_strategies.unknown
     assert theirs[list(unknown)].isna().all(axis=None)
     for name in ours.columns.difference(["strategy", "reading", "algorithm", *unknown]):
         for one, other in zip(ours[name], theirs[name], strict=True):
@@ -182,7 +182,7 @@ def test_named_strategies_have_the_rows_of_bestarm_run(tmp_path):
     asked += ["--delta", 0.2, "--cap", 2000, "--out", "runs.parquet"]
     result = bestarm("run", "baics/example2", *asked, cwd=tmp_path)
     assert result.code == 0, result.err
-    rows = found._found.runs()
+    rows = found._results.runs()
     kept = rows.filter(np.array(rows["strategy"].to_pylist()) != "Never")
     assert kept.combine_chunks().equals(pq.read_table(tmp_path / "runs.parquet").combine_chunks())
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bestarm import Compiled, conformance, registry
-from bestarm.common.custom import Given
+from bestarm.common.user_strategies import UserStrategy
 from bestarm.conformance import Case, check
 from bestarm.core.compile import inlined
 from bestarm.core.inputs import InputError
@@ -35,7 +35,7 @@ def test_it_holds_for_classes_of_the_package(paper, kind):
     """But those that are told rewards alone: CTnS and CGE, who know the costs, and Full."""
     if kind.__name__ == "Full":
         kind = type("Full", (kind,), {"partial": None})
-    assert failures(Given(kind.__name__, kind), paper) == {}
+    assert failures(UserStrategy(kind.__name__, kind), paper) == {}
 
 
 class Good(Turns):
@@ -119,7 +119,7 @@ BROKEN = [
 def test_a_good_class_has_no_failure(monkeypatch):
     """Though it takes all the pulls that it may."""
     monkeypatch.setitem(conformance.SETTING, "cap", 30)
-    assert failures(Given("Good", Good), "linear") == {}
+    assert failures(UserStrategy("Good", Good), "linear") == {}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_a_good_class_has_no_failure(monkeypatch):
 def test_what_is_broken_is_said(monkeypatch, methods, words):
     monkeypatch.setitem(conformance.SETTING, "cap", 1000)  # the good class takes 30 pulls
     broken = type("Broken", (Good,), methods)
-    said = failures(Given("Broken", broken), "linear")
+    said = failures(UserStrategy("Broken", broken), "linear")
     assert any(one.startswith(words) for one in said), said
     assert all(said.values())
 
@@ -141,9 +141,9 @@ def observe_elsewhere(rules, state, arm, reward):
 def test_compiled_steps_that_count_wrongly_are_caught():
     """They answer with the first arm, which is best there, after ten pulls."""
     right = compiled()
-    assert failures(Given("compiled", right), "linear") == {}
+    assert failures(UserStrategy("compiled", right), "linear") == {}
     wrong = Compiled(replace(right.strategy, observe=observe_elsewhere), right.rules)
-    (said,) = failures(Given("compiled", wrong), "linear").values()
+    (said,) = failures(UserStrategy("compiled", wrong), "linear").values()
     assert said.startswith("compiled its state counts")
 
 
@@ -174,6 +174,8 @@ def test_a_paper_has_to_be_named_if_several_suit():
         def tell(self): ...
 
     with pytest.raises(InputError, match=r"^Any: several papers suit it; say --on, one of b"):
-        conformance.paper_of(Given("Any", Any))
+        conformance.paper_of(UserStrategy("Any", Any))
     with pytest.raises(InputError, match=r"^Any: no paper suits it \(its constructor needs k"):
-        conformance.paper_of(Given("Any", type("Any", (Any,), {"__init__": lambda self, k: None})))
+        conformance.paper_of(
+            UserStrategy("Any", type("Any", (Any,), {"__init__": lambda self, k: None}))
+        )

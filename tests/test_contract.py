@@ -149,9 +149,9 @@ def test_a_paper_has_all_its_rooms(paper, root):
 def test_further_columns_have_names_of_their_own_and_meanings(paper):
     """Of instances, settings and options; none is a column that all tables have, or an outcome."""
     known = registry.PAPERS[paper]
-    names = [name for some in known.further.values() for name in some]
+    names = [name for some in known.extra_columns.values() for name in some]
     assert len(names) == len(set(names))
-    assert all(text for some in known.further.values() for text in some.values())
+    assert all(text for some in known.extra_columns.values() for text in some.values())
     outcome = replicate(paper, next(iter(known.simulation.readings)), "", 0)
     assert not {*COLUMNS, *outcome._fields, "replication"} & set(names)
 

@@ -87,6 +87,8 @@ def test_the_lower_bound_of_linear_bandits_is_that_of_two_unrelated_arms():
     problems = registry.PAPERS["linear"].problems
     fields = {"name": "x", "arms": [[1.0, 0.0], [0.0, 1.0]], "theta": [0.5, 0.1], "sigma": 2.0}
     truth = problems.truth(problems.instance(**fields)).model_dump()
-    bounds = {b.statistic: b for b in registry.PAPERS["linear"].own.bounds(truth, {"delta": 0.1})}
+    bounds = {
+        b.statistic: b for b in registry.PAPERS["linear"].user_output.bounds(truth, {"delta": 0.1})
+    }
     kl = 0.8 * math.log(9.0)
     assert bounds["lower_bound"].value == pytest.approx(8 * 4.0 / 0.4**2 * kl, rel=1e-4)

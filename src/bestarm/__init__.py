@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __version__ = "1.0.0.dev0"
 
 #: What is imported on first use, so that ask/tell objects load quickly.
-_LATER = {"compare": "bestarm.users.compare", "Compiled": "bestarm.common.custom"}
+_LATER = {"compare": "bestarm.users.compare", "Compiled": "bestarm.common.user_strategies"}
 
 
 def __getattr__(name: str) -> Any:

@@ -11,8 +11,8 @@ from bestarm import __version__, registry
 from bestarm.build.commands import app as workflow
 from bestarm.common.command import (
     Command,
-    Further,
-    further,
+    PaperCommand,
+    paper_options,
     run_app,
 )
 
@@ -25,9 +25,13 @@ app = typer.Typer(
 app.add_typer(workflow, name="workflow")
 command = partial(app.command, cls=Command)
 
-FURTHER = "Further options, such as --delta 0.05, are the paper's: `bestarm list PAPER` names them."
+PAPER_OPTIONS = (
+    "Further options, such as --delta 0.05, are the paper's: `bestarm list PAPER` names them."
+)
 DASH = "- is standard output, to which then nothing else is printed."
-Own = Annotated[Path, typer.Argument(help="An instance file (YAML), or PAPER/INSTANCE.")]
+InstanceArgument = Annotated[
+    Path, typer.Argument(help="An instance file (YAML), or PAPER/INSTANCE.")
+]
 Cores = Annotated[int | None, typer.Option(min=1, max=1024, help="All cores if left out.")]
 Out = Annotated[Path | None, typer.Option(help="Write every run to this .parquet file.")]
 Csv = Annotated[Path | None, typer.Option(help=f"Write the statistics as CSV; {DASH}")]
@@ -105,7 +109,7 @@ def schema(
     name: Annotated[str | None, typer.Argument(help="Which; their names if left out.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder to write all of them to.")] = None,
 ):
-    """Print a JSON Schema: of instance files, settings, ledgers or tables."""
+    """Print a JSON Schema: of instance files, settings, claims files or tables."""
     from bestarm.publish import schema as known
 
     if out is not None:
@@ -114,10 +118,10 @@ def schema(
         print(known.schema_text(name) if name else "\n".join(known.schemas()), end="")
 
 
-@command(cls=Further, epilog=FURTHER)
+@command(cls=PaperCommand, epilog=PAPER_OPTIONS)
 def run(
     context: typer.Context,
-    instance: Own,
+    instance: InstanceArgument,
     reps: Annotated[int, typer.Option(min=1, max=10**6, help="Runs of each strategy.")] = 1000,
     strategy: Annotated[list[str] | None, typer.Option(help="Only these; repeat for more.")] = None,
     reading: Annotated[list[str] | None, typer.Option(help="Readings; repeat for more.")] = None,
@@ -140,15 +144,17 @@ def run(
 ):
     """Simulate the strategies on your own instance and compare them."""
     from bestarm.users.files import Files
-    from bestarm.users.run import Asked, Runs, run_own
+    from bestarm.users.run import Runs, StrategyOptions, run_instance
     from bestarm.users.shards import share_from
 
     files = Files(out=out, csv=csv, json=json, table=table, plot=plot)
     share = None if shard is None else share_from(shard, reps)
     if share:
         files.only_runs()
-    asked = Asked(strategy, reading, plugin)
-    run_own(instance, further(context), asked, Runs(reps, seed, cores, share=share), files)
+    strategies = StrategyOptions(strategy, reading, plugin)
+    run_instance(
+        instance, paper_options(context), strategies, Runs(reps, seed, cores, share=share), files
+    )
 
 
 @command()
@@ -162,20 +168,20 @@ def merge(
 ):
     """Put the shards of a run together: the same table and files as one machine would have made."""
     from bestarm.users.files import Files
-    from bestarm.users.run import merge_own
+    from bestarm.users.run import merge_shards
 
-    merge_own(shards, Files(out=out, csv=csv, json=json, table=table, plot=plot))
+    merge_shards(shards, Files(out=out, csv=csv, json=json, table=table, plot=plot))
 
 
-@command(cls=Further, epilog=FURTHER)
+@command(cls=PaperCommand, epilog=PAPER_OPTIONS)
 def bound(
     context: typer.Context,
-    instance: Own,
+    instance: InstanceArgument,
 ):
     """Print the complexity of your own instance: the lower bound and the optimal allocation."""
-    from bestarm.users.run import bound_own
+    from bestarm.users.run import bound_instance
 
-    bound_own(instance, further(context))
+    bound_instance(instance, paper_options(context))
 
 
 @command()

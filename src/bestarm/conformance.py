@@ -1,4 +1,4 @@
-"""The contract of a strategy from outside, tried on it::
+"""The contract of a user strategy, tried on it::
 
     python -m bestarm.conformance my_strategy.py
     python -m bestarm.conformance my_package.my_module:MyStrategy --on linear
@@ -21,21 +21,21 @@ import typer
 
 from bestarm import registry
 from bestarm.common.command import print_all_characters
-from bestarm.common.custom import (
+from bestarm.common.paper import Cell
+from bestarm.common.user_strategies import (
     Compiled,
-    Driven,
     Fault,
-    Given,
     Rounds,
+    UserObject,
+    UserStrategy,
     construct,
     described,
     limit_of,
     play,
 )
-from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, short
 from bestarm.core.status import Status
-from bestarm.core.strategy import from_outside
+from bestarm.core.strategy import with_pull
 from bestarm.core.streams import Streams, streams_of
 from bestarm.users import plugins
 from bestarm.users.run import read_instance
@@ -48,7 +48,7 @@ PART = 25
 SETTING = {"cap": 20_000, "budget": 1000, "delta": 0.1, "r": 0.2}
 
 
-class Skipped(Exception):
+class NotApplicable(Exception):
     """A check that does not apply, and why."""
 
 
@@ -60,7 +60,7 @@ class Result(NamedTuple):
     said: str  # what does not hold, or why it does not apply
 
 
-def _nothing(_: Driven) -> None:
+def _nothing(_: UserObject) -> None:
     pass
 
 
@@ -74,29 +74,31 @@ class Case:
     """A strategy on an instance, by default the easy one of the paper.
 
     Args:
-        given: the strategy.
+        strategy: the strategy.
         paper: whose instance.
         instance: of it.
     """
 
-    def __init__(self, given: Given, paper: str, instance: Any = None) -> None:
-        self.given, self.paper = given, registry.PAPERS[paper]
+    def __init__(self, strategy: UserStrategy, paper: str, instance: Any = None) -> None:
+        self.user_strategy, self.paper = strategy, registry.PAPERS[paper]
         simulation = self.paper.simulation
         self.instance = instance or simulation.easy
         fields = simulation.setting.model_fields
         self.setting = simulation.setting(**{k: v for k, v in SETTING.items() if k in fields})
-        self.offer = self.paper.custom.offer(self.instance, self.setting)
+        self.arguments = self.paper.user_strategies.arguments(self.instance, self.setting)
 
     @property
     def rounds(self) -> Rounds:
         """How the paper's rounds are played."""
-        if self.paper.custom.rounds is None:
-            raise Skipped("runs of this paper have no rounds")
-        return self.paper.custom.rounds(self.instance, self.setting)
+        if self.paper.user_strategies.rounds is None:
+            raise NotApplicable("runs of this paper have no rounds")
+        return self.paper.user_strategies.rounds(self.instance, self.setting)
 
     def run(self, number: int) -> Any:
         """The outcome of a run. Raises Fault."""
-        replicate = self.paper.custom.prepare(self.instance, self.setting, self.given)
+        replicate = self.paper.user_strategies.prepare(
+            self.instance, self.setting, self.user_strategy
+        )
         return replicate(streams_of(17, number))
 
     @cached_property
@@ -104,33 +106,33 @@ class Case:
         """Those of all runs."""
         return [self.run(number) for number in range(RUNS)]
 
-    def object(self, streams: Streams) -> Driven:
+    def object(self, streams: Streams) -> UserObject:
         """A new object of a class."""
-        if isinstance(self.given.make, Compiled):
-            raise Skipped("is compiled")
-        return Driven(self.given, self.offer, streams.coins, "ask", "tell")
+        if isinstance(self.user_strategy.make, Compiled):
+            raise NotApplicable("is compiled")
+        return UserObject(self.user_strategy, self.arguments, streams.coins, "ask", "tell")
 
     def pulls(
-        self, number: int, between: Callable[[Driven], Any] = lambda _: None
+        self, number: int, between: Callable[[UserObject], Any] = lambda _: None
     ) -> Iterator[Any]:
         """The arms of a run as it asks for them, told after `between`."""
         rounds, streams = self.rounds, streams_of(17, number)
-        driven = self.object(streams)
-        while not driven.done:
-            arm = driven.call("ask")
-            between(driven)
+        user_object = self.object(streams)
+        while not user_object.done:
+            arm = user_object.call("ask")
+            between(user_object)
             told = pulled(rounds, rounds.index_of(arm), streams)
             yield arm
-            driven.call("tell", arm, *told)
+            user_object.call("tell", arm, *told)
 
 
 def can_be_made(case: Case) -> None:
     """is made of the arguments that the paper gives"""
-    make = case.given.make
+    make = case.user_strategy.make
     if isinstance(make, Compiled):
-        construct(make.rules, case.offer)
+        construct(make.rules, case.arguments)
     else:
-        construct(make, case.offer, np.random.default_rng(0))
+        construct(make, case.arguments, np.random.default_rng(0))
 
 
 def plays(case: Case) -> None:
@@ -150,10 +152,10 @@ def is_right(case: Case) -> None:
     columns = zip(*case.outcomes, strict=True)
     names = case.outcomes[0]._fields
     runs = {name: np.array(values) for name, values in zip(names, columns, strict=True)}
-    cell = Cell(case.instance.name, case.given.name, case.setting.model_dump(), "own")
+    cell = Cell(case.instance.name, case.user_strategy.name, case.setting.model_dump(), "own")
     truth = case.paper.problems.truth(case.instance).model_dump()
     same = [np.array_equal(answer, truth["answer"]) for answer in runs["answer"]]
-    right = int((case.paper.own.correct(cell, truth, runs) | same).sum())
+    right = int((case.paper.user_output.correct(cell, truth, runs) | same).sum())
     if right < RIGHT:
         raise Fault(f"{right} of {RUNS} runs were right, at least {RIGHT} have to be")
 
@@ -176,9 +178,9 @@ def is_alone(case: Case) -> None:
 def looks(case: Case) -> None:
     """is not changed by looking at done and answer"""
 
-    def look(driven: Driven) -> None:
+    def look(user_object: UserObject) -> None:
         for name in ("done", "answer", "done"):
-            driven.read(name)
+            user_object.read(name)
 
     _same_arms(
         list(islice(case.pulls(1), PART)), list(islice(case.pulls(1, look), PART)), "looked at"
@@ -194,20 +196,20 @@ def _same_arms(one: list[Any], other: list[Any], what: str) -> None:
 def takes_any_arm(case: Case) -> None:
     """takes a reward that it did not ask for, or refuses it with ValueError"""
     streams, rounds = streams_of(17, 1), case.rounds
-    driven = case.object(streams)
-    arm = driven.call("ask")
+    user_object = case.object(streams)
+    arm = user_object.call("ask")
     others = [a for a in islice(case.pulls(1), PART) if not np.array_equal(a, arm)]
     if not others:
-        raise Skipped(f"asks for one arm only in {PART} pulls")
+        raise NotApplicable(f"asks for one arm only in {PART} pulls")
     told = pulled(rounds, rounds.index_of(others[0]), streams)
-    _told(driven, others[0], told)
-    rounds.index_of(driven.call("ask"))
+    _told(user_object, others[0], told)
+    rounds.index_of(user_object.call("ask"))
 
 
-def _told(driven: Driven, arm: Any, values: tuple[Any, ...]) -> bool:
+def _told(user_object: UserObject, arm: Any, values: tuple[Any, ...]) -> bool:
     """Tell what may be refused; returns whether it was taken."""
     try:
-        driven.object.tell(arm, *values)
+        user_object.object.tell(arm, *values)
     except (ValueError, RuntimeError):
         return False
     except Exception as error:
@@ -218,76 +220,76 @@ def _told(driven: Driven, arm: Any, values: tuple[Any, ...]) -> bool:
 def takes_trials(case: Case) -> None:
     """takes several trials in any order"""
     streams, rounds = streams_of(17, 1), case.rounds
-    driven = case.object(streams)
-    if not inspect.signature(driven.object.ask).parameters:
-        raise Skipped("ask takes no number of trials")
-    trials = driven.call("ask", 3)
+    user_object = case.object(streams)
+    if not inspect.signature(user_object.object.ask).parameters:
+        raise NotApplicable("ask takes no number of trials")
+    trials = user_object.call("ask", 3)
     try:
         trials = [(trial, rounds.index_of(trial.arm)) for trial in reversed(trials)]
     except (TypeError, AttributeError):
         raise Fault(f"ask(3) must give trials with id and arm, got {short(trials)}") from None
     for trial, index in trials:
         told = pulled(rounds, index, streams)
-        driven.call("tell", trial, *told)
+        user_object.call("tell", trial, *told)
 
 
 def stays_done(case: Case) -> None:
     """stays done, with the same answer, whatever it is told then"""
     streams, rounds = streams_of(17, 1), case.rounds
-    driven = case.object(streams)
-    played = play(driven, rounds, limit_of(case.setting), streams.environment)
-    if not played.stopped:
-        raise Skipped("did not stop")
+    user_object = case.object(streams)
+    run = play(user_object, rounds, limit_of(case.setting), streams.environment)
+    if not run.stopped:
+        raise NotApplicable("did not stop")
     for arm in list(islice(case.pulls(1), PART)):
         told = pulled(rounds, rounds.index_of(arm), streams)
         far = tuple(100.0 - 200.0 * np.asarray(value) for value in told)
-        _told(driven, arm, tuple(float(v) if v.ndim == 0 else v for v in far))
-        if not driven.done:
+        _told(user_object, arm, tuple(float(v) if v.ndim == 0 else v for v in far))
+        if not user_object.done:
             raise Fault(f"a reward of {short(arm)} after the end took done back")
-    answer = driven.read("answer")
-    if not np.array_equal(np.asarray(answer), np.asarray(played.answer)):
-        raise Fault(f"later rewards made its answer {short(answer)}, from {short(played.answer)}")
+    answer = user_object.read("answer")
+    if not np.array_equal(np.asarray(answer), np.asarray(run.answer)):
+        raise Fault(f"later rewards made its answer {short(answer)}, from {short(run.answer)}")
 
 
 def goes_on_from_json(case: Case) -> None:
     """goes on from JSON as if nothing had happened"""
     streams, rounds = streams_of(17, 1), case.rounds
-    driven = case.object(streams)
-    kind = type(driven.object)
+    user_object = case.object(streams)
+    kind = type(user_object.object)
     if not (hasattr(kind, "to_dict") and hasattr(kind, "from_dict")):
-        raise Skipped("has no to_dict and from_dict")
+        raise NotApplicable("has no to_dict and from_dict")
     for _ in range(PART):
-        if driven.done:
+        if user_object.done:
             break
-        arm = driven.call("ask")
+        arm = user_object.call("ask")
         told = pulled(rounds, rounds.index_of(arm), streams)
-        driven.call("tell", arm, *told)
+        user_object.call("tell", arm, *told)
         try:
-            text = json.dumps(driven.call("to_dict"))
+            text = json.dumps(user_object.call("to_dict"))
         except (TypeError, ValueError) as error:
             raise Fault(f"to_dict is not JSON: {error}") from None
-        again = driven.call("from_dict", json.loads(text))
-        if again.done == driven.done and not driven.done:
-            _same_arms([driven.call("ask")], [again.ask()], "loaded")
-        driven.object = again
+        again = user_object.call("from_dict", json.loads(text))
+        if again.done == user_object.done and not user_object.done:
+            _same_arms([user_object.call("ask")], [again.ask()], "loaded")
+        user_object.object = again
 
 
 def steps_agree(case: Case) -> None:
     """makes the same pulls compiled and step by step"""
-    make = case.given.make
+    make = case.user_strategy.make
     if not isinstance(make, Compiled):
-        raise Skipped("is not compiled")
-    rounds, rules = case.rounds, construct(make.rules, case.offer)
-    steps = from_outside(make.strategy, rounds.pull, rounds.n)
+        raise NotApplicable("is not compiled")
+    rounds, rules = case.rounds, construct(make.rules, case.arguments)
+    steps = with_pull(make.strategy, rounds.pull, rounds.n)
     streams = streams_of(17, 2)
     state = steps.start(rules)
     run = steps.follow(rounds.world, rules, state, streams.environment, streams.coins)
     counted = np.bincount(list(islice(run, PART)), minlength=rounds.n)
     streams = streams_of(17, 2)
-    played, _ = steps.play(rounds.world, rules, PART, streams.environment, streams.coins)
-    for name, found in (("compiled", played.pulls), ("step by step", state.pulls)):
-        if not np.array_equal(np.ravel(found), counted):
-            raise Fault(f"{name} its state counts {short(np.ravel(found))}, pulled were {counted}")
+    run, _ = steps.play(rounds.world, rules, PART, streams.environment, streams.coins)
+    for name, counts in (("compiled", run.pulls), ("step by step", state.pulls)):
+        if not np.array_equal(np.ravel(counts), counted):
+            raise Fault(f"{name} its state counts {short(np.ravel(counts))}, pulled were {counted}")
 
 
 CHECKS: tuple[Callable[[Case], None], ...] = (
@@ -301,7 +303,7 @@ def check(case: Case) -> list[Result]:
 
     Example:
         >>> from bestarm.linear import LinGapE
-        >>> results = check(Case(Given("LinGapE", LinGapE), "linear"))
+        >>> results = check(Case(UserStrategy("LinGapE", LinGapE), "linear"))
         >>> all(result.holds is not False for result in results)
         True
     """
@@ -311,7 +313,7 @@ def check(case: Case) -> list[Result]:
         try:
             one(case)
             results.append(Result(words, True, ""))
-        except Skipped as reason:
+        except NotApplicable as reason:
             results.append(Result(words, None, str(reason)))
         except (Fault, ValueError) as fault:
             results.append(Result(words, False, str(fault)))
@@ -320,7 +322,7 @@ def check(case: Case) -> list[Result]:
     return results
 
 
-def found(target: str) -> list[Given]:
+def load_strategies(target: str) -> list[UserStrategy]:
     """The strategies that FILE.py, FILE.py:NAME or MODULE:NAME stands for. Raises InputError."""
     source, _, name = target.rpartition(":") if ":" in target else (target, "", "")
     if source.endswith(".py"):
@@ -335,22 +337,22 @@ def found(target: str) -> list[Given]:
         return plugins.strategies_of(module, source)
     if not hasattr(module, name):
         raise InputError(f"{target}: {source} has no {name}")
-    return [plugins.given(getattr(module, name), None, target)]
+    return [plugins.user_strategy(getattr(module, name), None, target)]
 
 
-def paper_of(given: Given) -> str:
+def paper_of(strategy: UserStrategy) -> str:
     """The one paper whose arguments suit a strategy. Raises InputError if several do, or none."""
     fitting, reason = list[str](), ""
     for paper in registry.PAPERS:
         try:
-            can_be_made(Case(given, paper))
+            can_be_made(Case(strategy, paper))
             fitting.append(paper)
         except Fault as fault:
             reason = str(fault)
     if len(fitting) != 1:
         papers = ", ".join(fitting or registry.PAPERS)
         what = "several papers suit it" if fitting else f"no paper suits it ({reason})"
-        raise InputError(f"{given.name}: {what}; say --on, one of {papers}")
+        raise InputError(f"{strategy.name}: {what}; say --on, one of {papers}")
     return fitting[0]
 
 
@@ -363,12 +365,12 @@ def main(
 ) -> None:
     """Try the contract on strategies, which are run as your own code."""
     failed = 0
-    for given in found(target):
+    for strategy in load_strategies(target):
         if on is None or on in registry.PAPERS:
-            case = Case(given, on or paper_of(given))
+            case = Case(strategy, on or paper_of(strategy))
         else:
-            case = Case(given, *read_instance(Path(on)))
-        print(f"{given.name} on {case.paper.name}/{case.instance.name}")
+            case = Case(strategy, *read_instance(Path(on)))
+        print(f"{strategy.name} on {case.paper.name}/{case.instance.name}")
         for result in check(case):
             mark = {True: "ok", False: "FAILS", None: "-"}[result.holds]
             print(f"  {mark:6}{result.check}{': ' if result.said else ''}{result.said}")

@@ -24,7 +24,7 @@ from bestarm.arena.cells import (
     submitted_cells,
 )
 from bestarm.arena.entries import Entry, arenas, bound_of, time_of
-from bestarm.arena.submissions import given_of, submissions
+from bestarm.arena.submissions import load_submission, submissions
 from bestarm.common.files import data_folder
 from bestarm.core.estimates import wilson
 from bestarm.core.inputs import InputError
@@ -218,7 +218,7 @@ def test_the_kept_pictures_are_drawn_from_the_kept_tables(root):
 def test_submissions_keep_the_contract(root):
     """Each on the easy instance of a paper that it names."""
     for one in submissions():
-        where = given_of(one).make.__module__.removeprefix("bestarm_plugin_")
+        where = load_submission(one).make.__module__.removeprefix("bestarm_plugin_")
         file = root / "arena" / f"{where}.py"
         for paper in one.papers:
             done = bestarm(file, "--on", paper, module="bestarm.conformance")
@@ -261,4 +261,4 @@ def test_a_class_that_is_not_there_is_named(tmp_path):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(GOOD))
     (tmp_path / "mine.py").write_text("class Other: pass")
     with pytest.raises(InputError, match=r"Mine: strategy: mine\.py has no Mine"):
-        given_of(submissions(tmp_path)[0], tmp_path)
+        load_submission(submissions(tmp_path)[0], tmp_path)

@@ -11,11 +11,11 @@ from bestarm import registry
 from bestarm.arena import assumptions
 from bestarm.arena.assumptions import COLUMNS, by_step, classes, jobs
 from bestarm.common.assumptions import NOISE, Case
-from bestarm.common.custom import Given
 from bestarm.common.files import data_folder
 from bestarm.common.paper import Cell
+from bestarm.common.user_strategies import UserStrategy
 from bestarm.core.compile import jit
-from bestarm.core.noise import Disturbed
+from bestarm.core.noise import DisturbedGenerator
 from bestarm.core.streams import streams_of
 from provenance import described
 
@@ -38,7 +38,7 @@ def binomial(noise):
 
 
 def noise(name, seed=0):
-    return Disturbed(np.random.default_rng(seed), np.zeros(1), **NOISE[name])
+    return DisturbedGenerator(np.random.default_rng(seed), np.zeros(1), **NOISE[name])
 
 
 @pytest.mark.parametrize("name", NOISE)
@@ -119,8 +119,8 @@ def test_compiled_steps_and_ask_tell_objects_play_the_same_run(paper, instance, 
     problem = of.problems.instances()[instance]
     reading = of.simulation.readings[strategy].default
     compiled = by_step(paper, problem, Cell(instance, strategy, setting, reading))
-    given = Given(strategy, classes(paper)[strategy])
-    asked = of.custom.prepare(problem, of.simulation.setting(**setting), given)
+    given = UserStrategy(strategy, classes(paper)[strategy])
+    asked = of.user_strategies.prepare(problem, of.simulation.setting(**setting), given)
     for number in range(3):
         one, other = compiled(streams_of(1, number)), asked(streams_of(1, number))
         assert one.tau == other.tau

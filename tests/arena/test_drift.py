@@ -7,7 +7,7 @@ from bestarm.arena.drift import jobs
 from bestarm.baics.novelty import boost_after
 from bestarm.common.assumptions import CHANGES
 from bestarm.common.files import data_folder
-from bestarm.core.noise import Disturbed, shifts
+from bestarm.core.noise import DisturbedGenerator, shifts
 from bestarm.linear.assumptions import ChangingPhases
 from bestarm.linear.phased import Plan
 
@@ -15,7 +15,7 @@ from .kept_rows import named
 
 
 def changed(name, drawn=0.0):
-    return Disturbed(np.random.default_rng(0), np.array([drawn]), **CHANGES[name])
+    return DisturbedGenerator(np.random.default_rng(0), np.array([drawn]), **CHANGES[name])
 
 
 def test_a_week_is_the_same_on_average_and_a_trend_rises_by_one_sigma():

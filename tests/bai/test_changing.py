@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from bestarm.bai import KLLUCB, ChernoffRacing, KLRacing, TrackAndStop
-from bestarm.bai.families import FAMILIES, divergence, price
+from bestarm.bai.families import FAMILIES, divergence, mixing_cost
 from bestarm.core.inputs import InputError
 
 KINDS = [TrackAndStop, KLLUCB]
@@ -79,7 +79,7 @@ def rule(s, arms, level):
         n, p = s.pulls[[best, a]], s.means[[best, a]]
         middle = float(n @ p / n.sum())
         z = sum(n[i] * divergence(family, p[i], middle) for i in range(2))
-        costs = sum(price(family, float(n[i]), float(n[i] * p[i])) for i in range(2))
+        costs = sum(mixing_cost(family, float(n[i]), float(n[i] * p[i])) for i in range(2))
         if not z > level + costs:
             return False
     return True

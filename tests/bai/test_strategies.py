@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from bestarm.bai import reference
-from bestarm.bai.families import FAMILIES, draw, price, shrunk, transport
+from bestarm.bai.families import FAMILIES, draw, mixing_cost, shrunk, transport
 from bestarm.bai.problem import BOUNDARY, Instance, boundary
 from bestarm.bai.strategies import READINGS, STRATEGIES, prepare, rules_of, steps
 from bestarm.common.paper import Cell
@@ -85,7 +85,9 @@ def test_proved_rule_stops_where_the_evidence_says(rewards):
                 family, shrunk(family, n[best]), state.means[best],
                 shrunk(family, n[a]), state.means[a],
             )  # fmt: skip
-            found -= price(family, n[best], state.sums[best]) + price(family, n[a], state.sums[a])
+            found -= mixing_cost(family, n[best], state.sums[best]) + mixing_cost(
+                family, n[a], state.sums[a]
+            )
             assert found > level
 
 

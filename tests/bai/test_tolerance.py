@@ -93,13 +93,17 @@ def test_the_rule_is_that_of_the_proof():
         n, best = s.pulls.astype(float), s.means.argmax()
         if not n.all():
             continue
-        counted, price = n * n / (n + 30.0) / 0.25, 0.5 * np.log1p(n / 30.0)
+        counted, mixing_cost = n * n / (n + 30.0) / 0.25, 0.5 * np.log1p(n / 30.0)
         met = []
         for margin in (0.0, 0.2):
             gaps = s.means[best] - s.means + margin
             z = 0.5 * gaps**2 / (1.0 / counted[best] + 1.0 / counted)
             met.append(
-                all(z[a] > np.log(20.0) + price[best] + price[a] for a in range(3) if a != best)
+                all(
+                    z[a] > np.log(20.0) + mixing_cost[best] + mixing_cost[a]
+                    for a in range(3)
+                    if a != best
+                )
             )
         assert s.done == any(met)
 

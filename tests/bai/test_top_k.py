@@ -36,12 +36,12 @@ def test_same_run_as_the_core(top):
 def stops(sums, pulls, answer, delta, tolerance=0.0):
     """The stopping rule of Gaussian rewards by its definition: every exchange is ruled out."""
     k, inside = len(pulls), set(answer)
-    shrunk, price = pulls**2 / (pulls + 30.0), 0.5 * np.log1p(pulls / 30.0)
+    shrunk, mixing_cost = pulls**2 / (pulls + 30.0), 0.5 * np.log1p(pulls / 30.0)
     means, pairs = sums / pulls, len(inside) * (k - len(inside))
     for a, c in itertools.product(inside, set(range(k)) - inside):
         weight = shrunk[a] * shrunk[c] / (shrunk[a] + shrunk[c])
         evidence = 0.5 * weight * (means[a] - means[c] + tolerance) ** 2
-        if evidence <= np.log(pairs / delta) + price[a] + price[c]:
+        if evidence <= np.log(pairs / delta) + mixing_cost[a] + mixing_cost[c]:
             return False
     return True
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bestarm.baics import FWS, TaS, TaSCS, TwoStage, Uniform
-from bestarm.baics.steps import needed_evidence
+from bestarm.baics.steps import needed_e_value
 from bestarm.core.inputs import InputError
 
 SEGMENTS = {"phone": 0.7, "desktop": 0.3}
@@ -82,10 +82,10 @@ def test_delta_is_shared_among_all_tests_of_arms_that_may_be_left():
     s = made(FWS, {})
     for kept in (3, 2):
         assert len(s._kept) == kept
-        assert math.exp(-needed_evidence(s._rules)) == pytest.approx(0.1 / 6)
+        assert math.exp(-needed_e_value(s._rules)) == pytest.approx(0.1 / 6)
         s.drop(s.remaining[0]) if kept == 3 else None
     plain = FWS([*RATES], SEGMENTS, delta=0.1)
-    assert math.exp(-needed_evidence(plain._rules)) == pytest.approx(0.1 / 3)
+    assert math.exp(-needed_e_value(plain._rules)) == pytest.approx(0.1 / 3)
     before = made(FWS, {"tolerance": 0.1}).summary()
     assert before.equals(FWS([*RATES], SEGMENTS, delta=0.1, tolerance=0.1).summary())
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import optimize, special, stats
 
-from bestarm.baics import reference_evidence as reference
+from bestarm.baics import reference_e_values as reference
 from bestarm.baics.alternatives import NO_ARM, best_feasible_arm, problem_of
-from bestarm.baics.evidence import (
+from bestarm.baics.e_values import (
     DIRECTED,
     ELLIPSOID,
     INFEASIBLE,
@@ -23,11 +23,11 @@ from bestarm.baics.evidence import (
     log_mixture,
     log_one_side,
     log_unknown,
-    make_evidence,
+    make_e_values,
 )
 from bestarm.baics.pairs import lower_bound
 from bestarm.baics.problem import Instance
-from bestarm.baics.steps import log_evidence
+from bestarm.baics.steps import log_e_value
 from bestarm.baics.strategies import READINGS, STRATEGIES, prepare, steps
 from bestarm.common.paper import Cell
 from bestarm.common.tables import read_table
@@ -105,7 +105,7 @@ def test_mixture_evidence_is_that_of_the_slow_version(seed):
     sigma = np.random.default_rng(seed).uniform(0.3, 2.0, means.shape) if seed % 2 else 1.0
     problem = problem_of(problem.weights, problem.constrained, np.ones(means.shape) * sigma)
     best = best_feasible_arm(means / sigma, problem)
-    buffers = make_evidence(3, 4, MIXTURE).buffers
+    buffers = make_e_values(3, 4, MIXTURE).buffers
     for i in range(problem.constrained + len(means)):
         found = log_mixture(i, pulls, means / sigma, problem, best, buffers)
         none = None if best == NO_ARM else best
@@ -134,7 +134,7 @@ def test_beta_evidence_is_that_of_the_slow_version(seed):
         expected = reference.one_side(x, c, below=False, weight=MEAN_WEIGHT)
         assert log_feasible(floor, pulls, means, 0, l) == pytest.approx(expected, abs=1e-6)
         sides.append(reference.one_side(x, c, below=True, weight=MEAN_WEIGHT))
-    found = log_infeasible(floor, make_evidence(1, 3, DIRECTED), pulls, means, 3, 0)
+    found = log_infeasible(floor, make_e_values(1, 3, DIRECTED), pulls, means, 3, 0)
     assert found == pytest.approx(special.logsumexp(sides) - math.log(3), abs=1e-6)
 
 
@@ -280,7 +280,7 @@ def test_directed_evidence_is_that_of_a_slow_retelling(name):
         total = state.pulls[best, l] * state.means[best, l]
         told = half_normal(total, state.pulls[best, l], MEAN_WEIGHT)
         expected = math.inf if best == NO_ARM else told
-        assert log_evidence(rules, state, l) == pytest.approx(expected, rel=1e-9)
+        assert log_e_value(rules, state, l) == pytest.approx(expected, rel=1e-9)
     for k in range(3):
         told = half_normal(below[k], variance[k], MEAN_WEIGHT)
         if best != NO_ARM and k != best:
@@ -291,7 +291,7 @@ def test_directed_evidence_is_that_of_a_slow_retelling(name):
             both = (1 - INFEASIBLE) * math.exp(pair) + INFEASIBLE * math.exp(told)
             told = math.log((1 - ELLIPSOID) * both)
         expected = math.inf if k == best else told
-        assert log_evidence(rules, state, 2 + k) == pytest.approx(expected, rel=1e-9)
+        assert log_e_value(rules, state, 2 + k) == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("delta", [0.2, 1e-6])
@@ -306,7 +306,7 @@ def test_a_run_stops_when_the_least_evidence_exceeds_k_over_delta(delta):
 
     def excess(scale):
         state.means[:] = scale * world.means
-        return min(log_evidence(rules, state, i) for i in range(5)) - math.log(3 / delta)
+        return min(log_e_value(rules, state, i) for i in range(5)) - math.log(3 / delta)
 
     scale = optimize.brentq(excess, 0.01, 100.0, xtol=1e-13)
     for factor in (1 - 1e-6, 1 + 1e-6):

@@ -10,7 +10,7 @@ from bestarm.baics import reference
 from bestarm.baics.alternatives import nearest_alternative
 from bestarm.baics.frank_wolfe import is_forced
 from bestarm.baics.problem import Instance, characteristic_time
-from bestarm.baics.steps import INITIAL_DRAWS, log_evidence
+from bestarm.baics.steps import INITIAL_DRAWS, log_e_value
 from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
 from bestarm.core.streams import streams_of
@@ -97,7 +97,7 @@ def test_needs_are_what_evidence_lags_behind_the_glr_statistic():
             break
     level, pulls = math.log(3 / 0.1), state.pulls.copy()
     lags = {
-        i: max(f - log_evidence(rules, state, i), 0.0)
+        i: max(f - log_e_value(rules, state, i), 0.0)
         for f, _, i in halves(pulls, state.means, EXAMPLE1)
     }
     strategy.choose(rules, state, streams.coins)

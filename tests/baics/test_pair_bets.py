@@ -22,10 +22,10 @@ from bestarm.baics.bets import (
     upper_bound,
 )
 from bestarm.baics.counts import observe_counts
-from bestarm.baics.evidence import BOX, INFEASIBLE, log_infeasible
+from bestarm.baics.e_values import BOX, INFEASIBLE, log_infeasible
 from bestarm.baics.pairs import Buffers
 from bestarm.baics.problem import Instance
-from bestarm.baics.steps import log_evidence, observe
+from bestarm.baics.steps import log_e_value, observe
 from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
 from bestarm.core.bets import FRACTIONS, LARGEST, log_wealth
@@ -267,7 +267,7 @@ def test_evidence_is_that_of_a_slow_retelling(strategy):
         both = (1 - INFEASIBLE) * reference.evidence(told[best, k], worst)
         both += INFEASIBLE * math.exp(infeasible)
         expected = math.log((1 - BOX) * both)
-        assert log_evidence(rules, state, 2 + k) == pytest.approx(expected, rel=1e-8, abs=1e-8)
+        assert log_e_value(rules, state, 2 + k) == pytest.approx(expected, rel=1e-8, abs=1e-8)
     assert len(told) > 2
 
 
@@ -325,5 +325,5 @@ def test_wins_in_a_row_are_evidence_for_who_asks():
         s.tell((arm, group), float(arm == 0))
     assert s.answer == 0
     assert s.told < 60
-    assert s.statistic == pytest.approx(log_evidence(s._rules, s._state, 1))
+    assert s.statistic == pytest.approx(log_e_value(s._rules, s._state, 1))
     assert FRACTIONS.size == s._state.evidence.bets.wealth.shape[2]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bestarm.baics import reference_evidence as reference
+from bestarm.baics import reference_e_values as reference
 from bestarm.baics.alternatives import best_feasible_arm, nearest_swap, problem_of
 from bestarm.baics.pairs import (
     HORIZON,

@@ -18,6 +18,6 @@ def test_the_kept_table_is_the_one_described_and_keep_delta():
 
 
 def test_a_price_is_of_the_same_streams():
-    row = rates.price("near 1/2", "Uniform", 2)
+    row = rates.time_ratio("near 1/2", "Uniform", 2)
     assert list(row) == rates.COLUMNS
     assert row["ratio"] == row["bets"] / row["yardstick"]

@@ -3,7 +3,7 @@
 import pandas as pd
 from scipy import stats
 
-from bestarm.baics.unknown_sigma import COLUMNS, RUNS, jobs, price
+from bestarm.baics.unknown_sigma import COLUMNS, RUNS, jobs, time_ratio
 from provenance import described
 
 
@@ -21,6 +21,6 @@ def test_the_kept_table_is_the_one_described_and_keeps_delta():
 
 
 def test_a_job_makes_a_row():
-    row = price("no-feasible-arm", "T-a-SCS", 2)
+    row = time_ratio("no-feasible-arm", "T-a-SCS", 2)
     assert list(row) == COLUMNS
     assert row["ratio"] == row["unknown"] / row["known"]

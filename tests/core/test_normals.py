@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bestarm.core.compile import jit
-from bestarm.core.noise import Disturbed
+from bestarm.core.noise import DisturbedGenerator
 from bestarm.core.normals import _SCALES, BLOCK, in_blocks, peek, spend, upcoming
 
 #: Beyond it lies the tail, of which one normal in 3900 is.
@@ -101,6 +101,6 @@ def test_other_generators_stand_for_themselves(other):
     generator = np.random.Generator(other)
     with in_blocks(generator) as normals:
         assert normals is generator
-    disturbed = Disturbed(generator, np.zeros(1))
+    disturbed = DisturbedGenerator(generator, np.zeros(1))
     with in_blocks(disturbed) as normals:
         assert normals is disturbed

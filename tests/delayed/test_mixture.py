@@ -27,7 +27,7 @@ def literal(feedback, delta=0.05, **other):
     return reference.Rules(feedback, delta=delta, split="mixture", **SCALES | other)
 
 
-def drawn(rng, feedback):
+def draws(rng, feedback):
     """Finished and running pulls; those that have had all their feedback still run."""
     finished, running = random_pulls(rng, feedback)
     going = [pull for pull in running if feedback != "incremental" or pull.age < pull.delay]
@@ -53,7 +53,7 @@ def test_intervals_are_those_of_the_joint_gaussian(feedback):
     """Random pulls, scales, delta and n0: centre and half-width to 1e-9."""
     rng, finite = np.random.default_rng(5), 0
     for _ in range(60):
-        finished, running = drawn(rng, feedback)
+        finished, running = draws(rng, feedback)
         scales = {"sigma": rng.uniform(0.5, 2.0), "sigma_p": 10.0 ** rng.uniform(-1.5, 0.7)}
         delta, n, n0 = rng.uniform(0.01, 0.3), int(rng.integers(1, 30)), rng.uniform(0.1, 50.0)
         rules = Rules(
@@ -107,7 +107,7 @@ def test_the_mixture_is_a_martingale(feedback, seen, ends):
     """
     rng, rules, mean, bias = np.random.default_rng(seen), literal(feedback, n0=5.0), 0.3, 0.7
     bias = bias if feedback == "biased" else 0.0
-    others, running = drawn(rng, feedback)
+    others, running = draws(rng, feedback)
     others = [*others[:3], *running[:1]]
     pull = reference.Pull(0, 9, 0.0, 99)
     pull.partial, pull.age = rng.normal(mean + bias, 1.0, size=seen).tolist(), seen
@@ -136,7 +136,7 @@ def test_an_interval_misses_only_if_the_martingale_is_large(feedback):
     """
     rng = np.random.default_rng(7)
     for _ in range(20):
-        finished, running = drawn(rng, feedback)
+        finished, running = draws(rng, feedback)
         if not finished or (feedback == "biased" and not any(p.partial for p in finished)):
             continue
         rules, pulls = literal(feedback), finished + running

@@ -14,7 +14,7 @@ from bestarm.delayed.problem import SIGMAS_P, Instance, battery, mip, qualities,
 from bestarm.delayed.racing import run
 from bestarm.delayed.steps import ACCEPTED, REJECTED, Race
 from bestarm.delayed.strategies import prepare, reordered
-from bestarm.delayed.world import Arms, Records
+from bestarm.delayed.world import Problem, Records
 from delayed.test_racing import SPLITS, counts, streams
 
 KINDS = {"full": FULL, "unbiased": UNBIASED, "recorded": RECORDED}
@@ -34,7 +34,7 @@ def population(seed):
 def arms_of(records, sigma_p):
     means, sigma = records.rewards.mean(axis=1), records.rewards.std(axis=1)
     low, high = records.delays.min(axis=1), records.delays.max(axis=1)
-    return Arms(means, np.zeros(N), low, high, sigma, sigma_p, records)
+    return Problem(means, np.zeros(N), low, high, sigma, sigma_p, records)
 
 
 CASES = [
@@ -206,7 +206,7 @@ def test_another_table_is_refused():
     changed = mip().model_dump()
     changed["table"]["sha256"] = "0" * 64
     with pytest.raises(InputError, match="is not the table that instance mip was made from"):
-        _ = Instance(**changed).model
+        _ = Instance(**changed).problem
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_delays_of_all_or_by_arm():
         ({"low": 2, "high": 4}, [2, 2, 2], [4, 4, 4]),
         ([1, {"low": 2, "high": 3}, 9], [1, 2, 9], [1, 3, 9]),
     ):
-        model = Instance(**GOOD | {"delay": delay}).model
+        model = Instance(**GOOD | {"delay": delay}).problem
         assert (model.low.tolist(), model.high.tolist()) == (low, high)
     instance = Instance(**GOOD | {"delay": [1, {"low": 2, "high": 3}, 9]})
     assert Instance(**instance.model_dump()) == instance

@@ -24,7 +24,7 @@ from bestarm.delayed.steps import (
     make_state,
     update_sets,
 )
-from bestarm.delayed.world import Arms, increment
+from bestarm.delayed.world import Problem, increment
 
 FEEDBACKS = {"full": FULL, "incremental": INCREMENTAL, "unbiased": UNBIASED, "biased": BIASED}
 SPLITS = {"optimal": OPTIMAL, "published": PUBLISHED, "guaranteed": GUARANTEED}
@@ -60,7 +60,7 @@ def compiled(
     delta=0.05,
 ):
     n = len(means)
-    arms = Arms(
+    arms = Problem(
         np.asarray(means, dtype=float),
         BIAS[:n] if feedback == "biased" else np.zeros(n),
         np.full(n, delay[0]),

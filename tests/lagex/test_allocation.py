@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.lagex import reference
 from bestarm.lagex.allocation import ACCURACY, PADDING, best_allocation, pad
-from bestarm.lagex.dual import Program, cold_start, make_solver, solve
+from bestarm.lagex.dual import AllocationProblem, cold_start, make_solver, solve
 from bestarm.lagex.problem import imdb, setup1, setup2, triangle
 from bestarm.lagex.vertices import alternatives, rows_of
 from lagex.polytopes import KINDS, drawn, polytopes, smooth_polytopes
@@ -18,7 +18,7 @@ EXACT = 1e-7
 #: Asked where some arm may be: doubles give no more than a few times this (see below).
 DEGENERATE = 1e-5
 #: cvxpy's accuracy with a price on broken constraints.
-PRICED = 1e-5
+PENALISED = 1e-5
 NO_ROWS = np.zeros((0, 3))
 #: A few hundred programs of cvxpy would take minutes.
 few = settings(max_examples=25)
@@ -104,10 +104,10 @@ def test_inside_a_set_in_general_position_to_1e_7(p, shift):
 )
 @pytest.mark.parametrize("shift", [None, 0.0, 0.05])
 def test_instances_of_the_paper(instance, shift):
-    model = instance.model
-    found = alternatives(model.means, model.matrix, model.limits, 0.01)
-    costs = reference.costs(found.steps, found.gaps, model.variances, 0.01)
-    rows = rows_of(model.matrix, model.limits)
+    problem = instance.problem
+    found = alternatives(problem.means, problem.matrix, problem.limits, 0.01)
+    costs = reference.costs(found.steps, found.gaps, problem.variances, 0.01)
+    rows = rows_of(problem.matrix, problem.limits)
     rows = rows[:0] if shift is None else rows - shift
     best = best_allocation(costs, rows)
     assert best.residual <= EXACT
@@ -120,7 +120,7 @@ def from_nothing(costs, rows, tolerance):
     solver, omega, padded = make_solver(count, k, len(rows)), np.zeros(k), np.zeros((count, k))
     cold_start(solver, count)
     pad(costs, count, tolerance, padded)
-    residual = solve(Program(padded, count, rows), tolerance, omega, solver)
+    residual = solve(AllocationProblem(padded, count, rows), tolerance, omega, solver)
     return omega, residual, solver.y[:count], solver.y[count], solver.y[count + 1 :]
 
 
@@ -197,7 +197,7 @@ def test_the_multiplier_of_theorem_1_comes_to_hard_constraints(p):
         gamma = -(rows @ policy).max()
         _, soft = reference.best_allocation(costs, rows, gamma)
         _, hard = reference.best_allocation(costs, rows, 0.0)
-        assert soft == pytest.approx(hard, rel=PRICED)
+        assert soft == pytest.approx(hard, rel=PENALISED)
         assert best_allocation(costs, rows, DEGENERATE).value == pytest.approx(
             soft, rel=10.0 * DEGENERATE
         )
@@ -210,7 +210,7 @@ def test_a_price_that_is_too_low_is_paid():
     policy = np.array([0.15, 0.85])
     slack = -(rows @ policy).max()
     _, soft = reference.best_allocation(costs, rows, slack)
-    assert soft == pytest.approx(hard, rel=PRICED)
+    assert soft == pytest.approx(hard, rel=PENALISED)
     _, soft = reference.best_allocation(costs, rows, 20.0 * slack)
     assert soft > 1.05 * hard
 
@@ -298,10 +298,10 @@ def test_the_order_of_arms_and_the_unit_of_costs_do_not_matter(p, seed, unit):
 
 def test_more_rounds_of_constraints_cost_more():
     """T grows as the set of allocations shrinks, from the simplex to the policies allowed."""
-    model = setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]).model
-    found = alternatives(model.means, model.matrix, model.limits, 0.01)
-    costs = reference.costs(found.steps, found.gaps, model.variances, 0.01)
-    rows = rows_of(model.matrix, model.limits)
+    problem = setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]).problem
+    found = alternatives(problem.means, problem.matrix, problem.limits, 0.01)
+    costs = reference.costs(found.steps, found.gaps, problem.variances, 0.01)
+    rows = rows_of(problem.matrix, problem.limits)
     times = [1.0 / best_allocation(costs, rows - s).value for s in (1.0, 0.2, 0.1, 0.0)]
     assert (np.diff(times) >= -1e-6 * times[0]).all()
     free = 1.0 / best_allocation(costs, rows[:0]).value

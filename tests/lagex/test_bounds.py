@@ -25,7 +25,7 @@ from bestarm.lagex.bounds import (
     rows_of,
     shadow_price,
 )
-from bestarm.lagex.problem import Instance, Model, imdb, perturbed, setup1, setup2, triangle
+from bestarm.lagex.problem import Instance, Problem, imdb, perturbed, setup1, setup2, triangle
 from lagex.polytopes import polytopes, smooth_polytopes
 
 #: cvxpy's accuracy.
@@ -38,27 +38,27 @@ paper = pytest.mark.parametrize("instance", PAPER, ids=lambda i: i.name)
 def two_arms(gap, sigma=1.0):
     """Without a constraint: a share is never above 2."""
     row = {"coefficients": [1.0, 0.0], "at_most": 2.0}
-    return Instance(name="two", means=[gap, 0.0], sigma=sigma, constraints=[row]).model
+    return Instance(name="two", means=[gap, 0.0], sigma=sigma, constraints=[row]).problem
 
 
 def model_of(p):
-    return Model(p.means, p.variances, p.matrix, p.limits, 1.0)
+    return Problem(p.means, p.variances, p.matrix, p.limits, 1.0)
 
 
-def by_cvxpy(model, r, rows, gamma=0.0):
+def by_cvxpy(problem, r, rows, gamma=0.0):
     """T over all vertices, and the allocation."""
-    found = reference.alternatives(model.means, model.matrix, model.limits, r, every=True)
+    found = reference.alternatives(problem.means, problem.matrix, problem.limits, r, every=True)
     steps = found.others - found.policy
-    costs = reference.costs(steps, -steps @ model.means, model.variances, r)
+    costs = reference.costs(steps, -steps @ problem.means, problem.variances, r)
     omega, value = reference.best_allocation(costs, rows, gamma)
     return 1.0 / value, omega
 
 
-def is_easy(model, r=0.0):
+def is_easy(problem, r=0.0):
     """Some alternative, and none so much harder than others that cvxpy loses its accuracy."""
-    found = reference.alternatives(model.means, model.matrix, model.limits, 0.0, every=True)
+    found = reference.alternatives(problem.means, problem.matrix, problem.limits, 0.0, every=True)
     steps = found.others - found.policy
-    costs = reference.costs(steps, -steps @ model.means, model.variances, r)
+    costs = reference.costs(steps, -steps @ problem.means, problem.variances, r)
     times = np.sqrt(costs).sum(axis=1)
     return len(times) > 0 and times.max() <= 17.0 * times.min()
 
@@ -67,97 +67,109 @@ def is_easy(model, r=0.0):
 @pytest.mark.parametrize("r", [0.0, 0.01, 0.1])
 @pytest.mark.parametrize("inside", [False, True])
 def test_the_known_time_is_that_of_cvxpy(instance, r, inside):
-    model = instance.model
-    rows = rows_of(model) if inside else np.zeros((0, model.means.size))
-    wanted, _ = by_cvxpy(model, r, rows)
-    found = known_time(model, r, inside)
+    problem = instance.problem
+    rows = rows_of(problem) if inside else np.zeros((0, problem.means.size))
+    wanted, _ = by_cvxpy(problem, r, rows)
+    found = known_time(problem, r, inside)
     assert found.time == pytest.approx(wanted, rel=EXACT)
     assert found.allocation.sum() == pytest.approx(1.0)
     if inside:
-        assert (model.matrix @ found.allocation <= model.limits + EXACT).all()
+        assert (problem.matrix @ found.allocation <= problem.limits + EXACT).all()
 
 
 @few
 @given(polytopes, st.sampled_from([0.0, 0.01, 0.3]))
 def test_the_known_time_of_random_instances(p, r):
     """Other vertices than neighbours included where r > 0."""
-    model = model_of(p)
-    if is_easy(model, r):
-        wanted, _ = by_cvxpy(model, r, np.zeros((0, p.means.size)))
-        assert known_time(model, r).time == pytest.approx(wanted, rel=PADDING)
+    problem = model_of(p)
+    if is_easy(problem, r):
+        wanted, _ = by_cvxpy(problem, r, np.zeros((0, p.means.size)))
+        assert known_time(problem, r).time == pytest.approx(wanted, rel=PADDING)
 
 
 @few
 @given(smooth_polytopes, st.sampled_from([0.01, 0.3]), st.sampled_from([0.0, 0.01]))
 def test_the_relaxed_time_of_random_instances(p, shift, r):
     """cvxpy's with the price of Theorem 4, and with hard constraints, where it is more accurate."""
-    model = model_of(p)
-    if is_easy(model, r):
-        rows = rows_of(model, shift)
+    problem = model_of(p)
+    if is_easy(problem, r):
+        rows = rows_of(problem, shift)
         gamma = least_slack(reference.best_policy(p.means, p.matrix, p.limits), rows)
-        found = relaxed_time(model, shift, r).time
-        assert found == pytest.approx(by_cvxpy(model, r, rows, gamma)[0], rel=1e-5)
-        assert found == pytest.approx(by_cvxpy(model, r, rows)[0], rel=1e-6)
+        found = relaxed_time(problem, shift, r).time
+        assert found == pytest.approx(by_cvxpy(problem, r, rows, gamma)[0], rel=1e-5)
+        assert found == pytest.approx(by_cvxpy(problem, r, rows)[0], rel=1e-6)
 
 
 @paper
 def test_without_a_shift_the_relaxed_time_is_that_of_allocations_inside(instance):
-    model = instance.model
-    inside = known_time(model, inside=True)
-    assert relaxed_time(model, 0.0).time == pytest.approx(inside.time, rel=EXACT)
-    assert inside.time >= known_time(model).time * (1.0 - EXACT)
+    problem = instance.problem
+    inside = known_time(problem, inside=True)
+    assert relaxed_time(problem, 0.0).time == pytest.approx(inside.time, rel=EXACT)
+    assert inside.time >= known_time(problem).time * (1.0 - EXACT)
 
 
 @paper
 def test_optimism_lets_the_relaxed_time_fall_to_that_of_the_simplex(instance):
-    model = instance.model
-    times = [relaxed_time(model, shift).time for shift in (0.0, 0.05, 0.2, 5.0)]
+    problem = instance.problem
+    times = [relaxed_time(problem, shift).time for shift in (0.0, 0.05, 0.2, 5.0)]
     assert (np.diff(times) <= EXACT * times[0]).all()
-    assert times[-1] == pytest.approx(known_time(model).time, rel=EXACT)
+    assert times[-1] == pytest.approx(known_time(problem).time, rel=EXACT)
 
 
 @pytest.mark.parametrize(("gap", "sigma"), [(1.0, 1.0), (0.2, 1.0), (0.5, 3.0)])
 @pytest.mark.parametrize("r", [0.0, 0.01])
 def test_two_arms_without_a_constraint(gap, sigma, r):
-    model = two_arms(gap, sigma)
+    problem = two_arms(gap, sigma)
     wanted = 8.0 * sigma**2 / (gap + r) ** 2
-    for found in (known_time(model, r), known_time(model, r, True), relaxed_time(model, 0.0, r)):
+    for found in (
+        known_time(problem, r),
+        known_time(problem, r, True),
+        relaxed_time(problem, 0.0, r),
+    ):
         assert found.time == pytest.approx(wanted, rel=EXACT)
         np.testing.assert_allclose(found.allocation, 0.5, atol=1e-4)
-    assert bai_time(model).time == pytest.approx(8.0 * sigma**2 / gap**2, rel=EXACT)
+    assert bai_time(problem).time == pytest.approx(8.0 * sigma**2 / gap**2, rel=EXACT)
 
 
 def test_without_a_constraint_it_is_best_arm_identification():
     for seed in range(5):
         means, out = np.random.default_rng(seed).normal(size=6), np.zeros(6)
-        model = Model(means, np.ones(6), np.eye(1, 6), np.array([2.0]), 1.0)
+        problem = Problem(means, np.ones(6), np.eye(1, 6), np.array([2.0]), 1.0)
         wanted = bai_allocation(means, out)
-        assert known_time(model).time == pytest.approx(wanted, rel=EXACT)
-        assert bai_time(model).time == pytest.approx(wanted, rel=EXACT)
-        np.testing.assert_allclose(bai_time(model).allocation, out, atol=1e-3)
+        assert known_time(problem).time == pytest.approx(wanted, rel=EXACT)
+        assert bai_time(problem).time == pytest.approx(wanted, rel=EXACT)
+        np.testing.assert_allclose(bai_time(problem).allocation, out, atol=1e-3)
 
 
 def test_best_arm_identification_knows_no_constraints():
     for third in (0.5, 1.3, 2.5):
-        model, out = setup1(third).model, np.zeros(6)
-        assert bai_time(model).time == pytest.approx(bai_allocation(model.means, out), rel=EXACT)
+        problem, out = setup1(third).problem, np.zeros(6)
+        assert bai_time(problem).time == pytest.approx(
+            bai_allocation(problem.means, out), rel=EXACT
+        )
 
 
 @paper
 def test_units_and_order_do_not_matter(instance):
     """Means shifted, arms permuted; T is in pulls, so means and noise may be in another unit."""
-    model = instance.model
-    wanted = known_time(model).time
-    arms = np.random.default_rng(0).permutation(model.means.size)
+    problem = instance.problem
+    wanted = known_time(problem).time
+    arms = np.random.default_rng(0).permutation(problem.means.size)
     others = [
-        model._replace(means=model.means + 3.0),
-        model._replace(means=10.0 * model.means, variances=100.0 * model.variances),
-        model._replace(matrix=5.0 * model.matrix, limits=5.0 * model.limits),
-        Model(model.means[arms], model.variances[arms], model.matrix[:, arms], model.limits, 1.0),
+        problem._replace(means=problem.means + 3.0),
+        problem._replace(means=10.0 * problem.means, variances=100.0 * problem.variances),
+        problem._replace(matrix=5.0 * problem.matrix, limits=5.0 * problem.limits),
+        Problem(
+            problem.means[arms],
+            problem.variances[arms],
+            problem.matrix[:, arms],
+            problem.limits,
+            1.0,
+        ),
     ]
     for other in others:
         assert known_time(other).time == pytest.approx(wanted, rel=1e-6)
-    assert known_time(model._replace(variances=4.0 * model.variances)).time == pytest.approx(
+    assert known_time(problem._replace(variances=4.0 * problem.variances)).time == pytest.approx(
         4.0 * wanted, rel=1e-6
     )
 
@@ -166,12 +178,12 @@ def test_units_and_order_do_not_matter(instance):
 @given(polytopes)
 def test_corollary_1_holds_as_derived(p):
     """H <= T <= K H over the simplex, and T inside F at most K H (1 + e / gamma)."""
-    model = model_of(p)
-    if is_easy(model):
-        low, high, high_inside = corollary_1(model)
-        assert low * (1.0 - EXACT) <= known_time(model).time <= high * (1.0 + EXACT)
+    problem = model_of(p)
+    if is_easy(problem):
+        low, high, high_inside = corollary_1(problem)
+        assert low * (1.0 - EXACT) <= known_time(problem).time <= high * (1.0 + EXACT)
         if math.isfinite(high_inside):
-            assert known_time(model, inside=True).time <= high_inside * (1.0 + 1e-6)
+            assert known_time(problem, inside=True).time <= high_inside * (1.0 + 1e-6)
 
 
 def test_corollary_1_is_printed_with_lower_and_upper_exchanged():
@@ -183,13 +195,13 @@ def test_corollary_1_is_printed_with_lower_and_upper_exchanged():
         {"coefficients": [1.0, 0.0], "at_most": 1.5},
         {"coefficients": [1.0, 0.0], "at_most": 2.0},
     ]
-    model = Instance(name="two", means=[1.0, 0.0], constraints=rows).model
-    rows = rows_of(model)
-    policy = reference.best_policy(model.means, model.matrix, model.limits)
+    problem = Instance(name="two", means=[1.0, 0.0], constraints=rows).problem
+    rows = rows_of(problem)
+    policy = reference.best_policy(problem.means, problem.matrix, problem.limits)
     assert shadow_price(policy, rows) == pytest.approx(2.0)
     c_known = 1.0 / 2.0  # (mu . v)^2 / ||v||^2
     printed = 2.0 * 2.0 / c_known
-    time = known_time(model).time
+    time = known_time(problem).time
     assert time == pytest.approx(8.0)
     assert time <= printed * (1.0 + EXACT)
     assert printed * (1.0 + shadow_price(policy, rows)) > time
@@ -197,20 +209,20 @@ def test_corollary_1_is_printed_with_lower_and_upper_exchanged():
 
 @pytest.mark.parametrize("instance", [setup1(0.5), setup1(1.3), triangle()], ids=lambda i: i.name)
 def test_the_shadow_price_is_infinite_where_a_constraint_is_active(instance):
-    model = instance.model
-    policy = reference.best_policy(model.means, model.matrix, model.limits)
-    rows = rows_of(model)
+    problem = instance.problem
+    policy = reference.best_policy(problem.means, problem.matrix, problem.limits)
+    rows = rows_of(problem)
     assert least_slack(policy, rows) == 0.0
     assert shadow_price(policy, rows) == math.inf
-    assert 1.0 <= shadow_price(policy, rows_of(model, 0.1)) < math.inf
+    assert 1.0 <= shadow_price(policy, rows_of(problem, 0.1)) < math.inf
 
 
 def test_tied_arms_and_policies_have_infinite_times():
     """Setup 1 at m3 = 1.5: two arms tie, the policies do not."""
-    model = setup1(1.5).model
-    assert bai_time(model).time == math.inf
-    assert known_time(model).time < math.inf
-    tied = model._replace(means=np.array([1.5, 1.0, 0.4, 0.4, 0.4, 0.2]))
+    problem = setup1(1.5).problem
+    assert bai_time(problem).time == math.inf
+    assert known_time(problem).time < math.inf
+    tied = problem._replace(means=np.array([1.5, 1.0, 0.4, 0.4, 0.4, 0.2]))
     assert known_time(tied).time == math.inf
     assert known_time(tied, inside=True).time == math.inf
     assert relaxed_time(tied, 0.1).time == math.inf
@@ -224,40 +236,40 @@ def test_the_bound_of_eq_3():
 
 
 def test_setup_2_easy_is_easier():
-    easy = setup2("easy", [1.0, 0.5, 0.4, 0.95, 0.8]).model
-    hard = setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]).model
+    easy = setup2("easy", [1.0, 0.5, 0.4, 0.95, 0.8]).problem
+    hard = setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]).problem
     assert known_time(easy).time < known_time(hard).time
 
 
-def most_spare(model, shift, r=None):
+def most_spare(problem, shift, r=None):
     """max over F, or R if r is given, of the least slack beyond a shift, by cvxpy."""
-    pi, spare = cp.Variable(model.means.size, nonneg=True), cp.Variable()
-    kept = model.matrix @ pi <= model.limits
-    rules = [cp.sum(pi) == 1, kept, model.matrix @ pi + spare <= model.limits - shift]
+    pi, spare = cp.Variable(problem.means.size, nonneg=True), cp.Variable()
+    kept = problem.matrix @ pi <= problem.limits
+    rules = [cp.sum(pi) == 1, kept, problem.matrix @ pi + spare <= problem.limits - shift]
     if r is not None:
-        best = reference.best_policy(model.means, model.matrix, model.limits)
-        rules.append(model.means @ pi >= model.means @ best - r)
+        best = reference.best_policy(problem.means, problem.matrix, problem.limits)
+        rules.append(problem.means @ pi >= problem.means @ best - r)
     return reference.solve(cp.Problem(cp.Maximize(spare), rules))
 
 
-def support(model, normal, r):
+def support(problem, normal, r):
     """h(l) = max over R of l (b - A pi), as a linear program."""
-    best = reference.best_policy(model.means, model.matrix, model.limits)
+    best = reference.best_policy(problem.means, problem.matrix, problem.limits)
     found = linprog(
-        normal @ model.matrix,
-        np.vstack([model.matrix, -model.means]),
-        np.append(model.limits, r - model.means @ best),
-        np.ones((1, model.means.size)),
+        normal @ problem.matrix,
+        np.vstack([problem.matrix, -problem.means]),
+        np.append(problem.limits, r - problem.means @ best),
+        np.ones((1, problem.means.size)),
         [1.0],
         method="highs",
     )
-    return float(normal @ model.limits - found.fun)
+    return float(normal @ problem.limits - found.fun)
 
 
 def one_limit(r):
     """What is left to know is whether arm 1 may have half."""
     row = {"coefficients": [1.0, 0.0], "at_most": 0.5}
-    return learning_time(Instance(name="one", means=[1.0, 0.0], constraints=[row]).model, r)
+    return learning_time(Instance(name="one", means=[1.0, 0.0], constraints=[row]).problem, r)
 
 
 def test_learning_one_limit_is_known_by_hand():
@@ -271,42 +283,42 @@ def test_learning_one_limit_is_known_by_hand():
 
 @pytest.mark.parametrize("instance", [*PAPER, setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5])])
 def test_a_shift_leaves_no_right_answer_but_some_policy(instance):
-    model, r = instance.model, 0.01
-    found = learning_time(model, r)
+    problem, r = instance.problem, 0.01
+    found = learning_time(problem, r)
     assert (found.shift >= 0.0).all()
-    assert found.time == pytest.approx(2.0 * model.cost_sigma**2 / (found.shift**2).sum())
+    assert found.time == pytest.approx(2.0 * problem.cost_sigma**2 / (found.shift**2).sum())
     longer = 1.001 * found.shift
-    assert most_spare(model, longer, r) < 0.0 < most_spare(model, longer)
-    assert most_spare(model, 0.999 * found.shift, r) > 0.0
+    assert most_spare(problem, longer, r) < 0.0 < most_spare(problem, longer)
+    assert most_spare(problem, 0.999 * found.shift, r) > 0.0
 
 
 @settings(max_examples=8)
 @given(smooth_polytopes, st.floats(0.01, 0.3))
 def test_no_direction_has_a_shorter_shift(p, r):
     """Of many directions the one of the shortest shift, if that leaves a policy."""
-    model = model_of(p)
-    d = len(model.limits)
-    found = learning_time(model, r)
+    problem = model_of(p)
+    d = len(problem.limits)
+    found = learning_time(problem, r)
     if not 0.0 < found.time < math.inf:
         return
     rng = np.random.default_rng(0)
     normals = np.vstack([np.eye(d), rng.dirichlet(np.full(d, 0.5), 100)])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    heights = np.array([support(model, normal, r) for normal in normals])
+    heights = np.array([support(problem, normal, r) for normal in normals])
     least = int(np.argmin(heights))
-    if most_spare(model, 1.001 * heights[least] * normals[least]) > 0.0:
+    if most_spare(problem, 1.001 * heights[least] * normals[least]) > 0.0:
         assert np.linalg.norm(found.shift) <= heights[least] * (1.0 + 1e-6)
 
 
 @few
 @given(polytopes, st.floats(0.01, 0.3))
 def test_every_shift_found_is_valid(p, r):
-    model = model_of(p)
-    found = learning_time(model, r)
+    problem = model_of(p)
+    found = learning_time(problem, r)
     if 0.0 < found.time < math.inf:
         longer = found.shift * 1.001
-        assert most_spare(model, longer, r) < 1e-7
-        assert most_spare(model, longer) > -1e-7
+        assert most_spare(problem, longer, r) < 1e-7
+        assert most_spare(problem, longer) > -1e-7
 
 
 def test_within_is_kl_and_says_nothing_of_small_shares():

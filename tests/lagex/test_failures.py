@@ -14,7 +14,7 @@ from bestarm.core.streams import streams_of
 from bestarm.lagex import exploration, full_adagrad
 from bestarm.lagex.exploration import choose, done, look
 from bestarm.lagex.interactive import LAGEX, LATS, CTnS, Uniform
-from bestarm.lagex.problem import Instance, Model, imdb, setup1
+from bestarm.lagex.problem import Instance, Problem, imdb, setup1
 from bestarm.lagex.state import (
     FAR_CUT,
     INEXACT,
@@ -38,20 +38,20 @@ from bestarm.lagex.strategies import (
 )
 from bestarm.lagex.vertices import LOST, make_others
 
-HARD = setup1(0.5).model
+HARD = setup1(0.5).problem
 
 
-def rules(strategy, model, reading="as-written", **setting):
-    told = model.variances, model.limits, model.matrix
+def rules(strategy, problem, reading="as-written", **setting):
+    told = problem.variances, problem.limits, problem.matrix
     return rules_of(strategy, READINGS[strategy][reading], Setting(**setting), *told)
 
 
-def known_state(model, pulls):
+def known_state(problem, pulls):
     """A state that knows the means and the constraints after as many pulls of every arm."""
-    state, k = start(rules("CTnS", model)), model.means.size
+    state, k = start(rules("CTnS", problem)), problem.means.size
     state.counts[TIME], state.counts[PULLED] = k * pulls, k
     state.estimates.log_determinant[0] = k * np.log(1.0 + pulls)
-    state.estimates.pulls[:], state.estimates.means[:] = pulls, model.means
+    state.estimates.pulls[:], state.estimates.means[:] = pulls, problem.means
     return state
 
 
@@ -88,11 +88,11 @@ def test_a_person_is_told_why_a_run_goes_on():
 
 def test_vertices_near_the_best_may_be_too_many():
     """All vertices of twelve arms are within a tolerance of nine."""
-    model = imdb().model
-    state = known_state(model, 5)
-    look(rules("CTnS", model, r=9.0), state)
+    problem = imdb().problem
+    state = known_state(problem, 5)
+    look(rules("CTnS", problem, r=9.0), state)
     assert state.counts[NEAR_CUT] == 1
-    look(rules("CTnS", model, r=0.01), state)
+    look(rules("CTnS", problem, r=0.01), state)
     assert state.counts[NEAR_CUT] == 1
 
 
@@ -113,7 +113,9 @@ def random_model(seed):
     matrix = rng.normal(size=(d, k))
     limits, scale = matrix @ rng.dirichlet(np.full(k, 0.3)), 10.0 ** rng.uniform(-6, 6)
     matrix, limits = scale * matrix, scale * limits
-    return Model(rng.normal(size=k), np.ones(k), matrix, limits, float(10.0 ** rng.uniform(-6, 1)))
+    return Problem(
+        rng.normal(size=k), np.ones(k), matrix, limits, float(10.0 ** rng.uniform(-6, 1))
+    )
 
 
 @pytest.mark.parametrize("strategy", ["CTnS-WLag", "LATS", "PTnS", "CGE-WLag"])
@@ -121,8 +123,8 @@ def test_allocations_off_by_more_than_their_tolerance_are_counted(strategy):
     """Where estimates leave hardly any policy. Known limits are in their own unit: none is off."""
     found = 0
     for seed in range(400):
-        rng, model = np.random.default_rng(seed), random_model(seed)
-        told = world_of(model), rules(strategy, model)
+        rng, problem = np.random.default_rng(seed), random_model(seed)
+        told = world_of(problem), rules(strategy, problem)
         found += STEPS.play(*told, 300, rng, rng)[0].counts[INEXACT]
     assert found > 0
 

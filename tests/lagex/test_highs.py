@@ -12,13 +12,13 @@ from bestarm.lagex.program_solvers import simplex_rows
 @pytest.mark.parametrize("name", [setup1(HARD).name, setup1(EASIER).name, "imdb"])
 def test_every_bit_is_that_of_linprog(name):
     """On estimates after 3 to 3,000 pulls, some of infeasible constraints, and on the truth."""
-    rng, model = np.random.default_rng(5), instances()[name].model
+    rng, problem = np.random.default_rng(5), instances()[name].problem
     solved = 0
     for n in [*np.geomspace(3, 3000, 29).astype(int), 10**12]:
-        means = model.means + rng.standard_normal(model.means.shape) / np.sqrt(n)
-        matrix = model.matrix + rng.standard_normal(model.matrix.shape) / np.sqrt(n)
-        matrix = model.matrix if n == 10**12 else matrix
-        rows, limits = simplex_rows(means.size, (matrix, model.limits))
+        means = problem.means + rng.standard_normal(problem.means.shape) / np.sqrt(n)
+        matrix = problem.matrix + rng.standard_normal(problem.matrix.shape) / np.sqrt(n)
+        matrix = problem.matrix if n == 10**12 else matrix
+        rows, limits = simplex_rows(means.size, (matrix, problem.limits))
         theirs, ours = linprog(-means, rows, limits, method="highs-ds"), least(-means, rows, limits)
         assert theirs.success == (ours is not None)
         if ours is not None:

@@ -71,7 +71,7 @@ def test_columns_are_those_of_simulated_runs():
         assert delta == deltas[instance]
         # a policy that costs at least 0 too much is no better than the best by more than its price
         assert (runs["regret"][runs["excess"] <= 0.0] >= -1e-9).all()
-        assert (runs["tau"] >= instances()[instance].model.means.size).all()
+        assert (runs["tau"] >= instances()[instance].problem.means.size).all()
 
 
 def test_runs_without_a_peculiarity_are_read_apart(monkeypatch):

@@ -18,9 +18,9 @@ from bestarm.lagex.program import (
     SWITCHED_OFF,
     TIGHT,
     can_be_without,
+    lagrangian_at,
     make_state,
     peculiarities,
-    priced_at,
     reading_without,
     remembered,
     round_of,
@@ -31,7 +31,7 @@ from bestarm.lagex.program import (
 )
 from bestarm.lagex.program_solvers import (
     AdaGrad,
-    Failed,
+    RoundFailure,
     adagrad_step,
     alternatives,
     best_policy,
@@ -70,24 +70,24 @@ def test_what_can_be_switched_off_is_what_a_program_has(name):
 
 def started(name, without="", seed=0, pulls=40.0):
     """A variant and its state on easy, all arms pulled, estimates a little off the truth."""
-    model, rng = instances()[EASY].model, np.random.default_rng(seed)
+    problem, rng = instances()[EASY].problem, np.random.default_rng(seed)
     program = variant(name, without)
-    matrix = rng.normal(model.matrix, 0.05)
-    state = make_state(program, model, 0.01, matrix, rng.standard_normal(model.limits.size))
-    state.means, state.pulls = rng.normal(model.means, 0.05), np.full(model.means.size, pulls)
+    matrix = rng.normal(problem.matrix, 0.05)
+    state = make_state(program, problem, 0.01, matrix, rng.standard_normal(problem.limits.size))
+    state.means, state.pulls = rng.normal(problem.means, 0.05), np.full(problem.means.size, pulls)
     return program, state, rng
 
 
 @pytest.mark.parametrize("name", [setup1(HARD).name, "setup 2 easy"])
 def test_with_a_tolerance_neighbours_are_the_adjacent_vertices(name):
     """By brute force over all vertices; as released, the policy is often among them."""
-    rng, model, own = np.random.default_rng(3), instances()[name].model, 0
+    rng, problem, own = np.random.default_rng(3), instances()[name].problem, 0
     for _ in range(15):
-        means = model.means + 0.3 * rng.standard_normal(model.means.size)
-        matrix = model.matrix + 0.3 * rng.standard_normal(model.matrix.shape)
+        means = problem.means + 0.3 * rng.standard_normal(problem.means.size)
+        matrix = problem.matrix + 0.3 * rng.standard_normal(problem.matrix.shape)
         try:
-            best = best_policy(means, (matrix, model.limits))
-        except Failed:
+            best = best_policy(means, (matrix, problem.limits))
+        except RoundFailure:
             continue
         ours = neighbours_of(best, TIGHT)
         wanted = adjacent(best)
@@ -161,10 +161,10 @@ def test_gains_are_scaled_in_lagex_alone():
 @pytest.mark.parametrize("name", ["LAGEX", "LATS"])
 def test_the_multiplier_may_start_from_zero(name):
     program, state, _ = started(name)
-    assert (priced_at(program, state, state.matrix).start == state.start).all()
+    assert (lagrangian_at(program, state, state.matrix).start == state.start).all()
     assert state.start.any()
     program, state, _ = started(name, "start")
-    assert not priced_at(program, state, state.matrix).start.any()
+    assert not lagrangian_at(program, state, state.matrix).start.any()
 
 
 @pytest.mark.parametrize("name", ["LATS", "CTnS-WLag"])
@@ -210,8 +210,8 @@ def test_the_games_radius_may_be_that_of_the_others(name):
     [(name, out) for name in PROGRAMS for out in SWITCHED_OFF if can_be_without(name, out)],
 )
 def test_every_variant_runs(name, without):
-    model = instances()[EASY].model
-    found = run(variant(name, without), model, 0.01, 15, np.random.default_rng(8))
+    problem = instances()[EASY].problem
+    found = run(variant(name, without), problem, 0.01, 15, np.random.default_rng(8))
     assert found.time == found.pulls.sum() == 15
     assert found.policy.sum() == pytest.approx(1.0)
 

@@ -36,11 +36,11 @@ NAN = float("nan")
 
 def test_upper_and_lower_limits_become_rows():
     rows = [ROW, {"coefficients": [0.0, 1.0, 2.0], "at_least": 0.3}]
-    model = Instance(**GOOD | {"constraints": rows, "sigma": 2.0}).model
-    assert model.matrix.tolist() == [[1.0, 1.0, 0.0], [0.0, -1.0, -2.0]]
-    assert model.limits.tolist() == [0.5, -0.3]
-    assert model.variances.tolist() == [4.0, 4.0, 4.0]
-    assert model.cost_sigma == 1.0
+    problem = Instance(**GOOD | {"constraints": rows, "sigma": 2.0}).problem
+    assert problem.matrix.tolist() == [[1.0, 1.0, 0.0], [0.0, -1.0, -2.0]]
+    assert problem.limits.tolist() == [0.5, -0.3]
+    assert problem.variances.tolist() == [4.0, 4.0, 4.0]
+    assert problem.cost_sigma == 1.0
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def test_upper_and_lower_limits_become_rows():
 )
 def test_sigma_may_differ_by_arm(sigma, variances):
     instance = Instance(**GOOD | {"sigma": sigma})
-    assert instance.model.variances.tolist() == variances
+    assert instance.problem.variances.tolist() == variances
     again = Instance(**instance.model_dump())
-    assert again.model.variances.tolist() == variances
+    assert again.problem.variances.tolist() == variances
 
 
 def test_names_of_arms_and_constraints():
@@ -100,9 +100,9 @@ def test_imdb_keeps_its_genres_limits():
             (None, 0.3),
         ]
         policy = np.array(truth(instance).policy)
-        assert (instance.model.matrix @ policy <= instance.model.limits + 1e-9).all()
-    assert (imdb().model.variances == 1.0).all()
-    spread = np.sqrt(imdb(spread=True).model.variances)
+        assert (instance.problem.matrix @ policy <= instance.problem.limits + 1e-9).all()
+    assert (imdb().problem.variances == 1.0).all()
+    spread = np.sqrt(imdb(spread=True).problem.variances)
     assert (spread.min(), spread.max()) == (
         pytest.approx(0.93, abs=0.01),
         pytest.approx(1.32, abs=0.01),
@@ -111,13 +111,13 @@ def test_imdb_keeps_its_genres_limits():
 
 def test_the_truth_of_every_instance_is_that_of_a_linear_program():
     for name, instance in instances().items():
-        model, known = instance.model, truth(instance)
+        problem, known = instance.problem, truth(instance)
         policy = np.array(known.policy)
-        wanted = reference.best_policy(model.means, model.matrix, model.limits)
-        assert known.value == pytest.approx(model.means @ wanted, abs=1e-9), name
-        assert model.means @ policy == pytest.approx(known.value, abs=1e-9), name
+        wanted = reference.best_policy(problem.means, problem.matrix, problem.limits)
+        assert known.value == pytest.approx(problem.means @ wanted, abs=1e-9), name
+        assert problem.means @ policy == pytest.approx(known.value, abs=1e-9), name
         np.testing.assert_allclose(
-            known.slacks, model.limits - model.matrix @ policy, atol=1e-8, err_msg=name
+            known.slacks, problem.limits - problem.matrix @ policy, atol=1e-8, err_msg=name
         )
         assert min(known.slacks) >= 0.0, name
         used = [*(policy > 1e-9), *(np.array(known.slacks) > 1e-9)]
@@ -245,10 +245,10 @@ def test_bernoulli_observations_have_sigma_1_2_and_no_lower_bound():
 def test_variants_of_an_environment_change_what_they_say(name):
     """Rows of length 1 leave policies and bounds as they are; constraints are harder to learn."""
     plain, scaled = base(name), normalised(name)
-    rows = rows_of(scaled.model)
+    rows = rows_of(scaled.problem)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
-    lengths = np.linalg.norm(rows_of(plain.model), axis=1)
-    np.testing.assert_allclose(rows * lengths[:, None], rows_of(plain.model))
+    lengths = np.linalg.norm(rows_of(plain.problem), axis=1)
+    np.testing.assert_allclose(rows * lengths[:, None], rows_of(plain.problem))
     one, other = truth(plain), truth(scaled)
     np.testing.assert_allclose(one.policy, other.policy, atol=1e-9)
     assert one.characteristic_time == pytest.approx(other.characteristic_time)
@@ -258,4 +258,4 @@ def test_variants_of_an_environment_change_what_they_say(name):
     assert lengths.min() ** 2 - 1e-6 <= more <= lengths.max() ** 2 + 1e-6
     noisy = with_cost_sigma(name, 2.0)
     assert truth(noisy).learning_time == pytest.approx(4.0 * one.learning_time)
-    assert noisy.model.cost_sigma == 2.0
+    assert noisy.problem.cost_sigma == 2.0

@@ -17,7 +17,7 @@ import yaml
 from bestarm.common.files import data_folder
 from bestarm.core.status import Status
 from bestarm.lagex import program_solvers
-from bestarm.lagex.problem import EASIER, HARD, Model, instances, setup1
+from bestarm.lagex.problem import EASIER, HARD, Problem, instances, setup1
 from bestarm.lagex.program import (
     PROGRAMS,
     State,
@@ -34,8 +34,8 @@ from bestarm.lagex.program_solvers import (
     GRID,
     INSIDE,
     AdaGrad,
-    Failed,
-    Price,
+    Lagrangian,
+    RoundFailure,
     Vertex,
     adagrad_step,
     alternatives,
@@ -54,7 +54,7 @@ from bestarm.lagex.reference import nearest_ties
 from bestarm.lagex.slsqp import Minimum
 
 FOLDER = data_folder() / "lagex-programs"
-MODELS = {"hard": setup1(HARD).model, "easy": setup1(EASIER).model}
+PROBLEMS = {"hard": setup1(HARD).problem, "easy": setup1(EASIER).problem}
 #: How many rounds of a recorded run are computed again, 8 by default.
 SAMPLED = {"LAGEX": 6, "LATS": 4}
 #: SLSQP's points on flat objectives and at kinks are those of one version of SciPy, and depend on
@@ -90,18 +90,18 @@ def recorded():
 
 def started(name, rows):
     """A program's state before the first pull of a recorded run."""
-    model = MODELS[rows.iloc[0].instance]
-    d, k = model.matrix.shape
+    problem = PROBLEMS[rows.iloc[0].instance]
+    d, k = problem.matrix.shape
     matrix, start = np.split(rows.iloc[0].initial, [d * k])
     return make_state(
-        PROGRAMS[name], model, 0.01, matrix.reshape(d, k), start if start.size else np.zeros(d)
+        PROGRAMS[name], problem, 0.01, matrix.reshape(d, k), start if start.size else np.zeros(d)
     )
 
 
 def agree(name, state, row):
     """One round gives what was recorded, from the state in which it was recorded."""
     if row.failure:
-        with pytest.raises(Failed):
+        with pytest.raises(RoundFailure):
             round_of(PROGRAMS[name], state, Recorded(row.uniforms))
         return
     ours = round_of(PROGRAMS[name], state, Recorded(row.uniforms))
@@ -150,7 +150,7 @@ def replay_game(name):
 
 
 @same_arithmetic
-@pytest.mark.parametrize("instance", MODELS)
+@pytest.mark.parametrize("instance", PROBLEMS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rounds_are_those_recorded(apart, name, instance, seed):
@@ -223,10 +223,10 @@ def test_a_hidden_tight_row_makes_the_policy_its_own_neighbour(row):
     hidden = vertex([row])
     found = neighbours_of(hidden)
     assert any((point == hidden.policy).all() for point in found)
-    for price in (None, Price(np.ones((1, 3)), np.array([5.0]), np.array([0.3]), 1.0)):
+    for lagrangian in (None, Lagrangian(np.ones((1, 3)), np.array([5.0]), np.array([0.3]), 1.0)):
         weights = np.full(3, 1.0 / 3.0)
         game = game_of(np.array([1.0, 0.5, 0.0]), hidden.policy, found)
-        response = best_response(weights, game, price)
+        response = best_response(weights, game, lagrangian)
         assert response.value == pytest.approx(0.0, abs=1e-9)
 
 
@@ -279,14 +279,14 @@ def test_the_alternative_is_as_good_at_the_neighbour():
 @pytest.mark.parametrize("name", [setup1(HARD).name, "imdb"])
 def test_neighbours_are_those_of_every_basis(name):
     """Bit for bit, with the rank of every basis computed instead of told by a bound."""
-    rng, model = np.random.default_rng(10), instances()[name].model
+    rng, problem = np.random.default_rng(10), instances()[name].problem
     for n in np.geomspace(3, 3000, 40).astype(int):
-        means = model.means + rng.standard_normal(model.means.shape) / np.sqrt(n)
-        matrix = model.matrix + rng.standard_normal(model.matrix.shape) / np.sqrt(n)
-        for constraints in [(matrix, model.limits)], []:
+        means = problem.means + rng.standard_normal(problem.means.shape) / np.sqrt(n)
+        matrix = problem.matrix + rng.standard_normal(problem.matrix.shape) / np.sqrt(n)
+        for constraints in [(matrix, problem.limits)], []:
             try:
                 best = best_policy(means, *constraints)
-            except Failed:
+            except RoundFailure:
                 continue
             np.testing.assert_array_equal(neighbours_of(best), neighbours_of_every_basis(best))
 
@@ -324,36 +324,36 @@ def test_the_best_response_leaves_out_no_neighbour_that_matters(sign):
     for _ in range(15):
         policy, *others = rng.dirichlet(np.ones(4), 5)
         rows, limits = rng.normal(size=(2, 4)), rng.uniform(-0.3, 1.5, 2) - rng.choice([0.0, 3.0])
-        price = Price(rows, limits, rng.normal(size=2), sign)
+        lagrangian = Lagrangian(rows, limits, rng.normal(size=2), sign)
         weights, means = rng.dirichlet(np.ones(4)), rng.normal(size=4)
         game = game_of(means, policy, np.array(others))
         values, instances = alternatives(weights, game)
         slacks = limits - rows @ weights
-        totals = [value + multiplier(value, slacks, price) @ slacks for value in values]
-        found = best_response(weights, game, price)
+        totals = [value + multiplier(value, slacks, lagrangian) @ slacks for value in values]
+        found = best_response(weights, game, lagrangian)
         assert found.value == pytest.approx(min(totals), abs=1e-12)
         np.testing.assert_array_equal(found.means, instances[np.argmin(totals)])
 
 
 def test_lats_allocations_exceed_one():
     rows, limits = np.array([[1.0, 1.0, 0.0]]), np.array([2.0])
-    price = Price(rows, limits, np.array([0.5]), 1.0)
+    lagrangian = Lagrangian(rows, limits, np.array([0.5]), 1.0)
     policy, others = np.array([1.0, 0.0, 0.0]), np.eye(3)[1:]
     rng = np.random.default_rng(5)
     game = game_of(np.array([1.0, 0.2, 0.0]), policy, others)
-    found = solved_allocation(game, rng, rows, limits, price)
+    found = solved_allocation(game, rng, rows, limits, lagrangian)
     assert found.sum() > 2.0
 
 
 @pytest.mark.parametrize("priced", [True, False])
-def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, priced):
+def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, is_lagrangian):
     result = Minimum(np.full(3, 0.4), success=False)
     monkeypatch.setattr(program_solvers, "sweep", lambda *arguments: result)
-    price = Price(np.ones((1, 3)), np.ones(1), np.ones(1), 1.0) if priced else None
+    lagrangian = Lagrangian(np.ones((1, 3)), np.ones(1), np.ones(1), 1.0) if is_lagrangian else None
     game = game_of(np.ones(3), np.eye(3)[0], np.eye(3)[1:])
-    arguments = game, None, np.ones((1, 3)), np.ones(1), price
-    if priced:
-        with pytest.raises(Failed, match="not solved"):
+    arguments = game, None, np.ones((1, 3)), np.ones(1), lagrangian
+    if is_lagrangian:
+        with pytest.raises(RoundFailure, match="not solved"):
             solved_allocation(*arguments)
     else:
         assert solved_allocation(*arguments) is result.x
@@ -361,10 +361,10 @@ def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, priced):
 
 def test_solver_returns_its_start_where_the_game_is_flat():
     rows, limits = np.array([[1.0, 1.0, 0.0]]), np.array([2.0])
-    price = Price(rows, limits, np.array([0.5]), 1.0)
+    lagrangian = Lagrangian(rows, limits, np.array([0.5]), 1.0)
     policy, drawn = np.array([1.0, 0.0, 0.0]), [0.5, 0.3, 0.4]
     game = game_of(np.array([1.0, 0.2, 0.0]), policy, np.eye(3))
-    found = solved_allocation(game, Recorded(drawn), rows, limits, price)
+    found = solved_allocation(game, Recorded(drawn), rows, limits, lagrangian)
     start = project(np.array(drawn), rows, limits)
     np.testing.assert_allclose(found, start, rtol=0, atol=1e-12)
     np.testing.assert_allclose(start, np.array(drawn) - 0.2 / 3.0, atol=1e-4)
@@ -372,10 +372,12 @@ def test_solver_returns_its_start_where_the_game_is_flat():
 
 def test_bounds_of_the_multiplier():
     """Zero where constraints have slack; LATS finds no room for it where one is broken."""
-    price = Price(np.zeros((2, 3)), np.zeros(2), np.array([0.4, 0.1]), 1.0)
+    lagrangian = Lagrangian(np.zeros((2, 3)), np.zeros(2), np.array([0.4, 0.1]), 1.0)
     for slacks in ([1.0, 0.5], [2.0, -0.5]):
-        np.testing.assert_allclose(multiplier(0.1, np.array(slacks), price), 0.0, atol=1e-9)
-    loose = price._replace(sign=-1.0)  # LAGEX: at most value / largest excess, if all are broken
+        np.testing.assert_allclose(multiplier(0.1, np.array(slacks), lagrangian), 0.0, atol=1e-9)
+    loose = lagrangian._replace(
+        sign=-1.0
+    )  # LAGEX: at most value / largest excess, if all are broken
     found = multiplier(0.1, np.array([-0.5, -0.2]), loose)
     np.testing.assert_allclose(found, [0.5, 0.0], atol=1e-6)
 
@@ -399,9 +401,9 @@ def test_radii():
 
 
 def known_state(matrix, limits, means=(1.0, 0.6, 0.2), pulls=40.0, name="Uniform"):
-    model = Model(np.array(means), np.ones(3), np.array(matrix), np.array(limits), 1.0)
-    state = make_state(PROGRAMS[name], model, 0.01, model.matrix, np.full(len(limits), 0.2))
-    state.means, state.pulls = model.means.copy(), np.full(3, pulls)
+    problem = Problem(np.array(means), np.ones(3), np.array(matrix), np.array(limits), 1.0)
+    state = make_state(PROGRAMS[name], problem, 0.01, problem.matrix, np.full(len(limits), 0.2))
+    state.means, state.pulls = problem.means.copy(), np.full(3, pulls)
     return state
 
 
@@ -436,7 +438,7 @@ def test_forced_exploration_except_in_two_programs():
 
 
 def test_rounds_without_a_policy_repeat_the_last_arm():
-    never = Model(np.array([1.0, 0.5, 0.0]), np.ones(3), np.full((1, 3), 50.0), np.zeros(1), 1.0)
+    never = Problem(np.array([1.0, 0.5, 0.0]), np.ones(3), np.full((1, 3), 50.0), np.zeros(1), 1.0)
     found = run(PROGRAMS["LATS"], never, 0.01, 20, np.random.default_rng(3))
     assert (found.time, found.status, found.empty) == (20, Status.CAPPED, 17)
     assert found.pulls.tolist() == [1, 1, 18]
@@ -445,7 +447,7 @@ def test_rounds_without_a_policy_repeat_the_last_arm():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_runs(name):
     once, again = (
-        run(PROGRAMS[name], MODELS["easy"], 0.01, 12, np.random.default_rng(8)) for _ in range(2)
+        run(PROGRAMS[name], PROBLEMS["easy"], 0.01, 12, np.random.default_rng(8)) for _ in range(2)
     )
     assert once.time == once.pulls.sum() == 12
     np.testing.assert_array_equal(once.pulls, again.pulls)
@@ -454,7 +456,7 @@ def test_runs(name):
 
 
 def test_a_run_ends_by_its_rule():
-    clear = Model(
+    clear = Problem(
         np.array([8.0, 0.0, 0.0]), np.ones(3), np.array([[1.0, 0, 0]]), np.array([9.0]), 0.1
     )
     found = run(PROGRAMS["CTnS-WLag"], clear, 0.1, 2000, np.random.default_rng(2))
@@ -468,7 +470,7 @@ def test_a_process_may_load_what_another_compiled(tmp_path):
     code = (
         "import numpy as np; from bestarm.lagex.problem import setup1; "
         "from bestarm.lagex.program import run, variant; "
-        "print(run(variant('LATS'), setup1(1.3).model, 0.01, 12, np.random.default_rng(3)).time)"
+        "print(run(variant('LATS'), setup1(1.3).problem, 0.01, 12, np.random.default_rng(3)).time)"
     )
     environ = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     for _ in range(2):

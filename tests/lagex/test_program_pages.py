@@ -21,7 +21,7 @@ IMDB = "imdb"
 
 def few_runs(n, capped=0):
     """Kept runs of every program on IMDB, `n` of each, the last ones capped."""
-    arms = instances()[IMDB].model.means.size
+    arms = instances()[IMDB].problem.means.size
     tau = 1000.0 * (1 + np.arange(n))
     tau[n - capped :] = 100_000
     one = {

@@ -32,5 +32,5 @@ def test_figure_6_looks_like_mixed_caps(boxes):
 
 
 def test_a_run_of_figure_6_is_shorter_than_a_pull_of_each_arm(boxes):
-    arms = setup1(EASIER).model.means.size
+    arms = setup1(EASIER).problem.means.size
     assert boxes["fig6 boxes", "LAGEX", "whisker:low"] < arms

@@ -9,9 +9,9 @@ from scipy.optimize import Bounds, LinearConstraint, minimize
 from bestarm.lagex.program_solvers import (
     PRECISION,
     Affine,
-    Failed,
+    Lagrangian,
     Move,
-    Price,
+    RoundFailure,
     game_of,
     multiplier,
     project,
@@ -40,7 +40,9 @@ def multipliers():
         d = int(rng.integers(1, 4))
         slacks = rng.normal(size=d) * 10.0 ** rng.uniform(-6, 1)
         value = rng.choice([0.0, 10.0 ** rng.uniform(-16, 1)])
-        price = Price(np.zeros((d, 3)), np.zeros(d), rng.normal(size=d), rng.choice([-1.0, 1.0]))
+        price = Lagrangian(
+            np.zeros((d, 3)), np.zeros(d), rng.normal(size=d), rng.choice([-1.0, 1.0])
+        )
         most = value / ((price.sign * slacks).min() + PRECISION)
         row = np.ones((1, d))
         both = np.vstack([row, -row])
@@ -76,7 +78,7 @@ def projections(k):
         )
         try:
             np.testing.assert_array_equal(project(point, rows, limits), theirs.x)
-        except Failed:
+        except RoundFailure:
             assert abs(theirs.x.sum() - 1.0) > 1e-5
 
 

@@ -37,10 +37,10 @@ from bestarm.lagex.vertices import every_alternative
 FALSE_ALARM = 1e-6
 
 
-def rules_for(strategy, reading, model, **setting):
+def rules_for(strategy, reading, problem, **setting):
     """What a strategy is told of an instance."""
     asked = Setting(**setting)
-    told = model.variances, model.limits, model.matrix
+    told = problem.variances, problem.limits, problem.matrix
     return rules_of(strategy, READINGS[strategy][reading], asked, *told)
 
 
@@ -111,8 +111,8 @@ CHANGES = {
 @pytest.mark.parametrize("reading", READINGS["LAGEX"])
 def test_a_reading_changes_what_its_name_says(reading):
     """The slow runs below are given the same rules, so they cannot tell."""
-    rules = rules_for("LAGEX", reading, PLAIN.model, r=0.01)._asdict()
-    paper = rules_for("LAGEX", "as-written", PLAIN.model, r=0.01)._asdict()
+    rules = rules_for("LAGEX", reading, PLAIN.problem, r=0.01)._asdict()
+    paper = rules_for("LAGEX", "as-written", PLAIN.problem, r=0.01)._asdict()
     assert (paper["r"], paper["added"]) == (0.01, 0.01)
     assert {n: v for n, v in rules.items() if np.any(v != paper[n])} == CHANGES[reading]
 
@@ -169,9 +169,9 @@ def assert_allocation(slow, seen, step, omega):
 
 def follow(strategy, reading, instance, rounds, check, streams, **setting):
     """A strategy's steps beside those of `Run`; what they come to, as `Outcome` counts it."""
-    model = instance.model
-    rules = rules_for(strategy, reading, model, **setting)
-    d, k = model.matrix.shape
+    problem = instance.problem
+    rules = rules_for(strategy, reading, problem, **setting)
+    d, k = problem.matrix.shape
     state = start(rules)
     slow = reference.Run(rules)
     bad, empty = np.zeros(2, int), 0
@@ -198,10 +198,10 @@ def follow(strategy, reading, instance, rounds, check, streams, **setting):
             lags = slow.lags(state.omega)
             assert lags[arm] >= lags.max() - 1e-9
             both = np.array([state.policies.polytope.policy, state.omega])
-            beyond = model.matrix @ both.T - model.limits[:, None]
+            beyond = problem.matrix @ both.T - problem.limits[:, None]
             bad += beyond.max(axis=0) > (BROKEN, BROKEN_BY_SOLVER)
-        reward = model.means[arm] + math.sqrt(model.variances[arm]) * streams.standard_normal()
-        costs = model.matrix[:, arm] + model.cost_sigma * streams.standard_normal(d)
+        reward = problem.means[arm] + math.sqrt(problem.variances[arm]) * streams.standard_normal()
+        costs = problem.matrix[:, arm] + problem.cost_sigma * streams.standard_normal(d)
         observe(rules, state, arm, np.array([reward, *costs]))
         slow.observe(arm, reward, costs)
     slow.look()
@@ -269,9 +269,9 @@ def residual_of(y, costs, rows, omega):
 @pytest.mark.parametrize("instance", [setup1(0.5), imdb(), NOISY], ids=lambda i: i.name)
 def test_programs_are_solved_every_round(strategy, instance):
     """To the accuracy that sampling asks for, with multipliers in the set of Theorem 1."""
-    model, rounds, missed, solved = instance.model, 400, [], 0
-    d, k = model.matrix.shape
-    rules = rules_for(strategy, "as-written", model, delta=1e-300, r=0.01)
+    problem, rounds, missed, solved = instance.problem, 400, [], 0
+    d, k = problem.matrix.shape
+    rules = rules_for(strategy, "as-written", problem, delta=1e-300, r=0.01)
     for seed in range(2):
         state = start(rules)
         rng = streams_of(77, seed).environment
@@ -287,8 +287,8 @@ def test_programs_are_solved_every_round(strategy, instance):
                 multipliers = y[count + 1 : count + 1 + d]
                 assert multipliers.sum() * gamma <= 1.0 + 1e-3
                 solved += 1
-            reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
-            costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
+            reward = problem.means[arm] + math.sqrt(problem.variances[arm]) * rng.standard_normal()
+            costs = problem.matrix[:, arm] + problem.cost_sigma * rng.standard_normal(d)
             observe(rules, state, arm, np.array([reward, *costs]))
     assert solved > rounds
     assert sum(missed) == 0
@@ -297,20 +297,20 @@ def test_programs_are_solved_every_round(strategy, instance):
 @pytest.mark.parametrize("strategy", ["LATS", "LAGEX"])
 def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
     """On the stopping rule's own estimates, with every vertex instead of those within reach."""
-    model, delta, r = setup1(0.5).model, 0.01, 0.01
-    d = len(model.limits)
-    rules = rules_for(strategy, "as-written", model, delta=delta, r=r)
+    problem, delta, r = setup1(0.5).problem, 0.01, 0.01
+    d = len(problem.limits)
+    rules = rules_for(strategy, "as-written", problem, delta=delta, r=r)
     state = start(rules)
     rng = streams_of(7, 5).environment
     while not done(rules, state):
         arm = choose(rules, state, None)
-        reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
-        costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
+        reward = problem.means[arm] + math.sqrt(problem.variances[arm]) * rng.standard_normal()
+        costs = problem.matrix[:, arm] + problem.cost_sigma * rng.standard_normal(d)
         observe(rules, state, arm, np.array([reward, *costs]))
         assert state.counts[TIME] < 20_000
     seen = state.estimates
-    found = every_alternative(seen.means, seen.rows + model.limits[:, None], model.limits)
-    costs = reference.costs(found.steps, found.gaps, model.variances, r)
+    found = every_alternative(seen.means, seen.rows + problem.limits[:, None], problem.limits)
+    costs = reference.costs(found.steps, found.gaps, problem.variances, r)
     statistic = 1.0 / (costs @ (1.0 / seen.pulls)).max()
     assert statistic >= threshold(int(seen.pulls.sum()), delta) * (1.0 - 1e-9)
 
@@ -318,28 +318,28 @@ def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
 @pytest.mark.parametrize("strategy", ["CTnS-WLag", "CGE-WLag", "PTnS", "Uniform"])
 def test_the_released_rule_adds_the_slacks_of_lowered_constraints(strategy):
     """t D(N / t) + sum_i |b_i - (A_i - s) pi| > ln(2 (1 + ln t) / delta) + K s, and not before."""
-    model, delta = PLAIN.model, 0.1
-    k, d = model.means.size, len(model.limits)
-    rules = rules_for(strategy, "released-stop", model, delta=delta, r=0.01)
+    problem, delta = PLAIN.problem, 0.1
+    k, d = problem.means.size, len(problem.limits)
+    rules = rules_for(strategy, "released-stop", problem, delta=delta, r=0.01)
     state = start(rules)
     seen = state.estimates
     rng = streams_of(11, 0).environment
     for t in range(20_000):
         stop = done(rules, state)
-        matrix = seen.rows + model.limits[:, None]
-        found = every_alternative(seen.means, matrix, model.limits)
+        matrix = seen.rows + problem.limits[:, None]
+        found = every_alternative(seen.means, matrix, problem.limits)
         if t >= k and found is not None:
             pi = found.policy
             s = radius(seen.log_determinant[0], k, delta) * norm(pi, seen.pulls)
-            costs = reference.costs(found.steps, found.gaps, model.variances, 0.0)
+            costs = reference.costs(found.steps, found.gaps, problem.variances, 0.0)
             statistic = 1.0 / (costs @ (1.0 / seen.pulls)).max()
-            statistic += np.abs(model.limits - (matrix - s) @ pi).sum()
+            statistic += np.abs(problem.limits - (matrix - s) @ pi).sum()
             assert stop == (statistic > math.log(2.0 * (1.0 + math.log(t)) / delta) + k * s)
         if stop:
             return
         arm = choose(rules, state, None)
-        reward = model.means[arm] + math.sqrt(model.variances[arm]) * rng.standard_normal()
-        costs = model.matrix[:, arm] + model.cost_sigma * rng.standard_normal(d)
+        reward = problem.means[arm] + math.sqrt(problem.variances[arm]) * rng.standard_normal()
+        costs = problem.matrix[:, arm] + problem.cost_sigma * rng.standard_normal(d)
         observe(rules, state, arm, np.array([reward, *costs]))
     raise AssertionError("never stopped")
 
@@ -412,13 +412,13 @@ def test_estimated_constraints_stop_on_an_easy_instance_with_no_promise_of_feasi
 
 @every
 def test_regret_and_excess_are_those_of_the_true_instance(strategy):
-    model = NOISY.model
-    best = reference.best_policy(model.means, model.matrix, model.limits) @ model.means
+    problem = NOISY.problem
+    best = reference.best_policy(problem.means, problem.matrix, problem.limits) @ problem.means
     for replication in range(3):
         run = replicate(strategy, NOISY, replication, cap=100)
         assert run.policy.sum() == pytest.approx(1.0)
-        assert run.regret == pytest.approx(best - model.means @ run.policy)
-        assert run.excess == pytest.approx((model.matrix @ run.policy - model.limits).max())
+        assert run.regret == pytest.approx(best - problem.means @ run.policy)
+        assert run.excess == pytest.approx((problem.matrix @ run.policy - problem.limits).max())
 
 
 @every
@@ -463,7 +463,7 @@ def test_tied_policies_take_long_but_an_answer_is_one_of_them(strategy):
 def test_a_common_shift_of_the_means_changes_no_run_of_plain_averages(strategy):
     """Shifts and rewards are multiples of powers of two apart, so that rounding is the same."""
     higher = PLAIN.model_copy(update={"means": [m + 4.0 for m in PLAIN.means]})
-    higher.__dict__.pop("model", None)
+    higher.__dict__.pop("problem", None)
     for replication in range(4):
         one = replicate(strategy, PLAIN, replication, "averages", cap=400)
         two = replicate(strategy, higher, replication, "averages", cap=400)
@@ -475,7 +475,7 @@ def test_a_common_shift_of_the_means_changes_no_run_of_plain_averages(strategy):
 
 def test_a_ridge_draws_means_to_zero_so_that_a_shift_matters():
     higher = PLAIN.model_copy(update={"means": [m + 4.0 for m in PLAIN.means]})
-    higher.__dict__.pop("model", None)
+    higher.__dict__.pop("problem", None)
     pairs = [
         [replicate("CTnS", i, r, "as-written", cap=400).pulls.tolist() for i in (PLAIN, higher)]
         for r in range(4)
@@ -500,16 +500,16 @@ def test_a_vacuous_constraint_makes_track_and_stop(strategy):
 
 def test_solved_allocations_are_tracked():
     """On long runs the shares of pulls tend to those of the bound, and no arm is left out."""
-    model = PLAIN.model
-    found = reference.alternatives(model.means, model.matrix, model.limits, 0.01)
+    problem = PLAIN.problem
+    found = reference.alternatives(problem.means, problem.matrix, problem.limits, 0.01)
     steps = found.others - found.policy
-    costs = reference.costs(steps, -steps @ model.means, model.variances, 0.01)
-    _, wanted = reference.best_allocation(costs, model.matrix - model.limits[:, None], 0.0)
+    costs = reference.costs(steps, -steps @ problem.means, problem.variances, 0.01)
+    _, wanted = reference.best_allocation(costs, problem.matrix - problem.limits[:, None], 0.0)
     reached = []
     for i in range(10):
         run = replicate("CTnS", PLAIN, i, cap=20_000, delta=1e-300)
         shares = run.pulls / run.tau
-        reached.append(reference.information(shares, model.means, model.variances, found, 0.01))
+        reached.append(reference.information(shares, problem.means, problem.variances, found, 0.01))
     assert max(reached) <= wanted * (1.0 + 1e-6)
     assert np.mean(reached) == pytest.approx(wanted, rel=0.1)
 
@@ -550,7 +550,7 @@ def test_rates_are_drawn_as_such():
     state = start(asked.rules)
     units = asked.rules.units
     assert (asked.rules.variances * units[0] ** 2 == 0.25).all()
-    wanted = np.vstack([rates.model.means, rates.model.matrix])
+    wanted = np.vstack([rates.problem.means, rates.problem.matrix])
     for arm in range(3):
         seen = [STEPS.pull(asked.world, state, arm, rng) * units for _ in range(n)]
         seen = np.array(seen)

@@ -71,23 +71,25 @@ def test_best_policy_is_that_of_a_linear_program(p):
 @pytest.mark.parametrize("r", [0.0, 0.01, 0.3])
 def test_instances_of_the_paper(name, r):
     """They have a hundredth of noise, as estimates do; sampling looks at enough bases for that."""
-    model = PAPER[name].model
+    problem = PAPER[name].problem
     rng = np.random.default_rng(7)
     for scale in (0.0, 1e-2, 1e-2):
-        means = model.means + scale * rng.normal(size=model.means.shape)
-        matrix = model.matrix + scale * rng.normal(size=model.matrix.shape)
-        wanted = reference.alternatives(means, matrix, model.limits, r)
-        assert_are(alternatives(means, matrix, model.limits, r), wanted, means)
+        means = problem.means + scale * rng.normal(size=problem.means.shape)
+        matrix = problem.matrix + scale * rng.normal(size=problem.matrix.shape)
+        wanted = reference.alternatives(means, matrix, problem.limits, r)
+        assert_are(alternatives(means, matrix, problem.limits, r), wanted, means)
         if scale > 0.0:
-            found, cut = listed(means, matrix, model.limits, r, MOST_BASES)
+            found, cut = listed(means, matrix, problem.limits, r, MOST_BASES)
             assert_are(found, wanted, means)
             assert r > 0.01 or not cut
 
 
 def test_twelve_arms_and_three_constraints():
-    model = imdb().model
-    wanted = reference.alternatives(model.means, model.matrix, model.limits, 0.01)
-    assert_are(alternatives(model.means, model.matrix, model.limits, 0.01), wanted, model.means)
+    problem = imdb().problem
+    wanted = reference.alternatives(problem.means, problem.matrix, problem.limits, 0.01)
+    assert_are(
+        alternatives(problem.means, problem.matrix, problem.limits, 0.01), wanted, problem.means
+    )
 
 
 @settings(max_examples=100)
@@ -188,12 +190,12 @@ def test_vertices_that_nearly_meet_are_looked_past_with_r(noise):
 
     Not always its end, as an edge may be degenerate too and have vertices on the way.
     """
-    model = setup1(1.3).model
-    exact = alternatives(model.means, model.matrix, model.limits, 0.0)
+    problem = setup1(1.3).problem
+    exact = alternatives(problem.means, problem.matrix, problem.limits, 0.0)
     for seed in range(20):
         rng = np.random.default_rng(seed)
-        matrix = model.matrix + noise * rng.normal(size=model.matrix.shape)
-        found = alternatives(model.means, matrix, model.limits, 10.0 * noise)
+        matrix = problem.matrix + noise * rng.normal(size=problem.matrix.shape)
+        found = alternatives(problem.means, matrix, problem.limits, 10.0 * noise)
         ways = found.policy + found.steps - exact.policy
         for edge in exact.steps:
             along = ways @ edge / (edge @ edge)
@@ -230,13 +232,13 @@ def test_what_is_lost_by_leaving_out_distant_vertices(p, seed, r, times):
 @pytest.mark.parametrize(("times", "most"), [(1, 4.0), (10, 1.15)])
 def test_what_is_lost_on_estimates_of_the_papers_instances(name, times, most):
     """Whose degenerate vertices are split; with edges of vertices within r it may be a lot."""
-    model = PAPER[name].model
-    rng, omega = np.random.default_rng(5), np.full(model.means.size, 1.0 / model.means.size)
+    problem = PAPER[name].problem
+    rng, omega = np.random.default_rng(5), np.full(problem.means.size, 1.0 / problem.means.size)
     for scale in (0.03, 0.01, 0.003):
         for _ in range(10):
-            means = model.means + scale * rng.normal(size=model.means.shape)
-            matrix = model.matrix + scale * rng.normal(size=model.matrix.shape)
-            data = means, matrix, model.limits, model.variances
+            means = problem.means + scale * rng.normal(size=problem.means.shape)
+            matrix = problem.matrix + scale * rng.normal(size=problem.matrix.shape)
+            data = means, matrix, problem.limits, problem.variances
             assert lost(*data, omega, 0.01, 0.01 * times) <= most
 
 
@@ -293,7 +295,7 @@ def test_policies_with_too_many_bases_are_refused(monkeypatch):
 
 
 def test_a_search_that_fails_is_not_an_empty_set(monkeypatch):
-    p = PAPER["hard"].model
+    p = PAPER["hard"].problem
     polytope = make_polytope(p.means.size, len(p.limits))
     load(polytope, p.means, rows_of(p.matrix, p.limits))
     monkeypatch.setattr(vertices, "repair", lambda *arguments: False)

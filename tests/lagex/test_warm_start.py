@@ -25,7 +25,7 @@ def problem(p, r=0.01):
 
 
 def solved(costs, rows, tolerance, omega, solver):
-    missed = dual.solve(dual.Program(costs, len(costs), rows), tolerance, omega, solver)
+    missed = dual.solve(dual.AllocationProblem(costs, len(costs), rows), tolerance, omega, solver)
     return information(costs, len(costs), omega), missed
 
 
@@ -76,7 +76,7 @@ def test_multipliers_follow_the_allocation_as_least_squares_say(p, seed, noise):
 
 
 def follow(costs, rows, omega, solver):
-    dual._follow(dual.Program(costs, len(costs), rows), omega, solver)
+    dual._follow(dual.AllocationProblem(costs, len(costs), rows), omega, solver)
 
 
 def test_an_arm_that_only_a_constraint_asks_for_keeps_its_share():

@@ -1,4 +1,4 @@
-"""The computed parts of pages, and that what the findings say of the ledger is so."""
+"""The computed parts of pages, and that what the findings say of the verdicts table is so."""
 
 import math
 import re
@@ -218,12 +218,14 @@ def test_findings_look_their_numbers_up():
 
 @pytest.mark.parametrize("place", ["{{p c r9 ours}}", "{{p other r1 ours}}", "{{p c r1 colour}}"])
 def test_a_number_that_is_not_in_the_ledger_is_named(place):
-    with pytest.raises(InputError, match=r"data/claims/findings\.yaml: .* is not in the ledger"):
+    with pytest.raises(
+        InputError, match=r"data/claims/findings\.yaml: .* is not in the verdicts table"
+    ):
         filled(f"It is {place}.", claim_lines(3, 1))
 
 
 def test_numbers_within_a_sentence_are_made_anew():
-    text = "The paper prints <!-- ledger: p c r1 published -->9<!-- end --> pulls."
+    text = "The paper prints <!-- number: p c r1 published -->9<!-- end --> pulls."
     project = Project(Path("nowhere"))
     project.verdicts = claim_lines(3, 1)
     filled = fill("docs/applied-studies.md", text, project)

@@ -426,7 +426,7 @@ def test_captions_of_pictures_become_one_table(tmp_path):
 
 def test_markdown_keeps_to_the_site():
     text = texts.render(
-        "# T\n<!-- computed: x -->\nabout <!-- ledger: y -->7<!-- end -->\npulls\n\n"
+        "# T\n<!-- computed: x -->\nabout <!-- number: y -->7<!-- end -->\npulls\n\n"
         "## Toy (1)\n\n- `one`: <b>[a](a.md#x)</b> [gone](b.md)\n"
         "- `one` again [out](https://x.org)\n\n## Toy (1)\n\n| a |\n| --- |\n| 1 |\n",
         lambda href: "page.html" if href == "a.md#x" else None,

@@ -140,7 +140,7 @@ def test_linear_bandits_agree_with_the_optimal_design(name):
 
 @pytest.mark.parametrize("name", ["setup 1 m3=0.5", "setup 2 hard", "imdb, true spread", "example"])
 def test_lagex_agrees_with_its_lower_bound(name):
-    model = LAGEX[name].model
+    model = LAGEX[name].problem
     found = characteristic_time(*lagex_problem(model))
     assert found.time == pytest.approx(known_time(model).time, rel=1e-6)
 

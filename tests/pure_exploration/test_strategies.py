@@ -27,7 +27,7 @@ from bestarm.core.pure_exploration.problem import (
     displace,
     estimate,
     make_work,
-    price,
+    mixing_cost,
     spread,
     weigh,
 )
@@ -281,7 +281,7 @@ def test_evidence_pays_for_each_of_its_arms_and_for_all_pairs(top):
     for a in range(top):
         for c in range(top, 5):
             wanted = math.log(top * (5 - top)) + 0.5 * np.log1p(pulls[[a, c]] / 30.0).sum()
-            found = price(problem, make_work(problem), 5 * a + c, answer, pulls)
+            found = mixing_cost(problem, make_work(problem), 5 * a + c, answer, pulls)
             assert found == pytest.approx(wanted)
 
 
@@ -321,7 +321,7 @@ def test_the_linear_discount_and_price_are_those_of_the_mixture(seed):
     wanted = (means[best] - means[other]) ** 2 / (2.0 * y @ np.linalg.inv(shrunk) @ y)
     assert displace(problem, work, int(other), int(best), means, shift) == pytest.approx(wanted)
     volume = 0.5 * (np.linalg.slogdet(a + prior)[1] - np.linalg.slogdet(prior)[1])
-    found = price(problem, work, int(other), int(best), pulls.astype(float))
+    found = mixing_cost(problem, work, int(other), int(best), pulls.astype(float))
     assert found == pytest.approx(volume)
 
 

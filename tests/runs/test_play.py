@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from bestarm.common.custom import Fault, Given
 from bestarm.common.paper import Cell, Experiment
+from bestarm.common.user_strategies import Fault, UserStrategy
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
@@ -115,7 +115,7 @@ def test_a_fault_of_a_users_strategy_names_it_and_the_run(plan):
 
     cell = Cell(plan.cells[0].instance, "Fails", {"delta": 0.1}, "own")
     one = plan.model_copy(update={"cells": (cell,)})
-    (task,) = one.tasks(PAPERS["baics"], {"Fails": Given("Fails", Fails)})
+    (task,) = one.tasks(PAPERS["baics"], {"Fails": UserStrategy("Fails", Fails)})
     with pytest.raises(InputError, match=r"^Fails: run 4: ") as error:
         run(task, range(4, 6))
     assert not isinstance(error.value.__cause__, Fault)

@@ -10,7 +10,7 @@ import yaml
 from scipy import stats
 
 from bestarm import registry
-from bestarm.common.evidence import CAPPED
+from bestarm.common.p_values import CAPPED
 from bestarm.core.estimates import Estimate, exact, mean, proportion, undefined
 from bestarm.core.inputs import InputError
 from bestarm.verdicts import released, table

@@ -14,9 +14,9 @@ import numpy as np
 
 from bestarm import registry
 from bestarm.common.assumptions import NOISE, Assumptions, Case, Row
-from bestarm.common.custom import Given, Played
 from bestarm.common.paper import Cell
-from bestarm.core.noise import Disturbed
+from bestarm.common.user_strategies import UserRun, UserStrategy
+from bestarm.core.noise import DisturbedGenerator
 from bestarm.core.streams import Streams, stream_key
 from bestarm.runs.kept import Job, KeptTable, command_line
 from bestarm.runs.play import count, has_stopped, play
@@ -32,8 +32,8 @@ COLUMNS = ["paper", "instance", "strategy", "noise", "delta", "runs", "stopped",
 def brought() -> dict[str, Assumptions]:
     """What each paper brings, of those that bring something."""
     return {
-        paper: known.module("assumptions").ASSUMPTIONS
-        for paper, known in registry.PAPERS.items()
+        paper: entry.module("assumptions").ASSUMPTIONS
+        for paper, entry in registry.PAPERS.items()
         if find_spec(f"bestarm.{paper}.assumptions")
     }
 
@@ -65,7 +65,7 @@ def row(
         case, instance, strategy, runs: what is played, and how often.
         replicate: plays it on streams.
         noise: the name of what is not as assumed.
-        disturbance: of `Disturbed`; that of the noise's name in NOISE if left out.
+        disturbance: of `DisturbedGenerator`; that of the noise's name in NOISE if left out.
     """
     paper = registry.PAPERS[case.paper]
     setting = paper.simulation.setting(**case.setting).model_dump()
@@ -75,20 +75,22 @@ def row(
     def disturbed(streams: Streams) -> Any:
         environment: Any = streams.environment
         if disturbance is not None:
-            environment = Disturbed(environment, np.zeros(1), **disturbance)
+            environment = DisturbedGenerator(environment, np.zeros(1), **disturbance)
         return replicate(SimpleNamespace(environment=environment, coins=streams.coins))
 
-    found = play(disturbed, key, range(runs))
+    runs_by_column = play(disturbed, key, range(runs))
     truth = paper.problems.truth(instance).model_dump()
-    right = paper.own.correct(Cell(case.instance, strategy, setting, "default"), truth, found)
+    right = paper.user_output.correct(
+        Cell(case.instance, strategy, setting, "default"), truth, runs_by_column
+    )
     return {
         "paper": case.paper,
         "instance": case.instance,
         "strategy": strategy,
         "noise": noise,
         "delta": setting.get("delta"),
-        **count(has_stopped(found), right)._asdict(),
-        "median": float(np.median(found["tau"])),
+        **count(has_stopped(runs_by_column), right)._asdict(),
+        "median": float(np.median(runs_by_column["tau"])),
     }
 
 
@@ -101,8 +103,10 @@ def disturbed(
     if assumptions.answer is not None:
         replicate = by_step(case.paper, instance, cell)
     elif strategy in assumptions.asked:
-        given = Given(strategy, classes(case.paper)[strategy])
-        replicate = paper.custom.prepare(instance, paper.simulation.setting(**case.setting), given)
+        user_strategy = UserStrategy(strategy, classes(case.paper)[strategy])
+        replicate = paper.user_strategies.prepare(
+            instance, paper.simulation.setting(**case.setting), user_strategy
+        )
     else:
         replicate = paper.simulation.prepare(instance, cell)
     return row(case, instance, strategy, replicate, noise, runs, disturbance)
@@ -118,18 +122,21 @@ def instance_and_cell(case: Case, strategy: str) -> tuple[Any, Cell]:
 
 def by_step(paper: str, instance: Any, cell: Cell) -> Callable[[Any], Any]:
     """A function that plays the compiled steps of a cell pull by pull, with the paper's outcome."""
-    simulation, custom = registry.PAPERS[paper].simulation, registry.PAPERS[paper].custom
+    simulation, user_strategies = (
+        registry.PAPERS[paper].simulation,
+        registry.PAPERS[paper].user_strategies,
+    )
     answer = brought()[paper].answer
     assert simulation.steps is not None
-    assert custom.rounds is not None
+    assert user_strategies.rounds is not None
     assert answer is not None
     steps, rules, world, cap = simulation.steps(instance, cell)
-    outcome = custom.rounds(instance, simulation.setting(**cell.setting)).outcome
+    outcome = user_strategies.rounds(instance, simulation.setting(**cell.setting)).outcome
 
     def replicate(streams: Streams) -> Any:
         state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
         tau = int(state.pulls.sum())
-        return outcome(Played(tau, stopped, answer(state), state.pulls, None))
+        return outcome(UserRun(tau, stopped, answer(state), state.pulls, None))
 
     return replicate
 

@@ -75,7 +75,7 @@ def submitted_cells() -> dict[Entry, Submission]:
         for one in submissions()
         for paper in one.papers
         if paper in arenas() and not arenas()[paper].budgets
-        for family, known in arenas()[paper].families.items()
-        for instance in known.instances
+        for family, arena_family in arenas()[paper].families.items()
+        for instance in arena_family.instances
         for rule in [PROVEN if one.promise == "proven" else WRITTEN]
     }

@@ -81,7 +81,7 @@ def vector_bounds(n_streams: int, sampling: int, horizon: int, environment, out)
 def one_sided(n1: float, horizon: int, environment) -> float:
     """The largest `half_normal_log` of a run whose pulls count double while their sum is negative.
 
-    Coefficients may depend on the past, as those of `baics/evidence.py` do.
+    Coefficients may depend on the past, as those of `baics/e_values.py` do.
     """
     u, v, largest = 0.0, 0.0, -math.inf
     for _ in range(horizon):
@@ -145,10 +145,10 @@ def crossed_vector(n_streams: int, sampling: str, runs: int, horizon: int) -> li
     counts = np.ones(n_streams)
     constant = kaufmann_koolen_threshold(log_inverse, counts) - 2.0 * n_streams * math.log(4.0)
     limits = np.array([log_inverse, log_inverse, log_inverse, constant])
-    found, crossed = np.empty(4), np.zeros(4, np.int64)
+    bounds, crossed = np.empty(4), np.zeros(4, np.int64)
     for environment in environments(f"{n_streams} {sampling}", runs):
-        vector_bounds(n_streams, SAMPLING.index(sampling), horizon, environment, found)
-        crossed += found >= limits
+        vector_bounds(n_streams, SAMPLING.index(sampling), horizon, environment, bounds)
+        crossed += bounds >= limits
     return [
         _row(bound, n_streams, sampling, int(count), runs, horizon)
         for bound, count in zip(VECTOR, crossed, strict=True)

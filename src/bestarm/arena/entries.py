@@ -25,8 +25,8 @@ class Entry(NamedTuple):
 def arenas() -> dict[str, Arena]:
     """What each paper brings, of those that bring something."""
     return {
-        paper: known.module("arena").ARENA
-        for paper, known in registry.PAPERS.items()
+        paper: entry.module("arena").ARENA
+        for paper, entry in registry.PAPERS.items()
         if find_spec(f"bestarm.{paper}.arena")
     }
 

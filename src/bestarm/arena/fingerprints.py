@@ -31,11 +31,13 @@ def code_of(entry: Entry) -> Iterator[Callable[..., Any]]:
         yield from (steps.start, steps.done, steps.choose, steps.observe, steps.pull)
         yield from (type(steps), rules_of, problem)
         return
-    yield from (paper.own.correct, paper.problems.truth)
+    yield from (paper.user_output.correct, paper.problems.truth)
     if entry.reading == SUBMITTED:
-        custom = paper.custom
-        yield from (type(custom), custom.offer)
-        yield from (play for play in (custom.rounds, custom.events) if play is not None)
+        user_strategies = paper.user_strategies
+        yield from (type(user_strategies), user_strategies.arguments)
+        yield from (
+            play for play in (user_strategies.rounds, user_strategies.events) if play is not None
+        )
     else:
         yield paper.simulation.prepare
 

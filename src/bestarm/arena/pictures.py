@@ -34,13 +34,13 @@ def folded(name: str) -> str:
         >>> folded("good mixture, unknown limits").splitlines()
         ['good', 'mixture,', 'unknown', 'limits']
     """
-    found: list[str] = []
+    lines: list[str] = []
     for word in name.split():
-        if found and len(found[-1]) + len(word) < 11:
-            found[-1] += f" {word}"
+        if lines and len(lines[-1]) + len(word) < 11:
+            lines[-1] += f" {word}"
         else:
-            found.append(word)
-    return "\n".join(found)
+            lines.append(word)
+    return "\n".join(lines)
 
 
 def short(value: float) -> str:
@@ -66,9 +66,9 @@ def fixed_confidence(table: pd.DataFrame) -> Figure:
     shown = [rule for rule, names in parts.items() if names]
     panels = figure.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, rule in zip(panels, shown, strict=True):
-        some = table[table.rule == rule]
+        rows = table[table.rule == rule]
         title, colours = PARTS[rule]
-        numbers = {(r.strategy, r.family, r.delta): r for r in lines(some)}
+        numbers = {(r.strategy, r.family, r.delta): r for r in lines(rows)}
         places = {
             (i, j): numbers[name, *column]
             for i, name in enumerate(parts[rule])
@@ -157,18 +157,18 @@ def winners(table: pd.DataFrame) -> Figure:
         table: of `summary.best`.
     """
     fit = table[table.delta == table.delta.max()]
-    families = [(str(name), some) for name, some in groups(fit, "family")]
+    families = [(str(name), rows) for name, rows in groups(fit, "family")]
     half = [families[k::2] for k in range(2)]
-    tallest = max(sum(len(some) + ABOVE for _, some in column) for column in half)
+    tallest = max(sum(len(rows) + ABOVE for _, rows in column) for column in half)
     figure = new_figure(WIDE, LINE * tallest + 0.35)
     parts: Any = figure.subfigures(1, 2)
     for part, column in zip(parts, half, strict=True):
-        left = tallest - sum(len(some) + ABOVE for _, some in column)
-        heights = [*(len(some) for _, some in column), max(left, 0.01)]
+        left = tallest - sum(len(rows) + ABOVE for _, rows in column)
+        heights = [*(len(rows) for _, rows in column), max(left, 0.01)]
         panels = part.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
         panels[-1].set_axis_off()
-        for axes, (family, some) in zip(panels, column, strict=False):
-            _ranking(axes, family, some.sort_values("ratio"))
+        for axes, (family, rows) in zip(panels, column, strict=False):
+            _ranking(axes, family, rows.sort_values("ratio"))
     caption(
         figure,
         f"{_range(fit)} Proven rules at δ = {fit.delta.max():g}, best first. Dots: mean pulls "

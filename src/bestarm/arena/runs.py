@@ -9,7 +9,7 @@ import numpy as np
 from bestarm import registry
 from bestarm.arena.cells import GENERIC, SUBMITTED, submitted_cells
 from bestarm.arena.entries import Entry, arenas, bound_of, instance_of, time_of
-from bestarm.arena.submissions import given_of
+from bestarm.arena.submissions import load_submission
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import mean, proportion
 from bestarm.core.pure_exploration.problem import best_answer
@@ -68,7 +68,7 @@ def play_generic(entry: Entry, delta: float, cap: int) -> Play:
         return Run(int(state.clock[0]), int(status), int(state.leader[0]))
 
     best = best_answer(problem, world.means)
-    return Play(replicate, lambda found: found["answer"] == best)
+    return Play(replicate, lambda columns: columns["answer"] == best)
 
 
 def play_of(entry: Entry, asked: dict[str, float]) -> Play:
@@ -76,16 +76,16 @@ def play_of(entry: Entry, asked: dict[str, float]) -> Play:
     if entry.reading == GENERIC:
         return play_generic(entry, asked["delta"], round(asked["cap"]))
     paper, instance = registry.PAPERS[entry.paper], instance_of(entry)
-    further = arenas()[entry.paper].families[entry.family].setting
-    setting = paper.simulation.setting(**further, **asked)
+    extra_setting = arenas()[entry.paper].families[entry.family].setting
+    setting = paper.simulation.setting(**extra_setting, **asked)
     cell = Cell(entry.instance, entry.strategy, setting.model_dump(), entry.reading)
     truth = paper.problems.truth(instance).model_dump()
     if entry.reading == SUBMITTED:
-        given = given_of(submitted_cells()[entry])
-        replicate = paper.custom.prepare(instance, setting, given)
+        strategy = load_submission(submitted_cells()[entry])
+        replicate = paper.user_strategies.prepare(instance, setting, strategy)
     else:
         replicate = paper.simulation.prepare(instance, cell)
-    return Play(replicate, lambda found: paper.own.correct(cell, truth, found))
+    return Play(replicate, lambda columns: paper.user_output.correct(cell, truth, columns))
 
 
 def simulate(entry: Entry, asked: dict[str, float], runs: int) -> Columns:
@@ -105,11 +105,11 @@ def simulate(entry: Entry, asked: dict[str, float], runs: int) -> Columns:
         seconds.append(time.process_time() - start)
         return outcome
 
-    found = play(timed, key, range(runs))
+    columns = play(timed, key, range(runs))
     return {
-        "tau": found.get("tau", np.zeros(runs)),
-        "stopped": has_stopped(found),
-        "right": how.right(found),
+        "tau": columns.get("tau", np.zeros(runs)),
+        "stopped": has_stopped(columns),
+        "right": how.right(columns),
         "seconds": np.array(seconds),
     }
 
@@ -120,21 +120,21 @@ def until_sure(entry: Entry, delta: float, runs: int) -> Columns:
     return simulate(entry, {"delta": delta, "cap": cap}, runs)
 
 
-def counts_of(found: Columns) -> dict[str, Any]:
+def counts_of(columns: Columns) -> dict[str, Any]:
     """Errors, with Wilson's interval."""
-    counts = count(found["stopped"], found["right"])
+    counts = count(columns["stopped"], columns["right"])
     errors = proportion("error", counts.wrong, counts.runs)
     return dict(zip(COUNTS, (*counts, errors.value, errors.low, errors.high), strict=True))
 
 
-def ratios_of(found: Columns, bound: float) -> dict[str, float | None]:
+def ratios_of(columns: Columns, bound: float) -> dict[str, float | None]:
     """Stopping times over the bound, with a t interval, and quantiles.
 
     Runs that were cut off count as ended there; a quantile among them is not known.
     """
-    ratios = mean("ratio", "", found["tau"] / bound, least=0.0)
-    known = np.where(found["stopped"], found["tau"] / bound, np.inf)
-    high = {p: float(np.quantile(known, p / 100, method="higher")) for p in (90, 99)}
+    ratios = mean("ratio", "", columns["tau"] / bound, least=0.0)
+    times = np.where(columns["stopped"], columns["tau"] / bound, np.inf)
+    high = {p: float(np.quantile(times, p / 100, method="higher")) for p in (90, 99)}
     return {
         "ratio": ratios.value,
         "ratio_low": ratios.low,
@@ -151,24 +151,26 @@ def rounded(row: dict[str, Any]) -> dict[str, Any]:
 def measure(fields: list[str], delta: float, runs: int) -> dict[str, Any]:
     """The row of a cell at a delta."""
     entry = Entry(*fields)
-    found, bound = until_sure(entry, delta, runs), bound_of(entry, delta)
-    known = {"delta": delta, "characteristic_time": time_of(entry), "bound": bound}
-    pulls = {MEASURED: 1e6 * float(found["seconds"].sum() / found["tau"].sum())}
-    return rounded(entry._asdict() | known | counts_of(found) | ratios_of(found, bound) | pulls)
+    columns, bound = until_sure(entry, delta, runs), bound_of(entry, delta)
+    setting = {"delta": delta, "characteristic_time": time_of(entry), "bound": bound}
+    pulls = {MEASURED: 1e6 * float(columns["seconds"].sum() / columns["tau"].sum())}
+    return rounded(
+        entry._asdict() | setting | counts_of(columns) | ratios_of(columns, bound) | pulls
+    )
 
 
 def count_errors(fields: list[str], delta: float, runs: int) -> dict[str, Any]:
     """The row of a proven rule in the table of errors."""
     entry = Entry(*fields)
-    found = until_sure(entry, delta, runs)
-    return rounded(entry._asdict() | {"delta": delta} | counts_of(found))
+    columns = until_sure(entry, delta, runs)
+    return rounded(entry._asdict() | {"delta": delta} | counts_of(columns))
 
 
 def spend(fields: list[str], budget: int, runs: int) -> dict[str, Any]:
     """The row of a strategy with a budget."""
     entry = Entry(*fields)
-    found = simulate(entry, {"budget": budget}, runs)
-    return rounded(entry._asdict() | {"budget": budget} | counts_of(found))
+    columns = simulate(entry, {"budget": budget}, runs)
+    return rounded(entry._asdict() | {"budget": budget} | counts_of(columns))
 
 
 def runs_of(entry: Entry) -> int:

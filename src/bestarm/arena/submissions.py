@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, field_validator
 
 from bestarm import registry
-from bestarm.common.custom import Given
 from bestarm.common.files import data_folder
+from bestarm.common.user_strategies import UserStrategy
 from bestarm.core.inputs import Input, InputError, load
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.users import plugins
@@ -62,17 +62,17 @@ def submissions(folder: Path | None = None) -> list[Submission]:
     folder = folder or submissions_folder()
     taken = {name for paper in registry.PAPERS.values() for name in paper.simulation.readings}
     taken |= STRATEGIES.keys()
-    found: list[Submission] = []
+    listed: list[Submission] = []
     for path in sorted(folder.glob("*.yaml")):
         one = load(Submission, path)
         if one.name in taken:
             raise InputError(f"{path}: name: {one.name} is taken; choose another")
         taken.add(one.name)
-        found.append(one)
-    return found
+        listed.append(one)
+    return listed
 
 
-def given_of(one: Submission, folder: Path | None = None) -> Given:
+def load_submission(one: Submission, folder: Path | None = None) -> UserStrategy:
     """The class of a submission, under the submission's name.
 
     Raises:
@@ -88,7 +88,7 @@ def given_of(one: Submission, folder: Path | None = None) -> Given:
             raise InputError(f"{one.name}: strategy: {error}") from None
     if not hasattr(module, name):
         raise InputError(f"{one.name}: strategy: {where} has no {name}")
-    return plugins.given(getattr(module, name), one.name, one.strategy)
+    return plugins.user_strategy(getattr(module, name), one.name, one.strategy)
 
 
 def source_of(one: Submission, folder: Path | None = None) -> Path:
@@ -101,9 +101,9 @@ def source_of(one: Submission, folder: Path | None = None) -> Path:
     if where.endswith(".py"):
         return (folder or submissions_folder()) / where
     try:
-        found = find_spec(where)
+        spec = find_spec(where)
     except ImportError as error:
         raise InputError(f"{one.name}: strategy: {error}") from None
-    if found is None or found.origin is None:
+    if spec is None or spec.origin is None:
         raise InputError(f"{one.name}: strategy: there is no module {where}")
-    return Path(found.origin)
+    return Path(spec.origin)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bestarm.arena.cells import PROVEN
-from bestarm.common.evidence import Z95
+from bestarm.common.p_values import Z95
 from bestarm.common.tables import groups
 
 #: What a row of `by_family` and `by_budget` is of.
@@ -57,25 +57,25 @@ def by_family(cells: pd.DataFrame) -> pd.DataFrame:
         winner's.
     """
     rows = []
-    for key, some in groups(cells, *KEYS):
-        ratio = geometric(some.ratio)
-        spread = (some.ratio_high - some.ratio_low) / (2.0 * Z95 * some.ratio)
-        width = Z95 * math.sqrt(float((spread**2).sum())) / len(some)
+    for key, group in groups(cells, *KEYS):
+        ratio = geometric(group.ratio)
+        spread = (group.ratio_high - group.ratio_low) / (2.0 * Z95 * group.ratio)
+        width = Z95 * math.sqrt(float((spread**2).sum())) / len(group)
         rows.append(
             {
                 **dict(zip(KEYS, key, strict=True)),
-                "instances": len(some),
-                "runs": int(some.runs.sum()),
+                "instances": len(group),
+                "runs": int(group.runs.sum()),
                 "ratio": ratio,
                 "low": ratio * math.exp(-width),
                 "high": ratio * math.exp(width),
-                "ratio_90": geometric(some.ratio_90),
-                "ratio_99": geometric(some.ratio_99),
-                "error": float(some.error.max()),
-                "above": bool((some.error_low > some.delta).any()),
-                "within": bool((some.error_high <= some.delta).all()),
-                "cut": bool((some.stopped < some.runs).any()),
-                "microseconds": geometric(some.microseconds),
+                "ratio_90": geometric(group.ratio_90),
+                "ratio_99": geometric(group.ratio_99),
+                "error": float(group.error.max()),
+                "above": bool((group.error_low > group.delta).any()),
+                "within": bool((group.error_high <= group.delta).all()),
+                "cut": bool((group.stopped < group.runs).any()),
+                "microseconds": geometric(group.microseconds),
             }
         )
     return _placed(pd.DataFrame(rows), ["family", "delta"], "ratio")
@@ -87,15 +87,15 @@ def by_budget(cells: pd.DataFrame) -> pd.DataFrame:
     `place` is `winner` for the lowest, `tied` for those whose interval overlaps its.
     """
     rows = []
-    for key, some in groups(cells, *BUDGET_KEYS):
-        rate = some.wrong / some.runs
-        shrunk = (some.wrong + 2.0) / (some.runs + 4.0)  # Agresti & Coull: not 0 if none erred
-        width = Z95 * math.sqrt(float((shrunk * (1.0 - shrunk) / some.runs).sum())) / len(some)
+    for key, group in groups(cells, *BUDGET_KEYS):
+        rate = group.wrong / group.runs
+        shrunk = (group.wrong + 2.0) / (group.runs + 4.0)  # Agresti & Coull: not 0 if none erred
+        width = Z95 * math.sqrt(float((shrunk * (1.0 - shrunk) / group.runs).sum())) / len(group)
         rows.append(
             {
                 **dict(zip(BUDGET_KEYS, key, strict=True)),
-                "instances": len(some),
-                "runs": int(some.runs.sum()),
+                "instances": len(group),
+                "runs": int(group.runs.sum()),
                 "error": float(rate.mean()),
                 "low": max(float(rate.mean()) - width, 0.0),
                 "high": float(rate.mean()) + width,
@@ -110,8 +110,8 @@ def _placed(table: pd.DataFrame, by: list[str], value: str) -> pd.DataFrame:
     if "rule" in table:
         fit = (table.rule == PROVEN) & ~table.above & ~table.cut
     place = pd.Series("", table.index)
-    for _, some in table[fit].groupby(by, sort=False):
-        best: Any = some.sort_values(value, kind="stable").iloc[0]
-        place[some.index[some.low <= best.high]] = "tied"
-        place[some.index[some[value] == best[value]]] = "winner"
+    for _, group in table[fit].groupby(by, sort=False):
+        best: Any = group.sort_values(value, kind="stable").iloc[0]
+        place[group.index[group.low <= best.high]] = "tied"
+        place[group.index[group[value] == best[value]]] = "winner"
     return table.assign(place=place)

@@ -66,25 +66,25 @@ def _job(kind: str, entry: Entry, level: float, runs: int) -> Job:
 def jobs() -> list[Job]:
     """One for each row of cells.csv, then of errors.csv, then of budgets.csv."""
     every = [*cells(), *submitted_cells()]
-    found = [
+    listed = [
         _job("cell", entry, delta, runs_of(entry)) for entry in every for delta in deltas_of(entry)
     ]
-    found += [
+    listed += [
         _job("errors", entry, delta, RUNS_ERRORS)
         for entry in smallest_cells()
         for delta in deltas_of(entry)
     ]
-    found += [_job("budget", entry, budget, RUNS_BUDGET) for entry, budget in budget_cells()]
-    return found
+    listed += [_job("budget", entry, budget, RUNS_BUDGET) for entry, budget in budget_cells()]
+    return listed
 
 
 def kept(folder: Path) -> Rows:
     """The rows of the tables of a folder, as written, by name and fingerprint."""
     if not (folder / FINGERPRINTS).exists():
         return {}
-    known = _read(folder / FINGERPRINTS)
-    codes = dict(zip(known["row"], known["fingerprint"], strict=True))
-    found: Rows = {}
+    fingerprints = _read(folder / FINGERPRINTS)
+    codes = dict(zip(fingerprints["row"], fingerprints["fingerprint"], strict=True))
+    rows: Rows = {}
     for kind, one in KINDS.items():
         table = _read(folder / one.file)
         if list(table.columns) != one.columns:
@@ -94,8 +94,8 @@ def kept(folder: Path) -> Rows:
             entry = Entry(*(row[column] for column in Entry._fields))
             name = _name(kind, entry, float(row[one.level]))
             if name in codes:
-                found[name, codes[name]] = row
-    return found
+                rows[name, codes[name]] = row
+    return rows
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -177,8 +177,8 @@ def stamp(out: Path, threads: int) -> None:
     chosen = sample(every, rows)
     with same_bits(), tempfile.TemporaryDirectory() as folder:
         played = gather(chosen, Path(folder) / out.name, threads, "arena, sample")
-    for job, found in zip(chosen, played, strict=True):
-        for column, value in found.items():
+    for job, counts in zip(chosen, played, strict=True):
+        for column, value in counts.items():
             text = "" if value is None else str(value)
             if column != MEASURED and rows[job.name][column] != text:
                 was = rows[job.name][column]

@@ -148,25 +148,25 @@ def upper(family: int, p: float, level: float, guess: float) -> float:
 
 @lean
 def shrunk(family: int, pulls: float) -> float:
-    """The pulls that count in a mixture: fewer for Gaussian laws, see `price`."""
+    """The pulls that count in a mixture: fewer for Gaussian laws, see `mixing_cost`."""
     return shrunk_counts(pulls, PRIOR_PULLS) if family == GAUSSIAN else pulls
 
 
 @lean
-def price(family: int, pulls: float, total: float) -> float:
+def mixing_cost(family: int, pulls: float, total: float) -> float:
     """What a mixture over an arm's mean costs, in nats, at least 0.
 
     For the likelihood L of the rewards of an arm with true mean lambda and a prior on its mean,
 
-        ln (int L(p) dprior(p) / L(lambda)) = N' d(mean, lambda) - price,
+        ln (int L(p) dprior(p) / L(lambda)) = N' d(mean, lambda) - mixing cost,
 
-    the log of a martingale that starts at 1. The price is ln L(mean) - ln int L dprior, with priors
+    the log of a martingale that starts at 1. The cost is ln L(mean) - ln int L dprior, with priors
 
         Bernoulli    Beta(1/2, 1/2) of the mean;  also for rewards in [0, 1], then it is a
                      supermartingale (core/anytime.py, `beta_log`)
         Poisson      Gamma(1/2, 1) of the mean
         exponential  Gamma(1/2, 1) of 1 / mean
-        Gaussian     N(lambda, 1 / n0): N' = N^2 / (N + n0), price 1/2 ln(1 + N / n0)
+        Gaussian     N(lambda, 1 / n0): N' = N^2 / (N + n0), cost 1/2 ln(1 + N / n0)
 
     Those of Poisson and exponential laws are tightest if means are near 1, so choose the unit.
 
@@ -176,7 +176,7 @@ def price(family: int, pulls: float, total: float) -> float:
         total: the sum of the rewards.
 
     Example:
-        >>> round(price(BERNOULLI, 100.0, 40.0), 3)
+        >>> round(mixing_cost(BERNOULLI, 100.0, 40.0), 3)
         2.506
     """
     if family == GAUSSIAN:

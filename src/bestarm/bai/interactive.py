@@ -7,9 +7,9 @@ from typing import Any, get_args
 import numpy as np
 
 from bestarm.bai.counts import observe_counts, with_arms
-from bestarm.bai.families import FAMILIES, PRIOR_PULLS, divergence, price, shrunk, upper
+from bestarm.bai.families import FAMILIES, PRIOR_PULLS, divergence, mixing_cost, shrunk, upper
 from bestarm.bai.problem import Family
-from bestarm.bai.steps import Rules, arm_price, pair_level, pair_statistic
+from bestarm.bai.steps import Rules, arm_cost, pair_level, pair_statistic
 from bestarm.bai.strategies import READINGS, STRATEGIES, Setting, rules_of
 from bestarm.bai.tolerance import margin_statistic
 from bestarm.core.arguments import numbers, positive
@@ -29,7 +29,7 @@ BISECTIONS = 100
 
 
 def interval(family: int, pulls: float, total: float, level: float) -> tuple[float, float]:
-    """The means q with N' d(mean, q) - price <= level: a confidence sequence of an arm.
+    """The means q with N' d(mean, q) - mixing cost <= level: a confidence sequence of an arm.
 
     Args:
         family: of FAMILIES.
@@ -43,7 +43,7 @@ def interval(family: int, pulls: float, total: float, level: float) -> tuple[flo
         (0.249, 0.565)
     """
     mean = total / pulls
-    reach = (level + price(family, pulls, total)) / shrunk(family, pulls)
+    reach = (level + mixing_cost(family, pulls, total)) / shrunk(family, pulls)
     high = upper(family, mean, reach, 0.0)
     if family == FAMILIES["gaussian"]:
         return 2.0 * mean - high, high
@@ -166,9 +166,9 @@ class _Arms(Planned, AskTell[Label]):
         return gaussian_combination(c, pulls, totals, sigma, level, PRIOR_PULLS)
 
     def _means_of(self, means: Any, source: str) -> np.ndarray:
-        found = numbers(means_by_arm(means, self._arms, source), 1, source)
-        self._check_means(found, source)
-        return found
+        assumed = numbers(means_by_arm(means, self._arms, source), 1, source)
+        self._check_means(assumed, source)
+        return assumed
 
     def _check_means(self, means: np.ndarray, source: str) -> None:
         said, fits = {
@@ -428,8 +428,8 @@ class _Bai(Changing[Label], _Arms):
     def _needed(self, arm: int) -> float:
         """What `_found` has to exceed."""
         state, rules = self._state, self._rules
-        prices = (float(arm_price(rules, state, a)) for a in (int(state.answer[0]), arm))
-        return float(pair_level(rules, state)) + sum(prices)
+        mixing_costs = (float(arm_cost(rules, state, a)) for a in (int(state.answer[0]), arm))
+        return float(pair_level(rules, state)) + sum(mixing_costs)
 
     def _open_question(self) -> str:
         state = self._state
@@ -439,13 +439,13 @@ class _Bai(Changing[Label], _Arms):
         others = [a for a in range(state.pulls.size) if a != best and state.remaining[a]]
         if self._by_intervals and self._tolerance:
             return self._open_intervals(best, others)
-        found, needed = ({a: of(a) for a in others} for of in (self._found, self._needed))
-        other = min(others, key=lambda a: found[a] - needed[a])
-        more = more_trials(state.pulls.sum(), found[other], needed[other])
+        statistics, needed = ({a: of(a) for a in others} for of in (self._found, self._needed))
+        other = min(others, key=lambda a: statistics[a] - needed[a])
+        more = more_trials(state.pulls.sum(), statistics[other], needed[other])
         margin = f" by more than {self._tolerance:g}" if self._tolerance else ""
         return (
             f"{self._name_at(best)} leads, but {self._name_at(other)} may be better{margin}: the "
-            f"evidence is {found[other]:.2f} nats, {needed[other]:.2f} are needed; {more}."
+            f"evidence is {statistics[other]:.2f} nats, {needed[other]:.2f} are needed; {more}."
         )
 
 

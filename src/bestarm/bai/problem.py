@@ -91,13 +91,13 @@ def characteristic_time(instance: Instance) -> Optimum:
 
 def truth(instance: Instance) -> Truth:
     """The ground truth of an instance."""
-    found = characteristic_time(instance)
-    finite = np.isfinite(found.time)
+    complexity = characteristic_time(instance)
+    finite = np.isfinite(complexity.time)
     return Truth(
         answer=int(np.argmax(instance.means)) + 1,
-        characteristic_time=found.time if finite else None,
-        characteristic_time_low=found.low if finite else None,
-        allocation=found.allocation.tolist(),
+        characteristic_time=complexity.time if finite else None,
+        characteristic_time_low=complexity.low if finite else None,
+        allocation=complexity.allocation.tolist(),
     )
 
 

@@ -53,8 +53,8 @@ def allocation(family: int, means: np.ndarray) -> tuple[float, np.ndarray]:
     box = [(1e-9, 1.0)] * k + [(0.0, None)]
     options = {"ftol": 1e-13, "maxiter": 1000}
     given: dict[str, Any] = {"constraints": [*bounds, total], "bounds": box, "options": options}
-    found = minimize(lambda x: -x[-1], start, **given)
-    w = found.x[:-1] / found.x[:-1].sum()
+    result = minimize(lambda x: -x[-1], start, **given)
+    w = result.x[:-1] / result.x[:-1].sum()
     return 1.0 / min(cost(w, a) for a in others), w
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.bai.families import divergence, draw, price, shrunk, transport, upper
+from bestarm.bai.families import divergence, draw, mixing_cost, shrunk, transport, upper
 from bestarm.bai.optimum import find_allocation
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.information import stylised_threshold
@@ -118,9 +118,9 @@ def fewest(state: State) -> int:
 
 
 @inlined
-def arm_price(rules: Rules, state: State, arm: int) -> float:
+def arm_cost(rules: Rules, state: State, arm: int) -> float:
     """What evidence on an arm costs under the proved threshold; 0 under the other."""
-    return price(rules.family, state.pulls[arm], state.sums[arm]) if rules.proved else 0.0
+    return mixing_cost(rules.family, state.pulls[arm], state.sums[arm]) if rules.proved else 0.0
 
 
 @inlined
@@ -141,7 +141,7 @@ def pair_statistic(rules: Rules, state: State, best: int, other: int) -> float:
 
 @inlined
 def pair_level(rules: Rules, state: State) -> float:
-    """What `pair_statistic` has to exceed, beside the prices of both arms.
+    """What `pair_statistic` has to exceed, beside the mixing costs of both arms.
 
     beta(t, delta) as in Section 6; or ln((K - 1) / delta): a wrong answer is one of K - 1 pairs
     with the best arm (docs/guarantees.md).
@@ -157,20 +157,20 @@ def refuted(rules: Rules, state: State, best: int, other: int) -> bool:
     """Whether the evidence for mu_b > mu_a is enough."""
     if not state.means[best] > state.means[other]:
         return False
-    level, found = pair_level(rules, state), pair_statistic(rules, state, best, other)
-    if not (rules.proved and found > level):
-        return found > level
-    return found > level + arm_price(rules, state, best) + arm_price(rules, state, other)
+    level, statistic = pair_level(rules, state), pair_statistic(rules, state, best, other)
+    if not (rules.proved and statistic > level):
+        return statistic > level
+    return statistic > level + arm_cost(rules, state, best) + arm_cost(rules, state, other)
 
 
 @inlined
 def interval_level(rules: Rules, state: State, arm: int) -> float:
     """The level of an arm's interval {q: N d(mean, q) <= level}, N the counted pulls.
 
-    beta(t, delta); or ln(K / delta) and the arm's price.
+    beta(t, delta); or ln(K / delta) and the arm's mixing cost.
     """
     if rules.proved:
-        return math.log(rules.n_arms / rules.delta) + arm_price(rules, state, arm)
+        return math.log(rules.n_arms / rules.delta) + arm_cost(rules, state, arm)
     return pair_level(rules, state)
 
 
@@ -275,15 +275,15 @@ def challenger(rules: Rules, state: State) -> tuple[int, float]:
 
     Ends are only computed of arms whose interval holds the highest one so far.
     """
-    found, high = NONE, -np.inf
+    best, high = NONE, -np.inf
     for a in range(state.pulls.size):
         if a == state.answer[0]:
             continue
-        if found < 0 or state.means[a] >= high or reaches(rules, state, a, high):
+        if best < 0 or state.means[a] >= high or reaches(rules, state, a, high):
             end = upper_end(rules, state, a)
             if end > high:
-                found, high = a, end
-    return found, high
+                best, high = a, end
+    return best, high
 
 
 @lean

@@ -42,8 +42,8 @@ def truth_rows(sources: Sources, name: str, delta: float, x_name: str = "", x=No
     truth = sources.instances[name]["truth"]
     cell = Cell(name, "lower bound", {"delta": delta}, "exact", x_name=x_name, x=x)
     shares = enumerate(truth["allocation"], 1)
-    known = [exact(f"optimal_share:{a}", "share", share) for a, share in shares]
-    return cell_rows(cell, [*bounds(truth, {"delta": delta}), *known])
+    share_rows = [exact(f"optimal_share:{a}", "share", share) for a, share in shares]
+    return cell_rows(cell, [*bounds(truth, {"delta": delta}), *share_rows])
 
 
 def _truths(sources: Sources) -> list[dict]:
@@ -63,8 +63,8 @@ def table1(sources: Sources) -> pd.DataFrame:
 def proportions(sources: Sources) -> pd.DataFrame:
     """The mean share of pulls on each arm, beside w*."""
     summary = sources.summary
-    known = [row for row in _truths(sources) if row["statistic"].startswith("optimal_share")]
-    return assemble(summary[summary.statistic.str.startswith("mean_share")], known)
+    exact_rows = [row for row in _truths(sources) if row["statistic"].startswith("optimal_share")]
+    return assemble(summary[summary.statistic.str.startswith("mean_share")], exact_rows)
 
 
 def proven(sources: Sources) -> pd.DataFrame:
@@ -77,8 +77,8 @@ def proven(sources: Sources) -> pd.DataFrame:
         ratio = ratio_of_independent_means("budget_ratio", by["proven"], by["as-written"])
         cell = Cell(name, strategy, SETTING, "proven")
         rows += comparison_rows(cell, f"{strategy} as-written", [ratio])
-    known = [row for row in _truths(sources) if row["statistic"] == "lower_bound"]
-    return assemble(_of_runs(summary), rows, known)
+    exact_rows = [row for row in _truths(sources) if row["statistic"] == "lower_bound"]
+    return assemble(_of_runs(summary), rows, exact_rows)
 
 
 def asymptotics(sources: Sources) -> pd.DataFrame:
@@ -90,9 +90,11 @@ def asymptotics(sources: Sources) -> pd.DataFrame:
     ratios = means.assign(statistic="bound_ratio", unit="")
     for column in ("value", "low", "high"):
         ratios[column] = means[column] / unit
-    known = [row for delta in DELTAS for row in truth_rows(sources, SWEPT, delta, "delta", delta)]
+    exact_rows = [
+        row for delta in DELTAS for row in truth_rows(sources, SWEPT, delta, "delta", delta)
+    ]
     kept = summary[summary.statistic.isin(["mean_stopping_time", "error_rate"])]
-    bound = [row for row in known if row["statistic"] == "lower_bound"]
+    bound = [row for row in exact_rows if row["statistic"] == "lower_bound"]
     return assemble(kept, ratios, bound)
 
 

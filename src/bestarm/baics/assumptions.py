@@ -9,7 +9,7 @@ import numpy as np
 from bestarm.baics.novelty import boost_after, with_novelty
 from bestarm.baics.problem import PROBLEMS, Instance
 from bestarm.baics.rates import told_sigma
-from bestarm.baics.rounds import InRounds
+from bestarm.baics.rounds import RoundRule
 from bestarm.baics.strategies import SIMULATION, prepare, replication_of
 from bestarm.common.assumptions import CHANGES, Assumptions, Case, Replicate, Row
 from bestarm.common.paper import Cell
@@ -38,8 +38,8 @@ NOVELTY = "novelty"
 
 def cell_of(case: Case, strategy: str, reading: str = "") -> Cell:
     """A strategy on a case, at its default reading if none is named."""
-    known = SIMULATION.readings[strategy]
-    return Cell(case.instance, strategy, case.setting, reading or known.default)
+    readings = SIMULATION.readings[strategy]
+    return Cell(case.instance, strategy, case.setting, reading or readings.default)
 
 
 def on_rates(case: Case, strategy: str, told: str) -> tuple[Any, Replicate]:
@@ -69,7 +69,7 @@ def in_rounds(case: Case, change: str) -> tuple[Any, Replicate]:
     instance: Any = PROBLEMS.instances()[case.instance]
     _, rules, world, cap = SIMULATION.steps(instance, cell_of(case, "Uniform", "proven"))
     n_arms, n_groups = world.means.shape
-    rounds = InRounds(np.array(instance.weights), instance.sigmas, bounded=False)
+    rounds = RoundRule(np.array(instance.weights), instance.sigmas, bounded=False)
 
     def pull(world: Any, state: Any, pair: int, environment: Any) -> float:
         reward = world.means.flat[pair] + environment.standard_normal()

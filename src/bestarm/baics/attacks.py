@@ -13,7 +13,7 @@ LEAST, LUCKY, UNLUCKY = range(3)
 @jit
 def target(attack: int, means: np.ndarray, truth: np.ndarray) -> int:
     """The (arm, subpopulation) that an attack pulls."""
-    found, most = 0, -np.inf
+    index, most = 0, -np.inf
     for i in range(means.size):
         if attack == LEAST:
             value = -means.flat[i]
@@ -22,8 +22,8 @@ def target(attack: int, means: np.ndarray, truth: np.ndarray) -> int:
         else:
             value = truth.flat[i] - means.flat[i]
         if value > most:
-            found, most = i, value
-    return found
+            index, most = i, value
+    return index
 
 
 @jit

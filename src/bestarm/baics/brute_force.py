@@ -42,8 +42,8 @@ def least_cost(w: np.ndarray, instance: Instance, rng: np.random.Generator) -> f
         drawn = centres[rng.integers(len(centres), size=POINTS)]
         moves = drawn + size * rng.standard_normal(drawn.shape) / np.sqrt(w * means.size)
         moves = np.concatenate([centres, moves])
-        found = answers(means + moves, q, constrained)
-        moves = moves[found != truly]
+        answered = answers(means + moves, q, constrained)
+        moves = moves[answered != truly]
         near, far = np.zeros(len(moves)), np.ones(len(moves))
         for _ in range(HALVINGS):
             middle = 0.5 * (near + far)
@@ -51,9 +51,9 @@ def least_cost(w: np.ndarray, instance: Instance, rng: np.random.Generator) -> f
             near, far = np.where(other, near, middle), np.where(other, middle, far)
         moves *= far[:, None, None]
         costs = (w * moves**2).sum(axis=(1, 2))
-        found = answers(means + moves, q, constrained)
+        answered = answers(means + moves, q, constrained)
         order = np.argsort(costs)
-        kept = [order[found[order] == answer][:KEPT] for answer in np.unique(found)]
+        kept = [order[answered[order] == answer][:KEPT] for answer in np.unique(answered)]
         centres = moves[np.concatenate(kept)]
         size, least = 0.85 * size, min(least, float(costs.min()))
     return least

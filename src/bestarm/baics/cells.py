@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bestarm.baics.evidence import GLR
+from bestarm.baics.e_values import GLR
 from bestarm.baics.problem import BOUNDARY, EPSILONS, SEGMENTS, epsilon_family, segments
 from bestarm.baics.strategies import READINGS
 from bestarm.common.paper import Cell, Experiment

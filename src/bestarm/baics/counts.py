@@ -6,8 +6,8 @@ import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, best_feasible_arm
 from bestarm.baics.bets import record_bets
-from bestarm.baics.evidence import DIRECTED, UNKNOWN, Evidence, plan_ahead
-from bestarm.baics.steps import INITIAL_DRAWS, Rules, State, needed_evidence
+from bestarm.baics.e_values import DIRECTED, UNKNOWN, EValues, plan_ahead
+from bestarm.baics.steps import INITIAL_DRAWS, Rules, State, needed_e_value
 from bestarm.core.anytime import BERNOULLI_SIGMA
 
 
@@ -38,11 +38,11 @@ def observe_counts(
     state.answer[0] = best_feasible_arm(state.means, rules.problem)
     if rules.stopping == DIRECTED and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
         data = (state.pulls, state.means, rules.problem, state.answer[0])
-        plan_ahead(evidence, needed_evidence(rules), state.clock[0], *data)
+        plan_ahead(evidence, needed_e_value(rules), state.clock[0], *data)
 
 
 def record(
-    evidence: Evidence, pulls: np.ndarray, sums: np.ndarray, means: np.ndarray, problem: Problem
+    evidence: EValues, pulls: np.ndarray, sums: np.ndarray, means: np.ndarray, problem: Problem
 ) -> None:
     """`evidence.record` for a batch: every pull of an (arm, subpopulation) has one coefficient."""
     floor, constrained = problem.floor, problem.constrained
@@ -89,11 +89,11 @@ def with_arms(rules: Rules, new: State, state: State, kept: Sequence[int]) -> St
         new.tracked[:] = np.maximum(new.pulls.reshape(new.tracked.size, -1).sum(axis=1), 1.0)
         if rules.stopping == DIRECTED:
             data = (new.pulls, new.means, rules.problem, new.answer[0])
-            plan_ahead(new.evidence, needed_evidence(rules), new.clock[0], *data)
+            plan_ahead(new.evidence, needed_e_value(rules), new.clock[0], *data)
     return new
 
 
-def _keep_evidence(new: Evidence, old: Evidence, left: Sequence[int]) -> None:
+def _keep_evidence(new: EValues, old: EValues, left: Sequence[int]) -> None:
     """The sums of each arm, and of each ordered pair, of those that are left."""
     of_pairs = {"pairs": ("moved", "drift", "variance"), "bets": ("wealth", "moved", "centred")}
     for part, names in of_pairs.items():

@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from bestarm.baics.alternatives import alternative_cost, supergradient
-from bestarm.baics.evidence import UNKNOWN
+from bestarm.baics.e_values import UNKNOWN
 from bestarm.baics.steps import (
     INITIAL_DRAWS,
     Rules,
     State,
-    log_evidence,
-    needed_evidence,
+    log_e_value,
+    needed_e_value,
     standard_problem,
     standardise,
     start_on,
@@ -63,14 +63,14 @@ def level(rules: Rules, state: State) -> None:
     Evidence of a proved rule lags behind half the cost, more for some kinds of alternatives than
     for others. F with f_j / needs_j in place of f_j levels the evidence instead of the costs.
     """
-    least, problem = needed_evidence(rules), standard_problem(rules, state)
+    least, problem = needed_e_value(rules), standard_problem(rules, state)
     standardise(rules, state)
     for i in range(state.needs.size):
         cost = alternative_cost(
             i, state.pulls, state.standard, problem, state.answer[0], state.shift
         )
         if cost < np.inf:
-            lag = max(0.5 * cost - log_evidence(rules, state, i), 0.0)
+            lag = max(0.5 * cost - log_e_value(rules, state, i), 0.0)
             state.needs[i] = 1.0 + lag / least
 
 

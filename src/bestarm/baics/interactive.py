@@ -9,10 +9,10 @@ import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, problem_of
 from bestarm.baics.counts import observe_counts, with_arms
-from bestarm.baics.evidence import GLR, MIXTURE, UNKNOWN, half_width, log_mixture, log_unknown
+from bestarm.baics.e_values import GLR, MIXTURE, UNKNOWN, half_width, log_mixture, log_unknown
 from bestarm.baics.problem import floor_of
-from bestarm.baics.rounds import InRounds
-from bestarm.baics.steps import INITIAL_DRAWS, Rules, log_evidence, needed_evidence
+from bestarm.baics.rounds import RoundRule
+from bestarm.baics.steps import INITIAL_DRAWS, Rules, log_e_value, needed_e_value
 from bestarm.baics.strategies import (
     READINGS,
     STRATEGIES,
@@ -192,7 +192,7 @@ class _Baics(Planned, Changing[Pair]):
         if rounds:
             if self._name != "Uniform" or reading is not None or rule.stopping == UNKNOWN:
                 raise InputError(f"{name}: rounds: only Uniform has them, with sigma, no reading")
-            strategy = InRounds(q, self._sigma, bounded=rewards == "bernoulli")
+            strategy = RoundRule(q, self._sigma, bounded=rewards == "bernoulli")
             self._fixed_design = self._plans_ahead = True
         self._in_rounds = rounds
         coins = np.random.default_rng(seed)
@@ -323,8 +323,8 @@ class _Baics(Planned, Changing[Pair]):
             RuntimeError: once `done`.
             ValueError: as of `ask`; or the strategy takes no counts.
         """
-        found = self._allocated(n, least_share, *self._of(segment))
-        pairs = {self._label(index): pulls for index, pulls in found}
+        by_index = self._allocated(n, least_share, *self._of(segment))
+        pairs = {self._label(index): pulls for index, pulls in by_index}
         return pairs if segment is None else {arm: pulls for (arm, _), pulls in pairs.items()}
 
     def _of(self, segment: Any) -> tuple[Label, ...]:
@@ -397,7 +397,7 @@ class _Baics(Planned, Changing[Pair]):
         ]
         if rules.stopping == GLR:
             return [rules.glr_factor * cost for cost in costs]
-        proved = [float(log_evidence(rules, state, i)) for i in kinds]
+        proved = [float(log_e_value(rules, state, i)) for i in kinds]
         if problem.floor.size:
             return proved
         return [min(0.5 * cost, log) for cost, log in zip(costs, proved, strict=True)]
@@ -416,14 +416,14 @@ class _Baics(Planned, Changing[Pair]):
         means = (state.sums + missing * one) / pulls
         if best != NO_ARM:
             means[best] = ((state.sums + missing * zero) / pulls)[best]
-        found = [
+        levels = [
             float(log_mixture(i, pulls, means, problem, best, state.evidence.buffers))
             for i in range(problem.constrained + self._rules.n_arms)
         ]
         if best != NO_ARM:  # `log_mixture` takes it that the answer looks feasible
             below = means[best, : problem.constrained] < 0.0
-            found[: problem.constrained] = np.where(below, -np.inf, found[: problem.constrained])
-        return [float(x) for x in found]
+            levels[: problem.constrained] = np.where(below, -np.inf, levels[: problem.constrained])
+        return [float(x) for x in levels]
 
     def _missing(self) -> np.ndarray:
         """(K, L) trials that were abandoned or are outstanding, if they count at their worst."""
@@ -502,7 +502,7 @@ class _Baics(Planned, Changing[Pair]):
         if self._in_rounds:
             return float(self._strategy.needed(self._rules))
         if self._rules.stopping != GLR:
-            return float(needed_evidence(self._rules))
+            return float(needed_e_value(self._rules))
         return float(stylised_threshold(max(1, int(self._state.clock[0])), self._rules.delta))
 
     @atomic
@@ -573,16 +573,16 @@ class _Baics(Planned, Changing[Pair]):
         """The row of an arm over all subpopulations, given its others."""
         weights = self._rules.problem.weights
         if self._adds_up:
-            found = self._combination({arm: weights})
+            total = self._combination({arm: weights})
         else:
-            found = weighted(weights, [line.interval for line in lines])
+            total = weighted(weights, [line.interval for line in lines])
         return Line(
             str(self._arms[arm]),
             TOTAL,
             sum(line.pulls for line in lines),
-            found.estimate,
-            found.low,
-            found.high,
+            total.estimate,
+            total.low,
+            total.high,
             self._status(arm, lines),
             sum(line.kept_out for line in lines),
             ALL,
@@ -606,8 +606,8 @@ class _Baics(Planned, Changing[Pair]):
             status = "gains" if low >= floor else "loses" if high < floor else "open"
             limit = floor
         left_out = self._kept_out.get(index, 0)
-        found = (pulls, mean, low, high, status, left_out, str(group), limit)
-        return Line(str(arm), "reward", *found)
+        values = (pulls, mean, low, high, status, left_out, str(group), limit)
+        return Line(str(arm), "reward", *values)
 
     def _half_width(self, k: int, l: int, share: float) -> float:
         """Of an interval with sigma unknown; infinite if it cannot be told."""
@@ -711,15 +711,15 @@ class _Baics(Planned, Changing[Pair]):
 
     def _means_of(self, means: Any, source: str) -> np.ndarray:
         """(K, L) a number per arm is its mean on every subpopulation."""
-        found = np.zeros(self._sigma.shape)
+        assumed = np.zeros(self._sigma.shape)
         for k, given in enumerate(means_by_arm(means, self._arms, source)):
             row = numbers(in_order(given, self._groups.labels, f"{source}:"), 1, source)
             if row.size not in (1, len(self._groups)):
                 said = f"must be a number or {len(self._groups)} per arm, got {row.size}"
                 raise InputError(f"{source}: {said}")
-            found[k] = row
-        self._check_means(found, source)
-        return found
+            assumed[k] = row
+        self._check_means(assumed, source)
+        return assumed
 
     def _check_means(self, means: np.ndarray, source: str) -> None:
         if self._rules.stopping == UNKNOWN:
@@ -770,15 +770,17 @@ class _Baics(Planned, Changing[Pair]):
         best, i = int(state.answer[0]), int(np.argmin(self._evidence()))
         names = self.remaining
         if i < problem.constrained:
-            what = f"{names[best]} is the best so far, but may lose in {self._groups[i]}"
+            alternative = f"{names[best]} is the best so far, but may lose in {self._groups[i]}"
         elif best == NO_ARM:
-            what = f"no arm looks feasible, but {names[i - problem.constrained]} may be"
+            alternative = f"no arm looks feasible, but {names[i - problem.constrained]} may be"
         else:
             other = names[i - problem.constrained]
-            what = f"{names[best]} is the best so far, but {other} may be feasible and better"
+            alternative = (
+                f"{names[best]} is the best so far, but {other} may be feasible and better"
+            )
         more = more_trials(float(state.pulls.sum()), self.statistic, self.threshold)
         return (
-            f"{what[0].upper()}{what[1:]}: the evidence against it is "
+            f"{alternative[0].upper()}{alternative[1:]}: the evidence against it is "
             f"{max(self.statistic, 0.0):.2f}, "
             f"{self.threshold:.2f} is needed; {more}.{self._beyond_tolerance(best)}"
         )
@@ -835,14 +837,14 @@ def _sigmas(sigma: Any, shape: tuple[int, int], source: str) -> np.ndarray:
     sigma = ordinary(sigma)
     if not isinstance(sigma, list | tuple):
         return np.full(shape, positive(sigma, source))
-    found = numbers(sigma, 2, source)
-    if found.shape != shape or not (found > 0.0).all():
+    sigmas = numbers(sigma, 2, source)
+    if sigmas.shape != shape or not (sigmas > 0.0).all():
         rows, columns = shape
         raise InputError(
             f"{source}: must be a positive number, or {rows} rows of {columns} of them, "
             f"got {short(sigma)}"
         )
-    return found
+    return sigmas
 
 
 class TaSCS(_Baics):

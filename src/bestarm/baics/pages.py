@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bestarm.baics.evidence import MEAN_WEIGHT
+from bestarm.baics.e_values import MEAN_WEIGHT
 from bestarm.baics.problem import PROBLEMS
 from bestarm.common.pages import Pages
 from bestarm.common.prose import markdown, number, percent_row
@@ -21,8 +21,8 @@ def segment_table(root: Path) -> str:
     """Wrong answers and pulls by the number of segments, at delta = 0.05, by stopping rule."""
     table = read_table(root / "figures/baics/guarantee.csv")
     rows = []
-    for segments, some in groups(table[table.x.notna()].sort_values("x"), "x"):
-        by = {key: rows.iloc[0] for key, rows in groups(some, "statistic", "reading")}
+    for segments, group in groups(table[table.x.notna()].sort_values("x"), "x"):
+        by = {key: rows.iloc[0] for key, rows in groups(group, "statistic", "reading")}
         wrong = {
             f"wrong, {says}": percent_row(by["wrong_stops", r]) for r, says in STOPPING.items()
         }
@@ -36,13 +36,13 @@ def cost_table(root: Path) -> str:
     """What the proof costs BAICS: mean pulls with the proved rule over those with the paper's."""
     table = read_table(root / "figures/baics/proven.csv")
     rows = []
-    for (strategy, reading), some in groups(
+    for (strategy, reading), group in groups(
         table[table.statistic == "budget_ratio"], "algorithm", "reading"
     ):
-        found = {row.instance: row for row in lines(some)}
+        by_instance = {row.instance: row for row in lines(group)}
         shown = {
             name: f"{row.value:.2f} ({row.low:.2f} to {row.high:.2f})"
-            for name, row in sorted(found.items())
+            for name, row in sorted(by_instance.items())
         }
         rows.append({"sampling": strategy, "stopping": f"`{reading}`", **shown})
     return markdown(pd.DataFrame(rows))
@@ -70,7 +70,7 @@ def sigma_table(root: Path) -> str:
     return markdown(pd.DataFrame(rows))
 
 
-def rate_price_table(root: Path) -> str:
+def rate_time_table(root: Path) -> str:
     """What rates cost BAICS over the yardstick, from the kept table."""
     rows = [
         {
@@ -95,17 +95,17 @@ SAMPLERS = {
 def boundary_table(root: Path) -> str:
     """Wrong answers of BAICS where they are likeliest, with the paper's rule and the proved one."""
     table = read_table(root / "figures/baics/boundary.csv")
-    found = {
+    errors = {
         (row.instance, row.reading, row.delta): f"{number(100 * row.value)}% (to "
         f"{number(100 * row.high)})"
         for row in lines(table[table.statistic == "wrong_stops"])
     }
-    deltas = sorted({delta for _, _, delta in found}, reverse=True)
+    deltas = sorted({delta for _, _, delta in errors}, reverse=True)
     rows = []
-    for instance in dict.fromkeys(instance for instance, _, _ in found):
+    for instance in dict.fromkeys(instance for instance, _, _ in errors):
         for sampler, (unproved, proved) in SAMPLERS.items():
-            paper = {f"paper's rule, δ = {deltas[0]:g}": found[instance, unproved, deltas[0]]}
-            ours = {f"proved, δ = {d:g}": found[instance, proved, d] for d in deltas}
+            paper = {f"paper's rule, δ = {deltas[0]:g}": errors[instance, unproved, deltas[0]]}
+            ours = {f"proved, δ = {d:g}": errors[instance, proved, d] for d in deltas}
             rows.append({"truth": instance, "sampling": sampler, **paper, **ours})
     return markdown(pd.DataFrame(rows))
 
@@ -115,7 +115,7 @@ PAGES = Pages(
     parts={
         "docs/usage.md": {"segments": segment_table},
         "docs/guarantees.md": {
-            "rate prices": rate_price_table,
+            "rate prices": rate_time_table,
             "unknown sigma": sigma_table,
             "boundary errors": boundary_table,
             "proof costs": cost_table,

@@ -77,12 +77,12 @@ def comparison(table: pd.DataFrame, example: str) -> Figure:
     panels = dots(figure, ours[ours.statistic.isin(COMPARED)], LOOKS, order, y="line", col=col)[0]
     panels[0].set_xscale("log")
     for line, rows in ours.groupby("line"):
-        found = rows.set_index("statistic").value
+        values = rows.set_index("statistic").value
         y = order.index(line)
         colour = looks_of(LOOKS, rows.strategy)[rows.strategy.iloc[0]].colour
-        ends = found[["quartile_25", "quartile_75"]]
+        ends = values[["quartile_25", "quartile_75"]]
         panels[0].plot(ends, [y, y], color=colour, lw=5, alpha=0.25, solid_capstyle="butt")
-        panels[0].plot(found["median_stopping_time"], y, "|", color=colour, ms=8, mew=1.6)
+        panels[0].plot(values["median_stopping_time"], y, "|", color=colour, ms=8, mew=1.6)
     stated = pick(table, reading="published")
     stated = with_errors(stated, pick(ours, reading="as-written"))
     bound = pick(table, statistic="lower_bound").iloc[0]

@@ -92,11 +92,11 @@ def proven(table: pd.DataFrame) -> Figure:
     panels = dots(figure, means, RULE_LOOKS, order, "rule", "rule", True, ("instance", titles))[0]
     for axes, instance in zip(panels, titles, strict=True):
         for name, rows in groups(pick(ours, instance=instance), "rule"):
-            found = rows.set_index("statistic").value
+            values = rows.set_index("statistic").value
             y, colour = order.index(name), RULE_LOOKS[name].colour
-            ends = found[["quartile_25", "quartile_75"]]
+            ends = values[["quartile_25", "quartile_75"]]
             axes.plot(ends, [y, y], color=colour, lw=5, alpha=0.25, solid_capstyle="butt")
-            axes.plot(found["median_stopping_time"], y, "|", color=colour, ms=8, mew=1.6)
+            axes.plot(values["median_stopping_time"], y, "|", color=colour, ms=8, mew=1.6)
         bound = pick(table, instance=instance, statistic="lower_bound").value.iloc[0]
         axes.axvline(bound, color=BOUND.colour, ls=BOUND.line, lw=1)
         axes.set_xlabel("pulls")

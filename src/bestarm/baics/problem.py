@@ -126,8 +126,8 @@ class Instance(BaseInstance):
     @cached_property
     def sigmas(self) -> np.ndarray:
         """(K, L) standard deviations of rewards; of Bernoulli ones their bound."""
-        known = BERNOULLI_SIGMA if self.rewards == "bernoulli" else self.sigma
-        return np.broadcast_to(np.array(known, dtype=float), np.shape(self.means))
+        sigma = BERNOULLI_SIGMA if self.rewards == "bernoulli" else self.sigma
+        return np.broadcast_to(np.array(sigma, dtype=float), np.shape(self.means))
 
     @cached_property
     def floor(self) -> np.ndarray:

@@ -22,9 +22,9 @@ from bestarm.core.pure_exploration.problem import (
     displace,
     implements,
     make_work,
-    mixture_price,
+    mixing_cost,
+    mixture_cost,
     pieces,
-    price,
     report,
     unrelated_arms,
 )
@@ -116,19 +116,21 @@ def _displace(
     return 0.5 * cost
 
 
-@implements(price, Subpopulations)
+@implements(mixing_cost, Subpopulations)
 @lean
-def _price(problem: Subpopulations, work: Work, i: int, answer: int, pulls: np.ndarray) -> float:
+def _mixing_cost(
+    problem: Subpopulations, work: Work, i: int, answer: int, pulls: np.ndarray
+) -> float:
     """One piece for each of K wrong answers, as in evidence.py; of the pairs that may differ."""
     counts, constrained = _table(problem, pulls), problem.definitions.constrained
     k, total = i - constrained, math.log(problem.n_arms)
     if k < 0:
-        return total + mixture_price(counts[answer, i])
+        return total + mixture_cost(counts[answer, i])
     for l in range(counts.shape[1]):
         if answer != NO_ARM:
-            total += mixture_price(counts[answer, l])
+            total += mixture_cost(counts[answer, l])
         if answer != NO_ARM or l < constrained:
-            total += mixture_price(counts[k, l])
+            total += mixture_cost(counts[k, l])
     return total
 
 

@@ -55,19 +55,19 @@ def own_sigma(rates: Instance) -> np.ndarray:
     return np.sqrt(means * (1.0 - means))
 
 
-def price(name: str, strategy: str, runs: int) -> dict:
+def time_ratio(name: str, strategy: str, runs: int) -> dict:
     """A row: mean visitors of the proved rule and of the yardstick, on the same streams."""
     rates, key = instance(name), stream_key(SEED, "baics", "rates", name, "")
     cell = Cell(name, strategy, SETTING, DEFAULTS[strategy])
     yardstick = replication_of(told_sigma(rates, cell, own_sigma(rates)))
-    found = mean_ratio(rates, prepare(rates, cell), yardstick, key, runs)
-    return dict(zip(COLUMNS, (name, strategy, SETTING["delta"], runs, *found), strict=True))
+    ratios = mean_ratio(rates, prepare(rates, cell), yardstick, key, runs)
+    return dict(zip(COLUMNS, (name, strategy, SETTING["delta"], runs, *ratios), strict=True))
 
 
 def jobs() -> list[Job]:
     """One for each instance and strategy."""
     return [
-        Job(f"{number}-{strategy}", price, (name, strategy, RUNS))
+        Job(f"{number}-{strategy}", time_ratio, (name, strategy, RUNS))
         for number, name in enumerate(INSTANCES)
         for strategy in STRATEGIES
     ]

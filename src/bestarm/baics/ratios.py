@@ -31,9 +31,9 @@ def mean_ratio(
     """Play both on the same streams and compare their mean pulls."""
     taus, wrong = [], []
     for replicate in (rule, baseline):
-        found = play(replicate, key, range(runs))
-        taus.append(found["tau"].astype(float))
-        wrong.append(int((found["answer"] != true_answer(instance)).sum()))
+        columns = play(replicate, key, range(runs))
+        taus.append(columns["tau"].astype(float))
+        wrong.append(int((columns["answer"] != true_answer(instance)).sum()))
     first, second = taus
     ratio = ratio_of_means("ratio", first, second)
     interval = (ratio.value, ratio.low, ratio.high)

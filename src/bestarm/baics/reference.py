@@ -114,24 +114,24 @@ def alternatives(w: np.ndarray, means: np.ndarray, q: np.ndarray, constrained: i
 
     Where weights are 0 and the nearest swap is not unique, this is the limit for positive weights.
     """
-    found = []
+    costs = []
     if b is None:
         for k, row in enumerate(means):
             gradient = np.zeros(means.shape)
             gradient[k, :constrained] = np.minimum(row[:constrained], 0.0) ** 2
-            found.append(((w * gradient).sum(), gradient))
-        return found
+            costs.append(((w * gradient).sum(), gradient))
+        return costs
     for l in range(constrained):
         gradient = np.zeros(means.shape)
         gradient[b, l] = means[b, l] ** 2
-        found.append(((w * gradient).sum(), gradient))
+        costs.append(((w * gradient).sum(), gradient))
     for k in range(len(means)):
         if k != b:
             _, shift = swap_by_enumeration(np.maximum(w, TINY), means, q, constrained, b, k)
             gradient = np.zeros(means.shape)
             gradient[[b, k]] = shift**2
-            found.append(((w * gradient).sum(), gradient))
-    return found
+            costs.append(((w * gradient).sum(), gradient))
+    return costs
 
 
 class Replay(NamedTuple):
@@ -191,8 +191,8 @@ def replay(
                 worst = max(worst, float(k != min(drawn, n_arms - 1)))
             else:
                 if by_pair and b is not None:
-                    found = alternatives(w, means, q, constrained, b)
-                    w = project((w + step * _nearest(found, coins)).ravel()).reshape(shape)
+                    costs = alternatives(w, means, q, constrained, b)
+                    w = project((w + step * _nearest(costs, coins)).ravel()).reshape(shape)
                     target = w.ravel()
                 elif by_pair:
                     target = optimal_when_none_is_feasible(means, constrained).ravel()
@@ -208,10 +208,10 @@ def replay(
     raise AssertionError("unreachable: the replay ends with the run's last pull")
 
 
-def _nearest(found: list[tuple[float, np.ndarray]], coins: np.random.Generator | None):
+def _nearest(costs: list[tuple[float, np.ndarray]], coins: np.random.Generator | None):
     """The supergradient of the nearest alternative; of k tied ones each with probability 1/k."""
-    least = min(cost for cost, _ in found)
-    ties = [gradient for cost, gradient in found if cost <= least + TIE]
+    least = min(cost for cost, _ in costs)
+    ties = [gradient for cost, gradient in costs if cost <= least + TIE]
     chosen = ties[0]
     for k, gradient in enumerate(ties[1:], 2):
         if coins is not None and coins.random() * k < 1.0:
@@ -242,15 +242,15 @@ def plain_allocation(qualities: np.ndarray) -> np.ndarray:
     """
     best = int(qualities.argmax())
     gaps = float(qualities[best]) - np.delete(qualities, best)
-    program, bounds, x = _plain_program(qualities.size, best)
+    optimisation, bounds, x = _plain_problem(qualities.size, best)
     bounds.value = (gaps / gaps.min()) ** 2 / 2  # the weights have no unit
-    solve(program)
-    found = np.array(x.value)
-    return found / found.sum()
+    solve(optimisation)
+    costs = np.array(x.value)
+    return costs / costs.sum()
 
 
 @cache
-def _plain_program(n_arms: int, best: int) -> tuple[cp.Problem, cp.Parameter, cp.Variable]:
+def _plain_problem(n_arms: int, best: int) -> tuple[cp.Problem, cp.Parameter, cp.Variable]:
     """That program, its bounds gap^2 / 2 and its x.
 
     Kept, because setting it up takes cvxpy several times as long as solving it.

@@ -65,10 +65,10 @@ def worst_rates(
     low = low.copy()
     low[1, :m] = np.maximum(low[1, :m], np.asarray(floor)[:m])
     bounds = list(zip(low.ravel(), high.ravel(), strict=True))
-    found = linprog(-moved.ravel(), A_ub=[np.append(q, -q)], b_ub=[0.0], bounds=bounds)
-    if found.status != 0:
+    result = linprog(-moved.ravel(), A_ub=[np.append(q, -q)], b_ub=[0.0], bounds=bounds)
+    if result.status != 0:
         raise ValueError("the box holds no such rates")
-    return np.asarray(found.x).reshape(low.shape)
+    return np.asarray(result.x).reshape(low.shape)
 
 
 def nearest_rates(

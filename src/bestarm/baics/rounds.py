@@ -34,7 +34,7 @@ class RoundState:
     rewards: np.ndarray  # (K, L) of this round
 
 
-class InRounds:
+class RoundRule:
     """The steps. With probability 1 - delta no stop is ever wrong for the means averaged so far.
 
     A round's reward of (k, l) and its lead of an arm over another are each one observation whose
@@ -123,5 +123,5 @@ def log_above(mean: Any, n: float) -> np.ndarray:
         >>> [round(float(x), 2) for x in log_above([0.5, -0.5], 60.0)]
         [4.45, -inf]
     """
-    found = 0.5 * shrunk_counts(n, PRIOR_ROUNDS) * np.square(mean)
-    return np.where(np.asarray(mean) > 0.0, found - 0.5 * math.log1p(n / PRIOR_ROUNDS), -np.inf)
+    exponent = 0.5 * shrunk_counts(n, PRIOR_ROUNDS) * np.square(mean)
+    return np.where(np.asarray(mean) > 0.0, exponent - 0.5 * math.log1p(n / PRIOR_ROUNDS), -np.inf)

@@ -17,16 +17,16 @@ from bestarm.baics.alternatives import (
     supergradient,
 )
 from bestarm.baics.bets import shrunk_rate
-from bestarm.baics.evidence import (
+from bestarm.baics.e_values import (
     DIRECTED,
     GLR,
     MIXTURE,
     UNKNOWN,
-    Evidence,
+    EValues,
     excluded,
     log_directed,
     log_mixture,
-    make_evidence,
+    make_e_values,
     plan_ahead,
     record,
 )
@@ -73,7 +73,7 @@ class State(NamedTuple):
     floored: np.ndarray  # (n,) buffer of the tracking step
     gradient: np.ndarray  # (K, L) buffer
     shift: np.ndarray  # (2, L) buffer
-    evidence: Evidence  # of the proved stopping rules
+    evidence: EValues  # of the proved stopping rules
     costs: np.ndarray  # (M + K,) buffer: of all kinds of alternatives
     needs: np.ndarray  # (M + K,) of FWS: factor of the GLR statistic that stopping needs
     game: Game  # buffers of Frank-Wolfe Sampling, else for no rows
@@ -112,7 +112,7 @@ def start_on(rules: Rules, n_targets: int, game_rows: int = 0) -> State:
         floored=np.zeros(n_targets),
         gradient=np.zeros(pairs),
         shift=np.zeros((2, n_groups)),
-        evidence=make_evidence(n_arms, n_groups, rules.stopping, has_bets(rules)),
+        evidence=make_e_values(n_arms, n_groups, rules.stopping, has_bets(rules)),
         costs=np.zeros(rules.problem.constrained + n_arms),
         needs=np.ones(rules.problem.constrained + n_arms),
         game=make_game(game_rows, n_arms * n_groups),
@@ -148,7 +148,7 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     if rules.stopping == DIRECTED and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
         plan_ahead(
             state.evidence,
-            needed_evidence(rules),
+            needed_e_value(rules),
             state.clock[0],
             state.pulls,
             state.means,
@@ -177,18 +177,18 @@ def done(rules: Rules, state: State) -> bool:
 
 
 @jit
-def needed_evidence(rules: Rules) -> float:
+def needed_e_value(rules: Rules) -> float:
     """ln(K / delta)."""
     return math.log(rules.n_arms / rules.delta)
 
 
 @lean
-def log_evidence(rules: Rules, state: State, i: int) -> float:
+def log_e_value(rules: Rules, state: State, i: int) -> float:
     """ln of the evidence against the i-th kind of alternative; infinite if it does not exist."""
     best, problem, evidence = state.answer[0], rules.problem, state.evidence
     if rules.stopping == MIXTURE:
         return log_mixture(i, state.pulls, state.means, problem, best, evidence.buffers)
-    level = needed_evidence(rules)
+    level = needed_e_value(rules)
     return log_directed(i, level, evidence, state.pulls, state.means, problem, best)
 
 
@@ -204,7 +204,7 @@ def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
         i, state.pulls, state.means, rules.problem, state.answer[0], state.shift
     )
     glr = 0.5 * cost
-    return may_exceed(rules.problem.floor, glr, level) and log_evidence(rules, state, i) > level
+    return may_exceed(rules.problem.floor, glr, level) and log_e_value(rules, state, i) > level
 
 
 @lean
@@ -219,7 +219,7 @@ def all_refuted(rules: Rules, state: State) -> bool:
 
     The kind that failed last is looked at first: it mostly fails again.
     """
-    level = needed_evidence(rules)
+    level = needed_e_value(rules)
     if not refuted(rules, state, state.evidence.failed[0], level):
         return False
     for i in range(rules.problem.constrained + rules.n_arms):
@@ -232,7 +232,7 @@ def all_refuted(rules: Rules, state: State) -> bool:
 @lean
 def all_excluded(rules: Rules, state: State) -> bool:
     """Whether t-intervals exclude every kind of alternative; the last that they did not first."""
-    level, best, problem = needed_evidence(rules), state.answer[0], rules.problem
+    level, best, problem = needed_e_value(rules), state.answer[0], rules.problem
     evidence, pulls, means = state.evidence, state.pulls, state.means
     if not excluded(evidence.failed[0], level, evidence, pulls, means, problem, best):
         return False

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from bestarm.baics.alternatives import ONE_SIGMA, Problem
-from bestarm.baics.evidence import DIRECTED, GLR, MIXTURE, UNKNOWN
+from bestarm.baics.e_values import DIRECTED, GLR, MIXTURE, UNKNOWN
 from bestarm.baics.frank_wolfe import choose_fws, start_fws
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import (
@@ -66,7 +66,7 @@ PROVEN = {"proven": Reading(stopping=DIRECTED), "proven-mixture": Reading(stoppi
 UNKNOWN_SIGMA = {"proven-unknown-sigma": Reading(stopping=UNKNOWN)}
 #: Further readings that change a strategy: only T-a-SCS maximises, and Two-stage is not the
 #: paper's.
-FURTHER: dict[str, dict[str, Reading]] = {
+MORE_READINGS: dict[str, dict[str, Reading]] = {
     "T-a-SCS": {
         **NO_HALF,
         "maximiser": Reading(inner_steps=0),
@@ -94,7 +94,7 @@ DEFAULTS = {
     "FWS": "levelled+proven",
 }
 READINGS = {
-    name: Readings(WRITTEN | FURTHER.get(name, {}), default=DEFAULTS.get(name, ""))
+    name: Readings(WRITTEN | MORE_READINGS.get(name, {}), default=DEFAULTS.get(name, ""))
     for name in STRATEGIES
 }
 

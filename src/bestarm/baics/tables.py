@@ -60,12 +60,12 @@ def no_feasible_arm(sources: Sources) -> pd.DataFrame:
     costs = np.zeros((len(means), means.size))
     for k, row in enumerate(means**2):
         costs[k, k * row.size : (k + 1) * row.size] = row
-    program = linprog(np.ones(means.size), A_ub=-costs, b_ub=-np.ones(len(means)), method="highs")
-    if program.status != 0 or program.fun is None:
-        raise RuntimeError(f"the linear program of Eq. (7) ended with {program.message}")
-    found = exact("characteristic_time:linear program", "pulls", 2.0 * program.fun)
+    result = linprog(np.ones(means.size), A_ub=-costs, b_ub=-np.ones(len(means)), method="highs")
+    if result.status != 0 or result.fun is None:
+        raise RuntimeError(f"the linear program of Eq. (7) ended with {result.message}")
+    exact_time = exact("characteristic_time:linear program", "pulls", 2.0 * result.fun)
     cell = Cell(name, "lower bound", {"delta": PAPER_SETTING["delta"]}, "exact")
-    return assemble(comparison(name, name)(sources), cell_rows(cell, [found]))
+    return assemble(comparison(name, name)(sources), cell_rows(cell, [exact_time]))
 
 
 def truth_rows(name: str, truth: dict, delta: float, x_name: str = "", x=None) -> list[dict]:
@@ -90,10 +90,12 @@ def comparison(instance: str, target: str) -> Callable[[Sources], pd.DataFrame]:
 
     def tabulate(sources: Sources) -> pd.DataFrame:
         summary = sources.summary
-        known = truth_rows(instance, sources.instances[instance]["truth"], PAPER_SETTING["delta"])
+        exact_rows = truth_rows(
+            instance, sources.instances[instance]["truth"], PAPER_SETTING["delta"]
+        )
         return assemble(
             summary[summary.statistic.isin(RUN_STATISTICS)],
-            [row for row in known if not row["statistic"].startswith("optimal_share")],
+            [row for row in exact_rows if not row["statistic"].startswith("optimal_share")],
             published_rows(sources.published, target),
         )
 
@@ -105,10 +107,12 @@ def allocation(instance: str) -> Callable[[Sources], pd.DataFrame]:
 
     def tabulate(sources: Sources) -> pd.DataFrame:
         summary = sources.summary
-        known = truth_rows(instance, sources.instances[instance]["truth"], PAPER_SETTING["delta"])
+        exact_rows = truth_rows(
+            instance, sources.instances[instance]["truth"], PAPER_SETTING["delta"]
+        )
         return assemble(
             summary[summary.statistic.str.startswith("mean_share")],
-            [row for row in known if row["statistic"].startswith("optimal_share")],
+            [row for row in exact_rows if row["statistic"].startswith("optimal_share")],
         )
 
     return tabulate
@@ -132,9 +136,9 @@ def complexity(sources: Sources) -> pd.DataFrame:
             )
             for epsilon, time, slope in zip(EPSILONS, times, slopes, strict=True):
                 point = Cell(variant, problem, {}, "exact", x_name="epsilon", x=epsilon)
-                found = [exact("characteristic_time", "pulls", time)]
-                found += [] if math.isnan(slope) else [exact("exponent", "", slope)]
-                rows += cell_rows(point, found, family=variant, epsilon=epsilon)
+                estimates = [exact("characteristic_time", "pulls", time)]
+                estimates += [] if math.isnan(slope) else [exact("exponent", "", slope)]
+                rows += cell_rows(point, estimates, family=variant, epsilon=epsilon)
         for epsilon, truth in zip(EPSILONS, truths, strict=True):
             ratio = truth["characteristic_time"] / truth["bai_characteristic_time"]
             point = Cell(variant, "BAICS", {}, "exact", x_name="epsilon", x=epsilon)
@@ -145,16 +149,16 @@ def complexity(sources: Sources) -> pd.DataFrame:
         first, _, third = np.array(instance.means) @ instance.problem.weights
         gaps = {"below 0": -instance.means[1][1], "of arm 3": first - third}
         point = Cell("tradeoff", "truth", {}, "exact", x_name="epsilon", x=epsilon)
-        found = [exact(f"gap:{k}", "reward", gap) for k, gap in gaps.items()]
-        rows += cell_rows(point, found, family="tradeoff", epsilon=epsilon)
+        estimates = [exact(f"gap:{k}", "reward", gap) for k, gap in gaps.items()]
+        rows += cell_rows(point, estimates, family="tradeoff", epsilon=epsilon)
     for name in ("example1", "example2", "no-feasible-arm"):
-        known = sources.instances[name]
+        described = sources.instances[name]
         rng = streams_of(stream_key(0, "baics", "complexity", name, ""), 0).coins
-        optimal = np.array(known["truth"]["allocation"])
-        ratios = cost_ratios(Instance(**known["instance"]), optimal, rng)
-        found = [exact("cost_ratio:least", "", float(ratios.min()))]
-        found += [exact("cost_ratio:largest", "", float(ratios.max()))]
-        rows += cell_rows(Cell(name, "truth", {}, "exact"), found)
+        optimal = np.array(described["truth"]["allocation"])
+        ratios = cost_ratios(Instance(**described["instance"]), optimal, rng)
+        estimates = [exact("cost_ratio:least", "", float(ratios.min()))]
+        estimates += [exact("cost_ratio:largest", "", float(ratios.max()))]
+        rows += cell_rows(Cell(name, "truth", {}, "exact"), estimates)
     return assemble(rows)
 
 
@@ -201,18 +205,18 @@ def asymptotics(sources: Sources) -> pd.DataFrame:
         ratios,
         *(marginal_ratios(c, truth) for _, c in groups(means, "strategy", "reading")),
     ]
-    known = [truth_rows("example1", truth, delta, "delta", delta) for delta in DELTAS]
+    exact_rows = [truth_rows("example1", truth, delta, "delta", delta) for delta in DELTAS]
     return assemble(
         summary[summary.statistic.isin(["mean_stopping_time", "error_rate"])],
         *parts,
-        [row for rows in known for row in rows if row["statistic"] == "lower_bound"],
+        [row for rows in exact_rows for row in rows if row["statistic"] == "lower_bound"],
     )
 
 
 def guarantee(sources: Sources) -> pd.DataFrame:
     """Wrong stops and stopping times by the number of subpopulations, with the lower bounds."""
     summary = sources.summary
-    known = [
+    exact_rows = [
         row
         for name, of_one in groups(summary, "instance")
         for row in truth_rows(
@@ -224,7 +228,7 @@ def guarantee(sources: Sources) -> pd.DataFrame:
         )
         if row["statistic"] == "lower_bound"
     ]
-    return assemble(summary[summary.statistic.isin(RUN_STATISTICS)], known)
+    return assemble(summary[summary.statistic.isin(RUN_STATISTICS)], exact_rows)
 
 
 def proven(sources: Sources) -> pd.DataFrame:
@@ -241,8 +245,8 @@ def proven(sources: Sources) -> pd.DataFrame:
             cell = Cell(name, strategy, NO_CAP_SETTING, proved)
             rows += comparison_rows(cell, f"{strategy} {unproved}", [ratio])
         truth = sources.instances[name]["truth"]
-        known = truth_rows(name, truth, NO_CAP_SETTING["delta"])
-        rows += [row for row in known if row["statistic"] == "lower_bound"]
+        exact_rows = truth_rows(name, truth, NO_CAP_SETTING["delta"])
+        rows += [row for row in exact_rows if row["statistic"] == "lower_bound"]
     return assemble(summary[summary.statistic.isin(RUN_STATISTICS)], rows)
 
 

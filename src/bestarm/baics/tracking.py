@@ -39,8 +39,8 @@ def tracking_errors(instance: Instance) -> np.ndarray:
     means = instance.standard_means
     rules = rules_of(len(means), instance.problem, 0.1, Reading(), Options())
     key = stream_key(0, "baics", "tracking", instance.name, "")
-    found = []
+    errors = []
     for run in range(TRACKED_RUNS):
         streams = streams_of(key, run)
-        found.append(follow(means, rules, PULLS, streams.environment, streams.coins))
-    return np.array(found)
+        errors.append(follow(means, rules, PULLS, streams.environment, streams.coins))
+    return np.array(errors)

@@ -18,23 +18,23 @@ COLUMNS = ["instance", "strategy", "delta", "runs", "known", "unknown", "ratio",
 COLUMNS += ["wrong_known", "wrong_unknown"]
 
 
-def price(name: str, strategy: str, runs: int) -> dict:
+def time_ratio(name: str, strategy: str, runs: int) -> dict:
     """A row: mean pulls with sigma known and unknown, on the same streams, and their ratio."""
     instance, key = instances()[name], stream_key(SEED, "baics", "unknown-sigma", name, "")
     known, unknown = (
         prepare(instance, Cell(name, strategy, SETTING, reading))
         for reading in (DEFAULTS[strategy], UNKNOWN_SIGMA[strategy])
     )
-    found = mean_ratio(instance, unknown, known, key, runs)
-    pulls = (found.baseline, found.rule, found.ratio, found.low, found.high)
-    values = (name, strategy, SETTING["delta"], runs, *pulls, found.wrong_baseline, found.wrong)
+    ratios = mean_ratio(instance, unknown, known, key, runs)
+    pulls = (ratios.baseline, ratios.rule, ratios.ratio, ratios.low, ratios.high)
+    values = (name, strategy, SETTING["delta"], runs, *pulls, ratios.wrong_baseline, ratios.wrong)
     return dict(zip(COLUMNS, values, strict=True))
 
 
 def jobs() -> list[Job]:
     """One for each instance and strategy."""
     return [
-        Job(f"{name}-{strategy}", price, (name, strategy, RUNS))
+        Job(f"{name}-{strategy}", time_ratio, (name, strategy, RUNS))
         for name in INSTANCES
         for strategy in UNKNOWN_SIGMA
     ]

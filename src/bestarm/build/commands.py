@@ -50,8 +50,8 @@ def instances(paper: Paper, out: Out) -> None:
     from bestarm.core.files import write_json
     from bestarm.runs.plan import describe_instances
 
-    known = registry.PAPERS[paper]
-    write_json(out, describe_instances(known, known.problems.instances()))
+    entry = registry.PAPERS[paper]
+    write_json(out, describe_instances(entry, entry.problems.instances()))
 
 
 @command()
@@ -68,8 +68,8 @@ def shard(
     from bestarm.runs.plan import plan_from
     from bestarm.runs.shard import write_shard
 
-    known = registry.PAPERS[paper]
-    write_shard(plan_from(known, experiment, seed, per_shard, instances), known, index, out)
+    entry = registry.PAPERS[paper]
+    write_shard(plan_from(entry, experiment, seed, per_shard, instances), entry, index, out)
 
 
 @command()
@@ -89,9 +89,9 @@ def summary(
     from bestarm.runs.summary import summarise
 
     paths = [instances.parent / experiment / f"shard-{index}.parquet" for index in range(shards)]
-    known = registry.PAPERS[paper]
-    plan = plan_from(known, experiment, seed, per_shard, instances)
-    write_table(summarise(plan, known, paths), out)
+    entry = registry.PAPERS[paper]
+    plan = plan_from(entry, experiment, seed, per_shard, instances)
+    write_table(summarise(plan, entry, paths), out)
 
 
 @command()

@@ -46,7 +46,7 @@ ROUNDING = 1e-12
 MARGIN = 1e-6
 
 
-class Scaled(NamedTuple):
+class StandardProblem(NamedTuple):
     """An instance in units of its noise."""
 
     rewards: np.ndarray  # (K,)
@@ -270,7 +270,7 @@ def _shift(point: np.ndarray, shift: np.ndarray, step: float, out: np.ndarray) -
         out[shift[1]] += amount
 
 
-def basis_gap(instance: Scaled, optimal: np.ndarray, other: np.ndarray) -> float:
+def basis_gap(instance: StandardProblem, optimal: np.ndarray, other: np.ndarray) -> float:
     """Delta_J^2, Eq. (9), of the basis `other` against the optimal one; columns in [0, K + L).
 
     Args:
@@ -290,7 +290,7 @@ def basis_gap(instance: Scaled, optimal: np.ndarray, other: np.ndarray) -> float
     return float(gap)
 
 
-def infeasibility_gap(instance: Scaled, optimal: np.ndarray) -> float:
+def infeasibility_gap(instance: StandardProblem, optimal: np.ndarray) -> float:
     """Delta_0^2, Eq. (11)."""
     gaps = [math.inf]
     for left_out in optimal:
@@ -304,7 +304,7 @@ def infeasibility_gap(instance: Scaled, optimal: np.ndarray) -> float:
     return float(min(gaps))
 
 
-def least_gaps(instance: Scaled, optimal: np.ndarray, others: np.ndarray) -> np.ndarray:
+def least_gaps(instance: StandardProblem, optimal: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(n,) lower bounds on Delta_J^2 of the (n, L + 1) bases `others`, without a search.
 
     For mixtures p on I and q on J, r . (p - q) >= min r_I - max r_J, and |p - q|^2 <= 2. Where all
@@ -325,7 +325,7 @@ def least_gaps(instance: Scaled, optimal: np.ndarray, others: np.ndarray) -> np.
     return bounds
 
 
-def arm_gaps(instance: Scaled, optimal: np.ndarray) -> np.ndarray:
+def arm_gaps(instance: StandardProblem, optimal: np.ndarray) -> np.ndarray:
     """Delta_a^2, Eq. (10), of every column a: the smallest gap of a basis that contains it.
 
     Bases are searched in the order of their bounds from `least_gaps`. A basis is skipped if each of
@@ -350,12 +350,12 @@ def arm_gaps(instance: Scaled, optimal: np.ndarray) -> np.ndarray:
     return gaps
 
 
-def _split(instance: Scaled, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _split(instance: StandardProblem, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The arms of a basis, and which slacks are in it, (L,)."""
     n_arms, n_costs = instance.rewards.size, instance.bounds.size
     arms = np.sort(basis[basis < n_arms])
     return arms, np.isin(np.arange(n_costs) + n_arms, basis)
 
 
-def _means_of(instance: Scaled, which: np.ndarray) -> tuple:
+def _means_of(instance: StandardProblem, which: np.ndarray) -> tuple:
     return instance.rewards[which], np.ascontiguousarray(instance.costs[:, which])

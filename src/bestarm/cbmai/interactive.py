@@ -212,10 +212,10 @@ class _Cbmai(Monitored, AskTell[Label]):
                 pulls, sums = totals.get(index, (0, np.zeros(n_costs + 2)))
                 sigma = self._cost_sigma if i else self._sigma
                 share = 0.05 / (len(quantities) * self._rules.problem.n_unknown)
-                found = mean_interval(float(sums[i]), pulls, sigma, share)
+                interval = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = "remains" if self._state.remaining[index] else "rejected"
                 kept_out = self._kept_out.get(index, 0)
-                lines.append(Line(name, quantity, pulls, *found, status, kept_out))
+                lines.append(Line(name, quantity, pulls, *interval, status, kept_out))
         return lines + limit_lines(self._costs, self._bounds, self._shares(), lines)
 
     def _shares(self) -> np.ndarray | None:

@@ -28,10 +28,10 @@ def patient_table(root: Path) -> str:
     table = table.assign(kind=table.instance.map(kinds).fillna("random"))
     rows = []
     for kind in PATIENT:
-        some = table[table.kind == kind]
-        found = some.groupby("strategy", sort=False).value.mean()
-        shown = {name: f"{100 * value:.1f}%" for name, value in found.items()}
-        rows.append({"instances": f"{kind} ({some.instance.nunique()})", **shown})
+        of_kind = table[table.kind == kind]
+        rates = of_kind.groupby("strategy", sort=False).value.mean()
+        shown = {name: f"{100 * value:.1f}%" for name, value in rates.items()}
+        rows.append({"instances": f"{kind} ({of_kind.instance.nunique()})", **shown})
     return markdown(pd.DataFrame(rows))
 
 

@@ -118,8 +118,8 @@ def curves(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure:
     parts = figure.subfigures(n_rows, 1, squeeze=False)[:, 0]
     for k, part in enumerate(parts):
         size = -(-len(names) // n_rows)
-        some = {name: titles[name] for name in names[k * size : (k + 1) * size]}
-        panels = error_curves(part, rows, "instance", some)
+        in_row = {name: titles[name] for name in names[k * size : (k + 1) * size]}
+        panels = error_curves(part, rows, "instance", in_row)
         panels[0].set_ylim(0.3 * rows.value[rows.value > 0].min(), 1.5)
     legend(figure, looks_of(LOOKS, rows.strategy))
     caption(figure, f"Share of wrong answers, {BARS} ({runs(rows.n)} per point). {note}")
@@ -364,8 +364,8 @@ def rates(table: pd.DataFrame) -> Figure:
     parts = figure.subfigures(2, 1, squeeze=False)[:, 0]
     for part, names in zip(parts, ("A1 A2 A3", "H1 H2 H3"), strict=True):
         titles = {name: f"{name} (reconstructed)" for name in names.split()}
-        some = rows[rows.instance.isin(titles)]
-        panels = series(part, some, LOOKS, log="xy", col=("instance", titles))[0]
+        in_part = rows[rows.instance.isin(titles)]
+        panels = series(part, in_part, LOOKS, log="xy", col=("instance", titles))[0]
         for axes, name in zip(panels, titles, strict=True):
             limit_lines(axes, pick(table, instance=name))
             axes.set_xlabel("budget N (pulls)")
@@ -397,8 +397,8 @@ def decay(table: pd.DataFrame) -> Figure:
         axes.set_xlabel("budget N (pulls)")
         axes.xaxis.set_major_locator(MultipleLocator(10_000))
         axes.xaxis.set_major_formatter("{x:,.0f}")
-        some = pick(table, strategy="USLP at most", statistic=statistic).sort_values("x")
-        axes.plot(some.x, some.value, color=tail.colour, ls=tail.line)
+        curve = pick(table, strategy="USLP at most", statistic=statistic).sort_values("x")
+        axes.plot(curve.x, curve.value, color=tail.colour, ls=tail.line)
     left.set_xlim(0, 1.05 * table.x.max())
     limit_lines(right, pick(table, statistic="exponent_limit"))
     plain_log_ticks(right.yaxis)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from bestarm.cbmai.gaps import Scaled, arm_gaps, infeasibility_gap
+from bestarm.cbmai.gaps import StandardProblem, arm_gaps, infeasibility_gap
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Problems
 from bestarm.common.rates import Law, check_rates
@@ -161,7 +161,7 @@ class Truth(Input):
 
 
 class Solution(NamedTuple):
-    """A solution of the true program; columns are counted from 0, slacks after the arms.
+    """A solution of the true linear program; columns are counted from 0, slacks after the arms.
 
     As in the strategies, the reduced value of a slack is per `cost_size` of its constraint.
     """
@@ -189,7 +189,7 @@ def cost_size(bound: float, largest: float) -> float:
 
 
 def solve(problem: Problem) -> Solution | None:
-    """An optimal basic solution of the true program; None if it is infeasible.
+    """An optimal basic solution of the true linear program; None if it is infeasible.
 
     Raises ArithmeticError if the simplex method does not end within its step limit.
     """
@@ -219,7 +219,7 @@ def solve(problem: Problem) -> Solution | None:
 
 
 def solved(problem: Problem) -> Solution:
-    """`solve` for a program that is known to be feasible. Raises ArithmeticError if it is not."""
+    """`solve` for a linear program that is known to be feasible. Raises ArithmeticError if it is not."""
     if (solution := solve(problem)) is None:
         raise ArithmeticError("the program is infeasible")
     return solution
@@ -246,7 +246,7 @@ def truth(instance: Instance) -> Truth:
         return Truth(answer=[0] * n_rows, weights=[0.0] * n_rows, value=None, unique=False, **none)
     basis = solution.basis
     n_columns = problem.rewards.size + problem.bounds.size
-    known: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "answer": (basis + 1).tolist(),
         "weights": solution.weights.tolist(),
         "value": float(standard_form(problem)[2][basis] @ solution.weights),
@@ -254,23 +254,23 @@ def truth(instance: Instance) -> Truth:
     }
     few = problem.bounds.size <= MOST_CONSTRAINTS and math.comb(n_columns, n_rows) <= MOST_BASES
     if not (solution.unique and few and problem.n_unknown == problem.rewards.size):
-        return Truth(**known, **none)
+        return Truth(**fields, **none)
     scaled = in_units_of_noise(problem, instance.noise)
     gap, gaps = infeasibility_gap(scaled, basis), arm_gaps(scaled, basis)
     limits: dict[str, Any] = exponents(gap, gaps, problem)
     if instance.bernoulli:  # only Theorem 1 is for any noise that is sub-Gaussian
         limits |= {"exponent_any": None, "exponent_uslp": None}
     return Truth(
-        **known,
+        **fields,
         infeasibility_gap=gap if math.isfinite(gap) else None,
         arm_gaps=[g if math.isfinite(g) else None for g in gaps.tolist()],
         **limits,
     )
 
 
-def in_units_of_noise(problem: Problem, noise: Noise) -> Scaled:
+def in_units_of_noise(problem: Problem, noise: Noise) -> StandardProblem:
     """The instance in units of its noise, as `gaps` needs it."""
-    return Scaled(
+    return StandardProblem(
         problem.rewards / noise.reward,
         problem.costs / noise.cost,
         problem.bounds / noise.cost,

@@ -134,8 +134,8 @@ def three_constraints(seed: int) -> Instance:
             seed=seed,
             source="beyond the paper",
         )
-        found = solved(instance.problem)
-        if found and (found.basis < 12).all() and found.weights.min() >= 0.1:
+        solution = solved(instance.problem)
+        if solution and (solution.basis < 12).all() and solution.weights.min() >= 0.1:
             return instance
 
 

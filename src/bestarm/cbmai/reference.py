@@ -30,12 +30,12 @@ def solve(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray):
 
     Raises RuntimeError unless the solver reports an optimum or that there is no feasible point.
     """
-    found = optimize.linprog(-values, A_eq=matrix, b_eq=rhs, bounds=(0, None), method="highs")
-    if found.status == 2:
+    result = optimize.linprog(-values, A_eq=matrix, b_eq=rhs, bounds=(0, None), method="highs")
+    if result.status == 2:
         return None
-    if found.status != 0 or found.fun is None:
-        raise RuntimeError(f"the reference solver ended with: {found.message}")
-    return -found.fun, -found.eqlin.marginals
+    if result.status != 0 or result.fun is None:
+        raise RuntimeError(f"the reference solver ended with: {result.message}")
+    return -result.fun, -result.eqlin.marginals
 
 
 def feasible_bases(matrix: np.ndarray, rhs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -58,8 +58,8 @@ def intersection_values(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray)
 
 def lagrangian_scores(matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Eq. (8); determined only where no coordinate of the optimal solution is 0."""
-    found = solve(matrix, rhs, values)
-    return np.full(values.size, -math.inf) if found is None else values - matrix.T @ found[1]
+    solution = solve(matrix, rhs, values)
+    return np.full(values.size, -math.inf) if solution is None else values - matrix.T @ solution[1]
 
 
 def relaxation_scores(matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
@@ -175,7 +175,7 @@ def _least_move(problem, noise, columns, n_solutions, conditions, rng, starts) -
         z: Any = np.append(
             rng.normal(size=n_moves), rng.dirichlet(np.ones(n_costs + 1), n_solutions)
         )
-        found = optimize.minimize(
+        result = optimize.minimize(
             lambda z: z[:n_moves] @ z[:n_moves],
             z,
             jac=lambda z: 2.0 * z * (np.arange(z.size) < n_moves),
@@ -183,7 +183,7 @@ def _least_move(problem, noise, columns, n_solutions, conditions, rng, starts) -
             constraints=rules,
             options=options,
         )
-        equal, at_least = moved(found.x)
+        equal, at_least = moved(result.x)
         if np.abs(equal).max() < 1e-9 and np.min(at_least) > -1e-9:
-            best = min(best, float(found.fun))
+            best = min(best, float(result.fun))
     return best

@@ -145,7 +145,7 @@ def record(state: State, arm: int, pulls: float, reward: float, costs: np.ndarra
 
 @inlined
 def load_estimates(state: State, problem: Problem) -> int:
-    """Write the empirical program of the remaining columns, Eqs. (3) to (5), into the workspace.
+    """Write the empirical linear program of the remaining columns, Eqs. (3) to (5), into the workspace.
 
         max r . p   s.t.   c p + s = cbar,  1 . p = 1,  p, s >= 0
 
@@ -161,7 +161,7 @@ def load_estimates(state: State, problem: Problem) -> int:
     """
     n_costs, n_arms = problem.costs.shape
     rewards, costs, bounds = state.rewards, state.costs, problem.bounds
-    columns, program, remaining = state.columns, state.work.tableaus[0], state.remaining
+    columns, tableau, remaining = state.columns, state.work.tableaus[0], state.remaining
     sizes = state.sizes
     sizes[:] = 0.0
     for a in range(n_arms):
@@ -174,26 +174,26 @@ def load_estimates(state: State, problem: Problem) -> int:
         sizes[l] = cost_size(bounds[l], sizes[l])
         if remaining[n_arms + l]:
             columns[m] = n_arms + l
-            program[: n_costs + 2, m] = 0.0
-            program[l, m] = sizes[l]
+            tableau[: n_costs + 2, m] = 0.0
+            tableau[l, m] = sizes[l]
             m += 1
     for within in (True, False):
         for a in range(n_arms):
             if remaining[a] and (costs[0, a] <= bounds[0]) == within:
                 columns[m] = a
                 for l in range(n_costs):
-                    program[l, m] = costs[l, a]
-                program[n_costs, m] = 1.0
-                program[n_costs + 1, m] = rewards[a]
+                    tableau[l, m] = costs[l, a]
+                tableau[n_costs, m] = 1.0
+                tableau[n_costs + 1, m] = rewards[a]
                 m += 1
     for l in range(n_costs):
-        program[l, m] = bounds[l]
-    program[n_costs, m] = 1.0
-    program[n_costs + 1, m] = 0.0
+        tableau[l, m] = bounds[l]
+    tableau[n_costs, m] = 1.0
+    tableau[n_costs + 1, m] = 0.0
     for r in range(n_costs + 2):
         unit = unit_of(sizes[r])
         for c in range(m + 1):
-            program[r, c] /= unit
+            tableau[r, c] /= unit
     return m
 
 
@@ -235,12 +235,12 @@ def score_by_relaxation(state: State, problem: Problem, m: int) -> None:
         m: number of columns.
     """
     n_costs, n_arms = problem.costs.shape
-    program, scores, sizes = state.work.tableaus[0], state.work.scores, state.sizes
+    tableau, scores, sizes = state.work.tableaus[0], state.work.scores, state.sizes
     for r in range(n_costs + 1):
-        program[r, m + 1] = program[r, m]
-        program[r, m] = -sizes[r] / unit_of(sizes[r]) if r < n_costs else 0.0
-    program[n_costs + 1, : m + 2] = 0.0
-    program[n_costs + 1, m] = -1.0
+        tableau[r, m + 1] = tableau[r, m]
+        tableau[r, m] = -sizes[r] / unit_of(sizes[r]) if r < n_costs else 0.0
+    tableau[n_costs + 1, : m + 2] = 0.0
+    tableau[n_costs + 1, m] = -1.0
     score_bases(state.work, m + 1)
     for i in range(m):
         if state.columns[i] >= n_arms:

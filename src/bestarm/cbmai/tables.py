@@ -44,10 +44,12 @@ def point(instance: str, strategy: str, budget: float) -> Cell:
 
 def bounds(truth: dict, setting: dict) -> list[Estimate]:
     """The optimal value, Delta_0^2, and the limits of Theorems 1 and 2; nothing if infeasible."""
-    found = [("optimal_value", "reward", truth["value"])]
-    found.append(("squared_gap:infeasibility", "", truth["infeasibility_gap"]))
-    found += [(f"exponent_limit:{name}", "per pull", truth[key]) for name, key in LIMITS.items()]
-    return [exact(*one) for one in found if one[-1] is not None]
+    quantities = [("optimal_value", "reward", truth["value"])]
+    quantities.append(("squared_gap:infeasibility", "", truth["infeasibility_gap"]))
+    quantities += [
+        (f"exponent_limit:{name}", "per pull", truth[key]) for name, key in LIMITS.items()
+    ]
+    return [exact(*one) for one in quantities if one[-1] is not None]
 
 
 def gap_rows(truth: dict) -> list[Estimate]:
@@ -113,9 +115,9 @@ def rates(sources: Sources) -> pd.DataFrame:
     If no run erred, the one-sided bound on the rate gives a lower bound. Slopes are between
     neighbouring budgets, undefined with fewer than FEWEST_ERRORS at either.
     """
-    found = sources.summary[sources.summary.statistic == "error_rate"]
+    error_rates = sources.summary[sources.summary.statistic == "error_rate"]
     rows = []
-    for (instance, strategy), curve in groups(found, "instance", "strategy"):
+    for (instance, strategy), curve in groups(error_rates, "instance", "strategy"):
         before = None
         for row in lines(curve.sort_values("x")):
             cell = point(instance, strategy, row.x)
@@ -124,7 +126,7 @@ def rates(sources: Sources) -> pd.DataFrame:
                 fall = _log_ratio(before, row) / (row.x - before.x)
                 rows += cell_rows(cell, [_estimate("marginal_exponent", "per pull", fall, row.n)])
             before = row
-    for instance in found.instance.unique():
+    for instance in error_rates.instance.unique():
         truth = sources.instances[instance]["truth"]
         for name, field in LIMITS.items():
             if truth[field] is not None:
@@ -135,17 +137,17 @@ def rates(sources: Sources) -> pd.DataFrame:
 
 def decay(sources: Sources) -> pd.DataFrame:
     """Error rates and exponents, and the tail of a Gaussian whose exponent is USLP's limit."""
-    found = sources.summary[sources.summary.statistic == "error_rate"]
+    error_rates = sources.summary[sources.summary.statistic == "error_rate"]
     rows = []
-    for instance, points in groups(found[found.strategy == "USLP"], "instance"):
+    for instance, points in groups(error_rates[error_rates.strategy == "USLP"], "instance"):
         limit = sources.instances[instance]["truth"][LIMITS["USLP at most"]]
         budgets = np.sort(points.x)
         tails = special.log_ndtr(-np.sqrt(2.0 * limit * budgets))
         falls = [None, *-np.diff(tails) / np.diff(budgets)]
         for budget, tail, fall in zip(budgets, tails, falls, strict=True):
-            known = [exact("gaussian_tail", "share", math.exp(tail))]
-            known += [exact("marginal_exponent", "per pull", fall)] if fall else []
-            rows += cell_rows(point(instance, "USLP at most", budget), known)
+            tail_rows = [exact("gaussian_tail", "share", math.exp(tail))]
+            tail_rows += [exact("marginal_exponent", "per pull", fall)] if fall else []
+            rows += cell_rows(point(instance, "USLP at most", budget), tail_rows)
     return assemble(without_ties(sources.summary), rates(sources), rows)
 
 
@@ -202,9 +204,9 @@ def rewards(*names: str) -> Callable[[Sources], pd.DataFrame]:
     return tabulate
 
 
-def reward_rows(name: str, known: dict) -> list[dict]:
+def reward_rows(name: str, described: dict) -> list[dict]:
     """The rows of an instance of Table 1: the printed numbers, and computed ones."""
-    instance, truth = known["instance"], known["truth"]
+    instance, truth = described["instance"], described["truth"]
     weights = zip(truth["answer"], truth["weights"], strict=True)
     support = sorted(c for c in truth["answer"] if c <= len(instance["rewards"]))
     gaps = {estimate.statistic.partition(":")[2]: estimate.value for estimate in gap_rows(truth)}
@@ -261,7 +263,7 @@ def scores(sources: Sources) -> pd.DataFrame:
     """Figure 1: both scores of every column of the five-arm instance, slack included."""
     name = "intersection-values"
     solution = solved(Instance(**sources.instances[name]["instance"]).problem)
-    found = {
+    by_statistic = {
         "intersection_value": solution.intersection_values,
         "lagrangian_score": solution.reduced,
     }
@@ -270,7 +272,7 @@ def scores(sources: Sources) -> pd.DataFrame:
             Cell(name, "truth", {}, "exact"),
             [
                 exact(f"{statistic}:{column}", "reward", score)
-                for statistic, scores in found.items()
+                for statistic, scores in by_statistic.items()
                 for column, score in enumerate(scores, 1)
             ],
         )

@@ -31,9 +31,9 @@ def same_kernels() -> dict[str, str]:
     """Environment variables that select this arithmetic in a process started with them."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return {}
-    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    features = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     off = os.environ.get(NUMPY_SWITCH, "").split()
-    off += [feature for feature in found if feature.startswith(BEYOND_AVX2)]
+    off += [feature for feature in features if feature.startswith(BEYOND_AVX2)]
     return {"OPENBLAS_CORETYPE": KERNELS} | ({NUMPY_SWITCH: " ".join(off)} if off else {})
 
 

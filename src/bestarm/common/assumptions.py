@@ -20,7 +20,7 @@ NOISE: dict[str, dict[str, Any]] = {
     "t": {"heavy": True},
     "swing": {"swing": 0.5},
 }
-#: How means change, as `Disturbed` has it, in units of sigma and of pulls.
+#: How means change, as `DisturbedGenerator` has it, in units of sigma and of pulls.
 CHANGES: dict[str, dict[str, float]] = {
     "as assumed": {},
     "weekdays": {"week": 0.5, "period": 700.0},
@@ -47,7 +47,7 @@ class Row(NamedTuple):
         runs: how many.
         make: a function of a module, arguments -> an instance, and what plays it.
         arguments: of `make`.
-        disturbance: of `Disturbed`; none for the streams as they are.
+        disturbance: of `DisturbedGenerator`; none for the streams as they are.
     """
 
     case: Case

@@ -47,19 +47,19 @@ def by_sources(name: str, compute: Callable[[], Any]) -> Any:
         compute: makes it, if it is not kept.
     """
     file = _found_in()
-    known = _read(file)
-    if name not in known:
+    values = _read(file)
+    if name not in values:
         value = json.loads(json.dumps(compute()))
         if kept_in() != file:  # the sources were edited meanwhile; the value may be of either
             return value
-        known = _read(file) | {name: value}  # others may have added to it
+        values = _read(file) | {name: value}  # others may have added to it
         with suppress(OSError, InputError):
-            write_text(file, json.dumps(known))
-    return known[name]
+            write_text(file, json.dumps(values))
+    return values[name]
 
 
 def _read(file: Path) -> dict[str, Any]:
     with suppress(OSError, ValueError):
-        found = json.loads(file.read_text(encoding="utf-8"))
-        return found if isinstance(found, dict) else {}
+        data = json.loads(file.read_text(encoding="utf-8"))
+        return data if isinstance(data, dict) else {}
     return {}

@@ -27,33 +27,33 @@ def code_hash(*modules: str, without: tuple[str, ...] = ()) -> str:
         modules: their names.
         without: modules that do not count, nor what only they import.
     """
-    found: dict[str, Path] = dict.fromkeys(without, Path())
+    sources: dict[str, Path] = dict.fromkeys(without, Path())
     for module in modules:
-        _follow(module, found)
+        _follow(module, sources)
     for module in without:
-        del found[module]
+        del sources[module]
     digest = hashlib.sha256()
     for library in NUMBERS_FROM:
         digest.update(f"{library}=={version(library)}\n".encode())
-    for module, source in sorted(found.items()):
+    for module, source in sorted(sources.items()):
         digest.update(f"{module}\n{_meaning(source)[0]}\n".encode())
     return digest.hexdigest()[:16]
 
 
 def imported_modules(module: str) -> frozenset[str]:
     """`module` and all modules of this package that it imports, directly or not."""
-    found: dict[str, Path] = {}
-    _follow(module, found)
-    return frozenset(found)
+    sources: dict[str, Path] = {}
+    _follow(module, sources)
+    return frozenset(sources)
 
 
-def _follow(module: str, found: dict[str, Path]) -> None:
+def _follow(module: str, sources: dict[str, Path]) -> None:
     source = source_of(module)
-    if module in found or source is None:
+    if module in sources or source is None:
         return
-    found[module] = source
+    sources[module] = source
     for imported in _meaning(source)[1]:
-        _follow(imported, found)
+        _follow(imported, sources)
 
 
 @cache
@@ -66,8 +66,8 @@ def _meaning(source: Path) -> tuple[str, tuple[str, ...]]:
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    found = tuple(name for name in names if name.startswith("bestarm"))
-    return ast.dump(without_docstrings(tree)), found
+    ours = tuple(name for name in names if name.startswith("bestarm"))
+    return ast.dump(without_docstrings(tree)), ours
 
 
 def without_docstrings(tree: ast.Module) -> ast.Module:

@@ -26,8 +26,8 @@ EXTRAS = {
 }
 #: The file of Numba that keeps compiled kernels.
 CACHING = ("numba", "core", "caching.py")
-#: Where a context keeps what `Further` found.
-FURTHER = "bestarm.further"
+#: Where a context keeps what `PaperCommand` found.
+PAPER_OPTIONS = "bestarm.further"
 
 
 def not_installed(module: str) -> InputError:
@@ -49,7 +49,7 @@ def told(error: OSError, otherwise: str = "output") -> str:
     return f"{error.filename or otherwise}: {os.strerror(error.errno) if error.errno else error}"
 
 
-class Interrupted(Exception):
+class Interruption(Exception):
     """Ctrl-C, which Click would take without a word."""
 
 
@@ -71,7 +71,7 @@ def run_app(app: Typer, arguments: Sequence[str] | None = None, name: str | None
         _fail(f"error: {error}", 2)
     except MemoryError:
         _fail("error: not enough memory for what is asked", 2)
-    except (Interrupted, KeyboardInterrupt):
+    except (Interruption, KeyboardInterrupt):
         _fail("interrupted; nothing was written", 130)
     except BrokenPipeError:
         _fail("", 141)
@@ -112,7 +112,7 @@ class Command(TyperCommand):
         except BrokenPipeError:
             raise
         except KeyboardInterrupt:
-            raise Interrupted from None
+            raise Interruption from None
         except OSError as error:
             if _is_of_the_compile_cache(error):
                 raise InputError(_cache_refused(error)) from None
@@ -132,31 +132,31 @@ class Command(TyperCommand):
             return super().invoke(ctx)
 
 
-class Further(Command):
+class PaperCommand(Command):
     """A command that takes options it does not know, `--name value` or `--name=value`, for the
     paper of an instance to look at (`further`)."""
 
     def parse_args(self, ctx, args):
-        known = {name for parameter in self.params for name in (*parameter.opts, "--help")}
+        declared = {name for parameter in self.params for name in (*parameter.opts, "--help")}
         asked, rest, words = {}, [], iter(args)
         for word in words:
             name, equals, value = word.partition("=")
-            if not name.startswith("--") or name in ("--", *known):
+            if not name.startswith("--") or name in ("--", *declared):
                 rest.append(word)
-                if name in known and not equals:  # its value may begin with a dash
+                if name in declared and not equals:  # its value may begin with a dash
                     rest.extend(w for w in [next(words, None)] if w is not None)
                 continue
             value = value if equals else next(words, None)
             if value is None:
                 raise InputError(f"{name}: needs a value")
             asked[name[2:].replace("-", "_")] = value
-        ctx.meta[FURTHER] = asked
+        ctx.meta[PAPER_OPTIONS] = asked
         return super().parse_args(ctx, rest)
 
 
-def further(context) -> dict[str, str]:
+def paper_options(context) -> dict[str, str]:
     """The options that a command did not know itself, by name."""
-    return context.meta[FURTHER]
+    return context.meta[PAPER_OPTIONS]
 
 
 def _is_of_the_compile_cache(error: OSError) -> bool:

@@ -72,7 +72,7 @@ class Definition(NamedTuple):
     names: frozenset[tuple[str, str]]  # a name and, of a module, the attribute that is used
 
 
-class Parsed(NamedTuple):
+class ModuleDefinitions(NamedTuple):
     """A module.
 
     Args:
@@ -88,21 +88,25 @@ def definition(module: str, name: str) -> Iterator[tuple[str, set[Place]]]:
     """The statements behind a name of a module, each with the places of what it uses."""
     if (source := codehash.source_of(module)) is None:
         return
-    known = parsed(source)
-    if name in known.imports and name not in known.definitions:
-        yield from definition(*resolved(known.imports[name]))
+    definitions = parsed(source)
+    if name in definitions.imports and name not in definitions.definitions:
+        yield from definition(*resolved(definitions.imports[name]))
         return
-    some = known.definitions.values() if not name else [known.definitions.get(name, [])]
-    for text, names in (one for group in some for one in group):
-        yield text, set(_used(module, known, names))
+    groups = (
+        definitions.definitions.values() if not name else [definitions.definitions.get(name, [])]
+    )
+    for text, names in (one for group in groups for one in group):
+        yield text, set(_used(module, definitions, names))
 
 
-def _used(module: str, known: Parsed, names: frozenset[tuple[str, str]]) -> Iterator[Place]:
+def _used(
+    module: str, definitions: ModuleDefinitions, names: frozenset[tuple[str, str]]
+) -> Iterator[Place]:
     for name, attribute in names:
-        if name in known.definitions:
+        if name in definitions.definitions:
             yield module, name
-        elif name in known.imports:
-            place = resolved(known.imports[name])
+        elif name in definitions.imports:
+            place = resolved(definitions.imports[name])
             yield (place[0], attribute) if not place[1] else place
 
 
@@ -115,7 +119,7 @@ def resolved(place: Place) -> Place:
 
 
 @cache
-def parsed(source: Path) -> Parsed:
+def parsed(source: Path) -> ModuleDefinitions:
     """The definitions and the imports of a file."""
     tree = codehash.without_docstrings(ast.parse(source.read_text(encoding="utf-8")))
     imports: dict[str, Place] = {}
@@ -128,17 +132,17 @@ def parsed(source: Path) -> Parsed:
                 name = alias.name if alias.asname else alias.name.split(".")[0]
                 imports[alias.asname or name] = (name, "")
     imports = {name: place for name, place in imports.items() if place[0].startswith("bestarm")}
-    found: dict[str, list[Definition]] = {}
+    definitions: dict[str, list[Definition]] = {}
     registered: list[tuple[Definition, set[str]]] = []
-    for statement in _Bare().visit(tree).body:
+    for statement in _ImportRemover().visit(tree).body:
         one = Definition(ast.dump(statement), frozenset(_names(statement)))
         for name in (defined := _defined(statement)):
-            found.setdefault(name, []).append(one)
+            definitions.setdefault(name, []).append(one)
         registered.append((one, _registered(statement, defined)))
     for one, names in registered:
-        for name in names & found.keys():
-            found[name].append(one)
-    return Parsed(found, imports)
+        for name in names & definitions.keys():
+            definitions[name].append(one)
+    return ModuleDefinitions(definitions, imports)
 
 
 def _defined(statement: ast.stmt) -> set[str]:
@@ -156,8 +160,8 @@ def _registered(statement: ast.stmt, defined: set[str]) -> set[str]:
     These are the arguments of its decorators; of a statement that defines nothing, all its names.
     """
     nodes = getattr(statement, "decorator_list", [] if defined else [statement])
-    found = {name for node in nodes for name, _ in _names(node)}
-    return found - defined
+    mentioned = {name for node in nodes for name, _ in _names(node)}
+    return mentioned - defined
 
 
 def _names(statement: ast.AST) -> Iterator[tuple[str, str]]:
@@ -171,7 +175,7 @@ def _names(statement: ast.AST) -> Iterator[tuple[str, str]]:
             yield node.id, ""
 
 
-class _Bare(ast.NodeTransformer):
+class _ImportRemover(ast.NodeTransformer):
     """Removes imports."""
 
     def visit_Import(self, node: ast.Import) -> None:

@@ -32,20 +32,20 @@ BOUND = Look(BLACK, "", ":")
 PUBLISHED = Look(BLACK, "D", "", "published")
 
 
-def looks_of(known: Mapping[str, Look], names: Iterable[str]) -> dict[str, Look]:
+def looks_of(table: Mapping[str, Look], names: Iterable[str]) -> dict[str, Look]:
     """A look, with a name for people, for each of some names.
 
     Args:
-        known: a paper's looks.
+        table: a paper's looks.
         names: of strategies or readings, such as a column of a table.
 
     Returns:
-        Looks by name: first those of `known`, in its order, then spare ones, in alphabetical order.
+        Looks by name: first those of `table`, in its order, then spare ones, in alphabetical order.
     """
     wanted = set(names)
-    others = sorted(wanted - known.keys())
-    found = {name: look for name, look in known.items() if name in wanted}
-    found |= {name: Look(*spare) for name, spare in zip(others, SPARE, strict=False)}
-    if missing := wanted - found.keys():
+    others = sorted(wanted - table.keys())
+    looks = {name: look for name, look in table.items() if name in wanted}
+    looks |= {name: Look(*spare) for name, spare in zip(others, SPARE, strict=False)}
+    if missing := wanted - looks.keys():
         raise ValueError(f"there are no looks left for {', '.join(sorted(missing))}")
-    return {name: look._replace(name=look.name or name) for name, look in found.items()}
+    return {name: look._replace(name=look.name or name) for name, look in looks.items()}

@@ -14,7 +14,7 @@ def simplified(name: str) -> str:
     return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
-def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
+def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
     """The names that somebody may have meant: equal but for case and signs, else alike.
 
     Example:
@@ -22,7 +22,7 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
         ['baics/example1']
     """
     by_letters: dict[str, list[str]] = {}
-    for one in known:
+    for one in names:
         by_letters.setdefault(simplified(one), []).append(one)
     wanted = simplified(name)
     if wanted in by_letters:
@@ -31,12 +31,12 @@ def nearest(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     return [one for letters in close for one in by_letters[letters]][:most]
 
 
-def advice(name: str, known: Iterable[str], otherwise: str) -> str:
+def advice(name: str, names: Iterable[str], otherwise: str) -> str:
     """The nearest names as a question; something else if none is near.
 
     Example:
         >>> advice("baic", ["baics", "lagex"], "see `bestarm list`")
         'did you mean baics?'
     """
-    near = nearest(name, known)
+    near = nearest(name, names)
     return f"did you mean {' or '.join(near)}?" if near else otherwise

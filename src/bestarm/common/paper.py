@@ -5,8 +5,8 @@
     cells.py        EXPERIMENTS: tuple[Experiment, ...]
     statistics.py   STATISTICS: Statistics
     targets.py      TARGETS: tuple[Target, ...]
-    own.py          OWN: Own
-    custom.py       CUSTOM: Custom, if strategies from outside may play its instances
+    user_output.py      USER_OUTPUT: UserOutput
+    user_strategies.py  USER_STRATEGIES: UserStrategies, if user strategies may play its instances
     plots.py        PLOTS: Plots
     arena.py        ARENA: Arena, if it takes part in the arena
     assumptions.py  ASSUMPTIONS: Assumptions, if errors are counted when assumptions do not hold
@@ -37,15 +37,15 @@ if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from bestarm.common.custom import Custom
     from bestarm.common.looks import Look
+    from bestarm.common.user_strategies import UserStrategies
     from bestarm.core.estimates import Estimate
     from bestarm.core.strategy import Steps
 
 Reading = TypeVar("Reading")
 Value = TypeVar("Value")
 #: One for all arms, or one each.
-Of = Value | Annotated[list[Value], Field(min_length=1)]
+PerArm = Value | Annotated[list[Value], Field(min_length=1)]
 
 
 def _told_apart(names: list[str] | None) -> list[str] | None:
@@ -277,7 +277,7 @@ class Simulation:
 
     def reading_names(self) -> list[str]:
         """The names of the readings of all strategies, without duplicates."""
-        return list(dict.fromkeys(name for some in self.readings.values() for name in some))
+        return list(dict.fromkeys(name for readings in self.readings.values() for name in readings))
 
 
 class Tally(NamedTuple):
@@ -320,13 +320,13 @@ def _never(*_: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Own:
+class UserOutput:
     """What `bestarm run`, `bound` and `show` print for an instance.
 
     Example:
         >>> from bestarm.registry import PAPERS
 
-        >>> PAPERS["baics"].own.columns["mean_stopping_time"]
+        >>> PAPERS["baics"].user_output.columns["mean_stopping_time"]
         'mean pulls'
     """
 
@@ -373,7 +373,7 @@ class Paper:
     title: str
 
     @property
-    def further(self) -> dict[str, dict[str, str]]:
+    def extra_columns(self) -> dict[str, dict[str, str]]:
         """Meanings of the further columns of tables, grouped by the label they are part of."""
         simulation = self.simulation
         return {
@@ -413,12 +413,12 @@ class Paper:
         return _by_name(self.module("targets").TARGETS)
 
     @cached_property
-    def own(self) -> Own:
-        return self.module("own").OWN
+    def user_output(self) -> UserOutput:
+        return self.module("user_output").USER_OUTPUT
 
     @cached_property
-    def custom(self) -> Custom:
-        return self.module("custom").CUSTOM
+    def user_strategies(self) -> UserStrategies:
+        return self.module("user_strategies").USER_STRATEGIES
 
     @cached_property
     def pages(self) -> Pages:
@@ -431,13 +431,13 @@ class Paper:
 
 
 def _described(model: type[Input]) -> dict[str, str]:
-    return {name: known.description or "" for name, known in model.model_fields.items()}
+    return {name: field.description or "" for name, field in model.model_fields.items()}
 
 
-def _by_name(things: Sequence[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for thing in things:
-        if thing.name in found:
-            raise ValueError(f"{thing.name}: the name is used twice")
-        found[thing.name] = thing
-    return found
+def _by_name(parts: Sequence[Any]) -> dict[str, Any]:
+    by_name: dict[str, Any] = {}
+    for part in parts:
+        if part.name in by_name:
+            raise ValueError(f"{part.name}: the name is used twice")
+        by_name[part.name] = part
+    return by_name

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from bestarm.common.custom import Compiled
+from bestarm.common.user_strategies import Compiled
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 
 

@@ -19,8 +19,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from bestarm.common.evidence import Z95, published_sides
 from bestarm.common.looks import BLACK, PUBLISHED, Look, looks_of
+from bestarm.common.p_values import Z95, published_sides
 from bestarm.core.files import replacing
 
 #: Widths of figures in inches: of a page of text, and of half of it.
@@ -76,7 +76,7 @@ def use_own_fonts() -> None:
             manager.addfont(str(file))
 
 
-class DrawnOnce(Figure):
+class SingleDrawFigure(Figure):
     """A figure that is drawn once per file.
 
     Matplotlib draws a figure that has a layout engine twice: once with nothing written, so that the
@@ -95,7 +95,7 @@ def new_figure(width: float, height: float) -> Figure:
     """An empty figure of a size in inches, in the project's theme."""
     use_own_fonts()
     mpl.rcParams.update(THEME)
-    return DrawnOnce(figsize=(width, height), layout="constrained")
+    return SingleDrawFigure(figsize=(width, height), layout="constrained")
 
 
 def caption(figure: Figure, text: str) -> None:
@@ -153,7 +153,7 @@ def _panels(
 def series(
     figure: Figure | SubFigure,
     rows: pd.DataFrame,
-    known: Mapping[str, Look],
+    looks_by_name: Mapping[str, Look],
     by: str = "strategy",
     log: str = "",
     col: tuple[str, Mapping[str, str]] = ("", {}),
@@ -168,7 +168,7 @@ def series(
     Args:
         figure: what to fill.
         rows: of a table.
-        known: the paper's looks, by the values of the column `by`.
+        looks_by_name: the paper's looks, by the values of the column `by`.
         by: the column that tells lines apart.
         log: the axes that are logarithmic: "", "x", "y" or "xy".
         col: a column whose values are columns of panels, and the titles of these.
@@ -184,7 +184,7 @@ def series(
     if rows.empty:
         raise ValueError("no rows of the table to draw")
     rows = rows.sort_values("x", ignore_index=True)
-    looks = looks_of(known, rows[by])
+    looks = looks_of(looks_by_name, rows[by])
     seen = rows[rows.status != "one-sided"]
     low = seen.low.clip(lower=seen.value / 100.0) if "y" in log else seen.low
     plot = so.Plot(seen.assign(low=low), x="x", y="value", ymin="low", ymax="high", color=by)
@@ -213,16 +213,16 @@ def series(
 def _bounds(axes: Axes, rows: pd.DataFrame, look: Look, shift: float) -> None:
     """Arrows at the first x where no run, and at the first where every run, was counted."""
     for down in (True, False):
-        some = rows[(rows.value == 0.0) == down].head(1)
-        end = some.high if down else some.low
+        first = rows[(rows.value == 0.0) == down].head(1)
+        end = first.high if down else first.low
         limits: dict[str, Any] = {"uplims" if down else "lolims": True}
-        axes.errorbar(some.x * shift, end, 0.35 * end, ls="", color=look.colour, lw=0.9, **limits)
+        axes.errorbar(first.x * shift, end, 0.35 * end, ls="", color=look.colour, lw=0.9, **limits)
 
 
 def dots(
     figure: Figure | SubFigure,
     rows: pd.DataFrame,
-    known: Mapping[str, Look],
+    looks_by_name: Mapping[str, Look],
     order: Sequence[str],
     y: str = "strategy",
     by: str = "strategy",
@@ -234,7 +234,7 @@ def dots(
     Args:
         figure: what to fill.
         rows: of a table.
-        known: the paper's looks, by the values of the column `by`.
+        looks_by_name: the paper's looks, by the values of the column `by`.
         order: values of `y` from the top; their names for people if they have looks.
         y: the column of the lines.
         by: the column of the looks; several of a line stand below one another.
@@ -250,7 +250,7 @@ def dots(
     if rows.empty:
         raise ValueError("no rows of the table to draw")
     rows = rows.reset_index(drop=True)
-    looks = looks_of(known, rows[by])
+    looks = looks_of(looks_by_name, rows[by])
     low = rows.low.clip(lower=rows.value / 100.0) if log else rows.low
     plot = so.Plot(rows.assign(low=low), x="value", y=y, xmin="low", xmax="high", color=by)
     plot = plot.facet(col[0] or None, order=list(col[1]) or None).share(x=False, y=True)
@@ -264,7 +264,7 @@ def dots(
     with _quiet():
         plot.on(figure).plot()
     panels = _panels(figure, col[1], {}, before)
-    names = looks_of(known, order)
+    names = looks_of(looks_by_name, order)
     for axes in panels[0]:
         axes.set_xscale("log" if log else "linear")
         axes.set_ylim(len(order) - 0.5, -0.5)
@@ -363,7 +363,11 @@ def save(figure: Figure, *files: Path | str) -> None:
     """
     text = str(figure.get_label())
     used = {a: {getattr(axes, f"get_{a}scale")() for axes in figure.axes} for a in "xy"}
-    scales = [f"{a} {'log' if 'log' in some else 'linear'}" for a, some in used.items() if some]
+    scales = [
+        f"{a} {'log' if 'log' in scales_used else 'linear'}"
+        for a, scales_used in used.items()
+        if scales_used
+    ]
     about = {
         "svg": {"Date": None, "Creator": None, "Description": text, "Keywords": scales},
         "png": {"Software": None, "Description": text},

@@ -117,14 +117,14 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
         table: any.
         instances: name -> {"instance": ..., "truth": ...}, as in instances.json.
     """
-    known = {name: facts_of(one["instance"]) for name, one in instances.items()}
-    facts = pd.DataFrame.from_dict(known, orient="index").reindex(table.instance)
+    facts_by_name = {name: facts_of(one["instance"]) for name, one in instances.items()}
+    facts = pd.DataFrame.from_dict(facts_by_name, orient="index").reindex(table.instance)
     for name in facts:
-        found = facts[name].set_axis(table.index)
+        filled = facts[name].set_axis(table.index)
         if name in table:
             said = table[name].notna() & (table[name] != "")
-            found = table[name].where(said, found)
-        table = table.assign(**{str(name): found.fillna("") if name in TEXTS else found})
+            filled = table[name].where(said, filled)
+        table = table.assign(**{str(name): filled.fillna("") if name in TEXTS else filled})
     return table
 
 
@@ -141,10 +141,10 @@ def groups(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, pd.DataFrame
 
 def write_table(table: pd.DataFrame, path: Path | str) -> None:
     """Write a table: sorted, floats to 6 significant digits, the same bytes every time."""
-    further = sorted(set(table.columns) - set(COLUMNS))
-    further = [name for name in further if table[name].notna().any()]
-    numbers = dict.fromkeys([*NUMBERS, *further], float) | {"n": int}
-    table = table[[*COLUMNS, *further]].astype(numbers)
+    extra = sorted(set(table.columns) - set(COLUMNS))
+    extra = [name for name in extra if table[name].notna().any()]
+    numbers = dict.fromkeys([*NUMBERS, *extra], float) | {"n": int}
+    table = table[[*COLUMNS, *extra]].astype(numbers)
     ordered = table.sort_values(KEY, kind="stable", na_position="first")
     write_text(path, ordered.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
@@ -183,8 +183,8 @@ def read_sources(
 ) -> Sources:
     """Read the inputs of a target; `summaries` are in the order of its experiments."""
     frames = dict(zip(target.experiments, map(read_table, summaries), strict=True))
-    known = json.loads(Path(instances).read_text(encoding="utf-8"))
-    return sources_of(frames, known, read_table(published))
+    described = json.loads(Path(instances).read_text(encoding="utf-8"))
+    return sources_of(frames, described, read_table(published))
 
 
 def sources_of(

@@ -204,7 +204,7 @@ def beta_interval(
     """
     centre = successes / (successes + failures)
     ends = (0.0, 1.0)
-    found = (centre, centre)
+    interval = (centre, centre)
     for side in range(2):
         inside, outside = centre, ends[side]
         if inside != outside:
@@ -214,8 +214,8 @@ def beta_interval(
                     inside = middle
                 else:
                     outside = middle
-        found = (outside, found[1]) if side == 0 else (found[0], outside)
-    return found
+        interval = (outside, interval[1]) if side == 0 else (interval[0], outside)
+    return interval
 
 
 @jit

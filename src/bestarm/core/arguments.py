@@ -23,11 +23,11 @@ def integer(value: Any) -> int | None:
 
 def whole(value: Any, least: int, most: int | None, source: str) -> int:
     """A whole number between bounds. Raises InputError naming `source`."""
-    found = integer(value)
-    if found is None or found < least or (most is not None and found > most):
+    number = integer(value)
+    if number is None or number < least or (most is not None and number > most):
         limit = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise InputError(f"{source}: must be a whole number {limit}, got {short(value)}")
-    return found
+    return number
 
 
 def sized(value: Any) -> bool:

@@ -22,7 +22,9 @@ MOST_STEPS = 1000
 class Workspace(NamedTuple):
     """A linear program, and buffers to enumerate its bases, for at most N columns."""
 
-    tableaus: np.ndarray  # (M - 1, M + 1, N + 1); the first is the program: rows A | b, then v | 0
+    tableaus: (
+        np.ndarray
+    )  # (M - 1, M + 1, N + 1); the first is the linear program: rows A | b, then v | 0
     chosen: np.ndarray  # (M,) columns of the basis being visited
     pivot_row: np.ndarray  # (M,) the row each of them was eliminated with
     basis: np.ndarray  # (M,) an optimal basis, ascending
@@ -43,16 +45,16 @@ def make_workspace(n_rows: int, n_columns: int) -> Workspace:
 
 @jit
 def load_program(work: Workspace, matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray) -> None:
-    """Write a program with A of shape (M, n), n <= N, into a workspace."""
+    """Write a linear program with A of shape (M, n), n <= N, into a workspace."""
     n_rows, n = matrix.shape
-    program = work.tableaus[0]
+    tableau = work.tableaus[0]
     for c in range(n):
         for r in range(n_rows):
-            program[r, c] = matrix[r, c]
-        program[n_rows, c] = values[c]
+            tableau[r, c] = matrix[r, c]
+        tableau[n_rows, c] = values[c]
     for r in range(n_rows):
-        program[r, n] = rhs[r]
-    program[n_rows, n] = 0.0
+        tableau[r, n] = rhs[r]
+    tableau[n_rows, n] = 0.0
 
 
 @jit
@@ -65,7 +67,7 @@ def score_bases(work: Workspace, n: int) -> float:
     column of an optimal basis has it.
 
     Args:
-        work: holds a program; `scores`, `basis` (ties go to the lexicographically first basis;
+        work: holds a linear program; `scores`, `basis` (ties go to the lexicographically first basis;
             unchanged if none is feasible) and the buffers are overwritten.
         n: its number of columns.
 
@@ -203,7 +205,7 @@ def _score_pairs(work: Workspace, n: int, optimum: float) -> float:
 
 @jit
 def _pivot_on(work: Workspace, n: int, depth: int, j: int) -> bool:
-    """Eliminate column j of the program in place, in a row not used by work.pivot_row[:depth]."""
+    """Eliminate column j of the tableau in place, in a row not used by work.pivot_row[:depth]."""
     tableau, pivot_row = work.tableaus[0], work.pivot_row
     pivot = _free_row(tableau, pivot_row, depth, j)
     if abs(tableau[pivot, j]) <= TOLERANCE:
@@ -228,7 +230,7 @@ def reduced_values(work: Workspace, n: int) -> bool:
     to other bases of the same solution until no reduced value is positive.
 
     Args:
-        work: holds a program, which is destroyed; `scores` is overwritten with the result, and
+        work: holds a linear program, which is destroyed; `scores` is overwritten with the result, and
             `basis`, after such steps, with the last basis, in any order.
         n: its number of columns.
 
@@ -268,7 +270,7 @@ def reduced_values(work: Workspace, n: int) -> bool:
 def basic_solution(work: Workspace, out: np.ndarray) -> bool:
     """Solve A x = b for a program of M columns, overwriting `out` (M,); False if A is singular.
 
-    The program is destroyed.
+    The tableau is destroyed.
     """
     n_rows = out.size
     for d in range(n_rows):

@@ -68,8 +68,8 @@ def _is_writable(folder: Path) -> bool:
 
 def _is_ours(folder: Path) -> bool:
     """Whether it is a folder, not a link to one, of this user."""
-    found = folder.lstat()
-    return found.st_uid == os.getuid() and stat.S_ISDIR(found.st_mode)
+    status = folder.lstat()
+    return status.st_uid == os.getuid() and stat.S_ISDIR(status.st_mode)
 
 
 @cache

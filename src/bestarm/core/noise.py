@@ -11,7 +11,7 @@ from bestarm.core.compile import jit
 from bestarm.core.normals import STAND_INS
 
 
-class Disturbed(NamedTuple):
+class DisturbedGenerator(NamedTuple):
     """A stand-in for a Generator in simulations, whose standard normals are something else.
 
         scale T + swing sin(2 pi n / period) + week w(n) + trend r(n)
@@ -21,7 +21,7 @@ class Disturbed(NamedTuple):
     -1/2 to 1/2 during the first `period` of them and then stays.
 
     Example:
-        >>> twice = Disturbed(np.random.default_rng(0), np.zeros(1), scale=2.0)
+        >>> twice = DisturbedGenerator(np.random.default_rng(0), np.zeros(1), scale=2.0)
         >>> twice.standard_normal() == 2.0 * np.random.default_rng(0).standard_normal()
         True
     """
@@ -36,7 +36,7 @@ class Disturbed(NamedTuple):
     trend: float = 0.0
 
     @property
-    def bit_generator(self) -> "Disturbed":
+    def bit_generator(self) -> "DisturbedGenerator":
         """Itself, as far as a bit generator is what has a `state`."""
         return self
 
@@ -58,8 +58,8 @@ class Disturbed(NamedTuple):
 
 
 @jit
-def disturbed_normal(noise: Disturbed) -> float:
-    """The next number, see `Disturbed`."""
+def disturbed_normal(noise: DisturbedGenerator) -> float:
+    """The next number, see `DisturbedGenerator`."""
     noise.drawn[0] += 1.0
     if noise.heavy:
         value = noise.generator.standard_t(3.0) / math.sqrt(3.0)
@@ -69,7 +69,7 @@ def disturbed_normal(noise: Disturbed) -> float:
 
 
 @jit
-def shift(noise: Disturbed, n: float) -> float:
+def shift(noise: DisturbedGenerator, n: float) -> float:
     """The part of the n-th number that is not random."""
     periods = n / noise.period
     value = noise.swing * math.sin(2.0 * math.pi * periods)
@@ -79,7 +79,7 @@ def shift(noise: Disturbed, n: float) -> float:
 
 
 @jit
-def shifts(noise: Disturbed, count: int) -> np.ndarray:
+def shifts(noise: DisturbedGenerator, count: int) -> np.ndarray:
     """(count,) the same of the next numbers."""
     values = np.empty(count)
     for i in range(count):
@@ -87,25 +87,25 @@ def shifts(noise: Disturbed, count: int) -> np.ndarray:
     return values
 
 
-STAND_INS[Disturbed] = disturbed_normal
+STAND_INS[DisturbedGenerator] = disturbed_normal
 
 
 @overload_method(types.NamedTuple, "random")
 def _random(self):
-    if self.instance_class is Disturbed:
+    if self.instance_class is DisturbedGenerator:
         return lambda self: self.generator.random()
     return None
 
 
 @overload_method(types.NamedTuple, "integers")
 def _integers(self, low, high):
-    if self.instance_class is Disturbed:
+    if self.instance_class is DisturbedGenerator:
         return lambda self, low, high: self.generator.integers(low, high)
     return None
 
 
 @overload_method(types.NamedTuple, "binomial")
 def _binomial(self, n, p):
-    if self.instance_class is Disturbed:
+    if self.instance_class is DisturbedGenerator:
         return lambda self, n, p: self.generator.binomial(n, p)
     return None

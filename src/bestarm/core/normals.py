@@ -46,7 +46,7 @@ def in_blocks(generator: Any) -> Iterator[Any]:
     """What draws a generator's standard normals for compiled code, and nothing else.
 
     When the context ends, the generator goes on after the last normal that was drawn. Any but a
-    Generator with PCG64, such as a `Disturbed`, stands for itself.
+    Generator with PCG64, such as a `DisturbedGenerator`, stands for itself.
 
     Example:
         >>> generator = np.random.default_rng(1)
@@ -60,8 +60,8 @@ def in_blocks(generator: Any) -> Iterator[Any]:
     if not isinstance(bits, np.random.PCG64):
         yield generator
         return
-    found = bits.state
-    numbers = found["state"]["state"], found["state"]["inc"]
+    state = bits.state
+    numbers = state["state"]["state"], state["state"]["inc"]
     words = np.array([part for n in numbers for part in (n >> 64, n & _WORD)], np.uint64)
     normals = Normals(State(words), State(words.copy()), np.empty(BLOCK), np.array([BLOCK]))
     try:
@@ -70,8 +70,8 @@ def in_blocks(generator: Any) -> Iterator[Any]:
         if normals.used[0] < BLOCK:
             words[:] = normals.before.words
             fill(normals.state, normals.block[: normals.used[0]])
-        found["state"]["state"] = int(words[0]) << 64 | int(words[1])
-        bits.state = found
+        state["state"]["state"] = int(words[0]) << 64 | int(words[1])
+        bits.state = state
 
 
 @intrinsic

@@ -120,14 +120,14 @@ class Strategy:
 
 
 @cache
-def from_outside(strategy: Strategy, pull: Step, n_arms: int) -> Strategy:
+def with_pull(strategy: Strategy, pull: Step, n_arms: int) -> Strategy:
     """A strategy whose steps are not of this package, with a `pull` that first checks the arm.
 
     Compiled code would read whatever lies at the place of an arm that does not exist. The same
     arguments give the same object, so that its loop is compiled once.
 
     Example:
-        >>> two = from_outside(Strategy("two", *[lambda *_: None] * 4), lambda *_: 1.0, 2)
+        >>> two = with_pull(Strategy("two", *[lambda *_: None] * 4), lambda *_: 1.0, 2)
         >>> two.cache
         False
     """

@@ -15,7 +15,7 @@ MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MASK = (1 << 128) - 1
 
 
-class _Seeded:
+class _SeededGenerator:
     """A generator that is reseeded for every replication.
 
     Most of the cost of a new PCG64 that compiled code can use does not depend on the seed; setting
@@ -62,7 +62,9 @@ class Streams:
         False
     """
 
-    def __init__(self, words: np.ndarray, environment: _Seeded, coins: _Seeded) -> None:
+    def __init__(
+        self, words: np.ndarray, environment: _SeededGenerator, coins: _SeededGenerator
+    ) -> None:
         self._words, self._environment, self._coins = words, environment, coins
 
     @cached_property
@@ -89,7 +91,7 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
         True
     """
     current, words = -1, np.empty(0)
-    environment, coins = _Seeded(), _Seeded()
+    environment, coins = _SeededGenerator(), _SeededGenerator()
     for replication in replications:
         block, place = divmod(replication, BLOCK)
         if block != current:

@@ -29,7 +29,7 @@ def best_arm(name: str) -> Instance:
 def problem_of(instance: Instance) -> tuple[TopArms, np.ndarray]:
     """The problem of an instance, and its (n,) means. Delays do not matter to it."""
     means = np.array(instance.means)
-    return top_arms(means.size, instance.top, instance.model.sigma), means
+    return top_arms(means.size, instance.top, instance.problem.sigma), means
 
 
 RACING = {"Full": "mixture"}

@@ -27,10 +27,10 @@ def prior_table(root: Path) -> str:
     table = _table(root)
     rows = []
     shown = table[table.instance.isin(table[table.reading == PRIORS[100]].instance)]
-    for (instance, batch), some in groups(shown, "instance", "batch"):
+    for (instance, batch), group in groups(shown, "instance", "batch"):
         row = {"instance": instance, "pulls": BATCHES[int(batch)]}
         for n0, reading in PRIORS.items():
-            of = some[some.reading == reading].set_index("statistic").value
+            of = group[group.reading == reading].set_index("statistic").value
             row[f"n0 = {n0:g}"] = f"{of['mean_stopping_time']:,.0f} ({of['time_ratio']:.2f})"
         rows.append(row)
     return markdown(pd.DataFrame(rows))
@@ -61,7 +61,7 @@ def coverage_table(root: Path) -> str:
     for (family, reading), cells in groups(table, "family", "reading"):
         missed, wrong = (cells[cells.statistic == s] for s in ("share_missed", "error_rate"))
         runs = int(missed.n.sum())
-        found = proportion("", count(missed), runs)
+        share = proportion("", count(missed), runs)
         rows.append(
             {
                 "instances": WHAT.get(family, "two equal arms, {}").format(
@@ -69,7 +69,7 @@ def coverage_table(root: Path) -> str:
                 ),
                 "n0": 10 if reading == PRIORS[10] else 1,
                 "runs": f"{runs:,}",
-                "an interval missed": percent_row(found, 2),
+                "an interval missed": percent_row(share, 2),
                 "wrong answers": "–" if "alike" in family else str(count(wrong)),
             }
         )
@@ -80,11 +80,11 @@ def scale_table(root: Path) -> str:
     """The share of runs in which some interval misses, by the scales that the rules are told."""
     rows = []
     kept = pd.read_csv(root / "data/delayed-scales/errors.csv")
-    for (sigma, sigma_p), some in groups(kept, "sigma", "sigma_p"):
+    for (sigma, sigma_p), group in groups(kept, "sigma", "sigma_p"):
         row = {"σ told": f"{number(sigma)} σ", "σₚ told": f"{number(sigma_p)} σₚ"}
-        for one in lines(some):
-            found = proportion("", int(one.missed), int(one.runs))
-            row[f"{one.feedback}, {BATCHES[int(one.batch)]}"] = percent_row(found, 2)
+        for one in lines(group):
+            share = proportion("", int(one.missed), int(one.runs))
+            row[f"{one.feedback}, {BATCHES[int(one.batch)]}"] = percent_row(share, 2)
         rows.append(row)
     return markdown(pd.DataFrame(rows))
 

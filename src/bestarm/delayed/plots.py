@@ -177,10 +177,10 @@ def fig1(table: pd.DataFrame) -> Figure:
 
 def mixture(table: pd.DataFrame) -> Figure:
     figure, rows = panels_of_fig1(table, ONCE_MORE)
-    some = pick(table, strategy="Partial", reading="mixture")
-    some = some[some.family.isin(PANELS) & some.x.notna()]
+    points = pick(table, strategy="Partial", reading="mixture")
+    points = points[points.family.isin(PANELS) & points.x.notna()]
     wrong, missed = (
-        pick(some, statistic=name).value.max() for name in ("error_rate", "share_missed")
+        pick(points, statistic=name).value.max() for name in ("error_rate", "share_missed")
     )
     caption(
         figure,
@@ -317,20 +317,20 @@ def mip(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     figure = new_figure(WIDE, 2.5)
     parts = figure.subfigures(1, 3, squeeze=False, width_ratios=[1.15, 1.0, 1.0])[0]
     first, second, third = parts
-    known = LOOKS | {"published": PUBLISHED}
-    axes = dots(first, rows, known, list(short.values()), "line", "reading")[0, 0]
+    with_published = LOOKS | {"published": PUBLISHED}
+    axes = dots(first, rows, with_published, list(short.values()), "line", "reading")[0, 0]
     even_line(axes, vertical=True)
     axes.set(title="time ratio", xlabel="ratio of mean times", xlim=(0.0, None))
-    legend(figure, looks_of(known, rows.reading), lines=False)
+    legend(figure, looks_of(with_published, rows.reading), lines=False)
     ranked(second.subplots(), arms, "cut strategies by mean", "final bound / start")
     axes = third.subplots()
     for name, look, at in (
         ("forecast_error", Look(BLUE, "o", name="rms error"), (4, -12)),
         ("forecast_spread", Look(VERMILION, "s", "--", "rms σₚ"), (4, 8)),
     ):
-        some = pick(table, statistic=name).sort_values("x")
-        axes.plot(some.x, some.value, look.line, marker=look.marker, ms=2.5, color=look.colour)
-        place = (some.x.iloc[3], some.value.iloc[3])
+        points = pick(table, statistic=name).sort_values("x")
+        axes.plot(points.x, points.value, look.line, marker=look.marker, ms=2.5, color=look.colour)
+        place = (points.x.iloc[3], points.value.iloc[3])
         axes.annotate(
             look.name, place, at, textcoords="offset points", color=look.colour, fontsize=7
         )

@@ -7,10 +7,10 @@ import numpy as np
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from bestarm.common.files import data_folder
-from bestarm.common.paper import BaseInstance, Names, Of, Problems
+from bestarm.common.paper import BaseInstance, Names, PerArm, Problems
 from bestarm.core.inputs import Input, InputError, PositiveFloat, PositiveInt, load
 from bestarm.delayed.data import recorded
-from bestarm.delayed.world import NO_RECORDS, Arms, Records
+from bestarm.delayed.world import NO_RECORDS, Problem, Records
 
 Feedback = Literal["full", "incremental", "unbiased", "biased", "recorded"]
 
@@ -75,12 +75,12 @@ class Instance(BaseInstance):
     shuffled: bool = Field(default=False, description="whether every run permutes the arms")
     table: Table | None = Field(default=None, description="recorded pulls to draw from")
 
-    @field_validator("sigma", mode="before", json_schema_input_type=Of[PositiveFloat])
+    @field_validator("sigma", mode="before", json_schema_input_type=PerArm[PositiveFloat])
     @classmethod
     def _sigma_of_all(cls, value):
         return value if isinstance(value, list) else [value]
 
-    @field_validator("delay", mode="before", json_schema_input_type=Of[PositiveInt | Spread])
+    @field_validator("delay", mode="before", json_schema_input_type=PerArm[PositiveInt | Spread])
     @classmethod
     def _delay_of_all(cls, value):
         return value if isinstance(value, list) else [value]
@@ -123,7 +123,7 @@ class Instance(BaseInstance):
         return self.arms or [f"arm {a + 1}" for a in range(len(self.means))]
 
     @property
-    def model(self) -> Arms:
+    def problem(self) -> Problem:
         """The instance as kernels take it."""
         delays = self.delay if len(self.delay) > 1 else self.delay * len(self.means)
         low = np.array([delay.low for delay in delays])
@@ -132,7 +132,7 @@ class Instance(BaseInstance):
         bias = np.array(self.bias, dtype=float) if self.bias else np.zeros(means.size)
         sigma = np.broadcast_to(np.array(self.sigma), means.shape).copy()
         sigma_p = 1.0 if self.feedback == "recorded" else self.sigma_p or 0.0
-        return Arms(means, bias, low, high, sigma, sigma_p, self._records())
+        return Problem(means, bias, low, high, sigma, sigma_p, self._records())
 
     def _records(self) -> Records:
         """Raises InputError if the table is not the version that the instance was made from."""
@@ -174,8 +174,8 @@ def truth(instance: Instance) -> Truth:
         return Truth(answer=answer, gaps=None, hardness=None)
     inside, outside = means[order[k - 1]], means[order[k]]
     gaps = np.where(means >= inside, means - outside, inside - means)
-    hardness = float((instance.model.sigma**2 / gaps**2).sum())
-    forecasts = qualities(instance.model.records) if instance.feedback == "recorded" else None
+    hardness = float((instance.problem.sigma**2 / gaps**2).sum())
+    forecasts = qualities(instance.problem.records) if instance.feedback == "recorded" else None
     return Truth(answer=answer, gaps=gaps.tolist(), hardness=hardness, forecasts=forecasts)
 
 
@@ -186,12 +186,12 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
 
 def qualities(pulls: Records) -> list[Quality]:
     """The quality of forecasts at every step after which some pulls are still running."""
-    found = []
+    by_step = []
     errors = pulls.forecasts - pulls.rewards[:, :, None]
     for s in range(pulls.delays.max() - 1):
         on = pulls.delays > s + 1
         error, spread = errors[on, s], pulls.spreads[on, s]
-        found.append(
+        by_step.append(
             Quality(
                 step=s + 1,
                 share=on.mean(),
@@ -202,7 +202,7 @@ def qualities(pulls: Records) -> list[Quality]:
                 correlation=_correlation(errors[on, s - 1], error) if s > 0 else None,
             )
         )
-    return found
+    return by_step
 
 
 #: Section 5.1 and the published experiments: numbers of arms, and the delays of Figure 1c.
@@ -254,8 +254,12 @@ def free(n: int) -> Instance:
 
 def delays(delay: int) -> Instance:
     """A hundred free means with a constant delay of that many steps."""
-    known = {"name": f"delays D={delay}", "family": "delays", "parameters": {"delay": delay}}
-    return Instance.model_validate(free(100).model_dump() | known | {"delay": [delay]})
+    name_and_family = {
+        "name": f"delays D={delay}",
+        "family": "delays",
+        "parameters": {"delay": delay},
+    }
+    return Instance.model_validate(free(100).model_dump() | name_and_family | {"delay": [delay]})
 
 
 def model(feedback: Feedback, delay: int | Spread) -> Instance:

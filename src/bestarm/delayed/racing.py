@@ -42,13 +42,13 @@ from bestarm.delayed.steps import (
     wait,
 )
 from bestarm.delayed.world import (
-    Arms,
-    Drawn,
+    Draws,
+    Problem,
     delay_of,
     draw,
     is_full,
     look_up,
-    make_drawn,
+    make_draws,
     partial_feedback,
     reward_of,
     with_more_room,
@@ -76,19 +76,19 @@ def race_continues(race: Race, state: State) -> bool:
 
 @inlined
 def start_pulls(
-    race: Race, arms: Arms, state: State, drawn: Drawn, environment: np.random.Generator
+    race: Race, problem: Problem, state: State, draws: Draws, environment: np.random.Generator
 ) -> bool:
-    """Start pulls until b are running or no arm may start another; False if `drawn` is full."""
+    """Start pulls until b are running or no arm may start another; False if `draws` is full."""
     for s in range(race.batch):
         if state.tally.slots[ARM, s] == FREE:
             arm = next_arm(race, state)
             if arm < 0:
                 break
-            if state.started[arm] == drawn.rows[0]:
-                if is_full(drawn):
+            if state.started[arm] == draws.rows[0]:
+                if is_full(draws):
                     return False
-                draw(drawn, arms, environment)
-            start_pull(state, s, arm, delay_of(drawn, arms, state.started[arm], arm))
+                draw(draws, problem, environment)
+            start_pull(state, s, arm, delay_of(draws, problem, state.started[arm], arm))
     return True
 
 
@@ -99,30 +99,30 @@ def is_summed(rules: Rules) -> bool:
 
 
 @inlined
-def is_silent(rules: Rules, state: State, drawn: Drawn, s: int) -> bool:
+def is_silent(rules: Rules, state: State, draws: Draws, s: int) -> bool:
     """Whether nothing that the pull in slot s tells before its end can matter.
 
     That is so with full feedback, and with feedback that is too noisy to narrow the interval of
     the finished pulls, until a pull of its arm ends. This is known of recorded feedback, if one
     running pull counts and delta is not shared anew when an arm leaves S.
     """
-    known = is_summed(rules) and rules.pooled == 1 and not rules.survivors and not rules.by_slot
-    if known:
+    is_fixed = is_summed(rules) and rules.pooled == 1 and not rules.survivors and not rules.by_slot
+    if is_fixed:
         arm, number = state.tally.slots[ARM, s], state.tally.slots[NUMBER, s]
-        sharpest = drawn.told.sharpest[arm, drawn.picks[number, arm]]
+        sharpest = draws.feedback_sums.sharpest[arm, draws.picks[number, arm]]
         return sharpest > state.tally.cache[USELESS, arm]
     return rules.feedback == FULL
 
 
 @inlined
-def next_event(race: Race, rules: Rules, state: State, drawn: Drawn) -> int:
+def next_event(race: Race, rules: Rules, state: State, draws: Draws) -> int:
     """Steps until the next feedback that matters, cancellation or the cap."""
     slots = state.tally.slots
     elapsed = race.cap - state.clock[0]
     for s in range(state.running[0]):
         arm = slots[ARM, s]
         if arm != FREE:
-            waits = state.sets[arm] == SURVIVING and is_silent(rules, state, drawn, s)
+            waits = state.sets[arm] == SURVIVING and is_silent(rules, state, draws, s)
             elapsed = min(elapsed, slots[DELAY, s] - slots[AGE, s] if waits else 1)
     return elapsed
 
@@ -130,30 +130,30 @@ def next_event(race: Race, rules: Rules, state: State, drawn: Drawn) -> int:
 @inlined
 def advance(
     rules: Rules,
-    arms: Arms,
+    problem: Problem,
     state: State,
-    drawn: Drawn,
+    draws: Draws,
     s: int,
     elapsed: int,
     coins: np.random.Generator,
 ) -> bool:
     """Advance time for the pull in slot s and observe its feedback; returns whether any matters."""
-    slots, silent = state.tally.slots, is_silent(rules, state, drawn, s)
+    slots, silent = state.tally.slots, is_silent(rules, state, draws, s)
     wait(state, s, elapsed)
     ends = slots[AGE, s] == slots[DELAY, s]
     if ends:
-        reward = reward_of(drawn, arms, slots[NUMBER, s], slots[ARM, s])
+        reward = reward_of(draws, problem, slots[NUMBER, s], slots[ARM, s])
         observe_final(rules, state, s, reward)  # pyright: ignore[reportArgumentType]
     elif is_summed(rules):
-        look_up(drawn, state.tally, s)
+        look_up(draws, state.tally, s)
     elif rules.feedback != FULL:
-        value, spread = partial_feedback(rules.feedback, arms, drawn, state.tally, s, coins)
+        value, spread = partial_feedback(rules.feedback, problem, draws, state.tally, s, coins)
         observe_partial(rules, state, s, value, spread)
     return ends or not silent
 
 
 @inlined
-def bound_if_needed(rules: Rules, arms: Arms, state: State, arm: int) -> None:
+def bound_if_needed(rules: Rules, problem: Problem, state: State, arm: int) -> None:
     """Update the bounds of an arm, or bounds of an inner interval if these suffice, and `missed`.
 
     With MIXTURE, and with full and incremental feedback, there is nothing to split, and exact
@@ -161,31 +161,31 @@ def bound_if_needed(rules: Rules, arms: Arms, state: State, arm: int) -> None:
     """
     splits = rules.feedback != FULL and rules.feedback != INCREMENTAL
     if splits and rules.split != MIXTURE:
-        state.inner[arm] = bound_within(rules, state, arm, arms.means[arm])
+        state.inner[arm] = bound_within(rules, state, arm, problem.means[arm])
     if not state.inner[arm]:
         width = bound(rules, state, arm)
-        state.missed[0] |= abs(state.centres[arm] - arms.means[arm]) > width
+        state.missed[0] |= abs(state.centres[arm] - problem.means[arm]) > width
 
 
 @lean
 def simulate(
     race: Race,
     rules: Rules,
-    arms: Arms,
+    problem: Problem,
     state: State,
-    drawn: Drawn,
+    draws: Draws,
     environment: np.random.Generator,
     coins: np.random.Generator,
 ) -> None:
-    """Race to the end, or until `drawn` is full."""
+    """Race to the end, or until `draws` is full."""
     tally, latest, fresh = state.tally, state.latest, state.fresh
-    while race_continues(race, state) and start_pulls(race, arms, state, drawn, environment):
-        elapsed = next_event(race, rules, state, drawn)
+    while race_continues(race, state) and start_pulls(race, problem, state, draws, environment):
+        elapsed = next_event(race, rules, state, draws)
         state.clock[0] += elapsed
         n_fresh = 0
         for s in range(state.running[0]):
             arm = tally.slots[ARM, s]
-            informed = advance(rules, arms, state, drawn, s, elapsed, coins)
+            informed = advance(rules, problem, state, draws, s, elapsed, coins)
             if informed and latest[arm] != state.clock[0]:
                 latest[arm] = state.clock[0]
                 fresh[n_fresh] = arm
@@ -194,7 +194,7 @@ def simulate(
         if rules.split == MIXTURE:
             sum_running(rules, tally, state.running[0], fresh, n_fresh)
         for i in range(n_fresh):
-            bound_if_needed(rules, arms, state, fresh[i])
+            bound_if_needed(rules, problem, state, fresh[i])
         if eliminate(rules, state):
             cancel_eliminated(state)
 
@@ -203,9 +203,9 @@ def simulate(
 def simulate_by_slot(
     race: Race,
     rules: Rules,
-    arms: Arms,
+    problem: Problem,
     state: State,
-    drawn: Drawn,
+    draws: Draws,
     environment: np.random.Generator,
     coins: np.random.Generator,
 ) -> None:
@@ -219,16 +219,16 @@ def simulate_by_slot(
     `simulate`.
     """
     slots = state.tally.slots
-    while race_continues(race, state) and start_pulls(race, arms, state, drawn, environment):
-        elapsed = next_event(race, rules, state, drawn)
+    while race_continues(race, state) and start_pulls(race, problem, state, draws, environment):
+        elapsed = next_event(race, rules, state, draws)
         state.clock[0] += elapsed
         for s in range(state.running[0]):
             arm = slots[ARM, s]
             if arm != FREE:
-                informed = advance(rules, arms, state, drawn, s, elapsed, coins)
+                informed = advance(rules, problem, state, draws, s, elapsed, coins)
                 if informed and state.sets[arm] == SURVIVING:
                     state.origin[arm] = s
-                    bound_if_needed(rules, arms, state, arm)
+                    bound_if_needed(rules, problem, state, arm)
                     eliminate(rules, state)
                 if state.sets[arm] != SURVIVING and slots[ARM, s] != FREE:
                     cancel(state, s)
@@ -238,7 +238,7 @@ def simulate_by_slot(
 def run(
     race: Race,
     rules: Rules,
-    arms: Arms,
+    problem: Problem,
     environment: np.random.Generator,
     coins: np.random.Generator,
 ) -> Result:
@@ -247,15 +247,15 @@ def run(
     `environment` gives rewards, delays and the choice of recorded pulls; `coins` gives the partial
     feedback.
     """
-    state = make_state(race, np.where(arms.low == arms.high, arms.low, 0))
-    drawn = make_drawn(arms)
+    state = make_state(race, np.where(problem.low == problem.high, problem.low, 0))
+    draws = make_draws(problem)
     while race_continues(race, state):
-        if is_full(drawn):
-            drawn = with_more_room(drawn)
+        if is_full(draws):
+            draws = with_more_room(draws)
         if rules.by_slot:
-            simulate_by_slot(race, rules, arms, state, drawn, environment, coins)
+            simulate_by_slot(race, rules, problem, state, draws, environment, coins)
         else:
-            simulate(race, rules, arms, state, drawn, environment, coins)
+            simulate(race, rules, problem, state, draws, environment, coins)
     bound_exactly(rules, state)
     for s in range(state.running[0]):
         if state.tally.slots[ARM, s] != FREE:

@@ -222,9 +222,15 @@ def mixture_interval(rules: Rules, pulls: list[Pull], n: int) -> tuple[float, fl
     information = sum((i for i, _ in both), np.zeros((2, 2)))
     score = sum((s for _, s in both), np.zeros(2))
     prior = np.diag([rules.n0 / rules.sigma**2, 100.0 * rules.n0 / rules.sigma_p**2])
-    known = 2 if information[1, 1] > 0.0 else 1  # without partial feedback the bias is no matter
-    information, score, prior = information[:known, :known], score[:known], prior[:known, :known]
-    if np.linalg.matrix_rank(information, tol=1e-9 * np.trace(information)) < known:
+    n_parameters = (
+        2 if information[1, 1] > 0.0 else 1
+    )  # without partial feedback the bias is no matter
+    information, score, prior = (
+        information[:n_parameters, :n_parameters],
+        score[:n_parameters],
+        prior[:n_parameters, :n_parameters],
+    )
+    if np.linalg.matrix_rank(information, tol=1e-9 * np.trace(information)) < n_parameters:
         return 0.0, math.inf
     inverse = np.linalg.inv(information)
     ratio = np.linalg.det(information + prior) / np.linalg.det(prior)
@@ -390,9 +396,9 @@ class RaceBySlot(Race):
                 if self.rules.feedback == "incremental":  # one sequence, whatever the slots
                     ours = [p for p in self.running if p.arm == pull.arm]
                 n = self.n_sharing()
-                found = self.bound(pull.arm, ours, n)
+                bounds = self.bound(pull.arm, ours, n)
                 self.eliminate()
-                self.log.append((self.time, s, n, len(self.surviving), pull.arm, *found))
+                self.log.append((self.time, s, n, len(self.surviving), pull.arm, *bounds))
             if not ended and pull.arm not in self.surviving:
                 self.cancelled.append(pull)
                 self.slots[s] = None

@@ -32,7 +32,7 @@ def missed(feedback: str, batch: int, told: tuple[float, float], runs: int, hori
         runs: number of runs.
         horizon: steps of a run.
     """
-    arms, setting = alike(feedback).model, Setting(batch=batch, cap=horizon)  # pyright: ignore
+    arms, setting = alike(feedback).problem, Setting(batch=batch, cap=horizon)  # pyright: ignore
     sigma, sigma_p = told[0] * arms.sigma, told[1] * arms.sigma_p
     rules = rules_of(READINGS["Partial"][READING], feedback, sigma, sigma_p, setting)
     race = Race(1, batch, batch, horizon)

@@ -60,7 +60,7 @@ def summarise(
     tau, alone = runs["tau"], runs["tau_full"]
     times = stopping_times(tau, runs["status"], "steps", level)
     finished, cancelled = (runs[name].sum(axis=1) for name in ("finished", "cancelled"))
-    found = [
+    estimates = [
         *times,
         *correctness(correct(cell, truth, runs), level),
         mean("pulls_finished", "pulls", finished, times[0].status, level, least=0.0),
@@ -68,11 +68,11 @@ def summarise(
         proportion("share_missed", int(runs["missed"].sum()), tau.size, level),
     ]
     if cell.strategy == "Full":
-        return found
+        return estimates
     capped = (runs["status"] == Status.CAPPED) | (runs["full_status"] == Status.CAPPED)
     status = "restricted" if capped.any() else ""
     return [
-        *found,
+        *estimates,
         ratio_of_means("time_ratio", tau, alone, status, level),
         mean("mean_time_ratio", "", tau / alone, status, level, least=0.0),
         proportion("share_slower", int((tau > alone).sum()), tau.size, level),

@@ -17,7 +17,7 @@ from bestarm.delayed.bounds import GUARANTEED, MIXTURE, OPTIMAL, PUBLISHED, Rule
 from bestarm.delayed.problem import Instance, Spread
 from bestarm.delayed.racing import Result, run
 from bestarm.delayed.steps import ACCEPTED, SURVIVING, Race
-from bestarm.delayed.world import Arms, Records
+from bestarm.delayed.world import Problem, Records
 
 
 class Reading(NamedTuple):
@@ -133,13 +133,13 @@ def answer_of(sets: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:
     return np.sort(np.argsort(-rank, kind="stable")[:k])
 
 
-def reordered(arms: Arms, order: np.ndarray) -> Arms:
+def reordered(problem: Problem, order: np.ndarray) -> Problem:
     """The arms in another order."""
-    records = arms.records
+    records = problem.records
     if records.rewards.size:
         records = Records(*(a[order] for a in records))
-    by_arm = {name: getattr(arms, name)[order] for name in Arms._fields[:-2]}
-    return arms._replace(**by_arm, records=records)
+    by_arm = {name: getattr(problem, name)[order] for name in Problem._fields[:-2]}
+    return problem._replace(**by_arm, records=records)
 
 
 class ResultCache:
@@ -180,7 +180,7 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     setting = Setting(**cell.setting)
     reading = READINGS[cell.strategy][cell.reading]
     used = STRATEGIES[cell.strategy](instance)
-    truth = instance.model
+    truth = instance.problem
     n = truth.means.size
     cap = setting.cap or np.iinfo(np.int64).max
     race = Race(instance.top, setting.batch, setting.limit or setting.batch, cap)
@@ -189,29 +189,30 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     def replicate(streams: Streams) -> Outcome:
         environment = streams.environment
         order = environment.permutation(n) if instance.shuffled else np.arange(n)
-        arms = reordered(truth, order)
+        problem = reordered(truth, order)
         rules, full = (
-            rules_of(reading, kind, arms.sigma, arms.sigma_p, setting) for kind in (used, "full")
+            rules_of(reading, kind, problem.sigma, problem.sigma_p, setting)
+            for kind in (used, "full")
         )
         start = environment.bit_generator.state
 
         def simulate(rules: Rules) -> Result:
             environment.bit_generator.state = start
-            return run(race, rules, arms, environment, streams.coins)
+            return run(race, rules, problem, environment, streams.coins)
 
         alone = ON_REWARDS.get((*asked, json.dumps(start)), lambda: simulate(full))
-        found = alone if used == "full" else simulate(rules)
+        race_result = alone if used == "full" else simulate(rules)
         place = np.argsort(order)
         return Outcome(
-            tau=found.time,
-            status=_status(found),
-            answer=np.sort(order[answer_of(found.sets, found.centres, race.k)]) + 1,
+            tau=race_result.time,
+            status=_status(race_result),
+            answer=np.sort(order[answer_of(race_result.sets, race_result.centres, race.k)]) + 1,
             tau_full=alone.time,
             full_status=_status(alone),
-            missed=int(found.missed),
-            steps=found.steps[place],
-            finished=found.finished[place],
-            cancelled=found.cancelled[place],
+            missed=int(race_result.missed),
+            steps=race_result.steps[place],
+            finished=race_result.finished[place],
+            cancelled=race_result.cancelled[place],
         )
 
     return replicate

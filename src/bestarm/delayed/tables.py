@@ -47,12 +47,12 @@ def means(sources: Sources) -> pd.DataFrame:
 
 def mixture(sources: Sources) -> pd.DataFrame:
     """Figure 1 under the mixture, and its times, errors and missed intervals everywhere else."""
-    known = sources.summary
-    once_more = known[known.experiment == "mixture"]
+    summary = sources.summary
+    once_more = summary[summary.experiment == "mixture"]
     _, panels = _by_panel(Sources(once_more, sources.instances, sources.published))
     kept = (*RUN_STATISTICS, "share_missed")
     return assemble(
-        known[known.statistic.isin(kept)], panels, published_rows(sources.published, "fig1")
+        summary[summary.statistic.isin(kept)], panels, published_rows(sources.published, "fig1")
     )
 
 
@@ -94,8 +94,8 @@ def arms_of(table: str) -> Callable[[Sources], pd.DataFrame]:
     """The arms of recorded pulls, best first: mean and standard deviation of their rewards."""
 
     def shapes(sources: Sources) -> pd.DataFrame:
-        known = next(iter(_recorded(sources, table).values()))["instance"]
-        frame = pd.DataFrame({name: known[name] for name in ("arms", "means", "sigma")})
+        described = next(iter(_recorded(sources, table).values()))["instance"]
+        frame = pd.DataFrame({name: described[name] for name in ("arms", "means", "sigma")})
         ordered = frame.sort_values("means", ascending=False, kind="stable", ignore_index=True)
         return ordered.rename(columns={"arms": "arm", "means": "mean"})
 
@@ -112,10 +112,10 @@ def _recorded(sources: Sources, table: str) -> dict:
 
 
 def _of_truth(sources: Sources, name: str, unit: str) -> list[Estimate]:
-    known = sources.instances[name]["truth"]
+    truth = sources.instances[name]["truth"]
     return [
-        exact("hardness", "pulls", known["hardness"]),
-        exact("least_gap", unit, min(known["gaps"])),
+        exact("hardness", "pulls", truth["hardness"]),
+        exact("least_gap", unit, min(truth["gaps"])),
     ]
 
 
@@ -128,10 +128,10 @@ def _facts(instance: str, estimates: list[Estimate]) -> list[dict]:
 def of_panel(rows: pd.DataFrame) -> Iterator[Estimate]:
     """The shares of wrong answers and of slower runs in a panel, and the extremes of its ratios."""
     for statistic in ("error_rate", "share_slower"):
-        some = rows[rows.statistic == statistic]
-        if len(some):
-            counted = round(float((some.value * some.n).sum()))
-            yield proportion(statistic, counted, int(some.n.sum()))
+        in_panel = rows[rows.statistic == statistic]
+        if len(in_panel):
+            counted = round(float((in_panel.value * in_panel.n).sum()))
+            yield proportion(statistic, counted, int(in_panel.n.sum()))
     ratios = rows[rows.statistic == "time_ratio"].sort_values("x")
     if len(ratios):
         low, high = ratios.iloc[ratios.value.argmin()], ratios.iloc[ratios.value.argmax()]
@@ -183,8 +183,8 @@ def speedups(shown: pd.DataFrame) -> Iterator[dict]:
     means = shown[shown.statistic == "mean_stopping_time"]
     for (name, strategy, reading), two in groups(means, "instance", "strategy", "reading"):
         one_by_one, together = (two[two.batch == batch].iloc[0] for batch in (1, 10))
-        found = ratio_of_independent_means("parallel_speedup", one_by_one, together)
-        yield from cell_rows(Cell(name, strategy, {}, reading), [found])
+        ratio = ratio_of_independent_means("parallel_speedup", one_by_one, together)
+        yield from cell_rows(Cell(name, strategy, {}, reading), [ratio])
 
 
 def in_delays(shown: pd.DataFrame) -> Iterator[dict]:
@@ -201,10 +201,10 @@ def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
     Means of finished and cancelled pulls are added; their intervals are combined as if they were
     independent, which is nearly true for runs that end at different times.
     """
-    some = summary[summary.statistic.isin(["pulls_finished", "pulls_cancelled"])]
+    in_panel = summary[summary.statistic.isin(["pulls_finished", "pulls_cancelled"])]
     places = ["instance", "setting", "strategy", "reading"]
     started = {}
-    for place, rows in groups(some, *places):
+    for place, rows in groups(in_panel, *places):
         value, half = rows.value.sum(), math.hypot(*(rows.high - rows.value))
         ends = {"value": value, "low": value - half, "high": value + half}
         started[place] = pd.Series({**rows.iloc[0], **ends})
@@ -212,8 +212,8 @@ def of_pulls(summary: pd.DataFrame) -> Iterator[dict]:
     for (name, setting, strategy, reading), mine in started.items():
         if strategy == "Partial":
             others = started[name, setting, "Full", READINGS["Partial"][reading].alone]
-            found = ratio_of_independent_means("pulls_ratio", mine, others)
-            ratios.append({**mine, **vars(found)})
+            ratio = ratio_of_independent_means("pulls_ratio", mine, others)
+            ratios.append({**mine, **vars(ratio)})
     yield from ratios
     for _, rows in groups(pd.DataFrame(ratios), "family", *places[1:]):
         least = vars(_renamed("lowest_pulls_ratio", rows.iloc[rows.value.argmin()]))

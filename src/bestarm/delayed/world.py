@@ -27,7 +27,7 @@ NO_RECORDS = Records(
 )
 
 
-class Arms(NamedTuple):
+class Problem(NamedTuple):
     """The true parameters of the arms."""
 
     means: np.ndarray  # (n,)
@@ -39,7 +39,7 @@ class Arms(NamedTuple):
     records: Records = NO_RECORDS
 
 
-class Told(NamedTuple):
+class FeedbackSums(NamedTuple):
     """What the feedback of every recorded pull adds up to, step by step; d may be 0."""
 
     sums: np.ndarray  # (n, m, d) of forecasts
@@ -47,7 +47,7 @@ class Told(NamedTuple):
     sharpest: np.ndarray  # (n, m) least spread of its mean before its end, sqrt(squares) / age
 
 
-class Drawn(NamedTuple):
+class Draws(NamedTuple):
     """What is drawn of the f-th pull of every arm, in row f, as far as it is drawn.
 
     It does not depend on the strategy. `reward_of` and `delay_of` look it up.
@@ -57,25 +57,25 @@ class Drawn(NamedTuple):
     rewards: np.ndarray  # (rows, n); no rows if recorded
     delays: np.ndarray  # (rows, n); no rows if recorded
     picks: np.ndarray  # (rows, n) the record of each pull; no rows if not recorded
-    told: Told  # of all records
+    feedback_sums: FeedbackSums  # of all records
 
 
 @jit
-def make_drawn(arms: Arms) -> Drawn:
+def make_draws(problem: Problem) -> Draws:
     """Empty tables."""
-    n = arms.means.size
-    picked, drawn = (ROWS, 0) if arms.records.rewards.size > 0 else (0, ROWS)
-    return Drawn(
+    n = problem.means.size
+    picked, draws = (ROWS, 0) if problem.records.rewards.size > 0 else (0, ROWS)
+    return Draws(
         rows=np.zeros(1, np.int64),
-        rewards=np.empty((drawn, n)),
-        delays=np.empty((drawn, n), np.int32),
+        rewards=np.empty((draws, n)),
+        delays=np.empty((draws, n), np.int32),
         picks=np.empty((picked, n), np.int32),
-        told=_add_up(arms.records),
+        feedback_sums=_add_up(problem.records),
     )
 
 
 @jit
-def _add_up(records: Records) -> Told:
+def _add_up(records: Records) -> FeedbackSums:
     """The running sums of all recorded feedback, added in the order in which it is given."""
     sums, squares = records.forecasts.copy(), records.spreads**2
     n, m, d = sums.shape
@@ -88,36 +88,36 @@ def _add_up(records: Records) -> Told:
             for i in range(min(d, records.delays[a, pull] - 1)):
                 spread = math.sqrt(squares[a, pull, i]) / (i + 1)
                 sharpest[a, pull] = min(sharpest[a, pull], spread)
-    return Told(sums, squares, sharpest)
+    return FeedbackSums(sums, squares, sharpest)
 
 
 @inlined
-def is_full(drawn: Drawn) -> bool:
+def is_full(draws: Draws) -> bool:
     """Whether `draw` has no row left."""
-    return drawn.rows[0] == drawn.rewards.shape[0] + drawn.picks.shape[0]
+    return draws.rows[0] == draws.rewards.shape[0] + draws.picks.shape[0]
 
 
 @inlined
-def reward_of(drawn: Drawn, arms: Arms, number: int, arm: int) -> float:
+def reward_of(draws: Draws, problem: Problem, number: int, arm: int) -> float:
     """The reward of an arm's pull, whose row must be drawn."""
-    if drawn.picks.size > 0:
-        return arms.records.rewards[arm, drawn.picks[number, arm]]
-    return drawn.rewards[number, arm]
+    if draws.picks.size > 0:
+        return problem.records.rewards[arm, draws.picks[number, arm]]
+    return draws.rewards[number, arm]
 
 
 @inlined
-def delay_of(drawn: Drawn, arms: Arms, number: int, arm: int) -> int:
+def delay_of(draws: Draws, problem: Problem, number: int, arm: int) -> int:
     """The steps of an arm's pull, whose row must be drawn."""
-    if drawn.picks.size > 0:
-        return arms.records.delays[arm, drawn.picks[number, arm]]
-    return drawn.delays[number, arm]
+    if draws.picks.size > 0:
+        return problem.records.delays[arm, draws.picks[number, arm]]
+    return draws.delays[number, arm]
 
 
 @jit
-def with_more_room(drawn: Drawn) -> Drawn:
+def with_more_room(draws: Draws) -> Draws:
     """A copy with twice the capacity."""
-    rewards, delays, picks = _twice(drawn.rewards), _twice(drawn.delays), _twice(drawn.picks)
-    return Drawn(drawn.rows, rewards, delays, picks, drawn.told)
+    rewards, delays, picks = _twice(draws.rewards), _twice(draws.delays), _twice(draws.picks)
+    return Draws(draws.rows, rewards, delays, picks, draws.feedback_sums)
 
 
 @inlined
@@ -129,21 +129,21 @@ def _twice(table: np.ndarray) -> np.ndarray:
 
 
 @jit
-def draw(drawn: Drawn, arms: Arms, environment: np.random.Generator) -> None:
+def draw(draws: Draws, problem: Problem, environment: np.random.Generator) -> None:
     """Draw the next row: rewards, then delays if some arm's vary; or the recorded pulls."""
-    rows, rewards, delays, picks, _ = drawn
+    rows, rewards, delays, picks, _ = draws
     row, n = rows[0], rewards.shape[1]
     rows[0] += 1
     if picks.size > 0:
         for a in range(n):
-            picks[row, a] = environment.integers(0, arms.records.rewards.shape[1])
+            picks[row, a] = environment.integers(0, problem.records.rewards.shape[1])
         return
     for a in range(n):
-        rewards[row, a] = arms.means[a] + arms.sigma[a] * environment.standard_normal()
-    delays[row] = arms.low
-    if (arms.low != arms.high).any():
+        rewards[row, a] = problem.means[a] + problem.sigma[a] * environment.standard_normal()
+    delays[row] = problem.low
+    if (problem.low != problem.high).any():
         for a in range(n):
-            delays[row, a] = environment.integers(arms.low[a], arms.high[a] + 1)
+            delays[row, a] = environment.integers(problem.low[a], problem.high[a] + 1)
 
 
 @inlined
@@ -166,17 +166,17 @@ def increment(
 
 
 @inlined
-def look_up(drawn: Drawn, tally: Tally, s: int) -> None:
+def look_up(draws: Draws, tally: Tally, s: int) -> None:
     """Set the sums of the recorded feedback of the pull in slot s to those at its age, not 0."""
     arm, number, age = tally.slots[ARM, s], tally.slots[NUMBER, s], tally.slots[AGE, s]
-    pick = drawn.picks[number, arm]
-    tally.sums[s] = drawn.told.sums[arm, pick, age - 1]
-    tally.squares[s] = drawn.told.squares[arm, pick, age - 1]
+    pick = draws.picks[number, arm]
+    tally.sums[s] = draws.feedback_sums.sums[arm, pick, age - 1]
+    tally.squares[s] = draws.feedback_sums.squares[arm, pick, age - 1]
 
 
 @inlined
 def partial_feedback(
-    feedback: int, arms: Arms, drawn: Drawn, tally: Tally, s: int, coins: np.random.Generator
+    feedback: int, problem: Problem, draws: Draws, tally: Tally, s: int, coins: np.random.Generator
 ) -> tuple[float, float]:
     """The partial feedback of the pull in slot s at its age, and its scale (0 unless RECORDED).
 
@@ -190,14 +190,14 @@ def partial_feedback(
     """
     arm, number = tally.slots[ARM, s], tally.slots[NUMBER, s]
     age, delay = tally.slots[AGE, s], tally.slots[DELAY, s]
-    reward, sigma, spread = reward_of(drawn, arms, number, arm), arms.sigma[arm], 0.0
+    reward, sigma, spread = reward_of(draws, problem, number, arm), problem.sigma[arm], 0.0
     if feedback == RECORDED:
-        pick = drawn.picks[number, arm]
-        value = arms.records.forecasts[arm, pick, age - 1]
-        spread = arms.records.spreads[arm, pick, age - 1]
+        pick = draws.picks[number, arm]
+        value = problem.records.forecasts[arm, pick, age - 1]
+        spread = problem.records.spreads[arm, pick, age - 1]
     elif feedback == INCREMENTAL:
         rest = reward - tally.sums[s]
         value = increment(rest, delay - age + 1, delay, sigma, coins)  # pyright: ignore[reportArgumentType]
     else:
-        value = reward + arms.bias[arm] + arms.sigma_p * coins.standard_normal()
+        value = reward + problem.bias[arm] + problem.sigma_p * coins.standard_normal()
     return value, spread  # pyright: ignore[reportReturnType]

@@ -12,7 +12,7 @@ in rows omega, and gamma the least slack of pi. Mixing omega with a share e / (e
 removes the excess and keeps D(omega) gamma / (e + gamma), which is no less, so the Lagrangian
 penalty is exact.
 
-The program is solved in its dual, see dual.py.
+The problem is solved in its dual, see dual.py.
 """
 
 import math
@@ -21,14 +21,14 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.compile import inlined, lean
-from bestarm.lagex.dual import Program, cold_start, make_solver, solve
+from bestarm.lagex.dual import AllocationProblem, cold_start, make_solver, solve
 from bestarm.lagex.vertices import Others
 
 #: Relative accuracy of T while sampling.
 ACCURACY = 1e-4
 #: Relative accuracy of T if the allocation is not unique; rounding does not allow a better one.
 PADDING = 1e-5
-#: Least squared gap of an alternative in a program.
+#: Least squared gap of an alternative in a problem.
 LEAST_GAP = 1e-18
 
 
@@ -126,7 +126,7 @@ def passes_glr(
 
 
 class Allocation(NamedTuple):
-    """A solution of the program of this module."""
+    """A solution of the problem of this module."""
 
     omega: np.ndarray  # (K,)
     value: float  # D(omega) = 1 / T
@@ -134,7 +134,7 @@ class Allocation(NamedTuple):
 
 
 def best_allocation(costs: np.ndarray, rows: np.ndarray, tolerance: float = 1e-7) -> Allocation:
-    """Solve the program from a cold start.
+    """Solve the problem from a cold start.
 
     Args:
         costs: (V, K) finite. rows: (d, K), none for the whole simplex.
@@ -153,7 +153,7 @@ def best_allocation(costs: np.ndarray, rows: np.ndarray, tolerance: float = 1e-7
         if not residual <= tolerance:
             cold_start(solver, count)
             pad(costs, count, padding, padded)
-            residual = solve(Program(padded, count, rows), tolerance, omega, solver)
+            residual = solve(AllocationProblem(padded, count, rows), tolerance, omega, solver)
     if not residual <= 10.0 * max(tolerance, PADDING):
         raise ArithmeticError(
             f"the allocation has residual {residual:.1e}, above tolerance {tolerance:.0e}"

@@ -15,12 +15,12 @@ SHORT = 0.1
 
 def problem_of(instance: Instance) -> tuple[Policies, np.ndarray]:
     """The problem of an instance, and its (K,) means."""
-    return pure_exploration.problem_of(instance.model)
+    return pure_exploration.problem_of(instance.problem)
 
 
 def time_to_learn(instance: Instance) -> float:
     """T* of learning the limits, whatever is known of the rewards."""
-    return learning_time(instance.model, SHORT).time
+    return learning_time(instance.problem, SHORT).time
 
 
 #: Its stopping rules for unknown limits; the other strategies share them.

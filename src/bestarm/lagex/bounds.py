@@ -13,7 +13,7 @@ from scipy.special import rel_entr
 
 from bestarm.lagex import vertices
 from bestarm.lagex.allocation import best_allocation
-from bestarm.lagex.model import Model
+from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, nonempty
 
 #: A gap of at most this share of the largest mean counts as zero: the best policy is not unique. So
@@ -41,18 +41,18 @@ def lower_bound(time: float, delta: float) -> float:
     return time * math.log(1.0 / (2.4 * delta))
 
 
-def rows_of(model: "Model", shift: float = 0.0) -> np.ndarray:
+def rows_of(problem: "Problem", shift: float = 0.0) -> np.ndarray:
     """(d, K) A - b 1^T - shift: on policies, rows pi <= 0 is equivalent to A pi <= b + shift."""
-    return vertices.rows_of(model.matrix, model.limits) - shift
+    return vertices.rows_of(problem.matrix, problem.limits) - shift
 
 
-def deciding_alternatives(model: "Model", r: float) -> Alternatives:
+def deciding_alternatives(problem: "Problem", r: float) -> Alternatives:
     """The best policy and the alternatives that decide T: neighbours if r = 0, else all others."""
-    data = model.means, model.matrix, model.limits
+    data = problem.means, problem.matrix, problem.limits
     return nonempty(every_alternative(*data) if r > 0.0 else alternatives(*data, 0.0))
 
 
-def known_time(model: "Model", r: float = 0.0, inside: bool = False) -> Bound:
+def known_time(problem: "Problem", r: float = 0.0, inside: bool = False) -> Bound:
     """The characteristic time T_{F,r} of known constraints, Eq. (4).
 
         1 / T = max_omega min_v (r - mu.v)^2 / (2 sum_a sigma_a^2 v_a^2 / omega_a)
@@ -61,16 +61,16 @@ def known_time(model: "Model", r: float = 0.0, inside: bool = False) -> Bound:
     are enough.
 
     Args:
-        model: an instance.
+        problem: an instance.
         r: by how much a policy may fall short of the best one.
         inside: whether allocations must lie in F too, else anywhere in the simplex (as for the
             bounds that the paper draws).
     """
-    rows = rows_of(model) if inside else np.zeros((0, model.means.size))
-    return _best(model, deciding_alternatives(model, r), rows, r)
+    rows = rows_of(problem) if inside else np.zeros((0, problem.means.size))
+    return _best(problem, deciding_alternatives(problem, r), rows, r)
 
 
-def relaxed_time(model: "Model", shift: float, r: float = 0.0) -> Bound:
+def relaxed_time(problem: "Problem", shift: float, r: float = 0.0) -> Bound:
     """The characteristic time of the Lagrangian relaxation, Theorem 4.
 
         1 / T = max_omega min_{l in L} min_v (the same) - l.(A~ omega - b)
@@ -81,22 +81,22 @@ def relaxed_time(model: "Model", shift: float, r: float = 0.0) -> Bound:
     under A~ omega <= b (docs/readings.md), which is what is solved; with shift 0 it is `known_time`
     inside F.
     """
-    return _best(model, deciding_alternatives(model, r), rows_of(model, shift), r)
+    return _best(problem, deciding_alternatives(problem, r), rows_of(problem, shift), r)
 
 
-def bai_time(model: "Model") -> Bound:
+def bai_time(problem: "Problem") -> Bound:
     """T of best-arm identification without constraints; infinite if two arms tie."""
-    best = int(np.argmax(model.means))
-    steps = np.delete(np.eye(model.means.size), best, axis=0)
+    best = int(np.argmax(problem.means))
+    steps = np.delete(np.eye(problem.means.size), best, axis=0)
     steps[:, best] -= 1.0
-    gaps = -steps @ model.means
-    found = Alternatives(np.eye(model.means.size)[best], model.means[best], steps, gaps)
-    return _best(model, found, np.zeros((0, model.means.size)), 0.0)
+    gaps = -steps @ problem.means
+    others = Alternatives(np.eye(problem.means.size)[best], problem.means[best], steps, gaps)
+    return _best(problem, others, np.zeros((0, problem.means.size)), 0.0)
 
 
-def ties(model: "Model", found: Alternatives) -> bool:
+def ties(problem: "Problem", others: Alternatives) -> bool:
     """Whether an alternative is as good as the best policy."""
-    return bool((found.gaps <= TIE * np.abs(model.means).max()).any())
+    return bool((others.gaps <= TIE * np.abs(problem.means).max()).any())
 
 
 def slacks_of(policies: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -108,15 +108,15 @@ def slacks_of(policies: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.where(slacks <= TIE * np.abs(rows).max(axis=1), 0.0, slacks)
 
 
-def _best(model: "Model", found: Alternatives, rows: np.ndarray, r: float) -> Bound:
+def _best(problem: "Problem", others: Alternatives, rows: np.ndarray, r: float) -> Bound:
     """The best allocation against some alternatives; T is 0 if there are none."""
-    k = model.means.size
+    k = problem.means.size
     uniform = np.full(k, 1.0 / k)
-    if len(found.gaps) == 0:
+    if len(others.gaps) == 0:
         return Bound(0.0, uniform)
-    if r == 0.0 and ties(model, found):
+    if r == 0.0 and ties(problem, others):
         return Bound(math.inf, uniform)
-    costs = 2.0 * model.variances * (found.steps / (found.gaps + r)[:, None]) ** 2
+    costs = 2.0 * problem.variances * (others.steps / (others.gaps + r)[:, None]) ** 2
     best = best_allocation(costs, rows / vertices.row_units(rows)[:, None])
     return Bound(1.0 / best.value, best.omega)
 
@@ -128,7 +128,7 @@ class Learning(NamedTuple):
     shift: np.ndarray  # (d,) u >= 0, added to all entries of each row of A
 
 
-def learning_time(model: "Model", r: float) -> Learning:
+def learning_time(problem: "Problem", r: float) -> Learning:
     """The characteristic time of learning the constraints from costs N(A_ia, cost_sigma^2).
 
     Let F be the feasible policies, R those of them within r of the best value, the right answers.
@@ -151,26 +151,28 @@ def learning_time(model: "Model", r: float) -> Learning:
     feasible policy are left out; the bound still holds, but may not be the best.
 
     Args:
-        model: an instance with a cost_sigma.
+        problem: an instance with a cost_sigma.
         r: by how much an answer may fall short of the best policy.
 
     Returns:
         The time and the shift. The time is infinite if a constraint is active at every right
         answer though not at every feasible policy (as with r = 0), and 0 if no shift is possible.
     """
-    d, all_rows = len(model.limits), rows_of(model)
+    d, all_rows = len(problem.limits), rows_of(problem)
     unit = float(vertices.row_units(all_rows).max())
-    model = model._replace(
-        matrix=model.matrix / unit, limits=model.limits / unit, cost_sigma=model.cost_sigma / unit
+    problem = problem._replace(
+        matrix=problem.matrix / unit,
+        limits=problem.limits / unit,
+        cost_sigma=problem.cost_sigma / unit,
     )
     sizes = np.abs(all_rows).max(axis=1) / unit
-    largest = np.array([_most_slack(model, np.zeros(d), i) for i in range(d)])  # slacks over F
-    best = nonempty(every_alternative(model.means, model.matrix, model.limits))
-    matrix = np.vstack([model.matrix, -model.means])
-    limits = np.append(model.limits, r - best.value)
-    right = nonempty(every_alternative(model.means, matrix, limits))  # the vertices of R
+    largest = np.array([_most_slack(problem, np.zeros(d), i) for i in range(d)])  # slacks over F
+    best = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
+    matrix = np.vstack([problem.matrix, -problem.means])
+    limits = np.append(problem.limits, r - best.value)
+    right = nonempty(every_alternative(problem.means, matrix, limits))  # the vertices of R
     policies = np.vstack([right.policy, right.policy + right.steps])
-    slacks = np.maximum(model.limits - policies @ model.matrix.T, 0.0)  # (V, d)
+    slacks = np.maximum(problem.limits - policies @ problem.matrix.T, 0.0)  # (V, d)
     rows = largest > TIE * sizes  # the others have no slack anywhere in F
     if not rows.any():
         return Learning(0.0, np.zeros(d))
@@ -180,13 +182,13 @@ def learning_time(model: "Model", r: float) -> Learning:
     for normal in _polar_vertices(slacks[:, rows]):
         shift = np.zeros(d)
         shift[rows] = np.maximum(normal, 0.0) / (normal @ normal)
-        if _most_slack(model, (1.0 + 1e-6) * shift) > 0.0:
+        if _most_slack(problem, (1.0 + 1e-6) * shift) > 0.0:
             shifts = np.vstack([shifts, shift])
     if len(shifts) == 0:
         return Learning(0.0, np.zeros(d))
     squares = (shifts**2).sum(axis=1)
     least = int(np.argmin(squares))
-    return Learning(2.0 * model.cost_sigma**2 / float(squares[least]), unit * shifts[least])
+    return Learning(2.0 * problem.cost_sigma**2 / float(squares[least]), unit * shifts[least])
 
 
 def quantile_bound(time: float, share: float, delta: float) -> float:
@@ -200,25 +202,25 @@ def quantile_bound(time: float, share: float, delta: float) -> float:
     return time * float(rel_entr(p, delta) + rel_entr(1.0 - p, 1.0 - delta))
 
 
-def _most_slack(model: "Model", shift: np.ndarray, row: int | None = None) -> float:
+def _most_slack(problem: "Problem", shift: np.ndarray, row: int | None = None) -> float:
     """max over F of the slack of a row minus its shift; without `row`, of the minimum over rows.
 
     If that is 0 or less no policy of F has all slacks above the shift.
     """
-    d, k = model.matrix.shape
+    d, k = problem.matrix.shape
     wanted = np.ones(d) if row is None else np.eye(d)[row]
-    found = linprog(
+    result = linprog(
         np.append(np.zeros(k), -1.0),
-        np.column_stack([model.matrix, wanted]),
-        model.limits - shift,
+        np.column_stack([problem.matrix, wanted]),
+        problem.limits - shift,
         np.append(np.ones(k), 0.0)[None],
         [1.0],
         [(0.0, None)] * k + [(None, None)],
         method="highs",
     )
-    if found.status != 0 or found.fun is None:
-        raise RuntimeError(f"the linear program for a shift ended with: {found.message}")
-    return -float(found.fun)
+    if result.status != 0 or result.fun is None:
+        raise RuntimeError(f"the linear program for a shift ended with: {result.message}")
+    return -float(result.fun)
 
 
 def _polar_vertices(points: np.ndarray) -> np.ndarray:
@@ -228,8 +230,8 @@ def _polar_vertices(points: np.ndarray) -> np.ndarray:
         return 1.0 / points.max(keepdims=True)
     inside = np.full(d, 0.5 / points.sum(axis=1).max())
     halves = np.vstack([np.column_stack([points, -np.ones(len(points))]), np.eye(d, d + 1) * -1.0])
-    found = HalfspaceIntersection(halves, inside).intersections
-    return found[(found > TIE).any(axis=1)]
+    crossings = HalfspaceIntersection(halves, inside).intersections
+    return crossings[(crossings > TIE).any(axis=1)]
 
 
 def least_slack(policy: np.ndarray, rows: np.ndarray) -> float:
@@ -243,7 +245,7 @@ def shadow_price(policy: np.ndarray, rows: np.ndarray) -> float:
     return float((-rows @ policy).max()) / least if least > 0.0 else math.inf
 
 
-def corollary_1(model: "Model") -> Corollary1:
+def corollary_1(problem: "Problem") -> Corollary1:
     """Part i of Corollary 1, derived anew (docs/readings.md); infinite if the best policy ties.
 
     With H = 2 max_v sum_a sigma_a^2 v_a^2 / (mu.v)^2 over the neighbours pi + v,
@@ -252,15 +254,15 @@ def corollary_1(model: "Model") -> Corollary1:
 
     e being the largest violation by the uniform allocation and gamma the least slack of pi.
     """
-    found = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0))
-    if ties(model, found):
+    others = nonempty(alternatives(problem.means, problem.matrix, problem.limits, 0.0))
+    if ties(problem, others):
         return Corollary1(math.inf, math.inf, math.inf)
-    hardness = 2.0 * (found.steps**2 @ model.variances) / found.gaps**2
+    hardness = 2.0 * (others.steps**2 @ problem.variances) / others.gaps**2
     low = float(hardness.max(initial=0.0))
-    k, rows = model.means.size, rows_of(model)
+    k, rows = problem.means.size, rows_of(problem)
     beyond = rows.mean(axis=1)
     excess = float(beyond.max())
-    gamma = least_slack(found.policy, rows)
+    gamma = least_slack(others.policy, rows)
     factor = 1.0
     if (beyond > TIE * np.abs(rows).max(axis=1)).any():
         factor += excess / gamma if gamma > 0.0 else math.inf

@@ -63,8 +63,8 @@ BOXES = "Boxes: quartiles and median, whiskers: 5% and 95%; an open box ends amo
 
 def value_of(rows: pd.DataFrame, statistic: str) -> float:
     """The one value of a statistic; nan if it is undefined or missing."""
-    found = pick(rows, statistic=statistic).value
-    return float(found.iloc[0]) if len(found) else np.nan
+    values = pick(rows, statistic=statistic).value
+    return float(values.iloc[0]) if len(values) else np.nan
 
 
 def pale(colour: str) -> str:
@@ -109,8 +109,8 @@ def boxes(
     looks = looks_of(LOOKS, [strategy for strategy, _ in lines])
     far = 1e3 * rows.value.replace(np.inf, np.nan).max()
     for place, (strategy, reading) in enumerate(lines):
-        some = pick(rows, strategy=strategy, reading=reading)
-        values = [value_of(some, name) for name in quantiles[reading]]
+        its_rows = pick(rows, strategy=strategy, reading=reading)
+        values = [value_of(its_rows, name) for name in quantiles[reading]]
         low, lower, middle, upper, high = values
         if np.isnan(lower):
             continue
@@ -147,13 +147,13 @@ def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Seque
     """Boxes of stopping times, with lower bounds and published medians."""
     ours = table[(table.instance == instance) & (table.reading != "published")]
     order = strategies_of(ours)
-    found = {name: value_of(pick(ours, strategy=name), "lower_bound") for name in bounds}
+    bound_values = {name: value_of(pick(ours, strategy=name), "lower_bound") for name in bounds}
     medians = table[(table.reading == "published") & (table.statistic != "lower_bound")]
     mine = pick(ours, reading="as-written")
     medians = with_errors(medians.assign(instance=instance), mine, log=True)
     medians = medians[medians.strategy.isin(order)]
     spans = ours[ours.statistic.isin(QUANTILES) & ours.strategy.isin(order)].value
-    spans = pd.concat([spans, medians.value, pd.Series(found.values())])
+    spans = pd.concat([spans, medians.value, pd.Series(bound_values.values())])
     axes.set_xscale("log")
     readings = dict.fromkeys(("as-written", "released-stop"), QUANTILES)
     lines = lines_of(ours, order, readings)
@@ -161,7 +161,7 @@ def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Seque
     axes.set_xlim(0.8 * spans.min(), 1.3 * spans.max())
     for place, (strategy, reading) in enumerate(lines):
         note_capped(axes, pick(ours, strategy=strategy, reading=reading), place)
-    for name, value in found.items():
+    for name, value in bound_values.items():
         axes.axvline(value, color=LOOKS[name].colour, ls=LOOKS[name].line, zorder=0.5)
     at = [lines.index((strategy, "as-written")) for strategy in medians.strategy]
     published(axes, medians, medians.value, at, label="")

@@ -1,4 +1,4 @@
-"""The program of allocation.py in its dual (docs/readings.md), by projected Newton steps.
+"""The problem of allocation.py in its dual (docs/readings.md), by projected Newton steps.
 
 With weights p >= 0 of alternatives, q = p^T c, multipliers nu and l >= 0, and z = nu + l^T rows,
 
@@ -13,7 +13,7 @@ s_i = sum_a tau_a alpha_ia, the gradient is s_i - 1 (for l: s_i) and minus the H
 
 for two of the same kind, with a minus before the sum for two of different kinds. So projected
 Newton steps (Bertsekas 1982) are cheap. With the warm start from the last round's y one or two of
-them suffice, after `_follow` has adjusted its multipliers to this round's program.
+them suffice, after `_follow` has adjusted its multipliers to this round's problem.
 """
 
 import math
@@ -41,8 +41,8 @@ STEEP, MOST_RAISE = 8.0, 0.1
 TINY = 1e-300
 
 
-class Program(NamedTuple):
-    """The allocation program of a round."""
+class AllocationProblem(NamedTuple):
+    """The allocation problem of a round."""
 
     costs: np.ndarray  # (V, K) c; the first `size` rows count, and are finite
     size: int
@@ -94,9 +94,9 @@ def cold_start(solver: Solver, count: int) -> None:
 
 
 @lean
-def _value(program: Program, y: np.ndarray, forms: np.ndarray) -> float:
+def _value(problem: AllocationProblem, y: np.ndarray, forms: np.ndarray) -> float:
     """The dual function at y, with q, z and sqrt(q z) left in `forms`; -inf outside its domain."""
-    costs, count, rows = program
+    costs, count, rows = problem
     d, k = rows.shape
     total = y[count]
     for a in range(k):
@@ -121,32 +121,32 @@ def _value(program: Program, y: np.ndarray, forms: np.ndarray) -> float:
 
 
 @lean
-def solve(program: Program, tolerance: float, omega: np.ndarray, solver: Solver) -> float:
-    """Solve the program; returns the residual of the optimality conditions.
+def solve(problem: AllocationProblem, tolerance: float, omega: np.ndarray, solver: Solver) -> float:
+    """Solve the problem; returns the residual of the optimality conditions.
 
     Args:
-        program: of the round.
+        problem: of the round.
         tolerance: of the residual, which is relative in T and absolute in rows omega.
         omega: (K,) the last allocation, or zero; overwritten with the solution.
         solver: buffers; its y = (p, nu, l) is the start, and is overwritten with the solution.
     """
-    n = program.size + 1 + program.rows.shape[0]
-    _follow(program, omega, solver)
-    value = _enter_domain(program, solver)
+    n = problem.size + 1 + problem.rows.shape[0]
+    _follow(problem, omega, solver)
+    value = _enter_domain(problem, solver)
     residual, damping = np.inf, LEAST_DAMPING
     for _ in range(MOST_STEPS):
-        residual = _gradient(program, omega, solver)
+        residual = _gradient(problem, omega, solver)
         if residual <= tolerance:
             break
-        if _raise_weight(program, omega, solver):
-            value = _value(program, solver.y, solver.forms)
+        if _raise_weight(problem, omega, solver):
+            value = _value(problem, solver.y, solver.forms)
             continue
-        size = _choose_moving(n, program.size, tolerance, solver)
-        _curvature(program, size, solver)
-        _newton_step(size, program.size, damping, solver)
-        new_value = _search_line(program, size, value, solver)
+        size = _choose_moving(n, problem.size, tolerance, solver)
+        _curvature(problem, size, solver)
+        _newton_step(size, problem.size, damping, solver)
+        new_value = _search_line(problem, size, value, solver)
         if new_value == -np.inf:  # the Hessian is singular if alternatives are linearly dependent
-            _value(program, solver.y, solver.forms)
+            _value(problem, solver.y, solver.forms)
             if damping > MOST_DAMPING:
                 break
             damping *= 100.0
@@ -164,23 +164,23 @@ def solve(program: Program, tolerance: float, omega: np.ndarray, solver: Solver)
 
 
 @lean
-def _enter_domain(program: Program, solver: Solver) -> float:
+def _enter_domain(problem: AllocationProblem, solver: Solver) -> float:
     """Reduce the multipliers l until the dual function is finite; returns its value.
 
     nu = 1, l = 0 is in the domain.
     """
-    y, count = solver.y, program.size
-    value = _value(program, y, solver.forms)
+    y, count = solver.y, problem.size
+    value = _value(problem, y, solver.forms)
     while value == -np.inf:
         y[count] = 1.0
-        for i in range(count + 1, count + 1 + program.rows.shape[0]):
+        for i in range(count + 1, count + 1 + problem.rows.shape[0]):
             y[i] = SHRINK * y[i] if y[i] > TINY else 0.0
-        value = _value(program, y, solver.forms)
+        value = _value(problem, y, solver.forms)
     return value
 
 
 @lean
-def _search_line(program: Program, size: int, value: float, solver: Solver) -> float:
+def _search_line(problem: AllocationProblem, size: int, value: float, solver: Solver) -> float:
     """Halve the step until the dual function does not decrease; returns its value, -inf on failure.
 
     Args:
@@ -189,16 +189,16 @@ def _search_line(program: Program, size: int, value: float, solver: Solver) -> f
         solver: the new y is left in its `trial`.
     """
     y, trial, moving, step = solver.y, solver.trial, solver.moving, solver.step
-    length = _longest_step(program, size, solver)
-    for i in range(program.size + 1 + program.rows.shape[0]):
+    length = _longest_step(problem, size, solver)
+    for i in range(problem.size + 1 + problem.rows.shape[0]):
         trial[i] = y[i]
     for _ in range(HALVINGS):
         for f in range(size):
-            weight = moving[f] < program.size
+            weight = moving[f] < problem.size
             trial[moving[f]] = _moved(y[moving[f]], length * step[f], weight)  # pyright: ignore[reportArgumentType]
-        found = _value(program, trial, solver.forms)
-        if found >= value - 1e-13 * (1.0 + abs(value)):
-            return found
+        new_value = _value(problem, trial, solver.forms)
+        if new_value >= value - 1e-13 * (1.0 + abs(value)):
+            return new_value
         length *= 0.5
     return -np.inf
 
@@ -217,25 +217,25 @@ def _moved(here: float, change: float, weight: bool) -> float:
 
 
 @lean
-def _follow(program: Program, omega: np.ndarray, solver: Solver) -> None:
+def _follow(problem: AllocationProblem, omega: np.ndarray, solver: Solver) -> None:
     """Adjust the multipliers in y so that the allocation stays close to `omega`, the last one.
 
     If constraints force mass onto an arm that no alternative needs, q_a and z_a are both almost
-    zero, and a small change of the program changes omega_a = sqrt(q_a / z_a) / G by a large factor.
+    zero, and a small change of the problem changes omega_a = sqrt(q_a / z_a) / G by a large factor.
     The z that gives omega is z*_a = q_a / omega_a^2 / sum_b (q_b / omega_b), so the positive
     multipliers become those that
 
         min  sum_a (omega_a / z*_a) (nu + l^T rows_a - z*_a)^2,
 
-    the metric of the program itself: its Hessian over multipliers has tau_a / z_a^2 there. They
+    the metric of the problem itself: its Hessian over multipliers has tau_a / z_a^2 there. They
     stay as they are if they are close to that already, or if one of them would be negative.
 
     Args:
-        program: of the round.
+        problem: of the round.
         omega: (K,) on the simplex; zero if there is none.
         solver: its y is changed.
     """
-    count, rows, y, moving = program.size, program.rows, solver.y, solver.moving
+    count, rows, y, moving = problem.size, problem.rows, solver.y, solver.moving
     wanted, matrix, vector = solver.forms[1], solver.hessian, solver.step
     d, k = rows.shape
     size = 1  # nu comes first
@@ -243,7 +243,7 @@ def _follow(program: Program, omega: np.ndarray, solver: Solver) -> None:
         if y[count + 1 + i] > 0.0:
             moving[size] = i
             size += 1
-    if size == 1 or not DRIFT < _wanted_forms(program, omega, y, wanted) < np.inf:
+    if size == 1 or not DRIFT < _wanted_forms(problem, omega, y, wanted) < np.inf:
         return
     for f in range(size):
         vector[f] = 0.0
@@ -266,9 +266,11 @@ def _follow(program: Program, omega: np.ndarray, solver: Solver) -> None:
 
 
 @lean
-def _wanted_forms(program: Program, omega: np.ndarray, y: np.ndarray, wanted: np.ndarray) -> float:
+def _wanted_forms(
+    problem: AllocationProblem, omega: np.ndarray, y: np.ndarray, wanted: np.ndarray
+) -> float:
     """z* of `_follow`, into `wanted`; returns the largest relative distance of z from it."""
-    costs, count, rows = program
+    costs, count, rows = problem
     d, k = rows.shape
     total = 0.0
     for a in range(k):
@@ -288,12 +290,12 @@ def _wanted_forms(program: Program, omega: np.ndarray, y: np.ndarray, wanted: np
 
 
 @inlined
-def _gradient(program: Program, omega: np.ndarray, solver: Solver) -> float:
+def _gradient(problem: AllocationProblem, omega: np.ndarray, solver: Solver) -> float:
     """Compute `slopes` (the gradient), omega and shares; returns the residual of the conditions.
 
     They are slope_i <= 0, and y_i slope_i = 0, which has the same accuracy in T.
     """
-    costs, count, rows = program
+    costs, count, rows = problem
     y, slopes, forms, shares = solver.y, solver.slopes, solver.forms, solver.shares
     d, k = rows.shape
     spread = 0.0
@@ -356,9 +358,9 @@ def _choose_moving(n: int, nu: int, tolerance: float, solver: Solver) -> int:
 
 
 @inlined
-def _curvature(program: Program, size: int, solver: Solver) -> None:
+def _curvature(problem: AllocationProblem, size: int, solver: Solver) -> None:
     """The lower triangle of minus the Hessian over the `size` moving variables."""
-    costs, count, rows = program
+    costs, count, rows = problem
     slopes, shares, moving = solver.slopes, solver.shares, solver.moving
     scores, alpha, hessian = solver.scores, solver.alpha, solver.hessian
     k = rows.shape[1]
@@ -384,9 +386,9 @@ def _curvature(program: Program, size: int, solver: Solver) -> None:
 
 
 @inlined
-def _longest_step(program: Program, size: int, solver: Solver) -> float:
+def _longest_step(problem: AllocationProblem, size: int, solver: Solver) -> float:
     """The share of a step to take: less than 1 if some q_a or z_a would decrease too much."""
-    costs, count, rows = program
+    costs, count, rows = problem
     forms, moving, step = solver.forms, solver.moving, solver.step
     length = 1.0
     for a in range(rows.shape[1]):
@@ -417,13 +419,13 @@ def _share_of_step(change: float) -> float:
 
 
 @lean
-def _raise_weight(program: Program, omega: np.ndarray, solver: Solver) -> bool:
+def _raise_weight(problem: AllocationProblem, omega: np.ndarray, solver: Solver) -> bool:
     """Raise the weight of an alternative that is far too low; False if there is none.
 
     Its slope + 1 is about c_va / omega_a of one arm and decreases like q_a^(-1/2), so each Newton
     step would only triple the weight.
     """
-    costs, count, slopes = program.costs, program.size, solver.slopes
+    costs, count, slopes = problem.costs, problem.size, solver.slopes
     most = 0
     for v in range(1, count):
         if slopes[v] > slopes[most]:

@@ -15,7 +15,7 @@ from bestarm.core.strategy import Strategy
 from bestarm.core.tracking import track
 from bestarm.lagex.allocation import ACCURACY, costs_of, passes_glr
 from bestarm.lagex.confidence import bounds, norm
-from bestarm.lagex.dual import Program, solve
+from bestarm.lagex.dual import AllocationProblem, solve
 from bestarm.lagex.full_adagrad import full_step
 from bestarm.lagex.game import optimistic_gains
 from bestarm.lagex.projection import TOLERANCE as PROJECTION_TOLERANCE
@@ -28,7 +28,7 @@ from bestarm.lagex.state import (
     LOST_POLICY,
     NEAR_CUT,
     NO_POLICY,
-    PRICED,
+    PENALISED,
     PROJECTED,
     PULLED,
     SOLVED,
@@ -104,7 +104,7 @@ def find_costs(rules: Rules, s: State, count: int) -> None:
 
 @inlined
 def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_edges: int) -> None:
-    """Solve the program of allocation.py to ACCURACY, from a warm start.
+    """Solve the problem of allocation.py to ACCURACY, from a warm start.
 
     Args:
         s: its `near` holds the alternatives, its `warm_start` their costs.
@@ -118,7 +118,7 @@ def solve_program(s: State, count: int, rows: np.ndarray, omega: np.ndarray, n_e
     restore_weights(weights, scales, slots, roots, count, n_edges, y)
     for i in range(1 + d):
         y[count + i] = duals[i]
-    residual = solve(Program(costs, count, rows), ACCURACY, omega, solver)
+    residual = solve(AllocationProblem(costs, count, rows), ACCURACY, omega, solver)
     save_weights(weights, scales, last, slots, roots, count, y)
     fine = True
     for i in range(1 + d):
@@ -158,14 +158,14 @@ def find_policy(rules: Rules, s: State) -> bool:
     """
     policies = s.policies
     rows = policies.relaxed if rules.optimistic_policy else s.estimates.rows
-    found, count = search(policies.polytope, s.estimates.means, rows, rules.r, policies.near)
-    if found == FOUND:
+    outcome, count = search(policies.polytope, s.estimates.means, rows, rules.r, policies.near)
+    if outcome == FOUND:
         policies.n_near[0] = count
         s.counts[NEAR_CUT] += policies.near.cut[0]
     else:
         policies.n_near[0] = NO_ALTERNATIVES
-        s.counts[NO_POLICY if found == EMPTY else LOST_POLICY] += 1
-    return found == FOUND
+        s.counts[NO_POLICY if outcome == EMPTY else LOST_POLICY] += 1
+    return outcome == FOUND
 
 
 @inlined
@@ -257,8 +257,8 @@ def project_best_arm(rules: Rules, s: State) -> None:
 
 
 @inlined
-def add_price(rules: Rules, s: State, price: float) -> None:
-    """Subtract from the gains the row of the most violated constraint, if any, times a price."""
+def add_penalty(rules: Rules, s: State, multiplier: float) -> None:
+    """Subtract from the gains the row of the most violated constraint, if any, times a multiplier."""
     relaxed, gains = s.policies.relaxed, s.game.gains
     d, k = relaxed.shape
     excess, broken = 0.0, -1
@@ -270,7 +270,7 @@ def add_price(rules: Rules, s: State, price: float) -> None:
             excess, broken = total, i
     if broken >= 0:
         for a in range(k):
-            gains[a] -= price * relaxed[broken, a]
+            gains[a] -= multiplier * relaxed[broken, a]
 
 
 @inlined
@@ -285,9 +285,9 @@ def play_game(rules: Rules, s: State) -> None:
             slack -= s.estimates.rows[i, a] * policies.polytope.policy[a]
         gamma = min(gamma, slack)
     value = optimistic_gains(rules, s)
-    priced = rules.region == PRICED and gamma > BROKEN
-    if priced:  # the multiplier of Theorem 1: D / gamma
-        add_price(rules, s, value / gamma)
+    penalised = rules.region == PENALISED and gamma > BROKEN
+    if penalised:  # the multiplier of Theorem 1: D / gamma
+        add_penalty(rules, s, value / gamma)
     if rules.full_matrix:
         for a in range(k):
             for b in range(k):
@@ -298,7 +298,7 @@ def play_game(rules: Rules, s: State) -> None:
             game.squares[a] += game.gains[a] * game.gains[a]
             game.scratch[a] = math.sqrt(game.squares[a])
             game.raw[a] = s.omega[a] + rules.rate * game.gains[a] / game.scratch[a]
-        rows = policies.no_rows if priced else policies.relaxed
+        rows = policies.no_rows if penalised else policies.relaxed
         missed = project_into(game.raw, game.scratch, rows, game.projection, s.omega)
         s.counts[INEXACT] += not missed <= PROJECTION_TOLERANCE
 
@@ -392,7 +392,7 @@ def draw(
 
 @jit
 def draw_new(world: World, s: Any, arm: int, environment: np.random.Generator) -> np.ndarray:
-    """`draw` into a new array, for strategies from outside; their state does not matter."""
+    """`draw` into a new array, for user strategies; their state does not matter."""
     return draw(world, np.empty(1 + world.limits.size), arm, environment)
 
 

@@ -119,15 +119,15 @@ class _Lagex(Monitored, AskTell[Label]):
                 pulls, sums = totals.get(a, (0, np.zeros(len(quantities))))
                 sigma = math.sqrt(self._rules.variances[a]) if i == 0 else 1.0
                 sigma *= float(self._rules.units[i])
-                found = mean_interval(float(sums[i]), pulls, sigma, share)
+                interval = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = f"{shares[a]:.0%} of the answer" if i == 0 else ""
-                lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
+                lines.append(Line(str(self._arms[a]), quantity, pulls, *interval, status))
         return lines + limit_lines(self._costs, self._limits, shares, lines + self._known_lines())
 
     def _known_lines(self) -> list[Line]:
         """The arms' mean costs, if they are known."""
-        known = self._known_costs
-        costs: list[list[float]] = [] if known is None else known.tolist()
+        mean_costs = self._known_costs
+        costs: list[list[float]] = [] if mean_costs is None else mean_costs.tolist()
         return [
             Line(str(arm), name, 0, cost, cost, cost)
             for name, row in zip(self._costs, costs, strict=bool(costs))

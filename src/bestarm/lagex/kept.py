@@ -42,15 +42,17 @@ def rounds() -> Iterator[tuple[str, str, dict[str, float]]]:
     table = read(TRACES)
     table = table[table.policy.notna() | (table.failure != "")]
     for (instance, program), rows in groups(table, "instance", "program"):
-        found = rows[rows.allocation.notna()]
-        allocations = np.stack(found.allocation.to_list())
+        recorded = rows[rows.allocation.notna()]
+        allocations = np.stack(recorded.allocation.to_list())
         shares = {
             "rounds_repeated": (rows.failure != "").mean(),
             "rounds_uniform": _near(allocations, 1.0 / allocations.shape[1]).mean(),
-            "rounds_own_neighbour": found.own.astype(bool).mean(),
+            "rounds_own_neighbour": recorded.own.astype(bool).mean(),
         }
         if program in ("LATS", "CTnS-WLag"):
-            shares["rounds_at_start"] = _near(allocations, np.stack(found.start.to_list())).mean()
+            shares["rounds_at_start"] = _near(
+                allocations, np.stack(recorded.start.to_list())
+            ).mean()
         yield INSTANCES[instance], program, {name: float(v) for name, v in shares.items()}
 
 
@@ -72,8 +74,8 @@ def runs(
     table = read(RUNS)
     table = table[table.instance.isin(list(instances)) & (table.without == without)]
     for (name, delta, program), rows in groups(table, "instance", "delta", "strategy"):
-        known = instances[name]
-        model = Instance(**known["instance"]).model
+        described = instances[name]
+        problem = Instance(**described["instance"]).problem
         policies = np.stack(rows.policy.to_list())
         columns = ("tau", "status", "policy_violations", "allocation_violations", "empty")
         yield (
@@ -82,8 +84,8 @@ def runs(
             program,
             {column: rows[column].to_numpy() for column in columns}
             | {
-                "regret": known["truth"]["value"] - policies @ model.means,
-                "excess": (policies @ model.matrix.T - model.limits).max(axis=1),
+                "regret": described["truth"]["value"] - policies @ problem.means,
+                "excess": (policies @ problem.matrix.T - problem.limits).max(axis=1),
             },
         )
 

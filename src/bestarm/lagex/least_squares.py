@@ -246,8 +246,8 @@ def lsei(a, b, e, f, g, h) -> tuple[int, np.ndarray, np.ndarray]:
         rest = b.copy()
         multiply(-1.0, a[free:], x[free:], 1.0, rest)
         multiply(-1.0, g[free:], x[free:], 1.0, h)
-        found = lsi(a[:free].copy(), rest, g[:free].copy(), h)
-        status, x[:free], multipliers[equations:] = found
+        solution = lsi(a[:free].copy(), rest, g[:free].copy(), h)
+        status, x[:free], multipliers[equations:] = solution
         if status != SOLVED:
             return status, x, multipliers
     multiply(1.0, a, x, -1.0, b)

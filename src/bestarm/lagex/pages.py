@@ -23,8 +23,8 @@ def example_table(root: Path) -> str:
     """What the strategies recommend in LAGEX's example of docs/usage.md, as shares of runs."""
     table = read_table(root / "figures/lagex/example.csv")
     rows = []
-    for strategy, some in groups(table, "strategy"):
-        by = some.set_index("statistic")
+    for strategy, group in groups(table, "strategy"):
+        by = group.set_index("statistic")
         shares = {title: percent_row(by.loc[name]) for name, title in EXAMPLE.items()}
         median = number(by.value["median_stopping_time"])
         rows.append({"strategy": strategy, "median steps": median, **shares})

@@ -16,7 +16,7 @@ from bestarm.lagex.program_pages import TIMES, listed
 from bestarm.lagex.program_runs import PLANS, Plan
 
 
-class Switched(NamedTuple):
+class Ablation(NamedTuple):
     """A program's median stopping time with something switched off."""
 
     strategy: str
@@ -29,7 +29,7 @@ class Switched(NamedTuple):
     published: float
     written: float  # as written
 
-    def apart_from(self, other: "Switched") -> bool:
+    def apart_from(self, other: "Ablation") -> bool:
         """Whether the two intervals have no number in common."""
         return self.low > other.high or self.high < other.low
 
@@ -39,20 +39,20 @@ def read(root: Path) -> pd.DataFrame:
     return read_table(root / "figures/lagex/peculiarities.csv")
 
 
-def switched(table: pd.DataFrame) -> Iterator[list[Switched]]:
+def ablations(table: pd.DataFrame) -> Iterator[list[Ablation]]:
     """By strategy its medians with nothing switched off, with one thing, and with all."""
     by_name = dict(groups(table, "strategy"))
     for strategy in PROGRAMS:
         rows = by_name[strategy]
         medians = {row.reading: row for row in lines(rows[rows.statistic == TIMES])}
         capped = rows[rows.statistic == "share_capped"].set_index("reading").value
-        found = []
+        medians_without = []
         for without in SWITCHED_OFF:
             if can_be_without(strategy, without):
                 reading = reading_without(without)
                 one = medians[reading]
-                found.append(
-                    Switched(
+                medians_without.append(
+                    Ablation(
                         strategy,
                         without,
                         int(one.n),
@@ -64,7 +64,7 @@ def switched(table: pd.DataFrame) -> Iterator[list[Switched]]:
                         float(medians["as-written"].value),
                     )
                 )
-        yield found
+        yield medians_without
 
 
 def peculiarity_table(root: Path) -> str:
@@ -80,17 +80,17 @@ def peculiarity_table(root: Path) -> str:
             "published median": number(one.published),
             "as written": number(one.written),
         }
-        for some in switched(read(root))
-        for one in some
+        for medians in ablations(read(root))
+        for one in medians
     ]
     return markdown(pd.DataFrame(rows))
 
 
-def _value(one: Switched) -> str:
+def _value(one: Ablation) -> str:
     return "beyond the cap" if np.isnan(one.value) else number(one.value)
 
 
-def _interval(one: Switched) -> str:
+def _interval(one: Ablation) -> str:
     if np.isnan(one.low):
         return "none"
     return f"{number(one.low)} {'or more' if np.isinf(one.high) else f'to {number(one.high)}'}"
@@ -99,7 +99,7 @@ def _interval(one: Switched) -> str:
 def peculiarity_text(root: Path) -> str:
     """Per strategy: without what its interval moves away, and holds the published median."""
     said = []
-    for released, *others in switched(read(root)):
+    for released, *others in ablations(read(root)):
         made = [one for one in others if one.n]
         if not made:
             said.append(f"- {released.strategy}: not run without any of its peculiarities so far.")
@@ -149,10 +149,10 @@ def cell_of(plan: Plan, program: str) -> tuple:
 
 def runs_by_cell(table: pd.DataFrame) -> dict[tuple, int]:
     """Runs of the programs in a table."""
-    found = table[table.reading.str.startswith("program") & (table.statistic == TIMES)]
+    medians = table[table.reading.str.startswith("program") & (table.statistic == TIMES)]
     return {
         (row.instance, float(row.delta), row.reading, row.strategy): int(row.n)
-        for row in lines(found)
+        for row in lines(medians)
     }
 
 

@@ -402,8 +402,8 @@ def shares(table: pd.DataFrame) -> Figure:
     for part, (statistic, title) in zip(subfigures, parts.items(), strict=True):
         first = statistic == "prob_feasible"
         titles = INSTANCES if first else dict.fromkeys(INSTANCES, "")
-        some = pick(rows, statistic=statistic).dropna(subset=["value"])
-        panels = dots(part, some, LOOKS, order, col=("instance", titles))[0]
+        defined = pick(rows, statistic=statistic).dropna(subset=["value"])
+        panels = dots(part, defined, LOOKS, order, col=("instance", titles))[0]
         panels[0].tick_params(axis="y", labelsize=7 if first else 6)
         for axes, instance in zip(panels, titles, strict=True):
             if statistic.startswith("prob"):
@@ -490,8 +490,8 @@ def theorems(table: pd.DataFrame) -> Figure:
     }
     order = sorted(rows.line.unique())
     figure = new_figure(WIDE, 2.4)
-    known = looks | {line: Look(BLACK, "") for line in order}
-    axes = dots(figure, rows, known, order, y="line", by="instance")[0, 0]
+    with_lines = looks | {line: Look(BLACK, "") for line in order}
+    axes = dots(figure, rows, with_lines, order, y="line", by="instance")[0, 0]
     axes.set_xlim(0.0, 1.05)
     axes.axvline(1.0, color=BOUND.colour, lw=0.6)
     axes.set_xlabel("left side over right side (1 if the statement holds)")

@@ -78,13 +78,13 @@ def about_setup_2(others: Mapping[str, pd.DataFrame]) -> str:
 
 def setup_2(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Rows of setup 2 by the title of a panel, of each environment and delta that was run."""
-    found = {}
+    panels = {}
     for instance, title in SETUP_2.items():
         here = table[table.instance == instance]
         for delta in sorted(set(here[here.reading == "program"].delta)):
             at_delta = (here.delta == delta) | (here.reading == "published")
-            found[f"{title}, δ = {delta:g}"] = here[at_delta]
-    return found
+            panels[f"{title}, δ = {delta:g}"] = here[at_delta]
+    return panels
 
 
 def panels(
@@ -103,8 +103,8 @@ def panels(
         figure.subplots(len(kinds), len(titles), squeeze=False),
         len(titles) > len(TITLES),
     )
-    for row, (kind, known) in zip(grid, kinds.items(), strict=True):
-        lines = lines_of(known, strategies_of(known, but=KNOWING), WHISKERS)
+    for row, (kind, table) in zip(grid, kinds.items(), strict=True):
+        lines = lines_of(table, strategies_of(table, but=KNOWING), WHISKERS)
         for axes, here in zip(row, titles.values(), strict=True):
             spans(axes, here, lines, kind)
             plain_log_ticks(axes.xaxis, crowded=2.0 if narrow else 8.0)
@@ -135,7 +135,7 @@ def spans(axes: Axes, here: pd.DataFrame, lines: list[tuple[str, str]], kind: st
         ]
         for reading, (low, high) in WHISKERS.items()
     }  # fmt: skip
-    listed = [name for some in names.values() for name in some]
+    listed = [name for group in names.values() for name in group]
     axes.set_xscale("log")
     played = here.strategy.isin([strategy for strategy, _ in lines])
     shown = here[played & here.statistic.isin(listed)].copy()
@@ -160,12 +160,12 @@ def peculiarities(table: pd.DataFrame) -> Figure:
     drawn = ours.dropna(subset=["value"]).assign(high=lambda rows: rows.high.clip(upper=2.0 * cap))
     limits = (0.8 * min(medians.value.min(), drawn.low.min()), 1.05 * cap)
     parts = figure.subfigures(2, 1, squeeze=False)[:, 0]
-    for part, some in zip(parts, (order[:3], order[3:]), strict=True):
-        titles = {strategy: LOOKS[strategy].name or strategy for strategy in some}
-        rows = drawn[drawn.strategy.isin(some)]
+    for part, programs_drawn in zip(parts, (order[:3], order[3:]), strict=True):
+        titles = {strategy: LOOKS[strategy].name or strategy for strategy in programs_drawn}
+        rows = drawn[drawn.strategy.isin(programs_drawn)]
         axes_of = dots(part, rows, looks, list(LINES), y="line", by="line", log=True,
                        col=("strategy", titles))[0]  # fmt: skip
-        for axes, strategy in zip(axes_of, some, strict=True):
+        for axes, strategy in zip(axes_of, programs_drawn, strict=True):
             here = pick(medians, strategy=strategy)
             for reading, colour, style in (
                 ("published", VERMILION, "-"),

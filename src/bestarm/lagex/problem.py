@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from scipy.optimize import linprog
 
 from bestarm.common.files import data_folder
-from bestarm.common.paper import BaseInstance, Names, Of, Problems
+from bestarm.common.paper import BaseInstance, Names, PerArm, Problems
 from bestarm.common.rates import Law, check_rates
 from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.inputs import Input, PositiveFloat, load, short
@@ -27,7 +27,7 @@ from bestarm.lagex.bounds import (
     slacks_of,
     ties,
 )
-from bestarm.lagex.model import Model
+from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, nonempty, row_units
 
 #: r in all of the paper's experiments.
@@ -92,7 +92,7 @@ class Instance(BaseInstance):
     )
     arms: Names = None
 
-    @field_validator("sigma", mode="before", json_schema_input_type=Of[PositiveFloat])
+    @field_validator("sigma", mode="before", json_schema_input_type=PerArm[PositiveFloat])
     @classmethod
     def _of_all(cls, value: Any) -> Any:
         return value if isinstance(value, list) else [value]
@@ -133,17 +133,17 @@ class Instance(BaseInstance):
 
     @model_validator(mode="after")
     def _feasible(self):
-        model, k = self.model, len(self.means)
+        problem, k = self.problem, len(self.means)
         if (got := k + len(self.constraints)) > MOST_COLUMNS:
             raise ValueError(
                 f"means, constraints: must be at most {MOST_COLUMNS} together, got {got}"
             )
-        rows = rows_of(model)
+        rows = rows_of(problem)
         rows /= row_units(rows)[:, None]
-        found = linprog(
+        result = linprog(
             np.zeros(k), rows, np.zeros(len(rows)), np.ones((1, k)), [1.0], method="highs"
         )
-        if found.status != 0:
+        if result.status != 0:
             raise ValueError("constraints: must allow some policy, here none satisfies all of them")
         return self
 
@@ -160,13 +160,13 @@ class Instance(BaseInstance):
         return self.sigma, self.cost_sigma
 
     @cached_property
-    def model(self) -> Model:
+    def problem(self) -> Problem:
         """The instance as kernels take it."""
         means = np.array(self.means, dtype=float)
         rows, limits = zip(*(c.row for c in self.constraints), strict=True)
         sigma, cost_sigma = self.sigmas
         variances = np.broadcast_to(np.array(sigma, dtype=float) ** 2, means.shape)
-        return Model(means, variances.copy(), np.array(rows), np.array(limits, float), cost_sigma)
+        return Problem(means, variances.copy(), np.array(rows), np.array(limits, float), cost_sigma)
 
     @property
     def arm_names(self) -> list[str]:
@@ -200,28 +200,28 @@ class Truth(Input):
 
 def truth(instance: Instance) -> Truth:
     """The ground truth of an instance."""
-    model = instance.model
-    found = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0))
-    rows = rows_of(model)
-    slacks = slacks_of(found.policy, rows)
-    simplex, inside = known_time(model), known_time(model, inside=True)
+    problem = instance.problem
+    best = nonempty(alternatives(problem.means, problem.matrix, problem.limits, 0.0))
+    rows = rows_of(problem)
+    slacks = slacks_of(best.policy, rows)
+    simplex, inside = known_time(problem), known_time(problem, inside=True)
     return Truth(
-        answer=np.concatenate([found.policy > TIE, slacks > 0.0]).astype(int).tolist(),
-        policy=found.policy.tolist(),
-        value=found.value,
+        answer=np.concatenate([best.policy > TIE, slacks > 0.0]).astype(int).tolist(),
+        policy=best.policy.tolist(),
+        value=best.value,
         gaussian=not instance.bernoulli,
-        unique=not ties(model, found),
+        unique=not ties(problem, best),
         slacks=slacks.tolist(),
         characteristic_time=_finite(simplex.time),
         inside_time=_finite(inside.time),
-        tolerant_time=known_time(model, TOLERANCE).time,
-        bai_characteristic_time=_finite(bai_time(model).time),
-        learning_time=_finite(learning_time(model, TOLERANCE).time),
+        tolerant_time=known_time(problem, TOLERANCE).time,
+        bai_characteristic_time=_finite(bai_time(problem).time),
+        learning_time=_finite(learning_time(problem, TOLERANCE).time),
         allocation=simplex.allocation.tolist(),
         inside_allocation=inside.allocation.tolist(),
-        shadow_price=_finite(shadow_price(found.policy, rows)),
-        corollary_1=[_finite(bound) for bound in corollary_1(model)],
-        units=[unit_of(float(np.abs(model.means).max())), float(row_units(rows).min())],
+        shadow_price=_finite(shadow_price(best.policy, rows)),
+        corollary_1=[_finite(bound) for bound in corollary_1(problem)],
+        units=[unit_of(float(np.abs(problem.means).max())), float(row_units(rows).min())],
     )
 
 
@@ -304,11 +304,11 @@ def normalised(name: str) -> Instance:
     length. As costs keep their noise, they are noisier in units of the row than without.
     """
     instance = base(name)
-    rows = rows_of(instance.model)
+    rows = rows_of(instance.problem)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     constraints = [
-        Constraint(name=known.name, coefficients=row.tolist(), at_most=0.0)
-        for known, row in zip(instance.constraints, rows, strict=True)
+        Constraint(name=constraint.name, coefficients=row.tolist(), at_most=0.0)
+        for constraint, row in zip(instance.constraints, rows, strict=True)
     ]
     changed = {"name": f"{name}, normalised", "family": "", "parameters": {}}
     return Instance.model_validate(instance.model_dump() | changed | {"constraints": constraints})

@@ -45,13 +45,13 @@ from bestarm.lagex.exploration import (
     SOLVED,
     UNIFORM,
 )
-from bestarm.lagex.problem import HARD, Model, instances, setup1
+from bestarm.lagex.problem import HARD, Problem, instances, setup1
 from bestarm.lagex.program_solvers import (
     SMALLEST,
     AdaGrad,
-    Failed,
     Game,
-    Price,
+    Lagrangian,
+    RoundFailure,
     Vertex,
     adagrad_step,
     best_policy,
@@ -69,7 +69,7 @@ class Program(NamedTuple):
     """How one strategy's program differs from the others'."""
 
     sampling: int  # GAME, SOLVED, PROJECTED or UNIFORM
-    priced: bool = False  # constraints at a multiplier, and its stopping rule
+    is_lagrangian: bool = False  # constraints at a multiplier, and its stopping rule
     rescale: float = 1.0  # AdaGrad's factor of gains
     forced: bool = True  # forced exploration
     cap: int = 100_000  # rounds
@@ -77,8 +77,8 @@ class Program(NamedTuple):
 
 
 PROGRAMS = {
-    "LAGEX": Program(GAME, priced=True, rescale=0.01, cap=500),
-    "LATS": Program(SOLVED, priced=True, cap=500),
+    "LAGEX": Program(GAME, is_lagrangian=True, rescale=0.01, cap=500),
+    "LATS": Program(SOLVED, is_lagrangian=True, cap=500),
     "CTnS-WLag": Program(SOLVED),
     "CGE-WLag": Program(GAME, forced=False),
     "PTnS": Program(PROJECTED),
@@ -114,7 +114,7 @@ TIGHT = 1e-9
 def peculiarities(program: Program) -> list[str]:
     """Those of PECULIARITIES that a program has."""
     game, solved = program.sampling == GAME, program.sampling == SOLVED
-    has = {"distance": game, "rescale": program.rescale != 1.0, "start": program.priced}
+    has = {"distance": game, "rescale": program.rescale != 1.0, "start": program.is_lagrangian}
     has |= {"sum": solved, "radius": game}
     return [name for name in PECULIARITIES if has.get(name, True)]
 
@@ -203,13 +203,13 @@ def shift_of(program: Program, state: State, policy: np.ndarray) -> float:
     return radius(state.time, policy.size, state.delta) * math.sqrt(norm)
 
 
-def priced_at(program: Program, state: State, rows: np.ndarray) -> Price | None:
-    """The price of a Lagrangian strategy with constraints (d, K)."""
-    if not program.priced:
+def lagrangian_at(program: Program, state: State, rows: np.ndarray) -> Lagrangian | None:
+    """The Lagrangian of a strategy with constraints (d, K)."""
+    if not program.is_lagrangian:
         return None
     sign = -1.0 if program.sampling == GAME else 1.0
     start = np.zeros_like(state.start) if "start" in program.without else state.start
-    return Price(rows, state.limits, start, sign)
+    return Lagrangian(rows, state.limits, start, sign)
 
 
 def stopping(
@@ -224,24 +224,24 @@ def stopping(
     """
     time, optimistic = state.time, state.matrix - shift
     rows = state.matrix if program.sampling == GAME else optimistic
-    price = priced_at(program, state, rows)
-    value, _, l = best_response(state.pulls / time, game, price)
+    lagrangian = lagrangian_at(program, state, rows)
+    value, _, l = best_response(state.pulls / time, game, lagrangian)
     bar = released_threshold(time, state.delta)
     slacks = state.limits - optimistic.dot(policy)
-    if program.priced:
+    if program.is_lagrangian:
         return time * value + float(l.dot(slacks)), bar + float(l.sum()) * (shift + 1.0), l
     return time * value + float(np.abs(slacks).sum()), bar + policy.size * shift, l
 
 
 def remembered(
-    known: dict[tuple, np.ndarray], vertex: Vertex, program: Program | None = None
+    memory: dict[tuple, np.ndarray], vertex: Vertex, program: Program | None = None
 ) -> np.ndarray:
     """The neighbours of a policy, as they were when it was first met."""
     key = tuple(vertex.policy.tolist())
-    if key not in known:
+    if key not in memory:
         near = TIGHT if program is not None and "tight" in program.without else 0.0
-        known[key] = neighbours_of(vertex, near)
-    return known[key]
+        memory[key] = neighbours_of(vertex, near)
+    return memory[key]
 
 
 def round_of(program: Program, state: State, rng: np.random.Generator) -> Round:
@@ -253,7 +253,7 @@ def round_of(program: Program, state: State, rng: np.random.Generator) -> Round:
         rng: starting points, and the arms of Uniform.
 
     Raises:
-        Failed: the programs pull the last arm again.
+        RoundFailure: the programs pull the last arm again.
         ValueError: the programs end.
     """
     limits = state.limits
@@ -264,13 +264,13 @@ def round_of(program: Program, state: State, rng: np.random.Generator) -> Round:
     game = game_of(state.means, policy, others)
     shift = shift_of(program, state, policy)
     optimistic = state.matrix - shift
-    price = priced_at(program, state, optimistic)
+    lagrangian = lagrangian_at(program, state, optimistic)
     if program.sampling == GAME:
         allocation = project(state.game.weights, optimistic, limits)  # pyright: ignore[reportOptionalMemberAccess]
-        _play(program, state, allocation, game, price)
+        _play(program, state, allocation, game, lagrangian)
     elif program.sampling == SOLVED:
         summed = "sum" in program.without
-        allocation = solved_allocation(game, rng, optimistic, limits, price, summed)
+        allocation = solved_allocation(game, rng, optimistic, limits, lagrangian, summed)
     elif program.sampling == PROJECTED:
         arms = remembered(state.arm_neighbours, arm_vertex, program)  # pyright: ignore[reportPossiblyUnboundVariable]
         arm_game = game_of(state.means, arm_vertex.policy, arms)  # pyright: ignore[reportPossiblyUnboundVariable]
@@ -283,13 +283,13 @@ def round_of(program: Program, state: State, rng: np.random.Generator) -> Round:
     return Round(policy, allocation, float(statistic), float(bar), arm, others, l)
 
 
-def _play(program, state: State, allocation, game: Game, price: Price | None) -> None:
+def _play(program, state: State, allocation, game: Game, lagrangian: Lagrangian | None) -> None:
     """AdaGrad's move after the best response to an allocation."""
-    response = best_response(allocation, game, price)
+    response = best_response(allocation, game, lagrangian)
     level = math.log(state.time) / state.pulls
     gains = optimistic_gains(state.means, level, response.means)
-    if price is not None:
-        gains = gains + response.multiplier.dot(price.rows)
+    if lagrangian is not None:
+        gains = gains + response.multiplier.dot(lagrangian.rows)
     squared = "distance" in program.without
     adagrad_step(state.game, gains * program.rescale, squared)  # pyright: ignore[reportArgumentType]
 
@@ -308,21 +308,23 @@ def next_arm(
 
 
 def make_state(
-    program: Program, model: Model, delta: float, matrix: np.ndarray, start: np.ndarray
+    program: Program, problem: Problem, delta: float, matrix: np.ndarray, start: np.ndarray
 ) -> State:
     """A program's memory before the first pull.
 
     Args:
         matrix: (d, K) a draw of the costs, overwritten as arms are pulled. start: (d,).
     """
-    k = model.means.size
+    k = problem.means.size
     state = State(
-        model.limits, delta, start, np.array(matrix, float), np.zeros(k), pulls=np.zeros(k)
+        problem.limits, delta, start, np.array(matrix, float), np.zeros(k), pulls=np.zeros(k)
     )
     if program.sampling == GAME:
         norm = math.sqrt(2 * k * math.log(1.0 + 1.0 / k))
         loose = state.matrix - game_radius(0, k, delta) * norm
-        rows, limits = simplex_rows(k, (loose if program.priced else model.matrix, model.limits))
+        rows, limits = simplex_rows(
+            k, (loose if program.is_lagrangian else problem.matrix, problem.limits)
+        )
         weights = project(np.ones(k) / k, rows, limits)
         weights = np.clip(weights, SMALLEST, 1.0 - SMALLEST)
         state.game = AdaGrad(rows, limits, weights, np.zeros((k, k)))
@@ -343,7 +345,7 @@ class Result(NamedTuple):
 
 def run(
     program: Program,
-    model: Model,
+    problem: Problem,
     delta: float,
     cap: int | None,
     rng: np.random.Generator,
@@ -353,9 +355,9 @@ def run(
     Args:
         program: one of PROGRAMS, or a variant. cap: rounds; None for the program's own.
     """
-    k, d = model.means.size, model.limits.size
-    draw = rng.normal(model.matrix, model.cost_sigma)
-    state = make_state(program, model, delta, draw, rng.standard_normal(d))
+    k, d = problem.means.size, problem.limits.size
+    draw = rng.normal(problem.matrix, problem.cost_sigma)
+    state = make_state(program, problem, delta, draw, rng.standard_normal(d))
     policy = allocation = np.full(k, 1.0 / k)
     arm, stopped, status = 0, False, Status.CAPPED
     bad_policies = bad_allocations = empty = 0
@@ -364,18 +366,18 @@ def run(
             arm = state.time
         else:
             try:
-                found = round_of(program, state, rng)
-                policy, allocation, arm = found.policy, found.allocation, found.arm
-                stopped = found.stops
-            except Failed:
+                step = round_of(program, state, rng)
+                policy, allocation, arm = step.policy, step.allocation, step.arm
+                stopped = step.stops
+            except RoundFailure:
                 empty += 1
             except ValueError:
                 status = Status.FAILED
                 break
-            bad_policies += _breaks(model, policy, BROKEN)
-            bad_allocations += _breaks(model, allocation, BROKEN_BY_SOLVER)
-        reward = rng.normal(model.means[arm], math.sqrt(model.variances[arm]))
-        state.observe(arm, reward, rng.normal(model.matrix[:, arm], model.cost_sigma))
+            bad_policies += _breaks(problem, policy, BROKEN)
+            bad_allocations += _breaks(problem, allocation, BROKEN_BY_SOLVER)
+        reward = rng.normal(problem.means[arm], math.sqrt(problem.variances[arm]))
+        state.observe(arm, reward, rng.normal(problem.matrix[:, arm], problem.cost_sigma))
     return Result(
         state.time,
         Status.STOPPED if stopped else status,
@@ -389,9 +391,9 @@ def run(
 
 def warm_up() -> None:
     """Compile what runs of the programs call; tests in several processes would each do so."""
-    model = instances()[setup1(HARD).name].model
+    problem = instances()[setup1(HARD).name].problem
     for program in PROGRAMS.values():
-        run(program, model, 0.1, model.means.size + 3, np.random.default_rng(1))
+        run(program, problem, 0.1, problem.means.size + 3, np.random.default_rng(1))
 
 
 def simulate(
@@ -408,19 +410,19 @@ def simulate(
     require_same_bits()
     key = stream_key(seed, "lagex", "programs", instance, name)
     rng = streams_of(key, replication).environment
-    found = run(variant(name, without), instances()[instance].model, delta, cap, rng)
+    result = run(variant(name, without), instances()[instance].problem, delta, cap, rng)
     return {
-        "tau": found.time,
-        "status": int(found.status),
-        "policy": found.policy.tolist(),
-        "pulls": found.pulls.astype(int).tolist(),
-        "policy_violations": found.policy_violations,
-        "allocation_violations": found.allocation_violations,
-        "empty": found.empty,
+        "tau": result.time,
+        "status": int(result.status),
+        "policy": result.policy.tolist(),
+        "pulls": result.pulls.astype(int).tolist(),
+        "policy_violations": result.policy_violations,
+        "allocation_violations": result.allocation_violations,
+        "empty": result.empty,
     }
 
 
-def _breaks(model: Model, weights: np.ndarray, slack: float) -> bool:
+def _breaks(problem: Problem, weights: np.ndarray, slack: float) -> bool:
     """Whether weights exceed a true limit, or their sum differs from one, by more than `slack`."""
-    excess = (model.matrix @ weights - model.limits).max()
+    excess = (problem.matrix @ weights - problem.limits).max()
     return bool(excess > slack or abs(weights.sum() - 1.0) > slack)

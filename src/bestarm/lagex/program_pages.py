@@ -51,23 +51,23 @@ def read(root: Path) -> pd.DataFrame:
 def medians(table: pd.DataFrame, statistic: str = TIMES) -> Iterator[tuple[str, list[Median]]]:
     """Title of an instance, and its strategies that were run, if there are any."""
     for instance, title in TITLES.items():
-        if found := medians_of(table[table.instance == instance], statistic):
-            yield title, found
+        if listed := medians_of(table[table.instance == instance], statistic):
+            yield title, listed
 
 
 def medians_of(rows: pd.DataFrame, statistic: str) -> list[Median]:
     """The strategies that were run, of an instance at one delta, in the paper's order."""
-    found = [median(some, statistic) for _, some in groups(rows, "strategy")]
-    return sorted((one for one in found if one is not None), key=lambda one: one.published)
+    every = [median(group, statistic) for _, group in groups(rows, "strategy")]
+    return sorted((one for one in every if one is not None), key=lambda one: one.published)
 
 
 def median(rows: pd.DataFrame, statistic: str) -> Median | None:
     """A strategy's; none if its program was not run."""
-    known = {row.reading: row for row in lines(rows[rows.statistic == statistic])}
-    if not {"program", "published", "as-written"} <= known.keys():
+    by_reading = {row.reading: row for row in lines(rows[rows.statistic == statistic])}
+    if not {"program", "published", "as-written"} <= by_reading.keys():
         return None
-    ours, written = known["program"], known["as-written"]
-    published = float(known["published"].value)
+    ours, written = by_reading["program"], by_reading["as-written"]
+    published = float(by_reading["published"].value)
     capped = rows[(rows.reading == "program") & (rows.statistic == "share_capped")]
     return Median(
         strategy=rows.strategy.iloc[0],
@@ -86,8 +86,8 @@ def program_table(root: Path) -> str:
     """Every median stopping time of a program, with its interval and the published one."""
     rows = [
         {"environment": title, **cells(one)}
-        for title, found in medians(read(root))
-        for one in found
+        for title, every in medians(read(root))
+        for one in every
     ]
     return markdown(pd.DataFrame(rows))
 
@@ -130,30 +130,30 @@ def interval(one: Median) -> str:
 def program_text(root: Path) -> str:
     """Per instance: which published medians come out, how well runs tell, and who stops first."""
     table = read(root)
-    found = dict(medians(table))
+    by_title = dict(medians(table))
     said = [
-        f"- {sentence(title, found[title], orderings(table, instance))}"
-        if title in found
+        f"- {sentence(title, by_title[title], orderings(table, instance))}"
+        if title in by_title
         else f"- {title}: no program was run."
         for instance, title in TITLES.items()
     ]
     return "\n".join(wrapped(one).replace("\n", "\n  ") for one in said)
 
 
-def sentence(title: str, found: Sequence[Median], told: Sequence[str]) -> str:
+def sentence(title: str, every: Sequence[Median], told: Sequence[str]) -> str:
     """What the runs on an instance tell."""
-    known = [one for one in found if one.known]
-    parts = [f"{title}, {counts(found)} per program: {agreement(found)}"]
-    if outside := [one for one in known if not one.agrees]:
+    clear = [one for one in every if one.known]
+    parts = [f"{title}, {counts(every)} per program: {agreement(every)}"]
+    if outside := [one for one in clear if not one.agrees]:
         ways = [f"{o.strategy} ({'later' if o.low > o.published else 'sooner'})" for o in outside]
         parts.append(f"The programs that stop sooner or later than published: {listed(ways)}")
-    if closed := [one.high / one.low for one in known if np.isfinite(one.high)]:
+    if closed := [one.high / one.low for one in clear if np.isfinite(one.high)]:
         low, high = number(min(closed)), number(max(closed))
         wide = low if low == high else f"{low} to {high}"
         parts.append(f"An interval's upper end is {wide} times its lower end")
-    if unending := [one.strategy for one in known if np.isinf(one.high)]:
+    if unending := [one.strategy for one in clear if np.isinf(one.high)]:
         parts.append(f"No upper end for {listed(unending)}, whose largest runs reached the cap")
-    if few := [one.strategy for one in found if not one.known]:
+    if few := [one.strategy for one in every if not one.known]:
         parts.append(f"No interval for {listed(few)}; it takes {least_runs(0.5)} runs that stop")
     who = listed(told) if told else "no pair that is compared"
     return ". ".join([*parts, f"The order is told for {who}."])
@@ -174,20 +174,20 @@ def orderings(table: pd.DataFrame, instance: str) -> list[str]:
 def program_summary(root: Path) -> str:
     """What the programs say of all published numbers, for README.md and docs/findings.md."""
     table, outcomes = read(root), _outcomes(root)
-    found = {statistic: dict(medians(table, statistic)) for statistic in KINDS}
+    by_title = {statistic: dict(medians(table, statistic)) for statistic in KINDS}
     rows = [
         {
             "environment": title,
-            "runs per program": counts(found[statistic][title]).removesuffix(" runs"),
+            "runs per program": counts(by_title[statistic][title]).removesuffix(" runs"),
             "published medians of": kind,
             **_of_numbers(outcomes.get((title, statistic), pd.Series(dtype=object))),
-            **_of_lagex(found[statistic][title]),
+            **_of_lagex(by_title[statistic][title]),
         }
         for title in TITLES.values()
         for statistic, kind in KINDS.items()
-        if title in found[statistic]
+        if title in by_title[statistic]
     ]
-    missing = [title for title in TITLES.values() if title not in found[TIMES]]
+    missing = [title for title in TITLES.values() if title not in by_title[TIMES]]
     text = (
         "LAGEX's authors released programs, for setup 1. We ran them there and on IMDB. The table "
         "counts the published medians that are compatible with them: inside the 95% interval of "
@@ -230,30 +230,30 @@ def _of_numbers(outcomes: pd.Series) -> dict[str, object]:
     }
 
 
-def _of_lagex(found: Sequence[Median]) -> dict[str, str]:
+def _of_lagex(every: Sequence[Median]) -> dict[str, str]:
     """LAGEX's published median and the program's interval, as parts of a line of a table."""
-    lagex = [one for one in found if one.strategy == "LAGEX"]
+    lagex = [one for one in every if one.strategy == "LAGEX"]
     return {
         "LAGEX: published": number(lagex[0].published) if lagex else "–",
         "LAGEX: its program's interval": interval(lagex[0]) if lagex else "not run",
     }
 
 
-def agreement(found: Sequence[Median]) -> str:
+def agreement(every: Sequence[Median]) -> str:
     """For how many strategies the published median is in the program's interval."""
-    known = [one for one in found if one.known]
-    if not known:
+    clear = [one for one in every if one.known]
+    if not clear:
         return "too few runs for an interval"
     return (
         "the program's 95% interval holds the published median for "
-        f"{sum(one.agrees for one in known)} of {len(known)} strategies (our runs of the algorithm "
-        f"as written: {sum(one.covered for one in found)} of {len(found)})"
+        f"{sum(one.agrees for one in clear)} of {len(clear)} strategies (our runs of the algorithm "
+        f"as written: {sum(one.covered for one in every)} of {len(every)})"
     )
 
 
-def counts(found: Sequence[Median]) -> str:
+def counts(every: Sequence[Median]) -> str:
     """The number of runs of the programs."""
-    low, high = min(one.n for one in found), max(one.n for one in found)
+    low, high = min(one.n for one in every), max(one.n for one in every)
     return f"{low:,} runs" if low == high else f"{low:,} to {high:,} runs"
 
 

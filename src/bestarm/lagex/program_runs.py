@@ -124,8 +124,8 @@ def make(out: Path, threads: int) -> None:
     old = kept(out, LAW)
     runs = list(missing(old))
     with same_bits():  # SLSQP's points depend on the last bit
-        found = gather([job(run) for run in runs], out, threads, "programs' runs")
-    TABLE.finish(out, add(old, dict(zip(runs, found, strict=True)), out))
+        rows_made = gather([job(run) for run in runs], out, threads, "programs' runs")
+    TABLE.finish(out, add(old, dict(zip(runs, rows_made, strict=True)), out))
 
 
 def make_complete(out: Path, threads: int) -> None:
@@ -144,13 +144,13 @@ def make_complete(out: Path, threads: int) -> None:
         if all(part(job(run), out).exists() for run in runs)
         for run in runs
     }
-    found = {run: json.loads(path.read_text(encoding="utf-8")) for run, path in done.items()}
-    TABLE.describe(out, add(old, found, out))
+    rows_made = {run: json.loads(path.read_text(encoding="utf-8")) for run, path in done.items()}
+    TABLE.describe(out, add(old, rows_made, out))
 
 
-def add(old: pd.DataFrame, found: dict[Run, dict], out: Path) -> str:
+def add(old: pd.DataFrame, rows_made: dict[Run, dict], out: Path) -> str:
     """Write a table with more runs. Returns what it holds, in words."""
-    new = [run._asdict() | row for run, row in found.items()]
+    new = [run._asdict() | row for run, row in rows_made.items()]
     table = pd.concat([old, pd.DataFrame(new)], ignore_index=True)
     write(table, out)
     return f"{len(table)} {TABLE.what}"
@@ -175,10 +175,10 @@ def jobs() -> list[Job]:
     return [job(run) for run in wanted()]
 
 
-def save(jobs: Sequence[Job], found: list[dict], out: Path) -> None:
+def save(jobs: Sequence[Job], rows_made: list[dict], out: Path) -> None:
     """Write some runs."""
     rows = []
-    for one, row in zip(jobs, found, strict=True):
+    for one, row in zip(jobs, rows_made, strict=True):
         name, instance, delta, _, _, replication, without = one.arguments
         rows.append(Run(instance, delta, name, without, replication)._asdict() | row)
     write(pd.DataFrame(rows), out)

@@ -36,7 +36,7 @@ LOWEST, HIGHEST, GRID = -1.0, 10.0, 5000
 TOLERANCES = (TOLERANCE, 1e-16, 1e-12, 1e-6, 1e-4)
 
 
-class Failed(Exception):
+class RoundFailure(Exception):
     """A round ends without an allocation; its message says why."""
 
 
@@ -57,7 +57,7 @@ class Response(NamedTuple):
     multiplier: np.ndarray  # (d,) or empty
 
 
-class Price(NamedTuple):
+class Lagrangian(NamedTuple):
     """What the multiplier of a Lagrangian strategy depends on."""
 
     rows: np.ndarray  # (d, K)
@@ -85,11 +85,11 @@ def simplex_rows(k: int, *blocks: tuple[np.ndarray, np.ndarray]) -> tuple[np.nda
 
 
 def best_policy(means: np.ndarray, *constraints: tuple[np.ndarray, np.ndarray]) -> Vertex:
-    """max mu^T pi  s.t. pi in simplex, A pi <= b, by dual simplex. Raises Failed if it is empty."""
+    """max mu^T pi  s.t. pi in simplex, A pi <= b, by dual simplex. Raises RoundFailure if it is empty."""
     rows, limits = simplex_rows(means.size, *constraints)
     vertex = least(-means, rows, limits)
     if vertex is None:
-        raise Failed("no policy keeps the estimated constraints")
+        raise RoundFailure("no policy keeps the estimated constraints")
     return Vertex(vertex.x, rows, limits, vertex.slacks)
 
 
@@ -192,11 +192,11 @@ class Game(NamedTuple):
     gaps: np.ndarray  # (V,) means^T steps
 
 
-class PricedGame(NamedTuple):
-    """An objective: minus the value of the best response to weights x at a price."""
+class LagrangianGame(NamedTuple):
+    """An objective: minus the value of the best response to weights x by a Lagrangian."""
 
     game: Game
-    price: Price
+    lagrangian: Lagrangian
 
 
 @overload(value_at)
@@ -210,8 +210,8 @@ def _value_at(objective, x):
         return lambda objective, x: _affine(objective, x)
     if kind is Game:
         return lambda objective, x: -_least(alternatives(x, objective)[0])
-    if kind is PricedGame:
-        return lambda objective, x: -priced_response(x, objective.game, objective.price)[0]
+    if kind is LagrangianGame:
+        return lambda objective, x: -lagrangian_response(x, objective.game, objective.lagrangian)[0]
     return None
 
 
@@ -242,10 +242,10 @@ def _least(values):
 
 def project(point: np.ndarray, rows: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """argmin ||x - point||^2  s.t. x in simplex, rows @ x <= limits, by SLSQP from uniform."""
-    found = projection(Distance(point, 2.0), rows, limits)
-    if np.abs(found.sum() - 1.0) > 1e-5:
-        raise Failed("a projected allocation does not sum to one")
-    return found
+    projected = projection(Distance(point, 2.0), rows, limits)
+    if np.abs(projected.sum() - 1.0) > 1e-5:
+        raise RoundFailure("a projected allocation does not sum to one")
+    return projected
 
 
 @jit
@@ -291,50 +291,50 @@ def alternatives(weights, game):
 
 
 @jit
-def multiplier(value, slacks, price):
+def multiplier(value, slacks, lagrangian):
     """min_l value + l^T slacks  s.t. l >= 0, sum l <= value / min(sign slacks), by SLSQP.
 
     The sum is an equation if its bound is zero.
 
     Args:
-        value: of an alternative. slacks: (d,) b - A w. price: a Price.
+        value: of an alternative. slacks: (d,) b - A w. lagrangian: a `Lagrangian`.
     """
-    most = value / ((price.sign * slacks).min() + PRECISION)
+    most = value / ((lagrangian.sign * slacks).min() + PRECISION)
     size, equations = slacks.size, int(most == 0.0)
     rows, offsets = np.ones((2 - equations, size)), np.zeros(2 - equations)
     rows[1:], offsets[1:] = -1.0, most
     region = Region(rows, offsets, np.zeros(size), np.full(size, np.inf), equations)
-    return minimum(Affine(value, slacks), price.start, region, TOLERANCE).x
+    return minimum(Affine(value, slacks), lagrangian.start, region, TOLERANCE).x
 
 
 @jit
-def priced_response(weights, game, price):
+def lagrangian_response(weights, game, lagrangian):
     """The alternative that is of least value with the multiplier's term.
 
     Returns:
         value, instance (K,), multiplier (d,).
     """
     values, instances = alternatives(weights, game)
-    slacks = price.limits - product(price.rows, weights)
+    slacks = lagrangian.limits - product(lagrangian.rows, weights)
     totals, multipliers = np.full(values.size, np.inf), np.zeros((values.size, slacks.size))
     for v in np.argsort(values, kind="mergesort"):  # which is stable
         # where no slack is negative, a multiplier can only add to the value
         if slacks.min() < 0.0 or values[v] <= totals.min() + MARGIN:
-            multipliers[v] = multiplier(values[v], slacks, price)
+            multipliers[v] = multiplier(values[v], slacks, lagrangian)
             totals[v] = values[v] + np.dot(multipliers[v], slacks)
     hardest = totals.argmin()
     return totals[hardest], instances[hardest], multipliers[hardest]
 
 
-def best_response(weights: np.ndarray, game: Game, price: Price | None) -> Response:
-    """The alternative of the least value, with the multiplier's term if there is a price.
+def best_response(weights: np.ndarray, game: Game, lagrangian: Lagrangian | None) -> Response:
+    """The alternative of the least value, with the multiplier's term for a Lagrangian.
 
     Raises ValueError if there are no neighbours, as the programs do.
     """
     if not len(game.gaps):
         raise ValueError("a policy without neighbours: too few of its tight rows were seen")
-    if price is not None:
-        return Response(*priced_response(weights, game, price))
+    if lagrangian is not None:
+        return Response(*lagrangian_response(weights, game, lagrangian))
     values, instances = alternatives(weights, game)
     hardest = int(np.argmin(values))
     return Response(float(values[hardest]), instances[hardest], np.zeros(0))
@@ -348,18 +348,20 @@ def compile_multiplier() -> None:
     that was compiled within its own compilation so that, loaded by another process, it crashes.
     """
     one = np.ones(1)
-    multiplier(1.0, one, Price(np.ones((1, 1)), one, one, 1.0))
+    multiplier(1.0, one, Lagrangian(np.ones((1, 1)), one, one, 1.0))
 
 
-def sweep(objective: Game | PricedGame, start: Callable[[], np.ndarray], region: Region) -> Minimum:
+def sweep(
+    objective: Game | LagrangianGame, start: Callable[[], np.ndarray], region: Region
+) -> Minimum:
     """min objective(w)  s.t. w in region, from new starts until SLSQP is content."""
-    if isinstance(objective, PricedGame):
+    if isinstance(objective, LagrangianGame):
         compile_multiplier()
     for tolerance in TOLERANCES:
-        found = minimum(objective, start(), region, tolerance)
-        if found.success:
+        optimum = minimum(objective, start(), region, tolerance)
+        if optimum.success:
             break
-    return found  # pyright: ignore[reportPossiblyUnboundVariable]
+    return optimum  # pyright: ignore[reportPossiblyUnboundVariable]
 
 
 def solved_allocation(
@@ -367,14 +369,14 @@ def solved_allocation(
     rng: np.random.Generator,
     rows: np.ndarray | None = None,
     limits: np.ndarray | None = None,
-    price: Price | None = None,
+    lagrangian: Lagrangian | None = None,
     summed: bool = False,
 ) -> np.ndarray:
     """max_w of the best response's value, by SLSQP from a random start.
 
     Without rows over the simplex. With rows the start is projected into simplex and constraints,
     but the maximum is sought in {w in [0, 1]^K : rows @ w <= limits}, whatever its sum, unless
-    `summed`. With a price, raises Failed if no start leads to success.
+    `summed`. With a Lagrangian, raises RoundFailure if no start leads to success.
     """
     k = game.means.size
 
@@ -389,10 +391,10 @@ def solved_allocation(
     if equations:
         left, right = np.vstack([np.ones((1, k)), left]), np.concatenate([[-1.0], right])
     region = Region(left, right, np.zeros(k), np.ones(k), equations)
-    found = sweep(game if price is None else PricedGame(game, price), start, region)
-    if price is not None and not found.success:
-        raise Failed("the game was not solved")
-    return found.x
+    optimum = sweep(game if lagrangian is None else LagrangianGame(game, lagrangian), start, region)
+    if lagrangian is not None and not optimum.success:
+        raise RoundFailure("the game was not solved")
+    return optimum.x
 
 
 @jit
@@ -442,5 +444,5 @@ def adagrad_step(game: AdaGrad, gains: np.ndarray, squared: bool = False) -> Non
     move = STEP * np.matmul(np.linalg.pinv(root), -gains)
     region = Region.below(game.rows, game.limits)
     objective = Distance(game.weights - move, 2.0) if squared else Move(game.weights, move)
-    found = minimum(objective, game.weights, region, TOLERANCE)
-    game.weights = np.clip(found.x, SMALLEST, 1.0 - SMALLEST)
+    optimum = minimum(objective, game.weights, region, TOLERANCE)
+    game.weights = np.clip(optimum.x, SMALLEST, 1.0 - SMALLEST)

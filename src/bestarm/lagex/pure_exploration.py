@@ -18,15 +18,15 @@ from bestarm.core.pure_exploration.problem import (
     best_answer,
     displace,
     implements,
-    mixture_price,
+    mixing_cost,
+    mixture_cost,
     pieces,
-    price,
     report,
     unrelated_arms,
 )
 from bestarm.core.pure_exploration.steps import Rules, State, observe, rules_of
 from bestarm.lagex.exact import vertices
-from bestarm.lagex.model import Model
+from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.vertices import SAME
 
 NO_RIVAL = -1
@@ -54,16 +54,16 @@ def policies(variances: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> P
     Raises:
         ArithmeticError: no policy satisfies the limits, or too many are vertices.
     """
-    found = vertices(matrix, limits)
-    if not found.neighbours:
+    graph = vertices(matrix, limits)
+    if not graph.neighbours:
         raise ArithmeticError("no policy satisfies the constraints")
-    points, kept, place = found.policies.round(DIGITS), [], []
+    points, kept, place = graph.policies.round(DIGITS), [], []
     for v, point in enumerate(points):
         same = np.flatnonzero((np.abs(points[kept] - point) <= SAME).all(axis=1))
         place.append(int(same[0]) if same.size else len(kept))
         kept += [] if same.size else [v]
     others: list[set[int]] = [set() for _ in kept]
-    for v, neighbours in enumerate(found.neighbours):
+    for v, neighbours in enumerate(graph.neighbours):
         others[place[v]] |= {place[w] for w in neighbours} - {place[v]}
     rivals = np.full((len(kept), max(1, *map(len, others))), NO_RIVAL)
     for v, neighbours in enumerate(others):
@@ -72,9 +72,9 @@ def policies(variances: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> P
     return Policies(variances.astype(float), np.arange(k), np.zeros(k), points[kept], rivals)
 
 
-def problem_of(model: Model) -> tuple[Policies, np.ndarray]:
+def problem_of(problem: Problem) -> tuple[Policies, np.ndarray]:
     """The problem of an instance whose limits are known, and its (K,) means."""
-    return policies(model.variances, model.matrix, model.limits), model.means
+    return policies(problem.variances, problem.matrix, problem.limits), problem.means
 
 
 unrelated_arms(Policies)
@@ -131,14 +131,14 @@ def _displace(
     return 0.0 if free > 0.0 else 0.5 * gap * gap / total
 
 
-@implements(price, Policies)
+@implements(mixing_cost, Policies)
 @lean
-def _price(problem: Policies, work, i: int, answer: int, pulls: np.ndarray) -> float:
+def _mixing_cost(problem: Policies, work, i: int, answer: int, pulls: np.ndarray) -> float:
     """One piece, to a better neighbour, for each of V - 1 wrong answers; of arms that differ."""
     rival, total = problem.rivals[answer, i], math.log(problem.policies.shape[0] - 1.0)
     for a in range(pulls.size):
         if problem.policies[answer, a] != problem.policies[rival, a]:
-            total += mixture_price(pulls[a])
+            total += mixture_cost(pulls[a])
     return total
 
 

@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 
-from bestarm.lagex.state import GAME, INSIDE, PRICED, Rules
+from bestarm.lagex.state import GAME, INSIDE, PENALISED, Rules
 
 #: A constraint with less slack than this is tight; instances in tests have entries near 1.
 TIGHT = 1e-10
@@ -56,15 +56,15 @@ def vertices(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """
     left, right = _facets(matrix, limits)
     k = matrix.shape[1]
-    found: list[np.ndarray] = []
+    listed: list[np.ndarray] = []
     for tight in itertools.combinations(range(len(left)), k - 1):
         system = np.vstack([np.ones(k), left[list(tight)]])
         if np.linalg.matrix_rank(system, tol=TIGHT) == k:
             pi = np.linalg.solve(system, np.concatenate([[1.0], right[list(tight)]]))
-            known = any(np.abs(pi - other).max() < TIGHT for other in found)
-            if (left @ pi <= right + TIGHT).all() and not known:
-                found.append(pi)
-    return np.array(found).reshape(len(found), k)
+            is_listed = any(np.abs(pi - other).max() < TIGHT for other in listed)
+            if (left @ pi <= right + TIGHT).all() and not is_listed:
+                listed.append(pi)
+    return np.array(listed).reshape(len(listed), k)
 
 
 def adjacent(one: np.ndarray, other: np.ndarray, matrix, limits) -> bool:
@@ -78,10 +78,10 @@ def adjacent(one: np.ndarray, other: np.ndarray, matrix, limits) -> bool:
 def best_policy(means: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> np.ndarray | None:
     """argmax { mu . pi : pi in simplex, A pi <= b }, a vertex; None if there is no such policy."""
     k = means.size
-    found = linprog(-means, matrix, limits, np.ones((1, k)), [1.0], method="highs-ds")
-    if found.status not in (0, 2):
-        raise RuntimeError(f"the reference solver ended with: {found.message}")
-    return found.x if found.status == 0 else None
+    result = linprog(-means, matrix, limits, np.ones((1, k)), [1.0], method="highs-ds")
+    if result.status not in (0, 2):
+        raise RuntimeError(f"the reference solver ended with: {result.message}")
+    return result.x if result.status == 0 else None
 
 
 def alternatives(means, matrix, limits, r: float, every: bool = False) -> Alternatives | None:
@@ -94,15 +94,15 @@ def alternatives(means, matrix, limits, r: float, every: bool = False) -> Altern
         return None
     gaps = (corners @ means).max() - corners @ means
     best = int(np.argmin(gaps))
-    found, to_visit = {best}, [best]
+    reached, to_visit = {best}, [best]
     while to_visit:
         here = corners[to_visit.pop()]
         for v, corner in enumerate(corners):
-            if v not in found and (every or adjacent(here, corner, matrix, limits)):
-                found.add(v)
+            if v not in reached and (every or adjacent(here, corner, matrix, limits)):
+                reached.add(v)
                 if gaps[v] <= r:
                     to_visit.append(v)
-    return Alternatives(corners[best], corners[sorted(found - {best})])
+    return Alternatives(corners[best], corners[sorted(reached - {best})])
 
 
 def costs(steps: np.ndarray, gaps: np.ndarray, variances: np.ndarray, r: float) -> np.ndarray:
@@ -112,12 +112,12 @@ def costs(steps: np.ndarray, gaps: np.ndarray, variances: np.ndarray, r: float) 
 
 
 def information(
-    omega: np.ndarray, means: np.ndarray, variances: np.ndarray, found: Alternatives, r: float
+    omega: np.ndarray, means: np.ndarray, variances: np.ndarray, rivals: Alternatives, r: float
 ) -> float:
     """D(omega) = min over v = pi' - pi of (r - mu . v)^2 / (2 sum_a sigma_a^2 v_a^2 / omega_a)."""
     costs = []
-    for other in found.others:
-        v = other - found.policy
+    for other in rivals.others:
+        v = other - rivals.policy
         used = np.abs(v) > ROUNDING
         with np.errstate(divide="ignore"):
             spread = (variances[used] * v[used] ** 2 / omega[used]).sum()
@@ -136,8 +136,8 @@ def confusing_instance(omega, means, variances, step, r: float) -> tuple[np.ndar
     """
     moved = cp.Variable(means.size)
     cost = (omega / (2.0 * variances)) @ cp.square(means - moved)
-    program = cp.Problem(cp.Minimize(cost), [step @ moved >= r])
-    value = solve(program)
+    problem = cp.Problem(cp.Minimize(cost), [step @ moved >= r])
+    value = solve(problem)
     return np.array(moved.value), value
 
 
@@ -149,10 +149,10 @@ def least_over_multipliers(violations: np.ndarray, bound: float) -> tuple[np.nda
         bound: D(omega) / gamma.
     """
     d = violations.size
-    found = linprog(-violations, np.ones((1, d)), [bound], method="highs")
-    if found.status != 0 or found.x is None or found.fun is None:
-        raise RuntimeError(f"the reference solver ended with: {found.message}")
-    return found.x, float(found.fun)
+    result = linprog(-violations, np.ones((1, d)), [bound], method="highs")
+    if result.status != 0 or result.x is None or result.fun is None:
+        raise RuntimeError(f"the reference solver ended with: {result.message}")
+    return result.x, float(result.fun)
 
 
 def best_allocation(
@@ -192,7 +192,7 @@ def project(point: np.ndarray, weights: np.ndarray, rows: np.ndarray) -> np.ndar
     return np.array(x.value)
 
 
-def solve(program: cp.Problem) -> float:
+def solve(problem: cp.Problem) -> float:
     """The optimal value, to the first of `ACCURACIES` that the solver attains.
 
     Raises RuntimeError unless it reports an optimum.
@@ -200,15 +200,15 @@ def solve(program: cp.Problem) -> float:
     for accuracy in ACCURACIES:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Solution may be inaccurate")
-            program.solve(
+            problem.solve(
                 solver=cp.CLARABEL,
                 tol_gap_rel=accuracy,
                 tol_gap_abs=0.01 * accuracy,
                 tol_feas=accuracy,
             )
-        if program.status == cp.OPTIMAL:
-            return cast(float, program.value)
-    raise RuntimeError(f"the reference solver ended with: {program.status}")
+        if problem.status == cp.OPTIMAL:
+            return cast(float, problem.value)
+    raise RuntimeError(f"the reference solver ended with: {problem.status}")
 
 
 class Round(NamedTuple):
@@ -290,20 +290,20 @@ class Run:
         means, rows = self.estimates()
         shift = self.shift(self.omega)
         relaxed = np.full(len(rows), shift if rules.optimistic_policy else 0.0)
-        found = alternatives(means, rows, relaxed, rules.r)
-        if found is None:
+        rivals = alternatives(means, rows, relaxed, rules.r)
+        if rivals is None:
             return None
-        self.policy = found.policy
-        steps = found.others - found.policy
+        self.policy = rivals.policy
+        steps = rivals.others - rivals.policy
         between = costs(steps, -steps @ means, self.variances, rules.added)
         lead = 1.0 / (between / pulls).sum(axis=1).max() - self.threshold()
         if rules.extra:
-            lowered = rows - self.shift(found.policy)
-            lead += np.abs(lowered @ found.policy).sum()
-            lead -= means.size * self.shift(found.policy)
+            lowered = rows - self.shift(rivals.policy)
+            lead += np.abs(lowered @ rivals.policy).sum()
+            lead -= means.size * self.shift(rivals.policy)
         rows = rows - (0.0 if rules.region == INSIDE else shift)
-        gamma = -(rows @ found.policy).max() if rules.region == PRICED else 0.0
-        return Round(found, lead, between, rows, gamma if gamma > NO_SLACK else 0.0)
+        gamma = -(rows @ rivals.policy).max() if rules.region == PENALISED else 0.0
+        return Round(rivals, lead, between, rows, gamma if gamma > NO_SLACK else 0.0)
 
     def threshold(self) -> float:
         """beta(t, delta), as in Appendix I or as in the released program."""

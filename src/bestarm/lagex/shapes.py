@@ -13,7 +13,7 @@ from bestarm.common.tables import assemble, cell_rows, groups
 from bestarm.core.estimates import Estimate, exact, mean, proportion
 from bestarm.core.streams import stream_key, streams_of
 from bestarm.lagex.confidence import norm, radius
-from bestarm.lagex.problem import Instance, Model, perturbed
+from bestarm.lagex.problem import Instance, Problem, perturbed
 from bestarm.lagex.state import start
 from bestarm.lagex.strategies import READINGS, STEPS, Setting, rules_of, world_of
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, nonempty
@@ -47,11 +47,11 @@ def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
     The run continues after the stopping rule holds. With r > 0 the rule holds at any delta if the
     estimated set is very small.
     """
-    model = instance.model
+    problem = instance.problem
     rng = streams_of(stream_key(0, "lagex", "fig2", instance.name, ""), run).environment
     reading, setting = READINGS["LAGEX"]["as-written"], Setting(delta=RUN_DELTA)
-    rules = rules_of("LAGEX", reading, setting, model.variances, model.limits, model.matrix)
-    state, world = start(rules), world_of(model)
+    rules = rules_of("LAGEX", reading, setting, problem.variances, problem.limits, problem.matrix)
+    state, world = start(rules), world_of(problem)
     estimates = state.estimates
     for t in ROUNDS:
         while (done := int(estimates.pulls.sum())) < t:
@@ -60,7 +60,7 @@ def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
                 arm = STEPS.choose(rules, state, None)
                 STEPS.observe(rules, state, arm, STEPS.pull(world, state, arm, rng))
         shift = width_at(estimates.pulls) * norm(estimates.pulls / t, estimates.pulls)
-        matrix = estimates.rows + model.limits[:, None]
+        matrix = estimates.rows + problem.limits[:, None]
         yield Snapshot(t, estimates.means.copy(), matrix, estimates.pulls.copy(), shift)
 
 
@@ -69,7 +69,7 @@ def width_at(pulls: np.ndarray) -> float:
     return radius(float(np.log1p(pulls).sum()), pulls.size, DELTA)
 
 
-def covers(model: Model, snapshot: Snapshot, truly: np.ndarray) -> bool:
+def covers(problem: Problem, snapshot: Snapshot, truly: np.ndarray) -> bool:
     """Whether Lemma 1's set, A^ pi - f ||pi|| <= b (norm of Sigma^-1), contains every feasible pi.
 
     With pi = Sigma^(1/2) p and g = Sigma^(1/2) (A^_i - b_i) the i-th limit asks g . p <= f ||p||
@@ -77,13 +77,13 @@ def covers(model: Model, snapshot: Snapshot, truly: np.ndarray) -> bool:
     projection onto that cone, which least squares with weights >= 0 gives.
 
     Args:
-        model: the truth.
+        problem: the truth.
         snapshot: the estimates of a run.
         truly: (V, K) corners of the true feasible set.
     """
     roots = np.sqrt(1.0 + snapshot.pulls)
     cone, width = (truly / roots).T, width_at(snapshot.pulls)
-    for row, limit in zip(snapshot.matrix, model.limits, strict=True):
+    for row, limit in zip(snapshot.matrix, problem.limits, strict=True):
         g = roots * (row - limit)
         missed = nnls(cone, g)[1]
         if math.sqrt(max(g @ g - missed**2, 0.0)) > width:
@@ -91,11 +91,11 @@ def covers(model: Model, snapshot: Snapshot, truly: np.ndarray) -> bool:
     return True
 
 
-def corners(found: Alternatives | None) -> np.ndarray:
+def corners(rivals: Alternatives | None) -> np.ndarray:
     """The vertices (V, 3) of a set of policies of three arms, in order around it; none if empty."""
-    if found is None:
+    if rivals is None:
         return np.zeros((0, 3))
-    points = np.vstack([found.policy, found.policy + found.steps])
+    points = np.vstack([rivals.policy, rivals.policy + rivals.steps])
     _, first = np.unique(points.round(9), axis=0, return_index=True)
     points = points[first]
     away = (points - points.mean(axis=0)) @ PLANE.T
@@ -124,37 +124,37 @@ def regions(sources: Sources) -> pd.DataFrame:
     """Figure 1: the feasible sets and best policies."""
     frames = []
     for epsilon in DRAWN:
-        model = perturbed(epsilon).model
-        found = nonempty(every_alternative(model.means, model.matrix, model.limits))
-        frames.append(polygon(corners(found), epsilon=epsilon, kind="feasible"))
-        frames.append(polygon(found.policy[None], epsilon=epsilon, kind="best policy"))
+        problem = perturbed(epsilon).problem
+        rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
+        frames.append(polygon(corners(rivals), epsilon=epsilon, kind="feasible"))
+        frames.append(polygon(rivals.policy[None], epsilon=epsilon, kind="best policy"))
     return pd.concat(frames)
 
 
-def optimistic(model: Model, snapshot: Snapshot) -> np.ndarray:
+def optimistic(problem: Problem, snapshot: Snapshot) -> np.ndarray:
     """The corners of the optimistic feasible set."""
     return corners(
-        every_alternative(snapshot.means, snapshot.matrix, model.limits + snapshot.shift)
+        every_alternative(snapshot.means, snapshot.matrix, problem.limits + snapshot.shift)
     )
 
 
-def best_of(model: Model, snapshot: Snapshot) -> Alternatives | None:
+def best_of(problem: Problem, snapshot: Snapshot) -> Alternatives | None:
     """The best policy by the estimates and its neighbours."""
-    return alternatives(snapshot.means, snapshot.matrix, model.limits, 0.0)
+    return alternatives(snapshot.means, snapshot.matrix, problem.limits, 0.0)
 
 
 def estimated_regions(sources: Sources) -> pd.DataFrame:
     """Figure 2: the true feasible set, and the optimistic ones with the policies they give."""
     instance = triangle_of(sources)
-    model = instance.model
-    found = nonempty(every_alternative(model.means, model.matrix, model.limits))
+    problem = instance.problem
+    rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
     frames = [
-        polygon(corners(found), round=0, kind="feasible"),
-        polygon(found.policy[None], round=0, kind="best policy"),
+        polygon(corners(rivals), round=0, kind="feasible"),
+        polygon(rivals.policy[None], round=0, kind="best policy"),
     ]
     for snapshot in snapshots(instance):
-        frames.append(polygon(optimistic(model, snapshot), round=snapshot.round, kind="feasible"))
-        best = best_of(model, snapshot)
+        frames.append(polygon(optimistic(problem, snapshot), round=snapshot.round, kind="feasible"))
+        best = best_of(problem, snapshot)
         if best is not None:
             frames.append(polygon(best.policy[None], round=snapshot.round, kind="best policy"))
     return pd.concat(frames)
@@ -169,16 +169,16 @@ def estimated_sets(sources: Sources) -> pd.DataFrame:
     what is drawn.
     """
     instance = triangle_of(sources)
-    model = instance.model
-    found = nonempty(every_alternative(model.means, model.matrix, model.limits))
-    truly = corners(found)
+    problem = instance.problem
+    rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
+    truly = corners(rivals)
     seen = [
         {
             "round": one.round,
-            "feasible_area": area(optimistic(model, one)),
-            "own norm": covers(model, one, truly),
-            "shared shift": (truly @ one.matrix.T - model.limits - one.shift).max() <= 0.0,
-            "policy_distance": _distance(best_of(model, one), found.policy),
+            "feasible_area": area(optimistic(problem, one)),
+            "own norm": covers(problem, one, truly),
+            "shared shift": (truly @ one.matrix.T - problem.limits - one.shift).max() <= 0.0,
+            "policy_distance": _distance(best_of(problem, one), rivals.policy),
         }
         for run in range(RUNS)
         for one in snapshots(instance, run)
@@ -208,13 +208,13 @@ def of_one(statistic: str, value: float) -> Estimate:
     return exact(statistic, "degrees" if statistic == "cone_angle" else "", value)
 
 
-def rays(found: Alternatives) -> np.ndarray:
+def rays(rivals: Alternatives) -> np.ndarray:
     """(2, 2) unit vectors, in the plane, along the edges of a vertex's normal cone.
 
     The cone contains the means for which no neighbour pi + v is better, lambda . v <= 0. It does
     not change if a number is added to all means, so its projection on the plane describes it.
     """
-    edges = found.steps @ PLANE.T
+    edges = rivals.steps @ PLANE.T
     edges /= np.linalg.norm(edges, axis=1, keepdims=True)
     sides = np.stack([-edges[:, 1], edges[:, 0]], axis=1)
     other = (sides * edges[::-1]).sum(axis=1)
@@ -224,11 +224,11 @@ def rays(found: Alternatives) -> np.ndarray:
 def cones(sources: Sources) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Round (0: the truth), rays of the cone of the best policy, and the means in the plane."""
     instance = triangle_of(sources)
-    model = instance.model
-    found = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0))
-    yield 0, rays(found), PLANE @ model.means
+    problem = instance.problem
+    rivals = nonempty(alternatives(problem.means, problem.matrix, problem.limits, 0.0))
+    yield 0, rays(rivals), PLANE @ problem.means
     for snapshot in snapshots(instance):
-        best = best_of(model, snapshot)
+        best = best_of(problem, snapshot)
         if best is not None and len(best.steps) == 2:
             yield snapshot.round, rays(best), PLANE @ snapshot.means
 

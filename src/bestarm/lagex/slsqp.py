@@ -142,12 +142,12 @@ def minimum(objective, start, region, tolerance):
 @jit
 def product(rows, x):
     """rows @ x, (m,), every bit as numpy's, which takes a single row for a vector."""
-    found = np.zeros(rows.shape[0])
-    if found.size == 1:
-        found[0] = np.dot(rows[0], x)
+    values = np.zeros(rows.shape[0])
+    if values.size == 1:
+        values[0] = np.dot(rows[0], x)
     else:
-        multiply_transposed(1.0, rows, x, 0.0, found)
-    return found
+        multiply_transposed(1.0, rows, x, 0.0, values)
+    return values
 
 
 @jit

@@ -20,10 +20,10 @@ from bestarm.lagex.vertices import (
 #: Source of the allocations: the program solved every round, a game, the projected solution of the
 #: unconstrained program, or uniform sampling.
 SOLVED, GAME, PROJECTED, UNIFORM = range(4)
-#: Constraints on allocations: the relaxed ones by a Lagrangian penalty (a price), the relaxed ones,
+#: Constraints on allocations: the relaxed ones by a Lagrangian penalty, the relaxed ones,
 #: or the estimated ones. A penalty is exact if the program is solved (allocation.py), and infinite
 #: if the policy leaves no slack.
-PRICED, OPTIMISTIC, INSIDE = range(3)
+PENALISED, OPTIMISTIC, INSIDE = range(3)
 #: Indices of State.counts: pulls, and arms pulled at least once; then rounds in which there was no
 #: policy; the best policy was not found; the program of the allocation had no finite solution, or
 #: one less accurate than its tolerance; vertices near the best may be missing; the stopping rule
@@ -38,7 +38,7 @@ class Rules(NamedTuple):
     """
 
     source: int  # of allocations: SOLVED, GAME, PROJECTED or UNIFORM
-    region: int  # constraints on them: PRICED, OPTIMISTIC or INSIDE
+    region: int  # constraints on them: PENALISED, OPTIMISTIC or INSIDE
     known: bool  # whether the constraints are known
     ridge: bool  # whether estimates are sum / (N + 1), else sum / N
     optimistic_policy: bool  # whether policies are from the relaxed set
@@ -80,7 +80,7 @@ class PolicySet(NamedTuple):
 
 
 class WarmStart(NamedTuple):
-    """Warm start of the program of allocation.py: its last weights by slot, duals nu and l."""
+    """Warm start of the problem of allocation.py: its last weights by slot, duals nu and l."""
 
     costs: np.ndarray  # (V, K)
     roots: np.ndarray  # (V,) sum_a sqrt(c_va)

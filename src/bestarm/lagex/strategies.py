@@ -21,7 +21,7 @@ from bestarm.lagex.certified.state import INFEASIBLE, RUNNING
 from bestarm.lagex.certified.steps import STEPS as CERTIFIED_STEPS
 from bestarm.lagex.exploration import STEPS, World, run
 from bestarm.lagex.game import RATE
-from bestarm.lagex.model import Model
+from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.problem import Constraint, Instance
 from bestarm.lagex.state import (
     FAR_CUT,
@@ -32,7 +32,7 @@ from bestarm.lagex.state import (
     NEAR_CUT,
     NO_POLICY,
     OPTIMISTIC,
-    PRICED,
+    PENALISED,
     PROJECTED,
     SOLVED,
     TIME,
@@ -52,8 +52,8 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "LAGEX": Kind(GAME, PRICED),
-    "LATS": Kind(SOLVED, PRICED),
+    "LAGEX": Kind(GAME, PENALISED),
+    "LATS": Kind(SOLVED, PENALISED),
     "CTnS": Kind(SOLVED, INSIDE, known=True),
     "CGE": Kind(GAME, INSIDE, known=True),
     "CTnS-WLag": Kind(SOLVED, INSIDE),
@@ -97,9 +97,9 @@ def readings_of(strategy: str) -> Readings[Reading]:
     """The readings that change a strategy's runs."""
     kind = KINDS[strategy]
     without = set()
-    if kind.region != PRICED:  # no optimistic set
+    if kind.region != PENALISED:  # no optimistic set
         without.add("optimistic-policy")
-    if kind.region != PRICED or kind.source != GAME:  # the penalty of a solved program is exact
+    if kind.region != PENALISED or kind.source != GAME:  # the penalty of a solved problem is exact
         without |= {"inside", "full-adagrad", "slow-adagrad", "fast-adagrad"}
     if kind.known:  # no program of theirs was released with the paper
         without.add("released-stop")
@@ -180,7 +180,7 @@ def rules_of(
     r = 0.0 if reading.released and reading.sign > 0.0 else setting.r / reward
     return Rules(
         source=kind.source,
-        region=OPTIMISTIC if reading.inside and kind.region == PRICED else kind.region,
+        region=OPTIMISTIC if reading.inside and kind.region == PENALISED else kind.region,
         known=kind.known,
         ridge=reading.ridge,
         optimistic_policy=reading.optimistic_policy and not kind.known,
@@ -198,57 +198,57 @@ def rules_of(
     )
 
 
-def world_of(model: Model, bernoulli: bool = False, units: np.ndarray | None = None) -> World:
+def world_of(problem: Problem, bernoulli: bool = False, units: np.ndarray | None = None) -> World:
     """The world of an instance, for simulations.
 
     Args:
-        model: the instance.
+        problem: the instance.
         bernoulli: whether rewards and costs are 0 or 1.
         units: of the `Rules`; without them observations are as a person would tell them.
     """
     return World(
-        model.means,
-        np.sqrt(model.variances),
-        model.matrix,
-        model.limits,
-        model.cost_sigma,
-        units=np.ones(1 + model.limits.size) if units is None else units,
+        problem.means,
+        np.sqrt(problem.variances),
+        problem.matrix,
+        problem.limits,
+        problem.cost_sigma,
+        units=np.ones(1 + problem.limits.size) if units is None else units,
         bernoulli=bernoulli,
     )
 
 
 def steps(instance: Instance, cell: Cell) -> Steps:
     """A cell as steps. Every arm is pulled once, however small the cap."""
-    model, setting = instance.model, Setting(**cell.setting)
-    variances, limits, matrix = model.variances, model.limits, model.matrix
-    cap = max(setting.cap or NO_CAP, model.means.size)
+    problem, setting = instance.problem, Setting(**cell.setting)
+    variances, limits, matrix = problem.variances, problem.limits, problem.matrix
+    cap = max(setting.cap or NO_CAP, problem.means.size)
     if cell.strategy in certified.ADAPTIVE:
         options = certified.Options(**cell.options)
         asked = (setting.delta, setting.r, options)
-        rules = certified.rules_of(cell.strategy, *asked, variances, model.cost_sigma, limits)
-        world = world_of(model, instance.bernoulli, rules.units)
+        rules = certified.rules_of(cell.strategy, *asked, variances, problem.cost_sigma, limits)
+        world = world_of(problem, instance.bernoulli, rules.units)
         return Steps(CERTIFIED_STEPS, rules, world, cap)
     reading = READINGS[cell.strategy][cell.reading]
-    known = variances, limits, matrix, model.cost_sigma
-    rules = rules_of(cell.strategy, reading, setting, *known)
-    world = world_of(model, bernoulli=instance.bernoulli, units=rules.units)
+    constants = variances, limits, matrix, problem.cost_sigma
+    rules = rules_of(cell.strategy, reading, setting, *constants)
+    world = world_of(problem, bernoulli=instance.bernoulli, units=rules.units)
     return Steps(STEPS, rules, world, cap)
 
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
     _, rules, world, cap = steps(instance, cell)
-    model = instance.model
-    best = nonempty(alternatives(model.means, model.matrix, model.limits, 0.0)).value
+    problem = instance.problem
+    best = nonempty(alternatives(problem.means, problem.matrix, problem.limits, 0.0)).value
     play = play_certified if cell.strategy in certified.ADAPTIVE else play_paper
 
     def replicate(streams: Streams) -> Outcome:
-        found = play(world, rules, cap, streams)
-        policy = found["policy"]
+        fields = play(world, rules, cap, streams)
+        policy = fields["policy"]
         return Outcome(
-            **found,
-            regret=best - float(model.means @ policy),
-            excess=float((model.matrix @ policy - model.limits).max()),
+            **fields,
+            regret=best - float(problem.means @ policy),
+            excess=float((problem.matrix @ policy - problem.limits).max()),
         )
 
     return replicate
@@ -256,17 +256,17 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
 
 def play_paper(world: World, rules: Rules, cap: int, streams: Streams) -> dict[str, Any]:
     """A run of one of the paper's strategies, as fields of `Outcome`."""
-    found = run(world, rules, cap, streams.environment)
-    status = Status.STOPPED if found.stopped else Status.CAPPED
-    counts = found.counts.tolist()
+    final = run(world, rules, cap, streams.environment)
+    status = Status.STOPPED if final.stopped else Status.CAPPED
+    counts = final.counts.tolist()
     return {
         "tau": counts[TIME],
-        "status": int(Status.FAILED if found.lost else status),
-        "answer": found.support,
-        "policy": found.policy,
-        "pulls": found.pulls.astype(np.int64),
-        "policy_violations": int(found.broken[0]),
-        "allocation_violations": int(found.broken[1]),
+        "status": int(Status.FAILED if final.lost else status),
+        "answer": final.support,
+        "policy": final.policy,
+        "pulls": final.pulls.astype(np.int64),
+        "policy_violations": int(final.broken[0]),
+        "allocation_violations": int(final.broken[1]),
         "empty": counts[NO_POLICY],
         **{name: counts[place] for name, place in FAILURES.items()},
     }
@@ -274,19 +274,19 @@ def play_paper(world: World, rules: Rules, cap: int, streams: Streams) -> dict[s
 
 def play_certified(world: World, rules: Any, cap: int, streams: Streams) -> dict[str, Any]:
     """A run of Certified, as fields of `Outcome`. Instances are feasible: "infeasible" is wrong."""
-    found = certified.run(world, rules, cap, streams.environment)
-    wrong = found.verdict == INFEASIBLE
+    final = certified.run(world, rules, cap, streams.environment)
+    wrong = final.verdict == INFEASIBLE
     return {
-        "tau": found.time,
-        "status": int(Status.CAPPED if found.verdict == RUNNING else Status.STOPPED),
-        "answer": 0 * found.support if wrong else found.support,
-        "policy": np.full(found.policy.size, np.nan) if wrong else found.policy,
-        "pulls": found.pulls.astype(np.int64),
-        "policy_violations": int(found.broken[0]),
-        "allocation_violations": int(found.broken[1]),
-        "empty": found.unsafe,
+        "tau": final.time,
+        "status": int(Status.CAPPED if final.verdict == RUNNING else Status.STOPPED),
+        "answer": 0 * final.support if wrong else final.support,
+        "policy": np.full(final.policy.size, np.nan) if wrong else final.policy,
+        "pulls": final.pulls.astype(np.int64),
+        "policy_violations": int(final.broken[0]),
+        "allocation_violations": int(final.broken[1]),
+        "empty": final.unsafe,
         **dict.fromkeys(FAILURES, 0),
-        "far_cut": found.unclosed,
+        "far_cut": final.unclosed,
     }
 
 

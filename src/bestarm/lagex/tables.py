@@ -56,8 +56,8 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
     Of rewards that are not Gaussian only the times of Gaussian ones of their sigma, no bounds.
     """
     if not truth.get("gaussian", True):
-        found = time_estimates(truth)
-        times = (replace(one, statistic=f"{one.statistic}:Gaussian") for one in found)
+        complexities = time_estimates(truth)
+        times = (replace(one, statistic=f"{one.statistic}:Gaussian") for one in complexities)
         return [exact("optimal_value", "reward", truth["value"]), *times]
     low, high, high_inside = (math.inf if b is None else b for b in truth["corollary_1"])
     return [
@@ -107,8 +107,8 @@ def bound_rows(name: str, truth: dict, delta: float, x: float | None = None) -> 
         cell = Cell(name, bound, {"delta": delta}, "exact", x_name=x_name, x=x)
         value = lower_bound(time_of(truth, field), delta)
         end = value if math.isfinite(value) else math.nan
-        found = Estimate("lower_bound", "steps", value, end, end, 0, "exact")
-        rows += cell_rows(cell, [found])
+        estimate = Estimate("lower_bound", "steps", value, end, end, 0, "exact")
+        rows += cell_rows(cell, [estimate])
     cell = Cell(name, UNKNOWN, {"delta": delta}, "exact", x_name=x_name, x=x)
     return rows + cell_rows(cell, learning_bounds(truth, delta))
 
@@ -171,8 +171,8 @@ def ratios(shown: pd.DataFrame, of: str, called: str) -> Iterator[dict]:
         for first, second in COMPARED:
             if first in by and second in by:
                 cell = Cell(instance, first, {}, reading)
-                found = ratio(called, by[first], by[second])
-                yield from comparison_rows(cell, second, [found])
+                estimate = ratio(called, by[first], by[second])
+                yield from comparison_rows(cell, second, [estimate])
 
 
 def ratio(statistic: str, a, b) -> Estimate:
@@ -197,25 +197,25 @@ def sweep(sources: Sources) -> pd.DataFrame:
     delta = shown.delta.iloc[0]
     published = with_instances(published_rows(sources.published, "fig4"), sources.instances)
     published = published.assign(x_name="m3", x=published.m3)
-    known = []
+    bound_lines = []
     for printed in (False, True):
         for third in SWEEP:
             name = setup1(third, printed).name
-            known += bound_rows(name, sources.instances[name]["truth"], delta, third)
-    bounds_of = with_instances(pd.DataFrame(known), sources.instances)
+            bound_lines += bound_rows(name, sources.instances[name]["truth"], delta, third)
+    bounds_of = with_instances(pd.DataFrame(bound_lines), sources.instances)
     return assemble(
         shown,
-        known,
+        bound_lines,
         list(over_the_sweep(shown, bounds_of)),
         list(published_over_exact(published, bounds_of)),
         published,
     )
 
 
-def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
+def over_the_sweep(shown: pd.DataFrame, bounds_by_third: pd.DataFrame) -> Iterator[dict]:
     """The correlation of medians with the lower bound, and the largest rise of each bound."""
-    known = known[known.statistic == "lower_bound"]
-    for setup, rows in groups(known, "family"):
+    bounds_by_third = bounds_by_third[bounds_by_third.statistic == "lower_bound"]
+    for setup, rows in groups(bounds_by_third, "family"):
         by_name = {name: group.set_index("x").value for name, group in groups(rows, "strategy")}
         for name, line in by_name.items():
             values = line.sort_index().to_numpy(float)
@@ -225,10 +225,10 @@ def over_the_sweep(shown: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
             rise = exact("largest_rise", "", float(np.nanmax(rises)))
             yield from cell_rows(cell, [rise], family=setup)
         medians = shown[(shown.statistic == "median_stopping_time") & (shown.family == setup)]
-        for reading, some in groups(medians, "reading"):
+        for reading, of_reading in groups(medians, "reading"):
             cell = Cell(f"{setup}, all", "LAGEX", {}, reading)
-            found = log_correlation(some, by_name["known lower bound"])
-            yield from cell_rows(cell, [found], family=setup)
+            estimate = log_correlation(of_reading, by_name["known lower bound"])
+            yield from cell_rows(cell, [estimate], family=setup)
 
 
 def log_correlation(medians: pd.DataFrame, line: pd.Series) -> Estimate:
@@ -244,24 +244,26 @@ def log_correlation(medians: pd.DataFrame, line: pd.Series) -> Estimate:
     at_x = line.loc[medians.x].to_numpy(float)
     y, x = (np.log(v) - np.log(v).mean() for v in (values, at_x))
     a, b = y / np.linalg.norm(y), x / np.linalg.norm(x)
-    found = float(a @ b)
+    correlation = float(a @ b)
     halves = np.log(medians.high.to_numpy(float) / medians.low.to_numpy(float)) / 2.0
-    half = float(np.linalg.norm((b - found * a) / np.linalg.norm(y) * halves))
-    return Estimate("log_correlation", "", found, found - half, min(found + half, 1.0), n)
+    half = float(np.linalg.norm((b - correlation * a) / np.linalg.norm(y) * halves))
+    return Estimate(
+        "log_correlation", "", correlation, correlation - half, min(correlation + half, 1.0), n
+    )
 
 
-def published_over_exact(published: pd.DataFrame, known: pd.DataFrame) -> Iterator[dict]:
+def published_over_exact(published: pd.DataFrame, bounds_by_third: pd.DataFrame) -> Iterator[dict]:
     """Extremes of the published lower bounds over the exact ones, where these are finite."""
     stated = published[published.statistic == "lower_bound"]
-    for setup, rows in groups(known, "family"):
-        for name, some in groups(stated, "strategy"):
+    for setup, rows in groups(bounds_by_third, "family"):
+        for name, of_reading in groups(stated, "strategy"):
             exact_line = rows[rows.strategy == name].set_index("x").value
-            ratios = some.value.to_numpy(float) / exact_line.loc[some.x].to_numpy(float)
+            ratios = of_reading.value.to_numpy(float) / exact_line.loc[of_reading.x].to_numpy(float)
             ratios = ratios[ratios > 0.0]
             cell = Cell(f"{setup}, all", name, {}, "exact")
             ends = {"lowest": ratios.min(), "highest": ratios.max()}
-            found = [exact(f"bound_ratio:{end}", "", float(v)) for end, v in ends.items()]
-            yield from cell_rows(cell, found, family=setup)
+            estimates = [exact(f"bound_ratio:{end}", "", float(v)) for end, v in ends.items()]
+            yield from cell_rows(cell, estimates, family=setup)
 
 
 def shares(sources: Sources) -> pd.DataFrame:
@@ -369,10 +371,10 @@ def perturbation(sources: Sources) -> pd.DataFrame:
     rows = []
     for epsilon, truth in truths.items():
         shift = np.abs(np.array(truth["policy"]) - unperturbed).max()
-        found = [*time_estimates(truth), exact("policy_shift", "share", float(shift))]
+        estimates = [*time_estimates(truth), exact("policy_shift", "share", float(shift))]
         if epsilon > 0.0:
-            found.append(exact("perturbation_pulls", "steps", 1.0 / epsilon**2))
+            estimates.append(exact("perturbation_pulls", "steps", 1.0 / epsilon**2))
         cell = Cell("perturbed", "known constraints", {}, "exact", x_name="epsilon", x=epsilon)
-        rows += cell_rows(cell, found, family="perturbed", epsilon=epsilon)
+        rows += cell_rows(cell, estimates, family="perturbed", epsilon=epsilon)
     published = published_rows(sources.published, "fig1").assign(x_name="epsilon", x=0.005)
     return assemble(rows, published)

@@ -19,8 +19,8 @@ def programs(sources: Sources) -> pd.DataFrame:
     rows = []
     for name, delta, program, runs in kept.runs(sources.instances):
         cell = Cell(name, program, SETUP_1 | {"delta": delta}, "program")
-        found = summarise(cell, sources.instances[name]["truth"], runs)
-        rows += cell_rows(cell, found)
+        estimates = summarise(cell, sources.instances[name]["truth"], runs)
+        rows += cell_rows(cell, estimates)
     for name, program, shares in kept.rounds():
         cell = Cell(name, program, {}, "program")
         rows += cell_rows(cell, [exact(which, "share", share) for which, share in shares.items()])
@@ -36,7 +36,7 @@ def peculiarities(sources: Sources) -> pd.DataFrame:
     easy = setup1(EASIER).name
     rows = []
     for without in SWITCHED_OFF:
-        found = {
+        by_program = {
             program: kept.stopped_at(SHORT["cap"], runs)
             for _, delta, program, runs in kept.runs({easy: sources.instances[easy]}, without)
             if delta == SHORT["delta"]
@@ -45,7 +45,9 @@ def peculiarities(sources: Sources) -> pd.DataFrame:
             if can_be_without(program, without):
                 cell = Cell(easy, program, SHORT, reading_without(without))
                 none = [undefined("median_stopping_time", "steps", 0)]
-                times = stopping_times(*found[program], "steps") if program in found else none
+                times = (
+                    stopping_times(*by_program[program], "steps") if program in by_program else none
+                )
                 rows += cell_rows(cell, times)
     return tables.peculiarities(sources, pd.DataFrame(rows))
 

@@ -15,7 +15,7 @@ from bestarm.core.estimates import Estimate, exact
 from bestarm.lagex.allocation import best_allocation, information
 from bestarm.lagex.bounds import known_time, least_slack, rows_of
 from bestarm.lagex.confidence import radius
-from bestarm.lagex.model import Model
+from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.problem import EASIER, HARD, TOLERANCE, Instance, setup1
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, nonempty
 
@@ -27,21 +27,21 @@ MOVE = 1e-6
 DELTA = 0.01
 
 
-def costs_of(model: Model, found: Alternatives, r: float) -> np.ndarray:
+def costs_of(problem: Problem, rivals: Alternatives, r: float) -> np.ndarray:
     """(V, K) 2 sigma_a^2 v_a^2 / (gap_v + r)^2: D(omega) = 1 / max_v sum_a costs_va / omega_a."""
-    return 2.0 * model.variances * (found.steps / (found.gaps + r)[:, None]) ** 2
+    return 2.0 * problem.variances * (rivals.steps / (rivals.gaps + r)[:, None]) ** 2
 
 
-def all_costs(model: Model, r: float) -> np.ndarray:
+def all_costs(problem: Problem, r: float) -> np.ndarray:
     """`costs_of` all vertices other than the best: what Eq. (5) defines."""
-    found = nonempty(every_alternative(model.means, model.matrix, model.limits))
-    return costs_of(model, found, r)
+    rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
+    return costs_of(problem, rivals, r)
 
 
-def printed_costs(model: Model, r: float) -> np.ndarray:
+def printed_costs(problem: Problem, r: float) -> np.ndarray:
     """`costs_of` the neighbours, with (r - gap)^2: what Proposition 1 and Theorem 4 print."""
-    found = nonempty(alternatives(model.means, model.matrix, model.limits, -1.0))
-    return costs_of(model, found, -r)
+    rivals = nonempty(alternatives(problem.means, problem.matrix, problem.limits, -1.0))
+    return costs_of(problem, rivals, -r)
 
 
 def uniform_information(costs: np.ndarray) -> float:
@@ -50,39 +50,41 @@ def uniform_information(costs: np.ndarray) -> float:
     return information(costs, len(costs), np.full(k, 1.0 / k))
 
 
-def relaxed(model: Model, shift: float) -> Model:
+def relaxed(problem: Problem, shift: float) -> Problem:
     """The instance whose limits are larger by a shift: its policies are the optimistic set."""
-    return model._replace(limits=model.limits + shift)
+    return problem._replace(limits=problem.limits + shift)
 
 
-def duality_ratio(model: Model) -> float:
+def duality_ratio(problem: Problem) -> float:
     """An upper bound on the left side of Eq. (7) over its right side, r = 0, shift SHIFT.
 
     Both have the alternatives of the optimistic set. The left side's minimum over the matrices of
     the ellipsoid is at most its value for the most pessimistic one, A + SHIFT, and with one matrix
     the infimum over multipliers makes its constraint a hard one; the right side has A - SHIFT.
     """
-    costs = all_costs(relaxed(model, SHIFT), 0.0)
-    left, right = (best_allocation(costs, rows_of(model, shift)).value for shift in (-SHIFT, SHIFT))
+    costs = all_costs(relaxed(problem, SHIFT), 0.0)
+    left, right = (
+        best_allocation(costs, rows_of(problem, shift)).value for shift in (-SHIFT, SHIFT)
+    )
     return left / right
 
 
-def spread_of_alternatives(model: Model, r: float) -> float:
+def spread_of_alternatives(problem: Problem, r: float) -> float:
     """The largest difference of an entry between cheapest alternatives, uniform allocation."""
-    found = nonempty(every_alternative(model.means, model.matrix, model.limits))
-    costs = costs_of(model, found, r).sum(axis=1)
-    sizes = (found.steps**2).sum(axis=1, keepdims=True)
-    nearest = model.means + (found.gaps + r)[:, None] * found.steps / sizes
+    rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
+    costs = costs_of(problem, rivals, r).sum(axis=1)
+    sizes = (rivals.steps**2).sum(axis=1, keepdims=True)
+    nearest = problem.means + (rivals.gaps + r)[:, None] * rivals.steps / sizes
     cheapest = nearest[costs >= costs.max() * (1.0 - 1e-9)]
     return float(np.ptp(cheapest, axis=0).max())
 
 
-def largest_jump(model: Model) -> float:
+def largest_jump(problem: Problem) -> float:
     """The largest relative change of 1/T if a mean changes by MOVE, r = TOLERANCE."""
-    here = 1.0 / known_time(model, TOLERANCE).time
+    here = 1.0 / known_time(problem, TOLERANCE).time
     moved = (
-        model._replace(means=model.means + MOVE * direction)
-        for direction in np.eye(len(model.means))
+        problem._replace(means=problem.means + MOVE * direction)
+        for direction in np.eye(len(problem.means))
     )
     return max(abs(1.0 / known_time(one, TOLERANCE).time - here) / here for one in moved)
 
@@ -92,10 +94,10 @@ def violations(instance: Instance) -> list[Estimate]:
 
     The bound grows with E tau; it is taken at the fewest pulls, one of every arm.
     """
-    model = instance.model
-    d, k = model.matrix.shape
-    rows = rows_of(model)
-    policy = nonempty(every_alternative(model.means, model.matrix, model.limits)).policy
+    problem = instance.problem
+    d, k = problem.matrix.shape
+    rows = rows_of(problem)
+    policy = nonempty(every_alternative(problem.means, problem.matrix, problem.limits)).policy
     width = radius(k * math.log(2.0), k, DELTA)
     bound = math.sqrt(2.0 * d * width**2 * math.log(1.0 + (1.0 + k) / d))
     return [
@@ -104,10 +106,10 @@ def violations(instance: Instance) -> list[Estimate]:
     ]
 
 
-def unconstrained(means: list[float]) -> Model:
+def unconstrained(means: list[float]) -> Problem:
     """Arms of these means and of unit variance; the only constraint, sum pi <= 2, holds always."""
     k = len(means)
-    return Model(np.array(means), np.ones(k), np.ones((1, k)), np.array([2.0]), 1.0)
+    return Problem(np.array(means), np.ones(k), np.ones((1, k)), np.array([2.0]), 1.0)
 
 
 def theorems(sources: Sources) -> pd.DataFrame:
@@ -115,22 +117,22 @@ def theorems(sources: Sources) -> pd.DataFrame:
     rows = []
     for name in (setup1(third).name for third in (HARD, EASIER)):
         instance = Instance(**sources.instances[name]["instance"])
-        model = instance.model
-        found = [exact("sides_ratio:theorem 1", "", duality_ratio(model))]
-        found += [exact("largest_jump", "", largest_jump(model)), *violations(instance)]
-        rows += cell_rows(Cell(name, "truth", {}, "exact"), found)
+        problem = instance.problem
+        estimates = [exact("sides_ratio:theorem 1", "", duality_ratio(problem))]
+        estimates += [exact("largest_jump", "", largest_jump(problem)), *violations(instance)]
+        rows += cell_rows(Cell(name, "truth", {}, "exact"), estimates)
         for r in (0.0, TOLERANCE):
-            rows += cell_rows(Cell(name, "truth", {}, "exact", x_name="r", x=r), ratios(model, r))
+            rows += cell_rows(Cell(name, "truth", {}, "exact", x_name="r", x=r), ratios(problem, r))
     spread = spread_of_alternatives(unconstrained([1.0, 0.5, 0.5]), 0.0)
-    found = [exact("alternative_spread", "reward", spread)]
-    return assemble(rows, cell_rows(Cell("two equal rivals", "truth", {}, "exact"), found))
+    estimates = [exact("alternative_spread", "reward", spread)]
+    return assemble(rows, cell_rows(Cell("two equal rivals", "truth", {}, "exact"), estimates))
 
 
-def ratios(model: Model, r: float) -> list[Estimate]:
+def ratios(problem: Problem, r: float) -> list[Estimate]:
     """What Theorem 2, Proposition 1 and Theorem 4 say is equal, as ratios."""
-    definition, printed = all_costs(model, r), printed_costs(model, r)
-    near = uniform_information(all_costs(relaxed(model, SMALL), r))
-    anywhere = np.zeros((0, len(model.means)))
+    definition, printed = all_costs(problem, r), printed_costs(problem, r)
+    near = uniform_information(all_costs(relaxed(problem, SMALL), r))
+    anywhere = np.zeros((0, len(problem.means)))
     best = [best_allocation(costs, anywhere).value for costs in (printed, definition)]
     return [
         exact("sides_ratio:theorem 2", "", near / uniform_information(definition)),

@@ -228,8 +228,8 @@ def find_best_cold(polytope: Polytope) -> int:
     if score_bases(work, values.size) == -np.inf:
         return EMPTY
     basis[:] = work.basis
-    found = repair(columns, values, rhs, basis, tableau, reduced)
-    return FOUND if found and is_policy(basis, tableau, values.size) else LOST
+    repaired = repair(columns, values, rhs, basis, tableau, reduced)
+    return FOUND if repaired and is_policy(basis, tableau, values.size) else LOST
 
 
 @inlined
@@ -254,15 +254,15 @@ def find_best(polytope: Polytope) -> int:
         a million times their standard deviation.
     """
     columns, values, rhs, basis, tableau, reduced, policy, _ = polytope
-    found = FOUND
+    outcome = FOUND
     if not (
         repair(columns, values, rhs, basis, tableau, reduced)
         and is_policy(basis, tableau, values.size)
     ):
-        found = find_best_cold(polytope)
-    if found != FOUND:
+        outcome = find_best_cold(polytope)
+    if outcome != FOUND:
         basis[0] = -1
-        return found
+        return outcome
     k, n = policy.size, values.size
     for a in range(k):
         policy[a] = 0.0
@@ -303,7 +303,7 @@ def is_new(steps: np.ndarray, gaps: np.ndarray, count: int, gap: float) -> bool:
 
 @inlined
 def add_bases(
-    others: Others, known: int, visited: int, tableau: np.ndarray, j: int, length: float
+    others: Others, n_bases: int, visited: int, tableau: np.ndarray, j: int, length: float
 ) -> int:
     """List the bases at the end of the edge of column j that are not listed yet.
 
@@ -320,17 +320,17 @@ def add_bases(
             and tableau[row, n] <= (length + TOLERANCE) * tableau[row, j]
         ):
             mask, new = mask_of(bases[visited], row, j), True
-            for seen in range(known):
+            for seen in range(n_bases):
                 new &= masks[seen] != mask
-            if new and known == masks.size:
+            if new and n_bases == masks.size:
                 others.cut[0] = True
             elif new:
                 for c in range(m):
-                    bases[known, c] = bases[visited, c]
-                bases[known, row] = j
-                masks[known] = mask
-                known += 1
-    return known
+                    bases[n_bases, c] = bases[visited, c]
+                bases[n_bases, row] = j
+                masks[n_bases] = mask
+                n_bases += 1
+    return n_bases
 
 
 @inlined
@@ -395,8 +395,8 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     best = 0.0
     for a in range(k):
         best += values[a] * policy[a]
-    found, known, visited = 0, 1, 0
-    while visited < known:
+    listed, n_bases, visited = 0, 1, 0
+    while visited < n_bases:
         main, here = visited == 0, bases[visited]
         tableau = best_tableau if main else other_tableau
         if not main and not form_tableau(columns, rhs, here, tableau):
@@ -413,16 +413,16 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
             length = longest_step(tableau, j)
             if length == np.inf:
                 continue
-            step_to(tableau, here, policy, main, j, length, steps[found])
+            step_to(tableau, here, policy, main, j, length, steps[listed])
             gap = length * cost if main else best - value + length * cost
-            if is_new(steps, gaps, found, gap):
-                gaps[found] = max(gap, 0.0)
-                slots[found] = visited * n + j
-                found += 1
+            if is_new(steps, gaps, listed, gap):
+                gaps[listed] = max(gap, 0.0)
+                slots[listed] = visited * n + j
+                listed += 1
             if gap <= reach + TOLERANCE:
-                known = add_bases(others, known, visited, tableau, j, length)
+                n_bases = add_bases(others, n_bases, visited, tableau, j, length)
         visited += 1
-    return found
+    return listed
 
 
 @inlined
@@ -439,10 +439,10 @@ def search(
         What `find_best` returns, and the number of alternatives, 0 if it is not FOUND.
     """
     load(polytope, means, rows)
-    found, count = find_best(polytope), 0
-    if found == FOUND:
+    outcome, count = find_best(polytope), 0
+    if outcome == FOUND:
         count = find_alternatives(polytope, reach, others)
-    return found, count
+    return outcome, count
 
 
 def rows_of(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -503,11 +503,11 @@ def alternatives(
     return Alternatives(policy, float(policy @ means), others.steps[:count].copy(), gaps)
 
 
-def nonempty(found: Alternatives | None) -> Alternatives:
+def nonempty(polytope: Alternatives | None) -> Alternatives:
     """Its argument, for a set that must not be empty. Raises ArithmeticError if it is (None)."""
-    if found is None:
+    if polytope is None:
         raise ArithmeticError("no policy satisfies the constraints")
-    return found
+    return polytope
 
 
 def every_alternative(

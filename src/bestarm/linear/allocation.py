@@ -341,12 +341,12 @@ class StaticSequence:
             return self._arms
 
     def _extend(self, size: int) -> None:
-        longer, known = np.empty(size, self._arms.dtype), self._arms.size
-        longer[:known] = self._arms
-        while known < size:
-            end = _round_up(known + 1)
-            self._fill(longer[known:end])
-            known = end
+        longer, size_before = np.empty(size, self._arms.dtype), self._arms.size
+        longer[:size_before] = self._arms
+        while size_before < size:
+            end = _round_up(size_before + 1)
+            self._fill(longer[size_before:end])
+            size_before = end
         self._arms = longer
 
     def _fill(self, arms: np.ndarray) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from bestarm.common.assumptions import Assumptions, Case, Replicate
 from bestarm.common.paper import Cell
-from bestarm.core.noise import Disturbed, shifts
+from bestarm.core.noise import DisturbedGenerator, shifts
 from bestarm.core.streams import Streams
 from bestarm.linear.phased import Phases, Plan
 from bestarm.linear.strategies import SIMULATION, prepare_phased
@@ -20,7 +20,7 @@ class ChangingPhases:
     how much means have changed by each, is known before; the rest of an arm's sum is one draw.
     """
 
-    def __init__(self, phases: Phases, noise: Disturbed) -> None:
+    def __init__(self, phases: Phases, noise: DisturbedGenerator) -> None:
         self._phases, self._noise, self.start = phases, noise, phases.start
         self.survivors = phases.survivors
 

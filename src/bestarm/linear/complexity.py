@@ -80,7 +80,7 @@ def cone_scale(arms: np.ndarray, means: np.ndarray, design: np.ndarray) -> float
             border = np.append(arms[a] - arms[b], 0.0)[None]
             # x_c . theta <= x_a . theta, theta = theta* + move
             higher = np.column_stack([arms[above] - arms[a], np.zeros(above.size)])
-            found = linprog(
+            result = linprog(
                 cost,
                 A_ub=np.vstack([inside, higher]),
                 b_ub=np.append(np.zeros(len(others)), means[a] - means[above]),
@@ -89,8 +89,8 @@ def cone_scale(arms: np.ndarray, means: np.ndarray, design: np.ndarray) -> float
                 bounds=[(None, None)] * d + [(0, None)],
                 method="highs",
             )
-            if found.status == 0 and found.fun is not None:
-                least = min(least, found.fun)
+            if result.status == 0 and result.fun is not None:
+                least = min(least, result.fun)
     return least
 
 

@@ -170,9 +170,9 @@ class _Linear(Monitored, AskTell[Label]):
         features: np.ndarray = self._rules.arms
         counts = self._counts()[0]
         values, halves = self._ellipsoid(features)
-        known = np.isfinite(halves)
-        low = np.where(known, values - halves, -np.inf)
-        high = np.where(known, values + halves, np.inf)
+        is_finite = np.isfinite(halves)
+        low = np.where(is_finite, values - halves, -np.inf)
+        high = np.where(is_finite, values + halves, np.inf)
         return [
             Line(
                 str(self._arms[a]),

@@ -61,7 +61,7 @@ def cycle(arms: np.ndarray) -> np.ndarray:
     return np.repeat(np.arange(len(arms)), counts)[np.argsort(places, kind="stable")]
 
 
-class Fixed(NamedTuple):
+class FixedSequenceRun(NamedTuple):
     """What a run along a fixed sequence shows."""
 
     missed: bool  # Proposition 1: an interval of an arm missed its mean
@@ -70,7 +70,7 @@ class Fixed(NamedTuple):
     wrong: bool  # Lemma 3: it is when the empirical set lies in a cone
 
 
-def fixed_runs(problem: Problem, delta: float, key: int) -> list[Fixed]:
+def fixed_runs(problem: Problem, delta: float, key: int) -> list[FixedSequenceRun]:
     """RUNS runs, until Eq. (11) holds, along `cycle`; least squares as soon as arms span R^d."""
     arms, means = problem.arms, problem.means
     between = ordered_pairs(arms)
@@ -91,7 +91,7 @@ def fixed_runs(problem: Problem, delta: float, key: int) -> list[Fixed]:
     leads = width(n, len(arms) ** 2, delta)[:, None] * sizes(between.vectors)
     towards = between.first == best
     oracle = int(np.argmax((leads <= means[best] - means[between.second])[:, towards].all(axis=1)))
-    found = []
+    runs = []
     for run in range(RUNS):
         noise = streams_of(key, run).environment.standard_normal(length)
         sums = np.cumsum(played * noise[:, None], axis=0)[start:]
@@ -103,15 +103,15 @@ def fixed_runs(problem: Problem, delta: float, key: int) -> list[Fixed]:
         stop = int(np.argmax(inside.any(axis=0)))
         if not inside[:, stop].any():
             raise RuntimeError(f"Eq. (11) does not hold within {length} pulls")
-        found.append(
-            Fixed(
+        runs.append(
+            FixedSequenceRun(
                 bool((np.abs(errors @ arms.T) > reach).any()),
                 bool(sure[:, between.second == best].any()),
                 int(np.argmax(values[oracle])) != best,
                 int(np.argmax(values[stop])) != best,
             )
         )
-    return found
+    return runs
 
 
 def share_missed_adaptively(problem: Problem, delta: float, key: int) -> Estimate:
@@ -145,10 +145,10 @@ def share_missed_adaptively(problem: Problem, delta: float, key: int) -> Estimat
 def share_longer(problem: Problem, delta: float, key: int) -> Estimate:
     """Lemma 8: the share of RUNS runs of XY-Adaptive with a phase above max(M*, 16 N* / alpha)."""
     arms, means = problem.arms, problem.means
-    known, printed = complexity(arms, means), printed_width(len(arms), delta)
-    oracle, hardness = pulls_until(known.h_lb, printed), 0.0
-    if known.cone_scale:
-        hardness = pulls_until(known.cone_scale**-2, printed)
+    complexities, printed = complexity(arms, means), printed_width(len(arms), delta)
+    oracle, hardness = pulls_until(complexities.h_lb, printed), 0.0
+    if complexities.cone_scale:
+        hardness = pulls_until(complexities.cone_scale**-2, printed)
     longest = max(hardness, 16.0 * oracle / ALPHA)
     plans = plans_of(arms, TWO_STEP, EQ_18)
 
@@ -156,9 +156,9 @@ def share_longer(problem: Problem, delta: float, key: int) -> Estimate:
         longest = 0.0
 
         def plan(self, phase, active, reached, most):
-            found = super().plan(phase, active, reached, most)
-            self.longest = max(self.longest, found.counts.sum())
-            return found
+            planned = super().plan(phase, active, reached, most)
+            self.longest = max(self.longest, planned.counts.sum())
+            return planned
 
     above = 0
     for run in range(RUNS):

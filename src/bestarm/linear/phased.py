@@ -120,7 +120,7 @@ def fill_phase(
         t += 1
 
 
-class Filling:
+class PartialPhase:
     """A phase of XY-Adaptive, computed as far as it was asked for.
 
     Args:
@@ -184,16 +184,16 @@ class PhasePlans:
         self._rule, self._phase_test = rule, phase_test
         self._pairs, self._first = all_pairs(len(arms)), spanning_arms(arms)
         self._complete: dict[tuple[bytes, float], Plan] = {}
-        self._open: dict[tuple[bytes, float], Filling] = {}
+        self._open: dict[tuple[bytes, float], PartialPhase] = {}
         self._lock = threading.Lock()
 
     def plan(self, active: np.ndarray, reached: float, most: int) -> Plan:
         """The plan of a phase, of at most `most` pulls, by its active arms and the last phase."""
         key = active.tobytes(), reached
         with self._lock:
-            known = self._complete.get(key)
-            if known is not None and known.counts.sum() <= most:
-                return known
+            complete = self._complete.get(key)
+            if complete is not None and complete.counts.sum() <= most:
+                return complete
             if most < self._first.size:
                 counts = np.zeros(len(self._arms))
                 counts[self._first[:most]] = 1.0
@@ -209,12 +209,12 @@ class PhasePlans:
                 del self._open[next(iter(self._open))]
             return Plan(filling.counts(most), filling.reached, False)
 
-    def _begin(self, active: np.ndarray, reached: float) -> Filling:
+    def _begin(self, active: np.ndarray, reached: float) -> PartialPhase:
         fit = make_fit(self._arms, 0.0)
         fit.counts[self._first] = 1.0
         directions = among(self._pairs, active)
         wanted = self._alpha * reached
-        return Filling(fit, directions, self._rule, self._phase_test, wanted, self._every)
+        return PartialPhase(fit, directions, self._rule, self._phase_test, wanted, self._every)
 
 
 def eliminate(fit: Fit, pairs: Directions, radius_n: float, active: np.ndarray) -> np.ndarray:

@@ -7,7 +7,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from bestarm.common.evidence import Side, log_side, same, share_against
 from bestarm.common.looks import (
     BLACK,
     BLUE,
@@ -23,6 +22,7 @@ from bestarm.common.looks import (
     Look,
     looks_of,
 )
+from bestarm.common.p_values import Side, log_side, same, share_against
 from bestarm.common.paper import Plots
 from bestarm.common.style import (
     HALF,
@@ -85,8 +85,8 @@ def fig4(table: pd.DataFrame) -> Figure:
     panels[0, 0].plot(bound.x, bound.value, color=BOUND.colour, ls=BOUND.line)
     for axes, reading in zip(panels[1], titles, strict=True):
         axes.axhline(DELTA, color=BOUND.colour, lw=0.6)
-        some = pick(wrong[sure], reading=reading)
-        text = f"no wrong answer\nin {int(some.n.sum()):,} runs" if len(some) else ""
+        at_reading = pick(wrong[sure], reading=reading)
+        text = f"no wrong answer\nin {int(at_reading.n.sum()):,} runs" if len(at_reading) else ""
         axes.annotate(text, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center")
         axes.set_xlabel("dimension d")
     panels[1, 0].annotate(f"δ = {DELTA}", (10, DELTA), ha="right", va="bottom", fontsize=6.5)
@@ -298,17 +298,17 @@ def appendix_a(table: pd.DataFrame) -> Figure:
     titles = {"across": "arms (1, ±ε/2)", "aligned": "arms (1, 0) and (1−ε, 0)"}
     figure = new_figure(WIDE, 2.3)
     rows = table[table.instance.isin(titles)]
-    found, forms = (pick(rows, statistic=name) for name in ("design_value", "closed_form"))
+    values, forms = (pick(rows, statistic=name) for name in ("design_value", "closed_form"))
     looks = {name: look._replace(line="") for name, look in LOOKS.items()}
     col = ("instance", titles)
-    panels = series(figure, found, looks, log="xy", col=col, share=False)[0]
+    panels = series(figure, values, looks, log="xy", col=col, share=False)[0]
     for axes, instance in zip(panels, titles, strict=True):
-        for strategy, look in looks_of(LOOKS, found.strategy).items():
+        for strategy, look in looks_of(LOOKS, values.strategy).items():
             form = pick(forms, instance=instance, strategy=strategy).sort_values("x")
             axes.plot(form.x, form.value, color=look.colour, lw=0.9, zorder=0)
         axes.set_xlabel("ε")
     panels[0].set(ylabel="largest variance of the design", ylim=(0.5, 10))
-    legend(figure, looks_of(looks, found.strategy))
+    legend(figure, looks_of(looks, values.strategy))
     caption(
         figure,
         "max over arms (G) or differences of arms (XY) of y·Λ⁻¹y at the optimal design: solver "

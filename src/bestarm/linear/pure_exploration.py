@@ -22,8 +22,8 @@ from bestarm.core.pure_exploration.problem import (
     estimate,
     implements,
     make_work,
+    mixing_cost,
     pieces,
-    price,
     report,
     spread,
     weigh,
@@ -235,9 +235,9 @@ def _log_determinant(matrix: np.ndarray) -> float:
     return total
 
 
-@implements(price, Features)
+@implements(mixing_cost, Features)
 @lean
-def _price(problem: Features, work: Work, i: int, answer: int, pulls: np.ndarray) -> float:
+def _mixing_cost(problem: Features, work: Work, i: int, answer: int, pulls: np.ndarray) -> float:
     """One mixture over all of theta serves every piece."""
     return work.log_volume[0]
 

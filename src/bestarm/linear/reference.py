@@ -25,8 +25,8 @@ def design_value(arms: np.ndarray, directions: np.ndarray) -> float:
     matrix = sum(weights[a] * np.outer(x, x) for a, x in enumerate(arms))
     worst: list[Any] = [cp.matrix_frac(y / size, matrix) <= top for y in directions]
     worst.append(cp.sum(weights) == 1)
-    program = cp.Problem(cp.Minimize(top), worst)
-    return size**2 * _solved(program)
+    problem = cp.Problem(cp.Minimize(top), worst)
+    return size**2 * _solved(problem)
 
 
 def single_value(arms: np.ndarray, direction: np.ndarray) -> float:
@@ -36,8 +36,8 @@ def single_value(arms: np.ndarray, direction: np.ndarray) -> float:
     is least at lambda in proportion to |a|.
     """
     shares = cp.Variable(len(arms))
-    program = cp.Problem(cp.Minimize(cp.norm1(shares)), [arms.T @ shares == direction])
-    return _solved(program) ** 2
+    problem = cp.Problem(cp.Minimize(cp.norm1(shares)), [arms.T @ shares == direction])
+    return _solved(problem) ** 2
 
 
 def largest_log_det(arms: np.ndarray) -> float:
@@ -60,17 +60,17 @@ def cone_scale(arms: np.ndarray, theta: np.ndarray, design: np.ndarray) -> float
                 moved = cp.Variable(theta.size)
                 s = [y @ (theta - moved) / math.sqrt(y @ inverse @ y) for y in towards]
                 border = [arms[a] @ moved == arms[b] @ moved, arms @ moved <= arms[a] @ moved]
-                program = cp.Problem(cp.Minimize(cp.max(cp.hstack(s))), border)
-                least = min(least, _solved(program))
+                problem = cp.Problem(cp.Minimize(cp.max(cp.hstack(s))), border)
+                least = min(least, _solved(problem))
     return least
 
 
-def _solved(program: cp.Problem) -> float:
+def _solved(problem: cp.Problem) -> float:
     """The optimum; infinite if nothing is feasible."""
-    program.solve(solver=cp.CLARABEL)
-    if program.status not in (cp.OPTIMAL, cp.INFEASIBLE):
-        raise RuntimeError(f"the reference solver ended with: {program.status}")
-    return cast(float, program.value)
+    problem.solve(solver=cp.CLARABEL)
+    if problem.status not in (cp.OPTIMAL, cp.INFEASIBLE):
+        raise RuntimeError(f"the reference solver ended with: {problem.status}")
+    return cast(float, problem.value)
 
 
 def design_matrix(arms: np.ndarray, counts: np.ndarray, ridge: float = 0.0) -> np.ndarray:
@@ -188,8 +188,8 @@ def run_fully_adaptive(
         sums[arm] += means[arm] + rng.standard_normal()
         if n >= n_arms and n % every == 0:
             inverse = np.linalg.inv(design_matrix(arms, counts, ridge))
-            known = estimate(arms, counts, sums, ridge) if theta is None else theta
-            beaten = dominated(arms, inverse, known, radius_of(n))
+            fitted = estimate(arms, counts, sums, ridge) if theta is None else theta
+            beaten = dominated(arms, inverse, fitted, radius_of(n))
             if (~beaten).sum() == 1:
                 return n, True, counts
     return cap, False, counts

@@ -159,7 +159,7 @@ class Static(Linear):
 
 
 class PhasedRules(NamedTuple):
-    """What XY-Adaptive and RAGE are given."""
+    """The rules of XY-Adaptive and RAGE."""
 
     arms: np.ndarray  # (K, d)
     phases: Phases

@@ -53,8 +53,8 @@ class Stops:
     def last_before(self, sequence: StaticSequence, key: tuple, width: Width) -> Stop | None:
         """The latest stop under intervals that are at most as wide; `key` names run and truth."""
         with self._lock:
-            known = self._found.get(sequence, {}).get(key, [])
-            earlier = [stop for stop in known if at_most(stop.width, width)]
+            stops = self._found.get(sequence, {}).get(key, [])
+            earlier = [stop for stop in stops if at_most(stop.width, width)]
         return max(earlier, key=lambda stop: stop.n, default=None)
 
     def keep(self, sequence: StaticSequence, key: tuple, stop: Stop) -> None:

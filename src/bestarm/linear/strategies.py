@@ -426,12 +426,12 @@ def deterministic_counts(
 ) -> tuple[np.ndarray, bool]:
     """(K,) pulls of each arm until Eq. (4) holds or the cap is reached, and whether it holds."""
     fit = make_fit(rules.arms, 0.0)
-    known = 0
-    while known < cap:
-        pulls = rules.sequence.prefix(min(known + 1, cap))[:cap]
-        if true_gaps_hold(fit, means, rules.width, pulls, rules.sequence.n_initial, known):
+    n_settled = 0
+    while n_settled < cap:
+        pulls = rules.sequence.prefix(min(n_settled + 1, cap))[:cap]
+        if true_gaps_hold(fit, means, rules.width, pulls, rules.sequence.n_initial, n_settled):
             return fit.counts, True
-        known = pulls.size
+        n_settled = pulls.size
     return fit.counts, False
 
 

@@ -57,20 +57,20 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
     N* (Eq. 7) and M* (Eq. 19) are for the honest width, Theorems 1 to 3 for the printed one, with
     beta = 0; Lemmas 5 to 7 for N* pulls.
     """
-    known, d, delta = truth["complexity"], truth["dimension"], setting["delta"]
+    complexity, d, delta = truth["complexity"], truth["dimension"], setting["delta"]
     width = static_width(HONEST, truth["arms"], delta)
     printed = static_width(PRINTED, truth["arms"], delta)
     least = min(gap for gap in truth["gaps"] if gap > 0.0)
-    oracle = pulls_until(known["h_lb"], width)
-    found = [
+    oracle = pulls_until(complexity["h_lb"], width)
+    estimates = [
         exact("best_arm", "index", truth["answer"]),
-        exact("oracle_complexity", "pulls", known["h_lb"]),
-        exact("lower_bound", "pulls", 2.0 * known["h_lb"] * needed_information(delta)),
-        exact("lemma_2:lower", "pulls", known["lower"]),
-        exact("lemma_2:lower as printed", "pulls", known["printed_lower"]),
-        exact("lemma_2:upper", "pulls", known["upper"]),
-        exact("design_value:G", "", known["g_value"]),
-        exact("design_value:XY", "", known["xy_value"]),
+        exact("oracle_complexity", "pulls", complexity["h_lb"]),
+        exact("lower_bound", "pulls", 2.0 * complexity["h_lb"] * needed_information(delta)),
+        exact("lemma_2:lower", "pulls", complexity["lower"]),
+        exact("lemma_2:lower as printed", "pulls", complexity["printed_lower"]),
+        exact("lemma_2:upper", "pulls", complexity["upper"]),
+        exact("design_value:G", "", complexity["g_value"]),
+        exact("design_value:XY", "", complexity["xy_value"]),
         exact("budget_bound:N*", "pulls", oracle),
         exact("rounding_bound:lemma 5", "", lemma_5(d, oracle)),
         exact("rounding_bound:lemma 6", "", lemmas.lemma_6(d, oracle)),
@@ -78,12 +78,12 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
         exact("budget_bound:theorem 1", "pulls", pulls_until(16.0 * d / least**2, printed)),
         exact("budget_bound:theorem 2", "pulls", pulls_until(32.0 * d / least**2, printed)),
     ]
-    if known["cone_scale"]:
-        hardness = known["cone_scale"] ** -2
-        third = theorem_3(pulls_until(known["h_lb"], printed), hardness, printed, least)
-        found.append(exact("budget_bound:M*", "pulls", pulls_until(hardness, width)))
-        found.append(exact("budget_bound:theorem 3", "pulls", third))
-    return found
+    if complexity["cone_scale"]:
+        hardness = complexity["cone_scale"] ** -2
+        third = theorem_3(pulls_until(complexity["h_lb"], printed), hardness, printed, least)
+        estimates.append(exact("budget_bound:M*", "pulls", pulls_until(hardness, width)))
+        estimates.append(exact("budget_bound:theorem 3", "pulls", third))
+    return estimates
 
 
 def lemma_5(d: int, n: float) -> float:
@@ -115,11 +115,13 @@ def exact_rows(instance: str, truth: dict, x_name: str, x: float) -> list[dict]:
 def dimensions(sources: Sources) -> pd.DataFrame:
     """Budgets and errors in every dimension, the growth of budgets, and their ratios."""
     summary = sources.summary
-    known = [exact_rows(f"d={d}", sources.instances[f"d={d}"]["truth"], "d", d) for d in DIMENSIONS]
+    rows_by_dimension = [
+        exact_rows(f"d={d}", sources.instances[f"d={d}"]["truth"], "d", d) for d in DIMENSIONS
+    ]
     means = summary[summary.statistic == "mean_stopping_time"]
     return assemble(
         summary[summary.statistic.isin(RUN_STATISTICS)],
-        [row for rows in known for row in rows],
+        [row for rows in rows_by_dimension for row in rows],
         list(growth(means)),
         list(comparisons(means)),
     )
@@ -145,8 +147,8 @@ def comparisons(means: pd.DataFrame) -> Iterator[dict]:
         for base in {"G", "XY", "XY-Oracle"} & set(by):
             for strategy in sorted(set(by) - {base}):
                 cell = Cell(instance, strategy, {"delta": DELTA}, reading, {}, "d", x)
-                found = ratio_of_independent_means("budget_ratio", by[strategy], by[base])
-                yield from comparison_rows(cell, base, [found])
+                ratio = ratio_of_independent_means("budget_ratio", by[strategy], by[base])
+                yield from comparison_rows(cell, base, [ratio])
         for static in {"G", "XY"} & set(by) if "XY-Adaptive" in by else ():
             cell = Cell(instance, static, {"delta": DELTA}, reading, {}, "d", x)
             saved = difference_of_independent_means(
@@ -204,7 +206,7 @@ def stopping(sources: Sources) -> pd.DataFrame:
     budgets = published[published.statistic == "mean_stopping_time"].set_index("strategy").value
     rest = {"XY-Adaptive": "+eq18+kept-out", "XY-Oracle": "+empirical"}
     means = sources.summary[sources.summary.statistic == "mean_stopping_time"]
-    known = {(row.strategy, row.reading): row for row in lines(means)}
+    by_strategy = {(row.strategy, row.reading): row for row in lines(means)}
     rows = []
     for strategy in CLOSEST:
         for log in LOG_TERMS:
@@ -212,7 +214,7 @@ def stopping(sources: Sources) -> pd.DataFrame:
             exact_gaps = first.replace("+empirical", "") + "+true-gaps"
             places = {1: first, **{m: f"{first}+every-{m}" for m in SPACINGS}}
             for x, name in (places | {TRUE_GAPS: exact_gaps}).items():
-                row, scale = known[strategy, name], budgets[strategy]
+                row, scale = by_strategy[strategy, name], budgets[strategy]
                 ends = (row.value / scale, row.low / scale, row.high / scale)
                 cell = Cell("d=5", strategy, {"delta": DELTA}, name, {}, "m", float(x))
                 ratio = Estimate("budget_ratio", "", *ends, row.n, row.status)
@@ -239,8 +241,8 @@ def random_arms(sources: Sources) -> pd.DataFrame:
         cell = Cell(f"K={n_arms}", strategy, {"delta": DELTA}, reading, {}, "K", n_arms)
         middle = math.exp(logs.mean())
         ends = (middle, min(ratios), max(ratios), len(ratios))
-        found = Estimate("over_lower_bound", "", *ends)
-        rows += cell_rows(cell, [found], family="random", n_arms=n_arms)
+        ratio = Estimate("over_lower_bound", "", *ends)
+        rows += cell_rows(cell, [ratio], family="random", n_arms=n_arms)
     return assemble(kept, rows)
 
 
@@ -261,8 +263,10 @@ def two_examples(sources: Sources) -> pd.DataFrame:
         }
         for name, (arms, closed) in examples.items():
             inside = np.array(arms) @ span_of(np.array(arms))
-            found = (inside, inside[:1] - inside[1:])
-            for strategy, directions, form in zip(("G", "XY"), found, closed, strict=True):
+            directions_by_design = (inside, inside[:1] - inside[1:])
+            for strategy, directions, form in zip(
+                ("G", "XY"), directions_by_design, closed, strict=True
+            ):
                 value = optimal_design(inside, directions).value
                 cell = Cell(name, strategy, {}, "exact", x_name="epsilon", x=epsilon)
                 rows += cell_rows(
@@ -284,8 +288,8 @@ def counterexamples() -> list[dict]:
     opposite = np.array([[1.0], [-1.0]])
     value = optimal_design(opposite, opposite[:1] - opposite[1:]).value
     bound = exact("rounding_bound:lemma 7", "", 2.0 * lemmas.lemma_6(1, n))
-    found = [exact("design_value", "", value), bound]
-    rows = cell_rows(Cell("opposite", "XY", {}, "exact"), found)
+    estimates = [exact("design_value", "", value), bound]
+    rows = cell_rows(Cell("opposite", "XY", {}, "exact"), estimates)
     basis, directions = np.eye(3), np.diag([1.0, 0.1, 0.1])
     value = optimal_design(basis, directions).value
     splits = [counts for counts in np.ndindex(n, n, n) if sum(counts) == n and min(counts) > 0]
@@ -320,8 +324,8 @@ def cones(sources: Sources) -> pd.DataFrame:
     best = {int(np.argmax(point @ np.array(instance.arms).T)) for point in _fill(inside)}
     rows = []
     for arm in range(len(instance.arms)):
-        found = exact(f"may_be_best:x{arm + 1}", "", float(arm in best))
-        rows += cell_rows(Cell(instance.name, "XY", {"delta": DELTA}, "exact"), [found])
+        estimate = exact(f"may_be_best:x{arm + 1}", "", float(arm in best))
+        rows += cell_rows(Cell(instance.name, "XY", {"delta": DELTA}, "exact"), [estimate])
     return assemble(rows)
 
 

@@ -180,10 +180,10 @@ class Planned(Monitored):
 
 def means_by_arm(means: Any, arms: Labels, source: str) -> list[Any]:
     """What is assumed of each arm. Raises InputError naming `source`."""
-    found = in_order(means, arms.labels, f"{source}:")
-    if not isinstance(found, Sequence | np.ndarray) or len(found) != len(arms):
+    by_arm = in_order(means, arms.labels, f"{source}:")
+    if not isinstance(by_arm, Sequence | np.ndarray) or len(by_arm) != len(arms):
         raise InputError(f"{source}: must be given for {len(arms)} arms, got {short(means)}")
-    return list(found)
+    return list(by_arm)
 
 
 def _batches(

@@ -684,12 +684,12 @@ class AskTell(Recorded, Generic[Arm]):
         Raises:
             ValueError: there is none.
         """
-        found = integer(id)
-        if found is None or not 0 <= found < self._asked:
+        number = integer(id)
+        if number is None or not 0 <= number < self._asked:
             raise ValueError(f"trial must be one that was asked for, got {id!r}")
-        index = self._outstanding.arm(found)
+        index = self._outstanding.arm(number)
         if index is None and self._window is not None:
-            index = self._window.missed.get(found)
+            index = self._window.missed.get(number)
         if index is None:
             raise ValueError(f"trial {id} was told or abandoned before")
         return index

@@ -53,10 +53,10 @@ class Labels:
         Raises:
             ValueError: there is no such label.
         """
-        known = label if isinstance(label, str) else integer(label)
-        if known is None or known not in self._indices:
+        key = label if isinstance(label, str) else integer(label)
+        if key is None or key not in self._indices:
             raise ValueError(f"{self.what} must be {self.allowed}, got {short(label)}")
-        return self._indices[known]
+        return self._indices[key]
 
 
 def listed(names: Iterable[str]) -> str:

@@ -75,8 +75,8 @@ class Monitored(Recorded):
             table = table.drop(columns="limit")
         if control is None:
             return table
-        found = [(one.estimate, one.low, one.high, 0.5 * (one.high - one.low)) for _, one in rows]
-        return table.join(pd.DataFrame(found, columns=list(DIFFERENCES)))
+        values = [(one.estimate, one.low, one.high, 0.5 * (one.high - one.low)) for _, one in rows]
+        return table.join(pd.DataFrame(values, columns=list(DIFFERENCES)))
 
     @atomic
     def plot(self, *, control: Label | None = None) -> Figure:
@@ -132,13 +132,13 @@ class Monitored(Recorded):
 
     def _results(self) -> list[tuple[int, str, int]]:
         """Of all that was told, in that order: the number of the event, arm and pulls."""
-        found: list[tuple[int, Any, int]] = []
+        events: list[tuple[int, Any, int]] = []
         for place, event in enumerate(self.history):
             if event.kind == "tell":
-                found.append((place, event.arm, cast(Any, self)._pulls_of(event.values)))
+                events.append((place, event.arm, cast(Any, self)._pulls_of(event.values)))
             elif event.kind == "counts":
-                found += [(place, arm, pulls) for arm, pulls, *_ in event.values]
-        return [(i, str(arm[0] if isinstance(arm, tuple) else arm), n) for i, arm, n in found]
+                events += [(place, arm, pulls) for arm, pulls, *_ in event.values]
+        return [(i, str(arm[0] if isinstance(arm, tuple) else arm), n) for i, arm, n in events]
 
     def _decision(self) -> str:
         """The state of the experiment in a line."""

@@ -90,11 +90,11 @@ def _panels(rows: Sequence[Row], control: str) -> dict[str, list[tuple[Line, Int
         if not math.isnan(drawn.estimate):
             quantity = "reward" if line.quantity == TOTAL else line.quantity
             panels.setdefault(quantity, []).append((line, drawn))
-    found = {quantity: _sorted(drawn) for quantity, drawn in panels.items()}
+    by_quantity = {quantity: _sorted(drawn) for quantity, drawn in panels.items()}
     if control:
         own = Line(control, "", 0, 0.0, 0.0, 0.0), Interval(0.0, 0.0, 0.0)
-        found = {quantity: [own, *drawn] for quantity, drawn in found.items()}
-    return found
+        by_quantity = {quantity: [own, *drawn] for quantity, drawn in by_quantity.items()}
+    return by_quantity
 
 
 def _sorted(drawn: list[tuple[Line, Interval]]) -> list[tuple[Line, Interval]]:

@@ -205,11 +205,11 @@ class Recorded:
     def _loaded(cls, data: Any, source: str, expected: dict[str, Any]) -> Self:
         """`from_dict`, with a name of the data for messages."""
         try:
-            found, kind, arguments = data["format"], data["strategy"], data["arguments"]
+            version, kind, arguments = data["format"], data["strategy"], data["arguments"]
         except (KeyError, TypeError):
             raise InputError(f"{source}: is not a saved experiment") from None
-        if found != FORMAT:
-            raise InputError(f"{source}: format: must be {FORMAT}, got {found}")
+        if version != FORMAT:
+            raise InputError(f"{source}: format: must be {FORMAT}, got {version}")
         if kind != cls.__name__:
             raise InputError(f"{source}: strategy: must be {cls.__name__}, got {kind}")
         for name, value in expected.items():

@@ -1,4 +1,4 @@
-"""Numbers of the ledger in prose, and the findings that README and site begin with."""
+"""Numbers of the verdicts table in prose, and the findings that README and site begin with."""
 
 import re
 from pathlib import Path
@@ -11,12 +11,12 @@ from bestarm.core.inputs import Input, InputError, load_yaml, parse
 
 SOURCE = "data/claims/findings.yaml"
 
-#: A number of the ledger in a template: {{PAPER CLAIM READING COLUMN}}.
+#: A number of the verdicts table in a template: {{PAPER CLAIM READING COLUMN}}.
 PLACE = re.compile(r"\{\{(\S+) (\S+) (\S+) (\S+)\}\}")
 
 
 class Finding(Input):
-    """A finding as written, numbers as places in the ledger."""
+    """A finding as written, numbers as places in the verdicts table."""
 
     headline: str
     text: str
@@ -43,44 +43,46 @@ def read_findings(root: Path) -> list[Finding]:
     return parse(Findings, {"findings": load_yaml(root / SOURCE)}, SOURCE).findings
 
 
-def as_markdown(findings: list[Finding], ledger: pd.DataFrame) -> str:
+def as_markdown(findings: list[Finding], verdicts: pd.DataFrame) -> str:
     """A paragraph per finding."""
     said = [f"**{one.headline}** {one.text.strip()} Check: `{one.check}`." for one in findings]
-    return "\n\n".join(wrapped(filled(one, ledger)) for one in said)
+    return "\n\n".join(wrapped(filled(one, verdicts)) for one in said)
 
 
-def is_known(finding: Finding, ledger: pd.DataFrame) -> bool:
-    """Whether the ledger, of a project that may be built in part, has all numbers of a finding."""
+def is_known(finding: Finding, verdicts: pd.DataFrame) -> bool:
+    """Whether the verdicts table, of a project that may be built in part, has all numbers of a finding."""
     places = PLACE.findall(" ".join([finding.text, *(place for _, place in finding.marks)]))
-    lines = set(zip(ledger.paper, ledger.id, ledger.reading, strict=True))
+    lines = set(zip(verdicts.paper, verdicts.id, verdicts.reading, strict=True))
     return all(place[:3] in lines for place in places)
 
 
-def bars(finding: Finding, ledger: pd.DataFrame) -> list[Bar]:
+def bars(finding: Finding, verdicts: pd.DataFrame) -> list[Bar]:
     """The marks of a finding."""
-    texts = [filled(place, ledger) for _, place in finding.marks]
+    texts = [filled(place, verdicts) for _, place in finding.marks]
     values = [float(text.replace(",", "")) for text in texts]
     marks = zip(finding.marks, texts, values, strict=True)
     return [Bar(label, text, value / max(values)) for (label, _), text, value in marks]
 
 
-def filled(template: str, ledger: pd.DataFrame) -> str:
-    """Prose whose numbers are looked up in the ledger.
+def filled(template: str, verdicts: pd.DataFrame) -> str:
+    """Prose whose numbers are looked up in the verdicts table.
 
-    A column is one of the ledger's, or `interval` for low and high.
+    A column is one of the verdicts table's, or `interval` for low and high.
 
     Raises:
         InputError: there is no such line or column.
     """
-    return PLACE.sub(lambda place: look_up(ledger, place.groups(), SOURCE), template)
+    return PLACE.sub(lambda place: look_up(verdicts, place.groups(), SOURCE), template)
 
 
-def look_up(ledger: pd.DataFrame, place: tuple[str, ...], source: str) -> str:
-    """A number of the ledger in words. Raises InputError naming `source` if it is not there."""
+def look_up(verdicts: pd.DataFrame, place: tuple[str, ...], source: str) -> str:
+    """A number of the verdicts table in words. Raises InputError naming `source` if it is not there."""
     paper, claim, reading, column = place
-    lines = ledger[(ledger.paper == paper) & (ledger.id == claim) & (ledger.reading == reading)]
+    lines = verdicts[
+        (verdicts.paper == paper) & (verdicts.id == claim) & (verdicts.reading == reading)
+    ]
     if lines.empty or (column != "interval" and column not in lines):
-        raise InputError(f"{source}: {' '.join(place)}: is not in the ledger")
+        raise InputError(f"{source}: {' '.join(place)}: is not in the verdicts table")
     line = lines.iloc[0]
     if column == "interval":
         return f"{number(line.low)} to {number(line.high)}"

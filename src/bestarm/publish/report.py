@@ -2,7 +2,7 @@
 
 A page marks such a part with `<!-- computed: NAME -->` and `<!-- end -->`; what is between them is
 written here. A number in the middle of a sentence stands between
-`<!-- ledger: PAPER CLAIM READING COLUMN -->` and `<!-- end -->`. A page needs the tables of its own
+`<!-- number: PAPER CLAIM READING COLUMN -->` and `<!-- end -->`. A page needs the tables of its own
 parts and no others.
 """
 
@@ -106,8 +106,8 @@ PAGES: dict[str, tuple[str, ...]] = {
     },
 }
 
-#: A number of the ledger within a sentence of a page.
-INLINE = re.compile(r"(<!-- ledger: (\S+) (\S+) (\S+) (\S+) -->).*?(<!-- end -->)")
+#: A number of the verdicts table within a sentence of a page.
+INLINE = re.compile(r"(<!-- number: (\S+) (\S+) (\S+) (\S+) -->).*?(<!-- end -->)")
 
 
 class Project:

@@ -43,8 +43,8 @@ def arena_table(root: Path) -> str:
     table = summary.confidences(root / FOLDER)
     table = table[table.delta == table.delta.max()]
     rows = []
-    for family, some in groups(table, "family"):
-        for row in lines(some.sort_values(["rule", "ratio"], key=_proven_first)):
+    for family, group in groups(table, "family"):
+        for row in lines(group.sort_values(["rule", "ratio"], key=_proven_first)):
             errs = " (above δ with 95% confidence)" if row.above else ""
             more = "> " if row.cut else ""
             rows.append(
@@ -74,14 +74,14 @@ def arena_cells(root: Path) -> str:
     """The instances, with their bounds and how many cells each has."""
     cells = pd.read_csv(root / FOLDER / "cells.csv")
     rows = []
-    for (family, instance), some in groups(cells, "family", "instance"):
-        bounds = {d: one.bound.iloc[0] for d, one in groups(some, "delta")}
-        played = some.drop_duplicates(["strategy", "rule"])
+    for (family, instance), group in groups(cells, "family", "instance"):
+        bounds = {d: one.bound.iloc[0] for d, one in groups(group, "delta")}
+        played = group.drop_duplicates(["strategy", "rule"])
         rows.append(
             {
                 "family": family,
                 "instance": instance,
-                "T*": number(some.characteristic_time.iloc[0]),
+                "T*": number(group.characteristic_time.iloc[0]),
                 **{f"bound, δ = {d:g}": number(bounds.get(d, "–")) for d in (0.1, 0.01)},
                 "proven rules": int((played.rule == PROVEN).sum()),
                 "papers' own": int((played.rule == WRITTEN).sum()),
@@ -94,19 +94,19 @@ def arena_errors(root: Path) -> str:
     """Wrong answers of every proven rule in many runs."""
     errors = pd.read_csv(root / FOLDER / "errors.csv")
     rows = []
-    for (family, instance, strategy), some in groups(errors, "family", "instance", "strategy"):
+    for (family, instance, strategy), group in groups(errors, "family", "instance", "strategy"):
         shown = {
             f"δ = {row.delta:g}": f"{row.wrong} (to {100 * row.error_high:.2f}%)"
-            for row in lines(some)
+            for row in lines(group)
         }
         names = {"family": family, "instance": instance, "strategy": strategy}
-        rows.append({**names, "runs": f"{some.runs.iloc[0]:,}", **shown})
+        rows.append({**names, "runs": f"{group.runs.iloc[0]:,}", **shown})
     return markdown(pd.DataFrame(rows))
 
 
 def arena_submissions(root: Path) -> str:
     """What is under arena/."""
-    found = [
+    rows = [
         {
             "name": one.name,
             "promise": one.promise,
@@ -116,4 +116,4 @@ def arena_submissions(root: Path) -> str:
         }
         for one in submissions(root / "arena")
     ]
-    return markdown(pd.DataFrame(found))
+    return markdown(pd.DataFrame(rows))

@@ -19,8 +19,8 @@ DRIVER, SIMULATED, STEPPED = "driver: ", "as simulated", "by its steps"
 
 def fast_runs(paper: str) -> dict[str, FastRun]:
     """The fast runs of a paper by strategy."""
-    known = registry.PAPERS[paper].pages.fast_runs
-    return {name: fast for fast in known for name in fast.strategies}
+    runs = registry.PAPERS[paper].pages.fast_runs
+    return {name: fast for fast in runs for name in fast.strategies}
 
 
 def measured_as(paper: str, strategy: str, driver: str) -> str:

@@ -34,26 +34,28 @@ def dictionary(root: Path) -> str:
         parts += _paper(root, paper)
     parts.append("## Over all papers")
     for name, meanings in OVERALL.items():
-        _further(root / "figures" / name, meanings)
+        _extra_columns(root / "figures" / name, meanings)
         parts += [f"`figures/{name}`:", _meanings("column", meanings)]
     return "\n\n".join(parts)
 
 
 def _paper(root: Path, paper: Paper) -> Iterator[str]:
     yield f"## {paper.title}"
-    known = {name: text for some in paper.further.values() for name, text in some.items()}
-    if known:
-        of = {name: label for label, some in paper.further.items() for name in some}
-        rows = [(f"`{name}`", of[name], text) for name, text in known.items()]
+    meanings = {
+        name: text for described in paper.extra_columns.values() for name, text in described.items()
+    }
+    if meanings:
+        of = {name: label for label, described in paper.extra_columns.items() for name in described}
+        rows = [(f"`{name}`", of[name], text) for name, text in meanings.items()]
         yield markdown(pd.DataFrame(rows, columns=["further column", "part of", "meaning"]))
     yield _meanings("statistic", paper.statistics.meanings)
     lines, shapes = [], {}
     for target in paper.targets.values():
         path = f"figures/{paper.name}/{target.name}"
-        found = _further(root / f"{path}.csv", tables.MEANINGS | known)
-        lines.append((f"`{path}.csv`", ", ".join(f"`{name}`" for name in found)))
+        extra = _extra_columns(root / f"{path}.csv", tables.MEANINGS | meanings)
+        lines.append((f"`{path}.csv`", ", ".join(f"`{name}`" for name in extra)))
         if target.geometry:
-            _further(root / f"{path}.geometry.csv", target.columns)
+            _extra_columns(root / f"{path}.geometry.csv", target.columns)
             shapes.setdefault(tuple(target.columns.items()), []).append(f"`{path}.geometry.csv`")
     yield markdown(pd.DataFrame(lines, columns=["table", "its further columns"]))
     for columns, paths in shapes.items():
@@ -61,11 +63,11 @@ def _paper(root: Path, paper: Paper) -> Iterator[str]:
         yield _meanings("column", dict(columns))
 
 
-def _further(path: Path, known: Mapping[str, str]) -> list[str]:
+def _extra_columns(path: Path, meanings: Mapping[str, str]) -> list[str]:
     """The columns of a table that not every table has. Raises InputError for an unknown one."""
     columns = pd.read_csv(path, nrows=0).columns
     for name in columns:
-        if not known.get(name):
+        if not meanings.get(name):
             raise InputError(f"{path}: {name}: nothing says what this column means")
     return [name for name in columns if name not in tables.COLUMNS]
 

@@ -34,11 +34,11 @@ def schemas() -> dict[str, Callable[[], dict[str, Any]]]:
 
 def schema_text(name: str) -> str:
     """A schema as JSON. Raises InputError if there is none of that name."""
-    known = schemas()
-    if name not in known:
-        near = advice(name, known, f"only {', '.join(known)}")
+    texts = schemas()
+    if name not in texts:
+        near = advice(name, texts, f"only {', '.join(texts)}")
         raise InputError(f"{name}: there is no such schema; {near}")
-    return json.dumps({"$schema": DIALECT, **known[name]()}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({"$schema": DIALECT, **texts[name]()}, indent=2, ensure_ascii=False) + "\n"
 
 
 def schema_files() -> dict[str, str]:
@@ -122,8 +122,8 @@ def table(paper: str) -> dict[str, Any]:
     kinds = {name: number if name in NUMBERS else "string" for name in COLUMNS}
     kinds["n"] = "integer"
     fields = {name: {"type": kinds[name], "description": MEANINGS[name]} for name in COLUMNS}
-    for known in registry.PAPERS[paper].further.values():
-        fields |= {name: {"type": number, "description": text} for name, text in known.items()}
+    for columns in registry.PAPERS[paper].extra_columns.values():
+        fields |= {name: {"type": number, "description": text} for name, text in columns.items()}
     return {
         "title": f"A row of a table of {paper}",
         "type": "object",

@@ -18,10 +18,10 @@ def names_of_parts(instances: bool = True, targets: bool = True) -> list[str]:
     return list(
         dict.fromkeys(
             f"{paper}/{part}"
-            for paper, known in registry.PAPERS.items()
+            for paper, entry in registry.PAPERS.items()
             for parts in (
-                known.problems.instances() if instances else (),
-                known.targets if targets else (),
+                entry.problems.instances() if instances else (),
+                entry.targets if targets else (),
             )
             for part in parts
         )
@@ -30,7 +30,7 @@ def names_of_parts(instances: bool = True, targets: bool = True) -> list[str]:
 
 def near_part(name: str, otherwise: str, instances: bool = True, targets: bool = True) -> str:
     """`advice` for PAPER/INSTANCE or PAPER/TARGET, or for a part whose paper was left out."""
-    known = names_of_parts(instances, targets)
+    names = names_of_parts(instances, targets)
     bare = simplified(name)
-    same = [one for one in known if simplified(one.partition("/")[2]) == bare]
-    return f"did you mean {' or '.join(same[:3])}?" if same else advice(name, known, otherwise)
+    same = [one for one in names if simplified(one.partition("/")[2]) == bare]
+    return f"did you mean {' or '.join(same[:3])}?" if same else advice(name, names, otherwise)

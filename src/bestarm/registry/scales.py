@@ -52,10 +52,10 @@ def read_scale(path: Path) -> Scale:
     """Read a scale file. Raises InputError if an experiment is missing or unknown."""
     scale = load(Scale, path)
     for paper in registry.PAPERS:
-        known = set(outlines()[paper].experiments)
+        required = set(outlines()[paper].experiments)
         given = set(scale.papers.get(paper, {}))
-        for name in sorted(known ^ given):
-            what = "is required" if name in known else f"unknown, allowed are {sorted(known)}"
+        for name in sorted(required ^ given):
+            what = "is required" if name in required else f"unknown, allowed are {sorted(required)}"
             raise InputError(f"{path}: papers.{paper}.{name}: {what}")
     for paper in scale.papers.keys() - registry.PAPERS.keys():
         raise InputError(f"{path}: papers.{paper}: unknown, allowed are {list(registry.PAPERS)}")

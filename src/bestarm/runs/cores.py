@@ -24,7 +24,7 @@ from rich.progress import (
 from rich.progress import Task as Bar
 from rich.text import Text
 
-from bestarm.common.custom import Compiled
+from bestarm.common.user_strategies import Compiled
 from bestarm.core.inputs import InputError
 from bestarm.runs.play import Columns, joined
 from bestarm.runs.tasks import Task, run
@@ -72,7 +72,7 @@ def simulate(
 
             parts = _parts(task, replications, cores, advance)
             if _is_slow(task) and not quiet:
-                has_compiled = task.paper.custom.rounds is not None
+                has_compiled = task.paper.user_strategies.rounds is not None
                 said = partial(_foretold, task.cell.strategy, reps, cores, has_compiled)
                 say = partial(progress.console.print, **PLAIN)
                 parts = _timed(parts, min(cores, reps), said, say)
@@ -90,7 +90,7 @@ class Rate(ProgressColumn):
 
 def _is_slow(task: Task) -> bool:
     """Whether the runs of a task are Python's."""
-    return task.given is not None and not isinstance(task.given.make, Compiled)
+    return task.user_strategy is not None and not isinstance(task.user_strategy.make, Compiled)
 
 
 def _timed(
@@ -107,13 +107,13 @@ def _timed(
     first = next(parts)
     yield first
     seconds = alone = time.monotonic() - began
-    runs, known = 0, alone >= LOADING
-    while not known and (part := next(parts, None)):
+    runs, is_timed = 0, alone >= LOADING
+    while not is_timed and (part := next(parts, None)):
         runs += len(part["tau"])
         elapsed = time.monotonic() - began - alone
-        seconds, known = elapsed * at_a_time / runs, elapsed >= 1.0
+        seconds, is_timed = elapsed * at_a_time / runs, elapsed >= 1.0
         yield part
-    if known and (words := foretold(seconds, int(first["tau"][0]))):
+    if is_timed and (words := foretold(seconds, int(first["tau"][0]))):
         say(words)
     yield from parts
 
@@ -148,7 +148,7 @@ def _parts(
 ) -> Iterator[Columns]:
     """The runs of a task, chunk by chunk, in order."""
     if not _is_slow(task):
-        if task.given is not None:
+        if task.user_strategy is not None:
             run(task, range(1))  # compiles before there are threads
         work = partial(run, task)
         return _on_threads(work, _chunks(replications, CHUNK), cores, advance)

@@ -190,11 +190,11 @@ class KeptTable:
     def stamped(self, out: Path, more: Mapping[str, Any] | None = None) -> None:
         """Write today's law and command into the provenance of a table, and what was done again."""
         path = out.with_name("provenance.yaml")
-        known: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if known["sha256"] != sha256(out):
+        provenance: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if provenance["sha256"] != sha256(out):
             raise InputError(f"{out}: is not the file that {path} describes")
         now = {"command": self._command(out), "law": self.law, "made_again": list(self.sample)}
-        write_provenance(out, known | now | dict(more or {}))
+        write_provenance(out, provenance | now | dict(more or {}))
 
     def _command(self, out: Path) -> str:
         return f"python -m {self.module} --out data/{out.parent.name}/{out.name}"
@@ -213,9 +213,9 @@ def write_provenance(out: Path, described: Mapping[str, Any]) -> None:
 
 def check_rows(again: Path, kept: Path) -> None:
     """Raises InputError if a row of `again` is not one of `kept`, to the byte."""
-    known = set(lines(kept))
+    kept_lines = set(lines(kept))
     for line in lines(again):
-        if line not in known:
+        if line not in kept_lines:
             raise InputError(f"{kept}: has no row {line}, which its code makes now")
 
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from bestarm.common.custom import Given
 from bestarm.common.paper import Cell, Experiment, Paper, facts_of
+from bestarm.common.user_strategies import UserStrategy
 from bestarm.core.files import canonical_json
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import stream_key
@@ -53,7 +53,9 @@ class Plan(BaseModel):
         tasks = self.tasks(paper)
         return Work(self.hash, tasks, names_of(tasks))
 
-    def tasks(self, paper: Paper, given: Mapping[str, Given] | None = None) -> tuple[Task, ...]:
+    def tasks(
+        self, paper: Paper, given: Mapping[str, UserStrategy] | None = None
+    ) -> tuple[Task, ...]:
         """All cells, in order, each with what its runs need.
 
         Args:
@@ -65,7 +67,7 @@ class Plan(BaseModel):
         """
         assert paper.name == self.paper
         model, asked, users = paper.problems.instance, paper.simulation.asked, given or {}
-        known = {
+        models = {
             name: parse(model, described["instance"], f"instance {name}")
             for name, described in self.instances.items()
         }
@@ -74,11 +76,11 @@ class Plan(BaseModel):
             Task(
                 cell=cell,
                 key=key(cell.instance, cell.setting_label),
-                instance=known[cell.instance],
+                instance=models[cell.instance],
                 truth=self.instances[cell.instance]["truth"],
                 facts=facts_of(self.instances[cell.instance]["instance"]) | asked(cell),
                 paper=paper,
-                given=users.get(cell.strategy),
+                user_strategy=users.get(cell.strategy),
             )
             for cell in self.cells
         )
@@ -113,11 +115,11 @@ def plan_from(paper: Paper, experiment: str, seed: int, per_shard: int, instance
 
     Raises InputError if the paper has none of that name, or the file is missing or damaged.
     """
-    if experiment not in (known := paper.experiments):
+    if experiment not in (experiments := paper.experiments):
         raise InputError(f"{experiment}: {paper.name} has none of that name")
     try:
         described = json.loads(instances.read_bytes())
-        return make_plan(paper.name, known[experiment], seed, per_shard, described)
+        return make_plan(paper.name, experiments[experiment], seed, per_shard, described)
     except OSError as error:
         raise InputError(f"{instances}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError):

@@ -60,8 +60,8 @@ def summarise(plan: Plan, paper: Paper, paths: list[Path]) -> pd.DataFrame:
         if tally is None:
             rows += rows_of(task, runs_of(names, shards, position))
             continue
-        some = max(1, BLOCK // plan.per_shard)
-        blocks = (shards[first : first + some] for first in range(0, len(shards), some))
+        n_shards = max(1, BLOCK // plan.per_shard)
+        blocks = (shards[first : first + n_shards] for first in range(0, len(shards), n_shards))
         tallies = (
             tally.of(task.cell, task.truth, runs_of(names, block, position)) for block in blocks
         )
@@ -77,9 +77,9 @@ def check_shard(plan: Plan, index: int, path: Path) -> pq.FileMetaData:
     """A shard's footer. Raises InputError if the file is not shard `index` of a plan."""
     with open_shard(path, plan) as shard:
         footer = shard.metadata
-        found = _read(path, shard, 0, ["replication"])["replication"].to_numpy()
+        replications = _read(path, shard, 0, ["replication"])["replication"].to_numpy()
     first = index * plan.per_shard
-    if not np.array_equal(found, np.arange(first, first + plan.per_shard)):
+    if not np.array_equal(replications, np.arange(first, first + plan.per_shard)):
         raise InputError(
             f"{path}: does not hold replications {first} to {first + plan.per_shard - 1}; "
             "delete it and run again"

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from bestarm.common.custom import Fault, Given
 from bestarm.common.paper import Cell, Paper
+from bestarm.common.user_strategies import Fault, UserStrategy
 from bestarm.core.inputs import InputError
 from bestarm.runs.play import Columns, Replicate, nothing, play
 
@@ -22,7 +22,7 @@ class Task(NamedTuple):
         truth: of the instance, as in instances.json.
         facts: instance, setting and options, as columns beside the labels.
         paper: whose cell it is.
-        given: the user's strategy, if the cell is not of one of the paper's.
+        user_strategy: the user's strategy, if the cell is not of one of the paper's.
     """
 
     cell: Cell
@@ -31,7 +31,7 @@ class Task(NamedTuple):
     truth: dict[str, Any]
     facts: dict[str, Any]
     paper: Paper
-    given: Given | None = None
+    user_strategy: UserStrategy | None = None
 
     def prepare(self) -> Replicate:
         """A function that plays a run of the cell on its streams.
@@ -39,13 +39,13 @@ class Task(NamedTuple):
         Raises:
             InputError: a user's strategy cannot be played on this paper's instances.
         """
-        if self.given is None:
+        if self.user_strategy is None:
             return self.paper.simulation.prepare(self.instance, self.cell)
         setting = self.paper.simulation.setting(**self.cell.setting)
         try:
-            return self.paper.custom.prepare(self.instance, setting, self.given)
+            return self.paper.user_strategies.prepare(self.instance, setting, self.user_strategy)
         except Fault as fault:
-            raise InputError(f"{self.given.name}: {fault}") from fault.__cause__
+            raise InputError(f"{self.user_strategy.name}: {fault}") from fault.__cause__
 
 
 def run(task: Task, replications: Sequence[int], tick: Callable[[], None] = nothing) -> Columns:
@@ -55,7 +55,7 @@ def run(task: Task, replications: Sequence[int], tick: Callable[[], None] = noth
         InputError: a user's strategy fails, naming it and the run.
     """
     replicate = task.prepare()
-    if task.given is None:
+    if task.user_strategy is None:
         return play(replicate, task.key, replications, tick)
     done = 0
 
@@ -67,7 +67,7 @@ def run(task: Task, replications: Sequence[int], tick: Callable[[], None] = noth
     try:
         return play(replicate, task.key, replications, count)
     except Fault as fault:
-        where = f"{task.given.name}: run {replications[done]}"
+        where = f"{task.user_strategy.name}: run {replications[done]}"
         raise InputError(f"{where}: {fault}") from fault.__cause__
 
 

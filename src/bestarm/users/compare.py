@@ -8,13 +8,20 @@ from typing import Any, TypeAlias, overload
 import pandas as pd
 from rich.console import Console
 
-from bestarm.common.custom import Given
 from bestarm.common.paper import BaseInstance
+from bestarm.common.user_strategies import UserStrategy
 from bestarm.core.arguments import whole
 from bestarm.core.inputs import InputError, short
 from bestarm.users import plugins
-from bestarm.users.results import Found
-from bestarm.users.run import Runs, Wanted, computing, find, own_experiment, read_instance
+from bestarm.users.results import RunResults
+from bestarm.users.run import (
+    Request,
+    Runs,
+    computing,
+    read_instance,
+    simulate_experiment,
+    user_experiment,
+)
 
 #: Width of a printed comparison.
 WIDTH = 120
@@ -30,8 +37,8 @@ class Comparison:
         (20, ['high', 'low', 'meaning'])
     """
 
-    def __init__(self, found: Found) -> None:
-        self._found = found
+    def __init__(self, results: RunResults) -> None:
+        self._results = results
 
     @property
     def table(self) -> pd.DataFrame:
@@ -41,20 +48,20 @@ class Comparison:
         it is. Right answers are `prob_correct`, with Wilson's interval; stopping times
         `mean_stopping_time`, `median_stopping_time`, `quartile_25` and `quartile_75`.
         """
-        return self._found.statistics
+        return self._results.statistics
 
     @property
     def runs(self) -> pd.DataFrame:
         """A row per run, as `bestarm run --out` writes it: `tau`, `answer`, `correct`, `end`."""
-        return self._found.runs().to_pandas()
+        return self._results.runs().to_pandas()
 
     def plot(self) -> Any:
         """A Matplotlib figure: a panel per statistic, strategies with 95% intervals."""
-        return self._found.picture()
+        return self._results.picture()
 
     def __str__(self) -> str:
         text = io.StringIO()
-        self._found.show(Console(file=text, width=WIDTH, markup=False, emoji=False))
+        self._results.show(Console(file=text, width=WIDTH, markup=False, emoji=False))
         return text.getvalue().rstrip()
 
     __repr__ = __str__
@@ -71,31 +78,31 @@ class Comparisons(Mapping[str, Comparison]):
     """
 
     def __init__(self, found: Mapping[str, Comparison]) -> None:
-        self._found = dict(found)
+        self._comparisons = dict(found)
 
     def __getitem__(self, name: str) -> Comparison:
-        return self._found[name]
+        return self._comparisons[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+        return iter(self._comparisons)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._comparisons)
 
     @property
     def table(self) -> pd.DataFrame:
         """The rows of all tables, with the column `instance` first."""
-        tables = {name: one.table for name, one in self._found.items()}
-        found = pd.concat(tables, names=["instance"]).reset_index(level="instance")
-        return found.reset_index(drop=True)
+        tables = {name: one.table for name, one in self._comparisons.items()}
+        rows = pd.concat(tables, names=["instance"]).reset_index(level="instance")
+        return rows.reset_index(drop=True)
 
     @property
     def runs(self) -> pd.DataFrame:
         """The runs on all instances, which the column `instance` names."""
-        return pd.concat([one.runs for one in self._found.values()], ignore_index=True)
+        return pd.concat([one.runs for one in self._comparisons.values()], ignore_index=True)
 
     def __str__(self) -> str:
-        return "\n\n".join(map(str, self._found.values()))
+        return "\n\n".join(map(str, self._comparisons.values()))
 
     __repr__ = __str__
 
@@ -170,10 +177,10 @@ def compare(
     listed: Any = [instance] if one else instance
     instances = [_instance(named) for named in listed]
     paper = _common(instances)
-    names, outside = _strategies(strategies, paper)
-    wanted = Wanted(names, readings, plugins.distinct(paper, outside))
+    names, user_strategies = _strategies(strategies, paper)
+    request = Request(names, readings, plugins.distinct(paper, user_strategies))
     asked = {name: str(value) for name, value in options.items()}
-    experiments = [own_experiment(paper, i.name, asked, wanted, dashes="") for _, i in instances]
+    experiments = [user_experiment(paper, i.name, asked, request, dashes="") for _, i in instances]
     runs = Runs(
         whole(reps, 1, 10**6, "reps"),
         whole(seed, 0, None, "seed"),
@@ -181,10 +188,10 @@ def compare(
         quiet=not progress,
     )
     comparisons: dict[str, Comparison] = {}
-    for (_, known), experiment in zip(instances, experiments, strict=True):
-        with computing(known.name):
-            found = find(paper, known, experiment, wanted.given, runs)
-        comparisons[known.name] = Comparison(found)
+    for (_, parsed), experiment in zip(instances, experiments, strict=True):
+        with computing(parsed.name):
+            results = simulate_experiment(paper, parsed, experiment, request.user_strategies, runs)
+        comparisons[parsed.name] = Comparison(results)
     return next(iter(comparisons.values())) if one else Comparisons(comparisons)
 
 
@@ -209,23 +216,23 @@ def _instance(instance: Any) -> tuple[str, Any]:
     return read_instance(Path(instance))
 
 
-def _strategies(strategies: Any, paper: str) -> tuple[list[str], list[Given]]:
-    """The names of strategies in order, and those from outside of this package."""
+def _strategies(strategies: Any, paper: str) -> tuple[list[str], list[UserStrategy]]:
+    """The names of strategies in order, and the user strategies among them."""
     if isinstance(strategies, str | type) or not isinstance(strategies, Iterable):
         raise InputError(f"strategies: must be a list of them, got {short(strategies)}")
     if isinstance(strategies, Mapping):
-        found = [plugins.given(make, name) for name, make in strategies.items()]
-        return [one.name for one in found], found
+        user_strategies = [plugins.user_strategy(make, name) for name, make in strategies.items()]
+        return [one.name for one in user_strategies], user_strategies
     names: list[str] = []
-    found: list[Given] = []
+    user_strategies: list[UserStrategy] = []
     for one in strategies:
         name = one if isinstance(one, str) else plugins.name_of_ours(one, paper)
         if name is None:
-            found.append(plugins.given(one))
-            name = found[-1].name
+            user_strategies.append(plugins.user_strategy(one))
+            name = user_strategies[-1].name
         elif name in plugins.installed():
-            found.append(plugins.load_installed(name))
+            user_strategies.append(plugins.load_installed(name))
         names.append(name)
     if not names:
         raise InputError("strategies: must be at least one")
-    return names, found
+    return names, user_strategies

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from bestarm.common.command import not_installed, told
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError
-from bestarm.users.results import Found
+from bestarm.users.results import RunResults
 from bestarm.users.shards import Mark, write_share
 from bestarm.users.tables import as_latex, as_markdown
 
@@ -95,11 +95,11 @@ class Files:
     def __exit__(self, *error: Any) -> None:
         self._stack.__exit__(*error)
 
-    def write(self, found: Found, mark: Mark | None = None) -> None:
+    def write(self, results: RunResults, mark: Mark | None = None) -> None:
         """Write what was asked for, each file whole or not at all.
 
         Args:
-            found: what to write.
+            results: what to write.
             mark: what the file of runs says of itself if it is a shard; None if it is whole.
 
         Raises:
@@ -108,29 +108,29 @@ class Files:
         for name, path in self._open.items():
             try:
                 if mark and name == "out":
-                    write_share(path, found, mark)
+                    write_share(path, results, mark)
                 else:
-                    self._write(name, path, found)
+                    self._write(name, path, results)
             except OSError as error:
                 error.filename = None  # that of the temporary file
                 raise InputError(told(error, f"{self._wanted[name]}: not written")) from None
         for name in self.printed:
             sys.stdout.flush()
-            sys.stdout.buffer.write(_text(name, found, "").encode())  # as in a file: UTF-8
+            sys.stdout.buffer.write(_text(name, results, "").encode())  # as in a file: UTF-8
 
-    def _write(self, name: str, path: Path, found: Found) -> None:
+    def _write(self, name: str, path: Path, results: RunResults) -> None:
         ending = self._wanted[name].suffix
         if name == "out":
-            pq.write_table(found.runs(), path, compression="zstd")
+            pq.write_table(results.runs(), path, compression="zstd")
         elif name == "plot":
-            found.picture().savefig(path, format=ending[1:], dpi=200)
+            results.picture().savefig(path, format=ending[1:], dpi=200)
         else:
-            path.write_text(_text(name, found, ending), encoding="utf-8", newline="\n")
+            path.write_text(_text(name, results, ending), encoding="utf-8", newline="\n")
 
-    def said(self, found: Found) -> Iterator[str]:
+    def said(self, results: RunResults) -> Iterator[str]:
         """A line for each file."""
         what = {
-            "out": f"{found.reps * len(found.results):,} runs",
+            "out": f"{results.reps * len(results.results):,} runs",
             "plot": "the picture",
             "csv": "the statistics",
             "json": "the statistics",
@@ -154,21 +154,21 @@ def _check_ending(name: str, path: Path) -> None:
         )
 
 
-def _text(name: str, found: Found, ending: str) -> str:
+def _text(name: str, results: RunResults, ending: str) -> str:
     if name == "table":
-        return as_latex(found) if ending == ".tex" else as_markdown(found)
-    return _csv(found) if name == "csv" else _json(found)
+        return as_latex(results) if ending == ".tex" else as_markdown(results)
+    return _csv(results) if name == "csv" else _json(results)
 
 
-def _csv(found: Found) -> str:
-    return found.statistics.to_csv(index=False, lineterminator="\n")
+def _csv(results: RunResults) -> str:
+    return results.statistics.to_csv(index=False, lineterminator="\n")
 
 
-def _json(found: Found) -> str:
+def _json(results: RunResults) -> str:
     """Null where a number is not defined, or infinite: JSON has neither."""
-    rows = found.statistics.replace(math.inf, math.nan).astype(object)
+    rows = results.statistics.replace(math.inf, math.nan).astype(object)
     rows = rows.where(rows.notna(), None)
-    cell = found.results[0][0].cell
-    whole = {"instance": cell.instance, "paper": found.plan.paper, "seed": found.plan.seed}
-    whole |= {"runs": found.reps, "setting": dict(cell.setting)}
+    cell = results.results[0][0].cell
+    whole = {"instance": cell.instance, "paper": results.plan.paper, "seed": results.plan.seed}
+    whole |= {"runs": results.reps, "setting": dict(cell.setting)}
     return json.dumps(whole | {"statistics": rows.to_dict("records")}, indent=1) + "\n"

@@ -1,4 +1,4 @@
-"""Strategies from outside: of a person's file, of an installed package, or given in Python."""
+"""User strategies: of a person's file, of an installed package, or given in Python."""
 
 import importlib.util
 import inspect
@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from bestarm import registry
-from bestarm.common.custom import Compiled, Given, described
 from bestarm.common.names import advice, simplified
+from bestarm.common.user_strategies import Compiled, UserStrategy, described
 from bestarm.core.errors import InputError
 from bestarm.core.inputs import short
 from bestarm.users.installed import installed
@@ -44,7 +44,7 @@ def load_file(path: Path) -> ModuleType:
     return module
 
 
-def load_plugin(path: Path) -> list[Given]:
+def load_user_strategies(path: Path) -> list[UserStrategy]:
     """The strategies of a file: its `STRATEGIES`, by name; or every strategy that it defines.
 
     Raises:
@@ -53,24 +53,24 @@ def load_plugin(path: Path) -> list[Given]:
     return strategies_of(load_file(path), str(path))
 
 
-def strategies_of(module: ModuleType, source: str) -> list[Given]:
-    """The strategies of a module, see `load_plugin`."""
+def strategies_of(module: ModuleType, source: str) -> list[UserStrategy]:
+    """The strategies of a module, see `load_user_strategies`."""
     listed = getattr(module, LISTED, None)
     if listed is not None:
         if not isinstance(listed, Mapping) or not listed:
             raise InputError(f"{source}: {LISTED}: must be a mapping from names to strategies")
-        return [given(make, name, source) for name, make in listed.items()]
-    found = [
-        given(make, make.strategy.name if isinstance(make, Compiled) else name, source)
+        return [user_strategy(make, name, source) for name, make in listed.items()]
+    strategies = [
+        user_strategy(make, make.strategy.name if isinstance(make, Compiled) else name, source)
         for name, make in vars(module).items()
         if is_strategy(make) and getattr(make, "__module__", "") in (module.__name__, _OURS)
     ]
-    if not found:
+    if not strategies:
         raise InputError(
             f"{source}: has no strategy: a class with ask, tell (or partial and final), done and "
             f"answer; a Compiled; or a mapping {LISTED}"
         )
-    return found
+    return strategies
 
 
 _OURS = Compiled.__module__
@@ -84,7 +84,7 @@ def is_strategy(make: Any) -> bool:
     return asks and any(callable(getattr(make, name, None)) for name in ("tell", "final"))
 
 
-def given(make: Any, name: Any = None, source: str = "strategies") -> Given:
+def user_strategy(make: Any, name: Any = None, source: str = "strategies") -> UserStrategy:
     """A strategy under a name: of its own, if none is given. Raises InputError."""
     named = name or getattr(make, "__name__", None)
     if isinstance(make, Compiled):
@@ -96,17 +96,17 @@ def given(make: Any, name: Any = None, source: str = "strategies") -> Given:
             f"{source}: a strategy needs a name of letters, digits and ' .+@()-_', got "
             f"{short(named)}; give a mapping from names to strategies"
         )
-    return Given(named, make)
+    return UserStrategy(named, make)
 
 
-def load_installed(name: str) -> Given:
+def load_installed(name: str) -> UserStrategy:
     """A strategy of an installed package. Raises InputError naming it if that fails."""
     point = installed()[name]
     try:
         make = point.load()
     except (Exception, SystemExit) as error:
         raise InputError(f"{name} ({point.value}): {described(error)}") from error
-    return given(make, name, point.value)
+    return user_strategy(make, name, point.value)
 
 
 def name_of_ours(kind: Any, paper: str) -> str | None:
@@ -130,14 +130,14 @@ def name_of_ours(kind: Any, paper: str) -> str | None:
     return getattr(kind, "_name", None) or getattr(kind, "_strategy", None) or name
 
 
-def strategy_named(paper: str, name: str, known: Collection[str], source: str) -> str:
+def strategy_named(paper: str, name: str, names: Collection[str], source: str) -> str:
     """The name in tables of a strategy, from that name in any case and without its hyphens, or from
     the name of its class.
 
     Args:
         paper: a paper.
         name: as a person writes it.
-        known: names in tables, which may have strategies of the user among them.
+        names: names in tables, which may have strategies of the user among them.
         source: of the name, for messages.
 
     Raises:
@@ -147,30 +147,30 @@ def strategy_named(paper: str, name: str, known: Collection[str], source: str) -
         >>> strategy_named("baics", "TaSCS", registry.PAPERS["baics"].simulation.readings, "x")
         'T-a-SCS'
     """
-    if name in known:
+    if name in names:
         return name
-    same = [one for one in known if simplified(one) == simplified(name)]
+    same = [one for one in names if simplified(one) == simplified(name)]
     if len(same) == 1:
         return same[0]
     module = import_module(f"bestarm.{paper}")
     for one in module.__all__:
         label = name_of_ours(getattr(module, one), paper)
-        if label is not None and label in known and simplified(one) == simplified(name):
+        if label is not None and label in names and simplified(one) == simplified(name):
             return label
-    allowed = ", ".join(dict.fromkeys([*known, *installed()]))
-    near = advice(name, [*known, *installed()], "")
+    allowed = ", ".join(dict.fromkeys([*names, *installed()]))
+    near = advice(name, [*names, *installed()], "")
     raise InputError(f"{source}: must be one of {allowed}, got {name}{near and '; ' + near}")
 
 
-def distinct(paper: str, found: Iterable[Given]) -> dict[str, Given]:
+def distinct(paper: str, strategies: Iterable[UserStrategy]) -> dict[str, UserStrategy]:
     """Strategies by name.
 
     Raises:
         InputError: two have the same name, one has a paper's, or the paper cannot be played.
     """
-    by_name: dict[str, Given] = {}
-    for one in found:
-        if importlib.util.find_spec(f"bestarm.{paper}.custom") is None:
+    by_name: dict[str, UserStrategy] = {}
+    for one in strategies:
+        if importlib.util.find_spec(f"bestarm.{paper}.user_strategies") is None:
             raise InputError(f"{one.name}: {paper} takes strategies of the package only")
         if one.name in by_name:
             raise InputError(f"{one.name}: two strategies have this name")

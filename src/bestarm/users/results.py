@@ -14,9 +14,9 @@ from rich.table import Table
 
 from bestarm import registry
 from bestarm.common.command import not_installed
-from bestarm.common.custom import READING
 from bestarm.common.looks import Look, looks_of
 from bestarm.common.paper import Cell
+from bestarm.common.user_strategies import READING
 from bestarm.core.estimates import MEANINGS
 from bestarm.core.status import Status
 from bestarm.runs.plan import Plan
@@ -27,7 +27,7 @@ from bestarm.users.output import tables_that_fit
 
 #: Statistics that count right answers; none of them is one where several arms are best.
 SCORES = ("prob_correct", "error_rate")
-#: Status of what a strategy from outside does not tell.
+#: Status of what a user strategy does not tell.
 UNKNOWN = "not known"
 #: What an estimate's status means, under a table that has some.
 FOOTNOTES = {
@@ -38,14 +38,14 @@ FOOTNOTES = {
 }
 
 
-class Found:
+class RunResults:
     """The runs of all cells, and what they say.
 
     Args:
         plan: what was simulated.
         results: its tasks with their runs.
         reps: runs of each cell.
-        outside: names of the strategies among them that are not of this package.
+        user_names: names of the strategies among them that are not of this package.
     """
 
     def __init__(
@@ -53,19 +53,19 @@ class Found:
         plan: Plan,
         results: list[tuple[Task, Columns]],
         reps: int,
-        outside: Collection[str] = (),
+        user_names: Collection[str] = (),
     ) -> None:
         self.plan, self.results, self.reps = plan, results, reps
-        self._outside = outside
+        self._user_names = user_names
         self._paper = registry.PAPERS[plan.paper]
         first = results[0][0]
         self._instance, self._truth = first.instance, first.truth
-        self._scored = not self._paper.own.several(self._instance, self._truth)
+        self._scored = not self._paper.user_output.several(self._instance, self._truth)
 
     @cached_property
     def statistics(self) -> pd.DataFrame:
         """A row per strategy, reading and statistic."""
-        known = {**MEANINGS, **self._paper.statistics.meanings}
+        meanings = {**MEANINGS, **self._paper.statistics.meanings}
         rows: list[dict[str, Any]] = []
         for (cell, *_), runs in self.results:
             with np.errstate(invalid="ignore"):  # shares of no pulls are nan
@@ -77,12 +77,12 @@ class Found:
                 if unknown or (one.statistic in SCORES and not self._scored):
                     row |= {"value": math.nan, "low": math.nan, "high": math.nan}
                     row["status"] = UNKNOWN if unknown else "not scored"
-                rows.append(row | {"meaning": known[name]})
+                rows.append(row | {"meaning": meanings[name]})
         return pd.DataFrame(rows)
 
     def _unknown(self, cell: Cell) -> Mapping[str, tuple[str, ...]]:
         """Columns that the runs of a cell cannot have, with the statistics made of them."""
-        return self._paper.custom.unknown if cell.strategy in self._outside else {}
+        return self._paper.user_strategies.unknown if cell.strategy in self._user_names else {}
 
     def runs(self) -> pa.Table:
         """A row per run: what the shards hold, whether it was right, and how it ended, in words."""
@@ -90,10 +90,10 @@ class Found:
         columns_of_names = names_of([task for task, _ in self.results])
         for task, runs in self.results:
             cell = task.cell
-            right = self._paper.own.correct(cell, self._truth, runs)
+            right = self._paper.user_output.correct(cell, self._truth, runs)
             scored = right.tolist() if self._scored else [None] * self.reps
             ends = [Status(int(status)).message for status in runs["status"]]
-            names = self._paper.own.answers(self._instance, runs)
+            names = self._paper.user_output.answers(self._instance, runs)
             table = table_of_runs(task, columns_of_names, runs)
             for column, values in {"correct": scored, "end": ends, "answer_names": names}.items():
                 kind = pa.bool_() if column == "correct" else pa.string()
@@ -112,7 +112,7 @@ class Found:
     @property
     def headings(self) -> Mapping[str, str]:
         """Headings of the statistics that are printed."""
-        return self._paper.own.columns
+        return self._paper.user_output.columns
 
     @property
     def notes(self) -> list[str]:
@@ -137,9 +137,9 @@ class Found:
         for (cell, *_), runs in self.results:
             for name in self._paper.simulation.failures:
                 if rounds := int(runs[name].sum()):
-                    some = int((runs[name] > 0).sum())
+                    n_runs = int((runs[name] > 0).sum())
                     of = f"{cell.label} ({cell.reading})"
-                    yield f"{of}: {rounds:,} rounds {name} in {some:,} runs"
+                    yield f"{of}: {rounds:,} rounds {name} in {n_runs:,} runs"
 
     def picture(self) -> Any:
         """The statistics of `show` with their intervals: a panel each, a line per strategy.
@@ -153,7 +153,7 @@ class Found:
             raise not_installed(error.name or "") from None
 
         headings = self.headings
-        known = self.statistics.set_index(["strategy", "reading", "statistic"]).to_dict("index")
+        by_cell = self.statistics.set_index(["strategy", "reading", "statistic"]).to_dict("index")
         cells = [task.cell for task, _ in self.results]
         looks = looks_of(self._paper.plots.looks, [cell.strategy for cell in cells])
         several = len({cell.reading for cell in cells} - {READING}) > 1
@@ -163,7 +163,7 @@ class Found:
         panels = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel()
         for axes, (statistic, heading) in zip(panels, headings.items(), strict=False):
             for place, cell in enumerate(cells):
-                one: Any = known[cell.label, cell.reading, statistic]  # pyright: ignore
+                one: Any = by_cell[cell.label, cell.reading, statistic]  # pyright: ignore
                 _draw(axes, place, one, looks[cell.strategy])
             names = [f"{c.label} ({c.reading})" if several else c.label for c in cells]
             axes.set_yticks(range(len(cells)), names)
@@ -196,15 +196,17 @@ def _draw(axes: Any, place: int, one: dict[str, Any], look: Look) -> None:
     axes.errorbar([value], [place], xerr=reach, fmt=look.marker, color=look.colour, ms=4)
 
 
-def _table(found: pd.DataFrame, headings: Mapping[str, str]) -> Table:
+def _table(statistics: pd.DataFrame, headings: Mapping[str, str]) -> Table:
     """A line a strategy and reading, a column for each of some statistics."""
     table = Table()
     table.add_column("strategy", no_wrap=True)
     table.add_column("reading", no_wrap=True)
     for heading in headings.values():
         table.add_column(heading, justify="right", no_wrap=True)
-    for strategy, reading in dict.fromkeys(zip(found.strategy, found.reading, strict=True)):
-        rows = found[(found.strategy == strategy) & (found.reading == reading)]
+    for strategy, reading in dict.fromkeys(
+        zip(statistics.strategy, statistics.reading, strict=True)
+    ):
+        rows = statistics[(statistics.strategy == strategy) & (statistics.reading == reading)]
         cells: dict[Any, Any] = rows.set_index("statistic").to_dict("index")
         table.add_row(strategy, reading, *(_text(cells[statistic]) for statistic in headings))
     return table

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bestarm import registry
-from bestarm.common.custom import READING, Given
 from bestarm.common.files import files_hash
 from bestarm.common.names import advice
 from bestarm.common.paper import Cell, Experiment
+from bestarm.common.user_strategies import READING, UserStrategy
 from bestarm.core.arguments import sized
 from bestarm.core.inputs import SIZES, Input, InputError, load_yaml, parse
 from bestarm.registry.names import near_part
@@ -20,7 +20,7 @@ from bestarm.runs.shard import simulation_code
 from bestarm.users import plugins
 from bestarm.users.files import Files
 from bestarm.users.output import output
-from bestarm.users.results import Found
+from bestarm.users.results import RunResults
 from bestarm.users.shards import Mark, Share, merge
 from bestarm.users.show import print_instance
 from bestarm.users.show_list import few
@@ -37,9 +37,9 @@ def read_instance(path: Path):
     """
     paper, _, name = str(path).partition("/")
     if paper in registry.PAPERS and not path.exists():
-        known = registry.PAPERS[paper].problems.instances()
-        if name in known:
-            return paper, known[name]
+        instances = registry.PAPERS[paper].problems.instances()
+        if name in instances:
+            return paper, instances[name]
         if name in registry.PAPERS[paper].targets:
             raise InputError(
                 f"{path}: is a target, which `bestarm show {path}` prints and `bestarm verify "
@@ -97,10 +97,10 @@ def split_options(
     what its messages put before a name.
     """
     simulation = registry.PAPERS[paper].simulation
-    given = {name: None if text.lower() == "none" else text for name, text in asked.items()}
+    values = {name: None if text.lower() == "none" else text for name, text in asked.items()}
     allowed = list(simulation.setting.model_fields)
     allowed += [name for model in simulation.options.values() for name in model.model_fields]
-    for name in given:
+    for name in values:
         if name not in allowed:
             written, *options = (
                 n.replace("_", "-") if dashes else n for n in dict.fromkeys([name, *allowed])
@@ -111,13 +111,13 @@ def split_options(
             raise InputError(f"{dashes}{written}: {only}")
 
     def part(model: type[Input]) -> dict:
-        return {name: given[name] for name in model.model_fields if name in given}
+        return {name: values[name] for name in model.model_fields if name in values}
 
     setting = parse(simulation.setting, part(simulation.setting), "option").model_dump()
     options = {}
     for strategy, model in simulation.options.items():
-        found = parse(model, part(model), "option").model_dump()
-        options[strategy] = {name: found[name] for name in part(model)}
+        parsed = parse(model, part(model), "option").model_dump()
+        options[strategy] = {name: parsed[name] for name in part(model)}
     return setting, options
 
 
@@ -131,7 +131,7 @@ class Runs(NamedTuple):
     share: Share | None = None  # all
 
 
-class Asked(NamedTuple):
+class StrategyOptions(NamedTuple):
     """Strategies, readings and plugins as the command line has them."""
 
     strategies: list[str] | None
@@ -139,22 +139,22 @@ class Asked(NamedTuple):
     plugins: list[Path] | None
 
 
-class Wanted(NamedTuple):
+class Request(NamedTuple):
     """Which strategies a person wants to run.
 
     Args:
-        strategies: names, of the paper or of `given`; all if None.
+        strategies: names, of the paper or of `user_strategies`; all if None.
         readings: of the paper's strategies; the default ones if None.
-        given: those from outside, which are always run.
+        user_strategies: by name, which are always run.
     """
 
     strategies: Sequence[str] | None = None
     readings: Sequence[str] | None = None
-    given: Mapping[str, Given] = {}
+    user_strategies: Mapping[str, UserStrategy] = {}
 
 
-def own_experiment(
-    paper: str, name: str, asked: Mapping[str, str], wanted: Wanted, dashes: str = "--"
+def user_experiment(
+    paper: str, name: str, asked: Mapping[str, str], request: Request, dashes: str = "--"
 ) -> Experiment:
     """Cells for the wanted strategies and readings, in the order of their names.
 
@@ -163,11 +163,11 @@ def own_experiment(
             to a strategy that was named.
     """
     simulation = registry.PAPERS[paper].simulation
-    known = list(simulation.readings) + list(wanted.given)
-    asked_for = simulation.readings if wanted.strategies is None else wanted.strategies
-    named = [plugins.strategy_named(paper, s, known, f"{dashes}strategy") for s in asked_for]
-    chosen = list(dict.fromkeys([*named, *wanted.given]))
-    for reading in wanted.readings or []:
+    names = list(simulation.readings) + list(request.user_strategies)
+    strategies = simulation.readings if request.strategies is None else request.strategies
+    named = [plugins.strategy_named(paper, s, names, f"{dashes}strategy") for s in strategies]
+    chosen = list(dict.fromkeys([*named, *request.user_strategies]))
+    for reading in request.readings or []:
         if reading not in (every := simulation.reading_names()):
             near = advice(reading, every, "")
             allowed = f"must be one of {few(every)}, got {reading}{near and '; ' + near}"
@@ -175,47 +175,55 @@ def own_experiment(
     setting, options = split_options(paper, asked, dashes)
     cells: list[Cell] = []
     for strategy in chosen:
-        if strategy in wanted.given:
+        if strategy in request.user_strategies:
             cells.append(Cell(name, strategy, setting, READING))
             continue
         of = simulation.readings[strategy]
-        some = [r for r in wanted.readings or [of.default] if r in of]
-        if not some and wanted.strategies is not None:
-            several = ", ".join(wanted.readings or [])
+        applying = [r for r in request.readings or [of.default] if r in of]
+        if not applying and request.strategies is not None:
+            several = ", ".join(request.readings or [])
             raise InputError(f"{dashes}reading: none of {several} applies to {strategy}")
-        cells += [Cell(name, strategy, setting, r, options.get(strategy, {})) for r in some]
+        cells += [Cell(name, strategy, setting, r, options.get(strategy, {})) for r in applying]
     return Experiment("own", tuple(cells))
 
 
-def find(
-    paper: str, instance: Any, experiment: Experiment, given: Mapping[str, Given], runs: Runs
-) -> Found:
+def simulate_experiment(
+    paper: str,
+    instance: Any,
+    experiment: Experiment,
+    user_strategies: Mapping[str, UserStrategy],
+    runs: Runs,
+) -> RunResults:
     """Simulate an experiment on an instance."""
-    known = registry.PAPERS[paper]
-    described = describe_instances(known, {instance.name: instance})
+    entry = registry.PAPERS[paper]
+    described = describe_instances(entry, {instance.name: instance})
     plan = make_plan(paper, experiment, runs.seed, runs.reps, described)
     mine = runs.share.of(runs.reps) if runs.share else range(runs.reps)
-    results = simulate(plan.tasks(known, given), mine, runs.cores, runs.quiet)
-    return Found(plan, results, len(mine), given)
+    runs_by_task = simulate(plan.tasks(entry, user_strategies), mine, runs.cores, runs.quiet)
+    return RunResults(plan, runs_by_task, len(mine), user_strategies)
 
 
-def wanted_of(paper: str, asked: Asked) -> Wanted:
+def request_from_options(paper: str, strategies: StrategyOptions) -> Request:
     """What the command line asks for: names, and files whose strategies are run beside.
 
     Raises:
         InputError: a file cannot be run, or a name is used twice.
     """
-    found = [one for path in asked.plugins or [] for one in plugins.load_plugin(path)]
-    own = {*registry.PAPERS[paper].simulation.readings, *(one.name for one in found)}
-    found += [
-        plugins.load_installed(name)
-        for name in dict.fromkeys(asked.strategies or [])
-        if name not in own and name in plugins.installed()
+    user_strategies = [
+        one for path in strategies.plugins or [] for one in plugins.load_user_strategies(path)
     ]
-    return Wanted(asked.strategies or None, asked.readings, plugins.distinct(paper, found))
+    taken = {*registry.PAPERS[paper].simulation.readings, *(one.name for one in user_strategies)}
+    user_strategies += [
+        plugins.load_installed(name)
+        for name in dict.fromkeys(strategies.strategies or [])
+        if name not in taken and name in plugins.installed()
+    ]
+    return Request(
+        strategies.strategies or None, strategies.readings, plugins.distinct(paper, user_strategies)
+    )
 
 
-def _inputs(paper: str, path: Path, asked: Asked) -> dict[str, Path]:
+def _inputs(paper: str, path: Path, strategies: StrategyOptions) -> dict[str, Path]:
     """The files that a run reads, by what they are."""
     inputs = {"the instance": path}
     if path.is_file():
@@ -223,53 +231,55 @@ def _inputs(paper: str, path: Path, asked: Asked) -> dict[str, Path]:
         for field in registry.PAPERS[paper].problems.files:
             if isinstance(data[field], str):
                 inputs[f"a file of the instance ({field})"] = path.parent / data[field]
-    return inputs | {f"the plugin {one}": one for one in asked.plugins or []}
+    return inputs | {f"the plugin {one}": one for one in strategies.plugins or []}
 
 
-def run_own(path: Path, options: dict[str, str], asked: Asked, runs: Runs, files: Files) -> None:
+def run_instance(
+    path: Path, options: dict[str, str], strategies: StrategyOptions, runs: Runs, files: Files
+) -> None:
     """Simulate, print a table of the strategies, and write what is asked for."""
     paper, instance = read_instance(path)
-    files.spare(_inputs(paper, path, asked))
-    wanted = wanted_of(paper, asked)
-    experiment = own_experiment(paper, instance.name, options, wanted)
+    files.spare(_inputs(paper, path, strategies))
+    request = request_from_options(paper, strategies)
+    experiment = user_experiment(paper, instance.name, options, request)
     mark = None
     with computing(path), files:  # files are opened before the work
-        found = find(paper, instance, experiment, wanted.given, runs)
+        results = simulate_experiment(paper, instance, experiment, request.user_strategies, runs)
         if runs.share:
             mark = Mark(
-                plan=found.plan,
+                plan=results.plan,
                 reps=runs.reps,
                 share=runs.share,
-                outside=list(wanted.given),
-                plugins=files_hash(asked.plugins or []),
+                outside=list(request.user_strategies),
+                plugins=files_hash(strategies.plugins or []),
                 code=simulation_code(paper),
             )
-        files.write(found, mark)
-    _report(found, files)
+        files.write(results, mark)
+    _report(results, files)
 
 
-def merge_own(paths: Sequence[Path], files: Files) -> None:
+def merge_shards(paths: Sequence[Path], files: Files) -> None:
     """Merge the shards of a run, print its table, and write what is asked for."""
     files.spare({f"the shard {path}": path for path in paths})
-    found = merge(paths)
+    results = merge(paths)
     with files:
-        files.write(found)
-    _report(found, files)
+        files.write(results)
+    _report(results, files)
 
 
-def _report(found: Found, files: Files) -> None:
+def _report(results: RunResults, files: Files) -> None:
     """Print the statistics and what was written, unless files go to standard output."""
     if not files.printed:
         console = output()
-        found.show(console)
-        for line in files.said(found):
+        results.show(console)
+        for line in files.said(results):
             console.print(line, soft_wrap=True)
 
 
-def bound_own(path: Path, asked: dict[str, str]) -> None:
+def bound_instance(path: Path, asked: dict[str, str]) -> None:
     """Print an instance, its ground truth, and the lower bound at delta."""
     paper, instance = read_instance(path)
-    allowed = registry.PAPERS[paper].own.bound_options
+    allowed = registry.PAPERS[paper].user_output.bound_options
     for name in asked:
         if name not in allowed:
             only = f"only on --{', --'.join(allowed)}" if allowed else "on no option"

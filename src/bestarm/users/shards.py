@@ -18,7 +18,7 @@ from bestarm.runs.play import Columns, joined
 from bestarm.runs.rows import runs_of_table, table_of_runs
 from bestarm.runs.shard import simulation_code
 from bestarm.runs.tasks import names_of
-from bestarm.users.results import Found
+from bestarm.users.results import RunResults
 from bestarm.users.show_list import few
 
 #: Under which a shard's file says what it is of.
@@ -43,8 +43,8 @@ class Share(NamedTuple):
 
 def share_from(text: str, reps: int) -> Share:
     """The share that an option names, such as 2/8. Raises InputError if it is none of the runs."""
-    found = re.fullmatch(r"([1-9]\d{0,5})/([1-9]\d{0,5})", text)
-    share = Share(*map(int, found.groups())) if found else None
+    match = re.fullmatch(r"([1-9]\d{0,5})/([1-9]\d{0,5})", text)
+    share = Share(*map(int, match.groups())) if match else None
     if share is None or share.number > share.shards:
         raise InputError(f"--shard: must be I/N with I from 1 to N, such as 2/8, got {text}")
     if share.shards > reps:
@@ -78,18 +78,18 @@ class Mark(BaseModel):
         return next((what for what, (mine, its) in said.items() if mine != its), None)
 
 
-def write_share(path: Path, found: Found, mark: Mark) -> None:
+def write_share(path: Path, results: RunResults, mark: Mark) -> None:
     """Write the runs of a shard, a row group per strategy and reading."""
     metadata = {MARK: canonical_json(mark.model_dump()).encode()}
-    names = names_of([task for task, _ in found.results])
-    tables = [table_of_runs(task, names, runs) for task, runs in found.results]
+    names = names_of([task for task, _ in results.results])
+    tables = [table_of_runs(task, names, runs) for task, runs in results.results]
     schema = tables[0].schema.with_metadata(metadata)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for table in tables:
             writer.write_table(table.replace_schema_metadata(metadata), row_group_size=10**6)
 
 
-def merge(paths: Sequence[Path]) -> Found:
+def merge(paths: Sequence[Path]) -> RunResults:
     """All runs of the shards of one run, as if one machine had made them.
 
     Args:
@@ -115,7 +115,7 @@ def merge(paths: Sequence[Path]) -> Found:
     _, tasks, names = mark.plan.work(registry.PAPERS[mark.plan.paper])
     parts = [_read_runs(by_number[share.number], names) for share in shares]
     results = [(task, joined(of_task)) for task, *of_task in zip(tasks, *parts, strict=True)]
-    return Found(mark.plan, results, mark.reps, mark.outside)
+    return RunResults(mark.plan, results, mark.reps, mark.outside)
 
 
 def _read_mark(path: Path) -> Mark:

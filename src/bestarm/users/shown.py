@@ -47,18 +47,18 @@ def instance_shown(paper: str, instance: Any, setting: dict[str, Any]) -> dict[s
     known = registry.PAPERS[paper]
     with _working("computing the ground truth"):
         truth = describe_instances(known, {instance.name: instance})[instance.name]["truth"]
-    at = ", ".join(f"{name} = {setting[name]:g}" for name in known.own.bound_options)
+    at = ", ".join(f"{name} = {setting[name]:g}" for name in known.user_output.bound_options)
     facts: list[tuple[str, str, str]] = []
-    for estimate in known.own.bounds(truth, setting):
+    for estimate in known.user_output.bounds(truth, setting):
         name, value = estimate.statistic, _exact(estimate)
         if name == "best_arm":
-            several = known.own.several(instance, truth)
+            several = known.user_output.several(instance, truth)
             only = ["none", *instance.arm_names][int(estimate.value)]
             facts.append((name, "several" if several else only, "the true answer"))
         else:
             facts.append((name, value, _meaning(known, name).partition("; or ")[0]))
     return {
-        "tables": [_table(*named) for named in known.own.describe(instance, truth).items()],
+        "tables": [_table(*named) for named in known.user_output.describe(instance, truth).items()],
         "title": f"ground truth and bounds{f' ({at})' if at else ''}",
         "facts": facts,
     }

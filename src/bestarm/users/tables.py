@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from bestarm.common.custom import READING
 from bestarm.common.prose import markdown
+from bestarm.common.user_strategies import READING
 
 #: Of the numbers.
 DIGITS = 3
@@ -52,15 +52,15 @@ def with_interval(value: float, low: float, high: float) -> str:
     return f"{significant(value)} [{significant(low)}, {significant(high)}]"
 
 
-def for_a_paper(found: Any) -> pd.DataFrame:
+def for_a_paper(results: Any) -> pd.DataFrame:
     """A row per strategy and reading, and the statistics that `bestarm run` prints, as texts.
 
     Args:
-        found: a `Found`.
+        results: a `RunResults`.
     """
     rows: list[dict[str, str]] = []
-    headings = found.headings
-    statistics = found.statistics
+    headings = results.headings
+    statistics = results.statistics
     several = statistics.reading.nunique() > 1 or set(statistics.reading) != {READING}
     for (strategy, reading), of_cell in statistics.groupby(["strategy", "reading"], sort=False):
         cells: dict[Any, Any] = of_cell.set_index("statistic").to_dict("index")
@@ -74,14 +74,14 @@ def for_a_paper(found: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def as_latex(found: Any) -> str:
+def as_latex(results: Any) -> str:
     r"""A `tabular` with its caption as a comment; needs `\usepackage{booktabs}`."""
-    table = for_a_paper(found)
+    table = for_a_paper(results)
     texts = sum(name in ("strategy", "reading") for name in table.columns)
     width = len(table.columns)
-    notes = [f"\\multicolumn{{{width}}}{{l}}{{{escaped(note)}}}" for note in found.notes]
+    notes = [f"\\multicolumn{{{width}}}{{l}}{{{escaped(note)}}}" for note in results.notes]
     lines = [
-        f"% {found.title}; needs \\usepackage{{booktabs}}",
+        f"% {results.title}; needs \\usepackage{{booktabs}}",
         f"\\begin{{tabular}}{{{'l' * texts}{'r' * (width - texts)}}}",
         "\\toprule",
         *_rows([table.columns]),
@@ -108,8 +108,8 @@ def escaped(text: str) -> str:
     return "".join(ESCAPES.get(letter, letter) for letter in text)
 
 
-def as_markdown(found: Any) -> str:
+def as_markdown(results: Any) -> str:
     """A table and its notes."""
-    table = for_a_paper(found)
+    table = for_a_paper(results)
     cells = table.map(lambda text: re.sub(r"([\\|*_<\[\]`])", r"\\\1", text))
-    return "\n\n".join([found.title, markdown(cells), "; ".join(found.notes)]) + "\n"
+    return "\n\n".join([results.title, markdown(cells), "; ".join(results.notes)]) + "\n"

@@ -3,8 +3,8 @@
 import math
 from typing import Any, NamedTuple
 
-from bestarm.common import evidence
-from bestarm.common.evidence import CAPPED, Z95, Evidence, Side
+from bestarm.common import p_values
+from bestarm.common.p_values import CAPPED, Z95, PValues, Side
 from bestarm.core.inputs import InputError
 from bestarm.verdicts.claims import Claim, ClaimsFile, NamedReading, Part, TableRow
 from bestarm.verdicts.tables import Published, Tables
@@ -26,7 +26,7 @@ class Comparison(NamedTuple):
 
     part: Part
     ours: Any
-    found: Evidence
+    p_values: PValues
     other: Any = None  # the other row of an inequality
     than: float = math.nan  # what an inequality compares with
     published: Published | None = None
@@ -83,13 +83,13 @@ def compare(
     if claim.test in ("equals", "exact"):
         return _with_published(claim, part, row, reading, tables, margins)
     ours = _look_up(tables, row, reading.name)
-    if why := evidence.missing(ours.row):
-        return Comparison(part, ours.row, evidence.undecided(why))
+    if why := p_values.missing(ours.row):
+        return Comparison(part, ours.row, p_values.undecided(why))
     if claim.test == "never":
-        count = evidence.count_of(ours.row)
+        count = p_values.count_of(ours.row)
         if count is None:
             raise InputError(f"{claim.id}: test never needs a share of runs")
-        return Comparison(part, ours.row, evidence.never(count, int(ours.row.n)))
+        return Comparison(part, ours.row, p_values.never(count, int(ours.row.n)))
     if isinstance(claim.than, TableRow):
         than = row.but(claim.than, part.than if isinstance(part.than, TableRow) else None)
         return _with_row(claim, part, ours, _look_up(tables, than, reading.name), margins)
@@ -101,11 +101,11 @@ def compare(
 
 def _look_up(tables: Tables, row: TableRow, reading: str) -> Number:
     """A number of a table; a published one has the error of ours at the paper's number of runs."""
-    found = tables.find(row, reading)
-    if found.status != "published":
-        return Number(found, evidence.raw_side(found), evidence.log_side(found))
+    line = tables.find(row, reading)
+    if line.status != "published":
+        return Number(line, p_values.raw_side(line), p_values.log_side(line))
     mine = tables.find(row.but(TableRow(reading=reading)), reading)
-    return published_number(tables.published(row), mine)._replace(row=found, is_ours=False)
+    return published_number(tables.published(row), mine)._replace(row=line, is_ours=False)
 
 
 def is_same_cap(ours: Any, published: Published) -> bool:
@@ -119,7 +119,7 @@ def published_number(published: Published, ours: Any) -> Number:
     Or, if that is larger, the one between two values that the paper itself has of the number.
     """
     own = 0.0 if math.isnan(published.own_error) else published.own_error
-    raw, log = evidence.published_sides(published.value, published.n, own, ours)
+    raw, log = p_values.published_sides(published.value, published.n, own, ours)
     return Number(ours, raw, log, False)
 
 
@@ -129,115 +129,115 @@ def _with_published(
     ours = tables.find(row, reading.name)
     published = tables.published(claim.tested.but(part, reading, claim.published))
     if claim.test == "exact":
-        found = _identity(ours, published)
-    elif evidence.is_computed(ours):
+        tested = _identity(ours, published)
+    elif p_values.is_computed(ours):
         raise InputError(f"{claim.id}: row is computed, so kind must be identity")
     else:
-        found = _number(claim, ours, published, margins)
-    if why := evidence.missing(ours):
-        found = evidence.undecided(why)
+        tested = _number(claim, ours, published, margins)
+    if why := p_values.missing(ours):
+        tested = p_values.undecided(why)
     theirs = published_number(published, ours)
     below_bound = False
     if claim.bound and math.isnan(published.cap):
         limit = tables.find(row.but(claim.bound), reading.name).value
         short = limit - published.value - published.half_unit
-        below_bound = evidence.tail(short, theirs.raw.above) < 0.05
-    ratio, alone = _ratios(theirs.log, evidence.log_side(ours), published.rounding)
+        below_bound = p_values.tail(short, theirs.raw.above) < 0.05
+    ratio, alone = _ratios(theirs.log, p_values.log_side(ours), published.rounding)
     return Comparison(
-        part, ours, found, published=published, ratio=ratio, ratio_ours=alone,
+        part, ours, tested, published=published, ratio=ratio, ratio_ours=alone,
         below_bound=below_bound,
     )  # fmt: skip
 
 
-def _identity(ours: Any, published: Published) -> Evidence:
-    """The evidence on a constant; one counted until a cap can only be too large."""
-    found = evidence.printed(ours.value, published.value, published.half_unit)
-    if evidence.is_lower_bound(ours) and ours.value <= published.value + published.half_unit:
-        return found._replace(support=1.0, against=1.0, reason=CAPPED)
-    return found
+def _identity(ours: Any, published: Published) -> PValues:
+    """The p-values of a constant; one counted until a cap can only be too large."""
+    tested = p_values.printed(ours.value, published.value, published.half_unit)
+    if p_values.is_lower_bound(ours) and ours.value <= published.value + published.half_unit:
+        return tested._replace(support=1.0, against=1.0, reason=CAPPED)
+    return tested
 
 
-def _number(claim: Claim, ours: Any, published: Published, margins: float) -> Evidence:
-    """The evidence on a published number; a mean over capped runs only shows it is too small."""
+def _number(claim: Claim, ours: Any, published: Published, margins: float) -> PValues:
+    """The p-values of a published number; capped runs only show that it is too small."""
     theirs, margin = published_number(published, ours), claim.margin_times(margins)
     if claim.is_difference:
-        mine, other, off = evidence.raw_side(ours), theirs.raw, published.half_unit
+        mine, other, off = p_values.raw_side(ours), theirs.raw, published.half_unit
     else:
-        mine, other = evidence.log_side(ours), theirs.log
+        mine, other = p_values.log_side(ours), theirs.log
         off = published.rounding
     if mine is None or other is None or math.isinf(other.value):  # one of them is 0
-        raw = evidence.same(evidence.raw_side(ours), theirs.raw, 0.0, published.half_unit)
+        raw = p_values.same(p_values.raw_side(ours), theirs.raw, 0.0, published.half_unit)
         return raw._replace(support=1.0, margin=margin)
-    found = evidence.same(mine, other, margin, off)
+    tested = p_values.same(mine, other, margin, off)
     if ours.status != "restricted" or is_same_cap(ours, published):
-        return found
-    shown = evidence.is_lower_bound(ours) and found.difference < 0.0
-    return found._replace(support=1.0, against=found.against if shown else 1.0, reason=CAPPED)
+        return tested
+    shown = p_values.is_lower_bound(ours) and tested.difference < 0.0
+    return tested._replace(support=1.0, against=tested.against if shown else 1.0, reason=CAPPED)
 
 
 def _with_row(claim: Claim, part: Part, ours: Number, other: Number, margins: float) -> Comparison:
     """Two rows. A mean over capped runs may only be too small."""
-    if why := evidence.missing(other.row):
-        found = evidence.undecided(why)
+    if why := p_values.missing(other.row):
+        tested = p_values.undecided(why)
     elif claim.test == "about":
         if ours.log is None or other.log is None:
-            found = evidence.undecided(evidence.UNDEFINED)
+            tested = p_values.undecided(p_values.UNDEFINED)
         else:
-            found = evidence.about(ours.log, other.log, claim.margin_times(margins))
+            tested = p_values.about(ours.log, other.log, claim.margin_times(margins))
     else:
         sign = 1.0 if claim.test == "at_least" else -1.0
-        found = _strict(evidence.larger(ours.raw, other.raw, sign), ours.row)
-    found = _uncapped(claim, found, ours.row, other.row)
+        tested = _strict(p_values.larger(ours.raw, other.raw, sign), ours.row)
+    tested = _uncapped(claim, tested, ours.row, other.row)
     if ours.is_ours:
-        found = found._replace(ours=found.facing, ours_away=found.away)
+        tested = tested._replace(ours=tested.facing, ours_away=tested.away)
     else:
-        found = found._replace(ours=0.0, ours_away=0.0)
+        tested = tested._replace(ours=0.0, ours_away=0.0)
     ratio, alone = _ratios(ours.log, other.log)
     return Comparison(
-        part, ours.row, found, other.row, other.row.value, ratio=ratio, ratio_ours=alone
+        part, ours.row, tested, other.row, other.row.value, ratio=ratio, ratio_ours=alone
     )
 
 
-def _uncapped(claim: Claim, found: Evidence, ours: Any, other: Any) -> Evidence:
-    """Evidence without what capped runs leave open."""
+def _uncapped(claim: Claim, tested: PValues, ours: Any, other: Any) -> PValues:
+    """P-values without what capped runs leave open."""
     capped = [row.status == "restricted" for row in (ours, other)]
     if not any(capped):
-        return found
-    lower = [evidence.is_lower_bound(row) for row in (ours, other)]
+        return tested
+    lower = [p_values.is_lower_bound(row) for row in (ours, other)]
     if all(capped) or capped != lower or claim.test == "about":
-        return found._replace(support=1.0, against=1.0, reason=CAPPED)
+        return tested._replace(support=1.0, against=1.0, reason=CAPPED)
     # what stays: that the one bounded from below is the larger
     ours_larger_helps = claim.test == "at_least"
     if lower[0] == ours_larger_helps:
-        return found._replace(against=1.0, reason=CAPPED)
-    return found._replace(support=1.0, reason=CAPPED)
+        return tested._replace(against=1.0, reason=CAPPED)
+    return tested._replace(support=1.0, reason=CAPPED)
 
 
-def _strict(found: Evidence, row: Any) -> Evidence:
-    """Evidence in which runs that all give one number do not show that it exceeds that number."""
-    tie = found.difference == 0.0 and found.facing == 0.0
-    return found._replace(support=1.0) if tie and not evidence.is_computed(row) else found
+def _strict(tested: PValues, row: Any) -> PValues:
+    """P-values by which runs that all give one number do not show that it exceeds it."""
+    tie = tested.difference == 0.0 and tested.facing == 0.0
+    return tested._replace(support=1.0) if tie and not p_values.is_computed(row) else tested
 
 
-def _with_limit(claim: Claim, ours: Number, limit: float, margins: float) -> Evidence:
+def _with_limit(claim: Claim, ours: Number, limit: float, margins: float) -> PValues:
     row = ours.row
     if claim.test == "about":
         margin = claim.margin_times(margins)
         if claim.is_difference:
-            return evidence.about(ours.raw, Side(limit), margin)
+            return p_values.about(ours.raw, Side(limit), margin)
         if ours.log is None:
-            return evidence.undecided(evidence.UNDEFINED)
-        return evidence.about(ours.log, Side(math.log(limit)), margin)
+            return p_values.undecided(p_values.UNDEFINED)
+        return p_values.about(ours.log, Side(math.log(limit)), margin)
     sign = 1.0 if claim.test == "at_least" else -1.0
-    if (count := evidence.count_of(row)) is not None:
-        return evidence.share_against(count, int(row.n), limit, sign)
-    found = _strict(evidence.larger(ours.raw, Side(limit), sign), row)
+    if (count := p_values.count_of(row)) is not None:
+        return p_values.share_against(count, int(row.n), limit, sign)
+    tested = _strict(p_values.larger(ours.raw, Side(limit), sign), row)
     if row.status != "restricted":
-        return found
-    if not evidence.is_lower_bound(row):
-        return found._replace(support=1.0, against=1.0, reason=CAPPED)
+        return tested
+    if not p_values.is_lower_bound(row):
+        return tested._replace(support=1.0, against=1.0, reason=CAPPED)
     kept = {"against": 1.0} if sign > 0.0 else {"support": 1.0}
-    return found._replace(**kept, reason=CAPPED)
+    return tested._replace(**kept, reason=CAPPED)
 
 
 def _ratios(

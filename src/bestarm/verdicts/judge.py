@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bestarm.common import evidence
+from bestarm.common import p_values
 from bestarm.common.prose import printed
 from bestarm.core.inputs import InputError
 from bestarm.verdicts.claims import Claim, ClaimsFile, read_claims
@@ -14,9 +14,9 @@ from bestarm.verdicts.outcome import (
     DIFFERS,
     NOT_TESTABLE,
     TEXT,
+    ClaimUnderReading,
     Known,
     Outcome,
-    UnderReading,
     outcomes,
 )
 from bestarm.verdicts.released import NO_PROGRAM, ProgramRuns, compare_programs
@@ -41,10 +41,10 @@ def judge_paper(
         InputError: naming the file where a claim is unusable.
     """
     claims = read_claims(path)
-    known = validities(claims, tables.tables)
+    validity = validities(claims, tables.tables)
 
     def lines(factor: float, added: bool = True) -> list[Line]:
-        judged = judge(claims, tables, path.stem, factor, known, added)
+        judged = judge(claims, tables, path.stem, factor, validity, added)
         return [line for one in judged for line in one.lines]
 
     try:
@@ -58,7 +58,7 @@ def judge(
     tables: Tables,
     paper: str = "",
     margins: float = 1.0,
-    known: Known | None = None,
+    validity: Known | None = None,
     added: bool = True,
 ) -> list[JudgedClaim]:
     """The claims of a paper with their verdicts.
@@ -68,18 +68,18 @@ def judge(
         tables: the paper's, at one scale.
         paper: its key, which the lines begin with.
         margins: a factor on all equivalence margins.
-        known: the validity of every (strategy, reading), if it was computed before.
+        validity: the validity of every (strategy, reading), if it was computed before.
         added: whether readings count that were entered after the outcomes were seen.
 
     Raises:
         InputError: a row that a claim names is not there, or not alone.
     """
-    if known is None:
-        known = validities(claims, tables.tables)
-    found = outcomes(claims, compare_all(claims, tables, margins, added), known)
+    if validity is None:
+        validity = validities(claims, tables.tables)
+    by_claim = outcomes(claims, compare_all(claims, tables, margins, added), validity)
     programs = compare_programs(claims, tables)
     return [
-        JudgedClaim(claim, _lines(paper, claim, found[claim.id], programs.get(claim.id)))
+        JudgedClaim(claim, _lines(paper, claim, by_claim[claim.id], programs.get(claim.id)))
         for claim in claims.claims
     ]
 
@@ -116,7 +116,7 @@ def _statement(claim: Claim) -> str:
     return f"{UNCHECKED}: {claim.statement}" if claim.unchecked else claim.statement
 
 
-def _line(claim: Claim, result: UnderReading, k: int) -> dict[str, Any]:
+def _line(claim: Claim, result: ClaimUnderReading, k: int) -> dict[str, Any]:
     """What part k of a claim has of its own under a reading."""
     validity, validity_than = result.validities[k]
     return {
@@ -140,7 +140,7 @@ def _compared(claim: Claim, c: Comparison) -> dict[str, Any]:
     numbers = {
         "part": c.part.name,
         "ours": ours.value,
-        "at_least": evidence.is_lower_bound(ours)
+        "at_least": p_values.is_lower_bound(ours)
         and not (published and is_same_cap(ours, published)),
         "low": ours.low,
         "high": ours.high,
@@ -148,10 +148,10 @@ def _compared(claim: Claim, c: Comparison) -> dict[str, Any]:
         "than": c.than,
         **dict(zip(("ratio", "ratio_low", "ratio_high"), c.ratio, strict=True)),
         **dict(zip(("ratio_low_ours", "ratio_high_ours"), c.ratio_ours, strict=True)),
-        "margin": _plainly(claim, c.found.margin),
-        "p_for": c.found.support,
-        "p_against": c.found.against,
-        "resolution": _plainly(claim, evidence.resolution(c.found)),
+        "margin": _plainly(claim, c.p_values.margin),
+        "p_for": c.p_values.support,
+        "p_against": c.p_values.against,
+        "resolution": _plainly(claim, p_values.resolution(c.p_values)),
         "below_bound": c.below_bound,
     }
     if published:
@@ -160,15 +160,15 @@ def _compared(claim: Claim, c: Comparison) -> dict[str, Any]:
     return numbers
 
 
-def _precision(claim: Claim, c: Comparison, result: UnderReading) -> Mapping[str, Any]:
+def _precision(claim: Claim, c: Comparison, result: ClaimUnderReading) -> Mapping[str, Any]:
     """How well a number is known that was tested."""
-    if claim.kind != "number" or c.found.reason or result.outcome == NOT_TESTABLE:
+    if claim.kind != "number" or c.p_values.reason or result.outcome == NOT_TESTABLE:
         return {}
-    half = _plainly(claim, evidence.half_width(c.found))
+    half = _plainly(claim, p_values.half_width(c.p_values))
     if c.published and claim.is_difference and c.ours.unit != "share":
         half /= c.published.value
     if result.outcome == DIFFERS:
-        return {"known_to": half, "close": evidence.is_close(c.found)}
+        return {"known_to": half, "close": p_values.is_close(c.p_values)}
     return {"known_to": half, "power": result.power}
 
 

@@ -9,8 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from bestarm.common import evidence
-from bestarm.common.evidence import CAPPED, NO_INTERVAL, UNDEFINED, Evidence
+from bestarm.common import p_values
+from bestarm.common.p_values import CAPPED, NO_INTERVAL, UNDEFINED, PValues
 from bestarm.verdicts.claims import Claim, ClaimsFile, NamedReading
 from bestarm.verdicts.comparison import Compared, Comparison
 from bestarm.verdicts.multiple_testing import holm
@@ -48,7 +48,7 @@ BASES = {
 }
 
 
-class UnderReading(NamedTuple):
+class ClaimUnderReading(NamedTuple):
     """A claim under one reading: its parts with their outcomes and reasons, and what they make."""
 
     reading: NamedReading
@@ -63,9 +63,9 @@ class UnderReading(NamedTuple):
     errs: bool = False  # it errs more often than delta, though the paper's text is proven not to
 
     @property
-    def main(self) -> Evidence:
+    def main(self) -> PValues:
         """The p-values of its only part, or of its first."""
-        return self.comparisons[0].found
+        return self.comparisons[0].p_values
 
     @property
     def distance(self) -> float:
@@ -82,27 +82,27 @@ class UnderReading(NamedTuple):
 class Outcome(NamedTuple):
     """What becomes of a claim: its outcomes under readings, and the verdict over them."""
 
-    results: list[UnderReading]
+    results: list[ClaimUnderReading]
     verdict: str
     under: str  # the reading that the verdict rests on; of those that differ, the nearest
     basis: str  # what the first reading is: TEXT, RECOVERED, SUBSTITUTE or NOT_RUN
 
 
 def outcomes(
-    claims: ClaimsFile, compared: Mapping[str, Compared], known: Known
+    claims: ClaimsFile, compared: Mapping[str, Compared], validity: Known
 ) -> dict[str, Outcome]:
     """The outcome of every claim, by its id.
 
     Args:
         claims: of a paper.
         compared: the comparisons, by the id of a claim.
-        known: the validities of the paper's strategies.
+        validity: the validities of the paper's strategies.
     """
-    alone = {claim.id: _alone(claim, compared[claim.id], known) for claim in claims.claims}
+    alone = {claim.id: _alone(claim, compared[claim.id], validity) for claim in claims.claims}
     rows: dict[str, list[str]] = {}
     for claim in claims.claims:
         rows.setdefault(claim.group or claim.id, []).append(claim.id)
-    found = {}
+    by_claim = {}
     for claim in claims.claims:
         final = alone[claim.id]
         if claim.kind == "number" and final:
@@ -112,8 +112,8 @@ def outcomes(
         basis = _basis(claim, claims)
         if final and basis != NOT_RUN and _is_proven(final[0]):
             final = [result._replace(errs=_is_refuted(result)) for result in final]
-        found[claim.id] = Outcome(final, *_verdict(final, basis), basis)
-    return found
+        by_claim[claim.id] = Outcome(final, *_verdict(final, basis), basis)
+    return by_claim
 
 
 def _basis(claim: Claim, claims: ClaimsFile) -> str:
@@ -125,15 +125,15 @@ def _basis(claim: Claim, claims: ClaimsFile) -> str:
     return RECOVERED if claims.recovered_for(claim) else TEXT
 
 
-def _alone(claim: Claim, compared: Compared, known: Known) -> list[UnderReading]:
+def _alone(claim: Claim, compared: Compared, validity: Known) -> list[ClaimUnderReading]:
     """The outcome of every part of a claim under every reading, p-values corrected over these."""
     rows = [row for _, row in compared]
-    by_part = [holm(c.found.support for c in column) for column in zip(*rows, strict=True)]
-    whole = holm(max(c.found.support for c in row) for row in rows)
+    by_part = [holm(c.p_values.support for c in column) for column in zip(*rows, strict=True)]
+    whole = holm(max(c.p_values.support for c in row) for row in rows)
     results = []
     for i, (reading, row) in enumerate(compared):
         parts = [
-            outcome(claim, c.found, column[i], LEVEL / len(row))
+            outcome(claim, c.p_values, column[i], LEVEL / len(row))
             for c, column in zip(row, by_part, strict=True)
         ]
         reasons = [reason(c, part, len(rows)) for c, part in zip(row, parts, strict=True)]
@@ -145,18 +145,18 @@ def _alone(claim: Claim, compared: Compared, known: Known) -> list[UnderReading]
             _runs_needed(c, len(rows)) if why == OURS else math.nan
             for c, why in zip(row, reasons, strict=True)
         ]
-        validities = [(validity_of(c.ours, known), validity_of(c.other, known)) for c in row]
+        validities = [(validity_of(c.ours, validity), validity_of(c.other, validity)) for c in row]
         results.append(
-            UnderReading(reading, row, parts, reasons, of_all, passes, settling, validities)
+            ClaimUnderReading(reading, row, parts, reasons, of_all, passes, settling, validities)
         )
     return results
 
 
-def outcome(claim: Claim, found: Evidence, corrected: float, level: float) -> str:
+def outcome(claim: Claim, tested: PValues, corrected: float, level: float) -> str:
     """What a comparison says: its p-value for the claim corrected, the one against at `level`."""
-    if found.reason in (UNDEFINED, NO_INTERVAL):
+    if tested.reason in (UNDEFINED, NO_INTERVAL):
         return NOT_TESTABLE
-    if found.against < level:
+    if tested.against < level:
         return DIFFERS
     if corrected < LEVEL:
         return CONFIRMED
@@ -165,10 +165,10 @@ def outcome(claim: Claim, found: Evidence, corrected: float, level: float) -> st
 
 def reason(comparison: Comparison, outcome: str, readings: int) -> str:
     """Why a comparison does not decide; empty if it does."""
-    found = comparison.found
+    tested = comparison.p_values
     is_open = outcome in (COMPATIBLE, INCONCLUSIVE)
-    if outcome == NOT_TESTABLE or (is_open and found.reason):
-        return found.reason
+    if outcome == NOT_TESTABLE or (is_open and tested.reason):
+        return tested.reason
     if not is_open:
         return ""
     settles = _runs_needed(comparison, readings)
@@ -178,9 +178,9 @@ def reason(comparison: Comparison, outcome: str, readings: int) -> str:
 
 def _runs_needed(comparison: Comparison, readings: int) -> float:
     """Our runs that would decide a comparison, if what they show stays as it is."""
-    if comparison.found.never:
-        return math.ceil(math.log(LEVEL / readings) / math.log1p(-evidence.NEVER))
-    return evidence.runs_to_settle(comparison.found, int(comparison.ours.n), readings)
+    if comparison.p_values.never:
+        return math.ceil(math.log(LEVEL / readings) / math.log1p(-p_values.NEVER))
+    return p_values.runs_to_settle(comparison.p_values, int(comparison.ours.n), readings)
 
 
 def _together(outcomes: list[str], passes: bool) -> str:
@@ -192,7 +192,9 @@ def _together(outcomes: list[str], passes: bool) -> str:
     return CONFIRMED if set(outcomes) == {CONFIRMED} and passes else INCONCLUSIVE
 
 
-def _in_its_row(number: UnderReading, others: list[UnderReading], readings: int) -> UnderReading:
+def _in_its_row(
+    number: ClaimUnderReading, others: list[ClaimUnderReading], readings: int
+) -> ClaimUnderReading:
     """A number under a reading, given the other numbers of its published row.
 
     It is confirmed if each number of the row is equivalent and none differs at LEVEL divided by
@@ -205,40 +207,40 @@ def _in_its_row(number: UnderReading, others: list[UnderReading], readings: int)
         number = number._replace(outcome=COMPATIBLE, outcomes=[COMPATIBLE], reasons=[ROW])
     if number.outcome not in (CONFIRMED, COMPATIBLE) or number.main.reason:
         return number
-    misses = 1.0 - evidence.power(number.main, readings, LEVEL)
-    misses += sum(1.0 - evidence.power(other.main, readings, level) for other in others)
+    misses = 1.0 - p_values.power(number.main, readings, LEVEL)
+    misses += sum(1.0 - p_values.power(other.main, readings, level) for other in others)
     return number._replace(power=max(0.0, 1.0 - misses))
 
 
-def validity_of(row: Any, known: Mapping[tuple[str, str], str]) -> str:
+def validity_of(row: Any, validity: Mapping[tuple[str, str], str]) -> str:
     """The validity of the strategies of a row under its reading; refuted if one is.
 
     Args:
         row: of a table, or None.
-        known: the validities of all strategies and readings.
+        validity: the validities of all strategies and readings.
     """
     if row is None:
         return ""
     strategies = [row.algorithm, row.other] if row.other else [row.strategy]
-    found = [known.get((name, row.reading), "") for name in strategies]
-    return REFUTED if REFUTED in found else found[0]
+    validities = [validity.get((name, row.reading), "") for name in strategies]
+    return REFUTED if REFUTED in validities else validities[0]
 
 
-def _validities(result: UnderReading) -> set[str]:
+def _validities(result: ClaimUnderReading) -> set[str]:
     """The validities of all strategies that a claim is about, under a reading."""
     return {validity for pair in result.validities for validity in pair} - {""}
 
 
-def _is_proven(result: UnderReading) -> bool:
+def _is_proven(result: ClaimUnderReading) -> bool:
     """Whether all strategies of a claim that promise a delta are proven to keep it."""
     return _validities(result) == {PROVEN}
 
 
-def _is_refuted(result: UnderReading) -> bool:
+def _is_refuted(result: ClaimUnderReading) -> bool:
     return REFUTED in _validities(result)
 
 
-def _verdict(results: list[UnderReading], basis: str) -> tuple[str, str]:
+def _verdict(results: list[ClaimUnderReading], basis: str) -> tuple[str, str]:
     """The verdict, and the reading it rests on: the paper's own, or else the nearest.
 
     Of readings that confirm a claim, one that errs more often than the paper's text comes last.

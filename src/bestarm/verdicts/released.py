@@ -3,7 +3,7 @@
 import math
 from typing import NamedTuple
 
-from bestarm.common import evidence
+from bestarm.common import p_values
 from bestarm.verdicts.claims import Claim, ClaimsFile, ReleasedProgram
 from bestarm.verdicts.comparison import published_number
 from bestarm.verdicts.tables import Tables
@@ -57,18 +57,18 @@ def compare_program(claim: Claim, program: ReleasedProgram | None, tables: Table
     if runs is None:
         return ProgramRuns(TOO_FEW)
     published = tables.published(claim.tested.but(claim.published))
-    found = ProgramRuns("", runs.value, runs.low, runs.high, int(runs.n))
+    program_runs = ProgramRuns("", runs.value, runs.low, runs.high, int(runs.n))
     if math.isnan(runs.low):
-        return found._replace(outcome=TOO_FEW)
+        return program_runs._replace(outcome=TOO_FEW)
     highest = published.value + published.half_unit
     if math.isnan(runs.value) or math.isinf(runs.high):  # the median or more lies beyond the cap
-        return found._replace(outcome=OUTSIDE if highest < runs.low else TOO_FEW)
-    ours = evidence.log_side(runs)
+        return program_runs._replace(outcome=OUTSIDE if highest < runs.low else TOO_FEW)
+    ours = p_values.log_side(runs)
     theirs = published_number(published, runs).log
     assert ours is not None
     assert theirs is not None
-    difference = evidence.same(ours, theirs, 0.0, published.rounding)
-    spans = math.exp(2.0 * evidence.half_width(difference))
+    difference = p_values.same(ours, theirs, 0.0, published.rounding)
+    spans = math.exp(2.0 * p_values.half_width(difference))
     if difference.against < 0.05:
-        return found._replace(outcome=OUTSIDE, spans=spans)
-    return found._replace(outcome=INSIDE if spans <= WIDEST else TOO_FEW, spans=spans)
+        return program_runs._replace(outcome=OUTSIDE, spans=spans)
+    return program_runs._replace(outcome=INSIDE if spans <= WIDEST else TOO_FEW, spans=spans)

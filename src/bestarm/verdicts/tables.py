@@ -115,10 +115,10 @@ class Tables:
     def _find_published(self, row: TableRow) -> Published:
         names = ("target", "instance", "strategy", "statistic")
         wanted = {k: v for k, v in row.model_dump(exclude_none=True).items() if k in names}
-        found = matching(self._published, wanted)
-        if len(found) != 1:
-            raise InputError(f"claims: {len(found)} published numbers match {wanted}, 1 is wanted")
-        return Published(**{name: found.iloc[0][name] for name in Published._fields})
+        rows = matching(self._published, wanted)
+        if len(rows) != 1:
+            raise InputError(f"claims: {len(rows)} published numbers match {wanted}, 1 is wanted")
+        return Published(**{name: rows.iloc[0][name] for name in Published._fields})
 
 
 def _wanted(row: TableRow, reading: str) -> dict[str, Any]:

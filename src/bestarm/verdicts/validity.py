@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from bestarm.common.evidence import is_computed, raw_side, share_against, tail
+from bestarm.common.p_values import is_computed, raw_side, share_against, tail
 from bestarm.common.tables import lines
 from bestarm.verdicts.claims import ClaimsFile, TableRow
 from bestarm.verdicts.multiple_testing import holm
@@ -32,7 +32,7 @@ CELL = ["instance", "strategy", "setting", "reading", "x_name"]
 
 
 class Doubt(NamedTuple):
-    """A cell's evidence against a promise."""
+    """How far a cell's runs speak against a promise."""
 
     p_value: float
     errors: float  # share of runs; nan if the cell's mean stopping time is held against a bound
@@ -45,8 +45,8 @@ def validities(
     """The validity of every (strategy, reading) that promises a delta in some table of a paper."""
     proven = _proven(claims)
     return {
-        key: REFUTED if _refuted(some) else PROVEN if key in proven else NOT_REFUTED
-        for key, some in _doubts(claims, tables).items()
+        key: REFUTED if _refuted(doubts) else PROVEN if key in proven else NOT_REFUTED
+        for key, doubts in _doubts(claims, tables).items()
     }
 
 
@@ -58,25 +58,27 @@ def guarantees(
     In brackets stands the condition of a proof that is not for all runs, and of a refutation the
     number of the cell that is clearest.
     """
-    found = _proven(claims)
-    for key, some in _doubts(claims, tables).items():
-        if _refuted(some):
-            worst = min(some, key=lambda doubt: doubt.p_value)
+    known_validity = _proven(claims)
+    for key, doubts in _doubts(claims, tables).items():
+        if _refuted(doubts):
+            worst = min(doubts, key=lambda doubt: doubt.p_value)
             wrong = f"{100 * worst.errors:.0f}% wrong at delta = {worst.delta:g}"
-            found[key] = f"{REFUTED} ({'stops too soon' if math.isnan(worst.errors) else wrong})"
-    return found
+            known_validity[key] = (
+                f"{REFUTED} ({'stops too soon' if math.isnan(worst.errors) else wrong})"
+            )
+    return known_validity
 
 
 def _doubts(
     claims: ClaimsFile, tables: Mapping[str, pd.DataFrame]
 ) -> dict[tuple[str, str], list[Doubt]]:
     """The cells of every (strategy, reading) that promises a delta."""
-    found: dict[tuple[str, str], list[Doubt]] = defaultdict(list)
+    doubts: dict[tuple[str, str], list[Doubt]] = defaultdict(list)
     if not tables:
-        return found
+        return doubts
     for row, doubt in [*_errors(tables.values()), *_too_soon(claims.lower_bounds, tables)]:
-        found[row.strategy, row.reading].append(doubt)
-    return found
+        doubts[row.strategy, row.reading].append(doubt)
+    return doubts
 
 
 def _proven(claims: ClaimsFile) -> dict[tuple[str, str], str]:
@@ -126,7 +128,7 @@ def _too_soon(
         limits = matching(table, bound.model_dump(exclude={"target"}, exclude_none=True))
         means = table[(table.statistic == "mean_stopping_time") & (table.status == "")]
         for row in lines(means):
-            known = limits[(limits.instance == row.instance) & (limits.delta == row.delta)]
-            if len(known) == 1 and is_computed(known.iloc[0]):
-                against = tail(known.value.iloc[0] - row.value, raw_side(row).above)
+            limit_rows = limits[(limits.instance == row.instance) & (limits.delta == row.delta)]
+            if len(limit_rows) == 1 and is_computed(limit_rows.iloc[0]):
+                against = tail(limit_rows.value.iloc[0] - row.value, raw_side(row).above)
                 yield row, Doubt(against, math.nan, row.delta)

@@ -97,7 +97,7 @@ def rates(apart: float, readings: int, numbers: int, claims: int = CLAIMS) -> di
     published, means = claims_of(readings, numbers), factors(apart, readings)
     outcomes, powers = [], []
     for _ in range(claims // BATCH):
-        judged = judge(published, tables_of(rng, means, numbers), known={})
+        judged = judge(published, tables_of(rng, means, numbers), validity={})
         for claim in judged[::numbers]:
             outcomes.append([line.outcome for line in claim.lines])
             powers.append(claim.lines[0].power)

@@ -53,17 +53,17 @@ def rows_hash(columns: dict[str, np.ndarray]) -> str:
 
 def differences(lock: Path) -> list[str]:
     """Why bytes are not promised here: how this platform differs from the one they are kept for."""
-    found = []
+    listed = []
     if (platform.system(), platform.machine()) not in (("Linux", "x86_64"), ("Linux", "AMD64")):
-        found.append(f"{platform.system()} on {platform.machine()} is not Linux on x86-64")
+        listed.append(f"{platform.system()} on {platform.machine()} is not Linux on x86-64")
     if sys.version_info[:2] != (3, 11):
-        found.append(f"Python {platform.python_version()} is not 3.11")
+        listed.append(f"Python {platform.python_version()} is not 3.11")
     pinned = [Requirement(line) for line in re.findall(r"^[\w-]+==[^\\\n]+", read_text(lock), re.M)]
     here = {one.name: one.specifier for one in pinned if not one.marker or one.marker.evaluate()}
     for name in NUMBERS_FROM:
         if name not in here or version(name) not in here[name]:
-            found.append(f"{name} {version(name)} is not the one in {lock.name}")
-    return found
+            listed.append(f"{name} {version(name)} is not the one in {lock.name}")
+    return listed
 
 
 def key_of(paper: str, experiment: str, cell: Cell, replications: int) -> tuple:

@@ -99,13 +99,13 @@ def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
     Raises:
         InputError: there is no such paper or target.
     """
-    found: dict[str, dict[str, Target]] = {}
+    by_paper: dict[str, dict[str, Target]] = {}
     for name in names or registry.PAPERS:
         paper, _, target = name.partition("/")
         if paper not in registry.PAPERS:
             papers = f"papers are {', '.join(registry.PAPERS)}"
-            known = [*registry.PAPERS, *names_of_parts(instances=False)]
-            near = advice(name, known, papers)
+            every_name = [*registry.PAPERS, *names_of_parts(instances=False)]
+            near = advice(name, every_name, papers)
             raise InputError(f"{name}: must be PAPER or PAPER/TARGET; {near}")
         targets = registry.PAPERS[paper].targets.values()
         wanted = {t.name: t for t in targets if target in ("", t.name)}
@@ -113,8 +113,8 @@ def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
             allowed = [t.name for t in targets]
             near = advice(target, allowed, f"only {', '.join(allowed)}")
             raise InputError(f"{name}: {paper} has no target {target}; {near}")
-        found.setdefault(paper, {}).update(wanted)
-    return {paper: list(targets.values()) for paper, targets in found.items()}
+        by_paper.setdefault(paper, {}).update(wanted)
+    return {paper: list(targets.values()) for paper, targets in by_paper.items()}
 
 
 class Verification:
@@ -190,15 +190,15 @@ class Verification:
         tolerance = COMPUTED if self.independent else PRINTED
         troubles = [_say_row(r) for r in lines(computed_differ(pairs, tolerance))]
         if not self.independent:
-            found = [cell for each in cells.values() for cell in each]
-            different = [cell.key for cell in found if self.hashes.get(cell.key) != cell.hash]
-            checked = f"{len(found)} cells" if found else "computed, no simulation"
+            all_cells = [cell for each in cells.values() for cell in each]
+            different = [cell.key for cell in all_cells if self.hashes.get(cell.key) != cell.hash]
+            checked = f"{len(all_cells)} cells" if all_cells else "computed, no simulation"
             return troubles + [self._say_cell(key) for key in different], checked
         runs = pairs[simulated(pairs) & pairs["_merge"].eq("both")]
         direct = runs.set_index(KEY).index.isin(sources.summary.set_index(KEY).index)
-        found = verdicts(runs[direct], self.alpha)
-        troubles += [_say_row(r) for r in lines(runs[direct][found.eq(False)])]
-        return troubles, f"{found.notna().sum()} of {len(runs)} estimates tested"
+        all_cells = verdicts(runs[direct], self.alpha)
+        troubles += [_say_row(r) for r in lines(runs[direct][all_cells.eq(False)])]
+        return troubles, f"{all_cells.notna().sum()} of {len(runs)} estimates tested"
 
     def _submit(self, paper: str, pool: Executor, done) -> None:
         """Compile a paper's kernels, then hand in the cells of its experiments."""
@@ -266,7 +266,7 @@ class Verification:
         return Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty())
 
 
-class _Here(Executor):
+class _SerialExecutor(Executor):
     """Runs jobs at once, in this process."""
 
     def submit(self, fn, /, *args, **kwargs) -> Future:
@@ -279,7 +279,7 @@ class _Here(Executor):
 def worker_pool(cores: int | None) -> Iterator[Executor]:
     """Processes that compute the same bits whatever the environment; or, for None, this one."""
     if cores is None:
-        yield _Here()
+        yield _SerialExecutor()
         return
     with same_bits(), Workers(cores) as pool:
         try:

@@ -2,34 +2,36 @@
 
 import numpy as np
 
-from bestarm.lagex.certified.evidence import Evidence
+from bestarm.lagex.certified.confidence import ConfidenceSet
 from bestarm.lagex.certified.interactive import Certified
-from bestarm.lagex.model import Model
+from bestarm.lagex.kernel_problem import Problem
 from lagex.polytopes import drawn
 
 
-def evidence(seed: int, k: int, d: int, kind: str = "smooth", size: float = 0.1) -> Evidence:
+def evidence(seed: int, k: int, d: int, kind: str = "smooth", size: float = 0.1) -> ConfidenceSet:
     """Estimates of a random set of policies, with radii of about `size`."""
     rng = np.random.default_rng([seed, k, d])
     known = drawn(seed, k, d, kind)
     u, h = (size**2 * rng.uniform(0.2, 5.0, k) for _ in range(2))
-    return Evidence(known.means, np.ascontiguousarray(known.rows), h, u)
+    return ConfidenceSet(known.means, np.ascontiguousarray(known.rows), h, u)
 
 
-def tell_blocks(s: Certified, model: Model, rng: np.random.Generator) -> int:
+def tell_blocks(s: Certified, problem: Problem, rng: np.random.Generator) -> int:
     """Tell the pulls of one block as sums, arm by arm; returns their number."""
-    d, told = len(model.limits), 0
+    d, told = len(problem.limits), 0
     for arm, n in s.wanted.items():
-        reward = n * model.means[arm] + np.sqrt(n * model.variances[arm]) * rng.standard_normal()
-        noise = np.sqrt(n) * model.cost_sigma * rng.standard_normal(d)
-        s.tell(arm, reward, n * model.matrix[:, arm] + noise, n)
+        reward = (
+            n * problem.means[arm] + np.sqrt(n * problem.variances[arm]) * rng.standard_normal()
+        )
+        noise = np.sqrt(n) * problem.cost_sigma * rng.standard_normal(d)
+        s.tell(arm, reward, n * problem.matrix[:, arm] + noise, n)
         told += n
     return told
 
 
-def played(s: Certified, model: Model, seed: int = 0, most: int = 10**9) -> Certified:
+def played(s: Certified, problem: Problem, seed: int = 0, most: int = 10**9) -> Certified:
     """Blocks told until the end, or until there were `most` pulls."""
     rng, told = np.random.default_rng(seed), 0
     while not s.done and told < most:
-        told += tell_blocks(s, model, rng)
+        told += tell_blocks(s, problem, rng)
     return s

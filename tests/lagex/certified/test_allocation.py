@@ -8,7 +8,7 @@ from bestarm.core.anytime import shrunk_counts
 from bestarm.core.streams import streams_of
 from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.allocation import RATE, demand, find_worst, plan_block
-from bestarm.lagex.certified.evidence import shortfall
+from bestarm.lagex.certified.confidence import shortfall
 from bestarm.lagex.certified.pieces import largest_shortfall
 from bestarm.lagex.certified.runs import Options, play, rules_of
 from bestarm.lagex.certified.state import TIME, start
@@ -21,14 +21,14 @@ every = pytest.mark.parametrize("name", INSTANCES)
 
 
 def rules_for(name, strategy="Certified"):
-    model = INSTANCES[name].model
-    asked = (0.1, 0.1, Options(), model.variances, model.cost_sigma, model.limits)
+    problem = INSTANCES[name].problem
+    asked = (0.1, 0.1, Options(), problem.variances, problem.cost_sigma, problem.limits)
     return rules_of(strategy, *asked)
 
 
 def at_a_check(name, strategy="Certified"):
     """A run of 20,000 pulls, with a safe policy, and its rules."""
-    rules, world = rules_for(name, strategy), world_of(INSTANCES[name].model)
+    rules, world = rules_for(name, strategy), world_of(INSTANCES[name].problem)
     state = play(world, rules, 20_000, streams_of(3, 0).environment)
     estimate(rules, state)
     assert find_safe(rules, state)

@@ -19,13 +19,13 @@ from bestarm.lagex.problem import imdb, setup1
 from command_line import bestarm
 from lagex.certified.evidences import played
 
-MODEL = setup1(0.5).model
+PROBLEM = setup1(0.5).problem
 
 
-def made(model=MODEL, r=0.3, **options) -> dict:
+def made(problem=PROBLEM, r=0.3, **options) -> dict:
     """A certificate."""
-    s = Certified(model.means.size, options.pop("limits", model.limits), r=r, **options)
-    return json.loads(played(s, model).certificate())
+    s = Certified(problem.means.size, options.pop("limits", problem.limits), r=r, **options)
+    return json.loads(played(s, problem).certificate())
 
 
 @pytest.fixture(scope="module")
@@ -58,12 +58,12 @@ def signed(data: dict, **fields) -> dict:
 def test_certificates_hold(r, eps):
     data = made(r=r, eps=eps)
     assert first_refused(data) == ""
-    assert len(data["margins"]) == len(MODEL.limits) + 1
+    assert len(data["margins"]) == len(PROBLEM.limits) + 1
     assert min(data["margins"]) >= 0.0
 
 
 def test_a_certificate_of_many_pieces_holds():
-    data = made(imdb().model, r=0.3)
+    data = made(imdb().problem, r=0.3)
     assert data["splits"].count(None) > 5
     assert first_refused(data) == ""
 

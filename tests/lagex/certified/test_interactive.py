@@ -28,7 +28,7 @@ INSTANCE = Instance(
     ],
     cost_sigma=0.7,
 )
-MODEL = INSTANCE.model
+PROBLEM = INSTANCE.problem
 ARGUMENTS = {"sigma": [1.0, 0.5, 0.8], "cost_sigma": 0.7, "r": 0.5}
 
 
@@ -39,21 +39,21 @@ def made(**options) -> Certified:
 def test_blocks_as_sums_are_the_simulated_run():
     """The same draws, arm by arm, so the same pulls and the same policy to the last bit."""
     rules = rules_of(
-        "Certified", 0.1, 0.5, Options(), MODEL.variances, MODEL.cost_sigma, MODEL.limits
+        "Certified", 0.1, 0.5, Options(), PROBLEM.variances, PROBLEM.cost_sigma, PROBLEM.limits
     )
-    wanted = play(world_of(MODEL, units=rules.units), rules, 10**9, streams_of(2, 0).environment)
+    wanted = play(world_of(PROBLEM, units=rules.units), rules, 10**9, streams_of(2, 0).environment)
     s, rng = made(), streams_of(2, 0).environment
     while not s.done:
-        tell_blocks(s, MODEL, rng)
+        tell_blocks(s, PROBLEM, rng)
     np.testing.assert_array_equal(s.pulls, wanted.pulls)
     np.testing.assert_allclose(s.answer, wanted.policy, atol=1e-9)
 
 
 def test_the_answer_keeps_the_limits_and_is_good():
-    s = played(made(), MODEL)
+    s = played(made(), PROBLEM)
     assert s.answer.sum() == 1.0
-    assert (MODEL.matrix @ s.answer <= MODEL.limits).all()
-    assert MODEL.means @ s.answer >= 0.5 * 3.0 + 0.5 * 1.5 - 0.5
+    assert (PROBLEM.matrix @ s.answer <= PROBLEM.limits).all()
+    assert PROBLEM.means @ s.answer >= 0.5 * 3.0 + 0.5 * 1.5 - 0.5
     assert s.wanted == {}
 
 
@@ -61,7 +61,7 @@ def test_before_the_end_there_is_a_safe_policy_or_none():
     s, rng, seen = made(r=0.2), np.random.default_rng(0), []
     assert s.answer is None
     while not s.done:
-        tell_blocks(s, MODEL, rng)
+        tell_blocks(s, PROBLEM, rng)
         if s.answer is not None:
             seen.append(s.answer)
     assert len(seen) > 10
@@ -80,7 +80,7 @@ def test_before_the_end_there_is_a_safe_policy_or_none():
 def test_answers_are_safe_policies_at_any_scale_of_means(seed, k, d, unit, offset):
     """Means from 1e-12 to 1e14 sigma: each new answer keeps the limits by its bounds."""
     known = drawn(seed, k, d, "smooth")
-    model = MODEL._replace(
+    problem = PROBLEM._replace(
         means=unit * (known.means + offset),
         variances=np.ones(k),
         matrix=known.matrix,
@@ -90,7 +90,7 @@ def test_answers_are_safe_policies_at_any_scale_of_means(seed, k, d, unit, offse
     s, rng, last = Certified(k, known.limits, r=0.5, cost_sigma=0.1), np.random.default_rng(0), None
     fixed, units = (known.limits, 0.1, s._rules.n0, np.ones(k), 0.1), s._rules.units
     while not s.done and s.pulls.sum() < 3000:
-        tell_blocks(s, model, rng)
+        tell_blocks(s, problem, rng)
         if (answer := s.answer) is None or np.array_equal(answer, last):
             continue
         assert answer.min() >= 0.0
@@ -105,7 +105,7 @@ def test_answers_are_safe_policies_at_any_scale_of_means(seed, k, d, unit, offse
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 100.0])
 def test_certificates_hold_at_any_scale_of_means(unit):
-    s = played(made(r=0.5), MODEL._replace(means=unit * (MODEL.means + 100.0)))
+    s = played(made(r=0.5), PROBLEM._replace(means=unit * (PROBLEM.means + 100.0)))
     assert all(holds for _, holds in check.lines(json.loads(s.certificate())))
 
 
@@ -114,12 +114,12 @@ def test_means_far_from_zero_are_the_same_problem():
     plain, far = made(), made()
     rng, noise = np.random.default_rng(0), np.random.default_rng(0)
     for _ in range(100):
-        tell_blocks(plain, MODEL, rng)
+        tell_blocks(plain, PROBLEM, rng)
         for arm, n in far.wanted.items():
-            reward = n * MODEL.means[arm] + np.sqrt(n * MODEL.variances[arm]) * (
+            reward = n * PROBLEM.means[arm] + np.sqrt(n * PROBLEM.variances[arm]) * (
                 noise.standard_normal()
             )
-            costs = n * MODEL.matrix[:, arm] + np.sqrt(n) * MODEL.cost_sigma * (
+            costs = n * PROBLEM.matrix[:, arm] + np.sqrt(n) * PROBLEM.cost_sigma * (
                 noise.standard_normal(2)
             )
             far.tell(arm, reward + n * 2.0**30, costs, n)
@@ -128,7 +128,7 @@ def test_means_far_from_zero_are_the_same_problem():
 
 
 def test_nothing_changes_once_something_is_certified():
-    s = played(made(), MODEL)
+    s = played(made(), PROBLEM)
     before = (s.pulls.tolist(), s.answer.tolist(), s.certificate())
     s.tell(0, 1e6, [1e6, 1e6], 1000)
     assert s.done
@@ -144,17 +144,17 @@ def test_pulls_that_were_not_wanted_count():
     s.tell(2, 3.0, [1.0, 1.0], 5)
     assert s.wanted == {0: 1, 1: 1}
     assert s.pulls.tolist() == [0, 0, 5]
-    tell_blocks(s, MODEL, rng)
+    tell_blocks(s, PROBLEM, rng)
     assert sum(s.wanted.values()) == 1
 
 
 def test_a_saved_history_of_sums_brings_a_new_object_to_the_same_place():
-    s = played(made(), MODEL, most=300)
+    s = played(made(), PROBLEM, most=300)
     again = made()
     again.replay(json.loads(json.dumps(s.history)))
     assert again.wanted == s.wanted
     np.testing.assert_array_equal(again.pulls, s.pulls)
-    assert played(again, MODEL, 1).certificate() == played(s, MODEL, 1).certificate()
+    assert played(again, PROBLEM, 1).certificate() == played(s, PROBLEM, 1).certificate()
 
 
 def test_names_of_arms_and_limits():
@@ -168,14 +168,16 @@ def test_names_of_arms_and_limits():
 
 def test_outstanding_trials_are_not_wanted_again():
     """A block is asked as trials, no more than it has, and told in another order."""
-    s, rng = played(made(r=0.2), MODEL, most=500), np.random.default_rng(1)
+    s, rng = played(made(r=0.2), PROBLEM, most=500), np.random.default_rng(1)
     block = sum(s.wanted.values())
     trials = s.ask(10**6)
     assert len(trials) == block
     assert s.wanted == {}
     before = s.pulls.sum()
     for trial in reversed(trials):
-        s.tell(trial, MODEL.means[trial.arm] + rng.standard_normal(), MODEL.matrix[:, trial.arm])
+        s.tell(
+            trial, PROBLEM.means[trial.arm] + rng.standard_normal(), PROBLEM.matrix[:, trial.arm]
+        )
     assert s.pulls.sum() == before + block
     assert s.done or sum(s.wanted.values()) >= block
 
@@ -184,7 +186,7 @@ def test_it_says_what_is_better_and_by_how_much():
     """About how many pulls are left, within a factor of three half-way."""
     s, rng, said = made(r=0.2), np.random.default_rng(0), []
     while not s.done:
-        tell_blocks(s, MODEL, rng)
+        tell_blocks(s, PROBLEM, rng)
         said.append((s.pulls.sum(), s.why_not_done()))
     half, words = next((n, text) for n, text in said if n >= said[-1][0] / 2)
     assert "may keep the limits and be better by" in words
@@ -193,14 +195,14 @@ def test_it_says_what_is_better_and_by_how_much():
 
 
 def test_a_saved_file_goes_on_to_the_same_certificate(tmp_path):
-    s = played(made(), MODEL, most=300)
+    s = played(made(), PROBLEM, most=300)
     s.save(tmp_path / "run.json")
     again = Certified.load(tmp_path / "run.json")
-    assert played(again, MODEL, 1).certificate() == played(s, MODEL, 1).certificate()
+    assert played(again, PROBLEM, 1).certificate() == played(s, PROBLEM, 1).certificate()
 
 
 def test_without_a_feasible_policy_there_is_no_answer():
-    s = played(Certified(3, [0.5, -0.3], **ARGUMENTS), MODEL)
+    s = played(Certified(3, [0.5, -0.3], **ARGUMENTS), PROBLEM)
     assert s.done
     assert s.answer is None
 

@@ -13,15 +13,15 @@ from bestarm.core.anytime import mixture_threshold, shrunk_counts
 from bestarm.core.estimates import wilson
 from bestarm.core.status import Status
 from bestarm.lagex.certified import errors, reference, times
-from bestarm.lagex.certified.evidence import Evidence
+from bestarm.lagex.certified.confidence import ConfidenceSet
 from bestarm.lagex.certified.offline import WITHOUT, Certificate, Parts, best_fixed, noiseless
 from bestarm.lagex.certified.runs import Options, rules_of
 from bestarm.lagex.certified.tables import ERRORS, TIMES
 from bestarm.lagex.problem import instances
 from bestarm.lagex.vertices import rows_of
 
-MODEL = instances()["triangle"].model
-RULES = rules_of("Certified", 0.1, 0.1, Options(), MODEL.variances, 1.0, MODEL.limits)
+PROBLEM = instances()["triangle"].problem
+RULES = rules_of("Certified", 0.1, 0.1, Options(), PROBLEM.variances, 1.0, PROBLEM.limits)
 OMEGA = np.array([0.5, 0.2, 0.3])
 #: Parts of a grid of policies, and accuracy of times by it.
 GRID, CLOSE = 400, 0.06
@@ -30,11 +30,13 @@ GRID, CLOSE = 400, 0.06
 def gap(parts: Parts, time: float) -> float:
     """The shortfall less r at a time, by the cone program's reference and a grid of policies."""
     counts = time * OMEGA
-    level = RULES.level - (0.0 if parts.union else np.log(1.0 + MODEL.limits.size))
+    level = RULES.level - (0.0 if parts.union else np.log(1.0 + PROBLEM.limits.size))
     beta = mixture_threshold(level, counts, RULES.n0) if parts.mixture else level
     shrunk = shrunk_counts(counts, RULES.n0) if parts.mixture else counts
-    rows = rows_of(MODEL.matrix, MODEL.limits)
-    seen = Evidence(MODEL.means, rows, 2 * beta * MODEL.variances / shrunk, 2 * beta / shrunk)
+    rows = rows_of(PROBLEM.matrix, PROBLEM.limits)
+    seen = ConfidenceSet(
+        PROBLEM.means, rows, 2 * beta * PROBLEM.variances / shrunk, 2 * beta / shrunk
+    )
     safe = reference.best_safe_policy(seen, 0.0)
     if safe is None:
         return np.inf
@@ -49,20 +51,20 @@ def gap(parts: Parts, time: float) -> float:
 )
 def test_certificates_close_when_the_reference_says(parts):
     """A little later the reference's shortfall is below r; a little earlier it is above."""
-    time = Certificate(MODEL, RULES, parts).time(OMEGA)
+    time = Certificate(PROBLEM, RULES, parts).time(OMEGA)
     assert gap(parts, (1.0 + CLOSE) * time) <= 0.0
     assert gap(parts, (1.0 - CLOSE) * time) > 0.0
 
 
 def test_the_box_alone_takes_longer():
-    box = Certificate(MODEL, RULES, Parts(split=False)).time(OMEGA)
-    assert box > 1.1 * Certificate(MODEL, RULES).time(OMEGA)
+    box = Certificate(PROBLEM, RULES, Parts(split=False)).time(OMEGA)
+    assert box > 1.1 * Certificate(PROBLEM, RULES).time(OMEGA)
 
 
 def test_no_allocation_nearby_is_better_than_the_best_fixed():
-    best, rng = best_fixed(MODEL, RULES), np.random.default_rng(0)
-    assert best.time <= noiseless(MODEL, RULES)[0]
-    certificate = Certificate(MODEL, RULES)
+    best, rng = best_fixed(PROBLEM, RULES), np.random.default_rng(0)
+    assert best.time <= noiseless(PROBLEM, RULES)[0]
+    certificate = Certificate(PROBLEM, RULES)
     for _ in range(30):
         omega = best.omega * np.exp(0.2 * rng.standard_normal(3))
         assert certificate.time(omega / omega.sum(), best.time) >= 0.995 * best.time
@@ -117,6 +119,6 @@ def test_a_run_that_ends_without_a_policy_is_wrong(monkeypatch):
 
 @pytest.mark.parametrize("number", [1, 17, 30])
 def test_random_programs_have_an_interior(number):
-    model = errors.random_program(number).model
-    policies = np.random.default_rng(0).dirichlet(np.ones(model.means.size), 20_000)
-    assert (model.limits - policies @ model.matrix.T).min(axis=1).max() > 0.02
+    problem = errors.random_program(number).problem
+    policies = np.random.default_rng(0).dirichlet(np.ones(problem.means.size), 20_000)
+    assert (problem.limits - policies @ problem.matrix.T).min(axis=1).max() > 0.02

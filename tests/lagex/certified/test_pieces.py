@@ -9,7 +9,7 @@ from bestarm.lagex import check
 from bestarm.lagex import reference as paper
 from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.certificate import splits_of
-from bestarm.lagex.certified.evidence import Evidence
+from bestarm.lagex.certified.confidence import ConfidenceSet
 from bestarm.lagex.certified.pieces import (
     MOST_PIECES,
     largest_shortfall,
@@ -27,7 +27,7 @@ KIND, SIZE = st.sampled_from(KINDS), st.sampled_from([0.01, 0.1, 0.5])
 PARTS = {2: 2000, 3: 150, 4: 40, 5: 20}
 
 
-def tried(seen: Evidence, policy: np.ndarray) -> float:
+def tried(seen: ConfidenceSet, policy: np.ndarray) -> float:
     """The largest shortfall on a grid of policies that may be feasible; -inf if none may."""
     others = reference.grid(policy.size, PARTS[policy.size])
     others = others[reference.may_be_feasible(seen, others)]
@@ -38,14 +38,14 @@ def some_policy(seed: int, k: int) -> np.ndarray:
     return np.random.default_rng(seed).dirichlet(np.ones(k))
 
 
-def bound(seen: Evidence, policy: np.ndarray, r: float):
+def bound(seen: ConfidenceSet, policy: np.ndarray, r: float):
     """The kernel's bound and its pieces."""
     d, k = seen.rows.shape
     pieces = make_pieces(k, d)
     return largest_shortfall(seen, policy, r, pieces), pieces
 
 
-def tightest(seen: Evidence, policy: np.ndarray):
+def tightest(seen: ConfidenceSet, policy: np.ndarray):
     """The pieces that prove about the least r that any do, and those that did not prove others."""
     low, high, failed = 0.0, 100.0, []
     proof = bound(seen, policy, high)[1]
@@ -60,11 +60,13 @@ def tightest(seen: Evidence, policy: np.ndarray):
     return proof, failed
 
 
-def of_movies(radius: float) -> tuple[Evidence, np.ndarray]:
+def of_movies(radius: float) -> tuple[ConfidenceSet, np.ndarray]:
     """Twelve arms of which mixtures of several are best, and such a mixture."""
-    model = imdb().model
-    rows, radii = rows_of(model.matrix, model.limits), np.full(12, radius**2)
-    return Evidence(model.means, rows, radii, radii), np.array([0.25, 0.35, 0, 0, 0.4, *[0.0] * 7])
+    problem = imdb().problem
+    rows, radii = rows_of(problem.matrix, problem.limits), np.full(12, radius**2)
+    return ConfidenceSet(problem.means, rows, radii, radii), np.array(
+        [0.25, 0.35, 0, 0, 0.4, *[0.0] * 7]
+    )
 
 
 @settings(max_examples=100)
@@ -108,7 +110,9 @@ def test_the_box_is_the_polytope_of_entry_wise_bounds(seed, k, d, kind, size):
 
 def test_splitting_helps():
     """Two arms, half of each may be feasible by the box but not by the norm."""
-    seen = Evidence(np.array([1.0, 0.0]), np.array([[1.0, -1.0]]), np.zeros(2), np.full(2, 0.01))
+    seen = ConfidenceSet(
+        np.array([1.0, 0.0]), np.array([[1.0, -1.0]]), np.zeros(2), np.full(2, 0.01)
+    )
     policy = np.array([0.4, 0.6])
     # by the box: 2 pi_1 - 1 <= 0.1; by the norm: 2 pi_1 - 1 <= 0.1 |(pi_1, pi_2)| = 0.0708...
     box, norm = 0.15, 0.1355

@@ -36,15 +36,15 @@ FLAT = made([1.0, 0.0], ([1.0, 0.0], 0.5), ([-1.0, 0.0], -0.5))
 
 
 def rules_for(instance, r, strategy="Certified", delta=DELTA, **options):
-    model = instance.model
-    asked = (delta, r, Options(**options), model.variances, model.cost_sigma, model.limits)
+    problem = instance.problem
+    asked = (delta, r, Options(**options), problem.variances, problem.cost_sigma, problem.limits)
     return rules_of(strategy, *asked)
 
 
 def run(instance, r, seed=0, cap=10**9, **options):
     """The last state of a run."""
     rules = rules_for(instance, r, **options)
-    world = world_of(instance.model, units=rules.units)
+    world = world_of(instance.problem, units=rules.units)
     return play(world, rules, cap, streams_of(5, seed).environment), rules
 
 
@@ -57,15 +57,15 @@ def refused(state, rules, delta=DELTA):
 @pytest.mark.parametrize("strategy", ["Certified", "Certified-Uniform"])
 def test_blocks_told_as_sums_are_the_run_that_draws_sums(strategy):
     """The steps, given the same sums in another order of arms, make the same checks and pulls."""
-    model, rules = BOTH.model, rules_for(BOTH, 0.3, strategy)
-    drawn = play(world_of(model), rules, 10**9, streams_of(5, 0).environment)
+    problem, rules = BOTH.problem, rules_for(BOTH, 0.3, strategy)
+    drawn = play(world_of(problem), rules, 10**9, streams_of(5, 0).environment)
     environment, state, blocks = streams_of(5, 0).environment, start(rules), 0
     while not done(rules, state):
         told = []
         for arm in np.flatnonzero(state.owed):
             n, noise = state.owed[arm], environment.standard_normal(3)
-            deviations = [math.sqrt(n) * math.sqrt(model.variances[arm]), *[math.sqrt(n)] * 2]
-            sums = n * np.array([model.means[arm], *model.matrix[:, arm]]) + deviations * noise
+            deviations = [math.sqrt(n) * math.sqrt(problem.variances[arm]), *[math.sqrt(n)] * 2]
+            sums = n * np.array([problem.means[arm], *problem.matrix[:, arm]]) + deviations * noise
             told.append((int(arm), np.array([*sums, n])))
         for arm, observed in reversed(told):
             observe(rules, state, arm, observed)
@@ -78,10 +78,10 @@ def test_blocks_told_as_sums_are_the_run_that_draws_sums(strategy):
 
 def test_single_pulls_have_the_law_of_sums():
     """Stopping times of runs drawn pull by pull and as sums, by a two-sample test."""
-    rules, model = rules_for(BOTH, 1.0), BOTH.model
+    rules, problem = rules_for(BOTH, 1.0), BOTH.problem
     sums, singles = [], []
     for seed in range(150):
-        world = world_of(model)
+        world = world_of(problem)
         sums.append(play(world, rules, 10**9, streams_of(6, seed).environment).counts[TIME])
         rng = streams_of(7, seed).environment
         single, _ = STEPS.play(world, rules, 10**9, rng, rng)
@@ -99,17 +99,20 @@ def evidence_of(state, rules):
 @pytest.mark.parametrize("instance", [BOTH, setup1(0.5)], ids=["both", "setup 1"])
 def test_every_check_is_that_of_the_reference(instance):
     """Evidence, safe policy, and, by trying policies, that the run does not stop too early."""
-    rules, model = rules_for(instance, 0.4), instance.model
+    rules, problem = rules_for(instance, 0.4), instance.problem
     state, environment, times, safe = start(rules), streams_of(5, 1).environment, [], 0
-    others = np.random.default_rng(0).dirichlet(np.full(model.means.size, 0.4), 20_000)
+    others = np.random.default_rng(0).dirichlet(np.full(problem.means.size, 0.4), 20_000)
     stopped = done(rules, state)
     while not stopped:
         before = state.policy.copy()
         for _ in range(int(state.owed.sum())):  # the last pull of a block ends in a check
             arm = STEPS.choose(rules, state, None)
-            noise = environment.standard_normal(1 + len(model.limits))
-            spread = [math.sqrt(model.variances[arm]), *[model.cost_sigma] * len(model.limits)]
-            means = [model.means[arm], *model.matrix[:, arm]]
+            noise = environment.standard_normal(1 + len(problem.limits))
+            spread = [
+                math.sqrt(problem.variances[arm]),
+                *[problem.cost_sigma] * len(problem.limits),
+            ]
+            means = [problem.means[arm], *problem.matrix[:, arm]]
             observe(rules, state, arm, np.append(means + spread * noise, 1.0))
         times.append(state.counts[TIME])
         stopped = done(rules, state)
@@ -163,7 +166,7 @@ def test_wrong_answers_are_no_more_than_delta(instance, r):
 def test_an_infeasible_instance_is_certified_as_such():
     """Limits that no policy keeps; the instance is made feasible for the model alone."""
     instance = made([1.0, 0.0, 0.5], ([1.0, 0.8, 0.9], 2.0))
-    world = world_of(instance.model)
+    world = world_of(instance.problem)
     rules = rules_for(instance, 0.1)._replace(limits=np.array([0.4]))
     found = [play(world, rules, 10**6, streams_of(9, i).environment) for i in range(100)]
     assert all(state.counts[VERDICT] == INFEASIBLE for state in found)
@@ -189,7 +192,7 @@ def test_of_an_infeasible_instance_a_policy_within_eps_is_an_answer(eps, verdict
     """All costs are 1, the limit is 0.9."""
     instance = made([1.0, 0.0], ([1.0, 1.0], 2.0))
     rules = rules_for(instance, 0.1, eps=eps)._replace(limits=np.array([0.9]))
-    state = play(world_of(instance.model), rules, 10**6, streams_of(5, 0).environment)
+    state = play(world_of(instance.problem), rules, 10**6, streams_of(5, 0).environment)
     assert state.counts[VERDICT] == verdict
     assert refused(state, rules) == ""
 
@@ -238,9 +241,9 @@ def test_scale_does_not_matter():
 def test_bad_rules_are_named():
     with pytest.raises(InputError, match="r: must be greater than 0 for Certified, got 0"):
         rules_for(BOTH, 0.0)
-    model = BOTH.model
+    problem = BOTH.problem
     with pytest.raises(InputError, match=r"arms, constraints: .* 91,390 vertices, at most"):
-        rules_of("Certified", 0.1, 0.1, Options(), np.ones(37), model.cost_sigma, np.ones(3))
+        rules_of("Certified", 0.1, 0.1, Options(), np.ones(37), problem.cost_sigma, np.ones(3))
 
 
 #: Rewards and costs that are 0 or 1; the second row is of a lower limit.
@@ -258,15 +261,17 @@ RATES = Instance(
 def test_counts_are_numpys_binomials():
     """The steps, told numpy's draws of every block, make the same run; one row counts downwards."""
     cell = Cell("rates", "Certified", {"delta": DELTA, "r": 0.5, "cap": None}, "proven")
-    (_, rules, world, cap), model = steps(RATES, cell), RATES.model
+    (_, rules, world, cap), problem = steps(RATES, cell), RATES.problem
     for seed in range(5):
         drawn = play(world, rules, cap, streams_of(6, seed).environment)
         environment, state = streams_of(6, seed).environment, start(rules)
         while not done(rules, state):
             for arm in np.flatnonzero(state.owed):
                 n = int(state.owed[arm])
-                reward = environment.binomial(n, model.means[arm])
-                costs = [np.sign(p) * environment.binomial(n, abs(p)) for p in model.matrix[:, arm]]
+                reward = environment.binomial(n, problem.means[arm])
+                costs = [
+                    np.sign(p) * environment.binomial(n, abs(p)) for p in problem.matrix[:, arm]
+                ]
                 sums = np.array([reward, *costs]) / rules.units
                 observe(rules, state, int(arm), np.append(sums, n))
         assert state.cost_sums[1].max() <= 0.0 < state.cost_sums[0].max()

@@ -51,7 +51,7 @@ def test_shares_of_right_answers_are_compatible_with_delta(table):
 def test_means_are_over_the_lower_bound(table, name):
     over, steps = (values(table, one) for one in ("mean_over_bound", "mean_stopping_time"))
     for delta in CERTIFIED_DELTAS:
-        bound = learning_time(instances()[name].model, 0.03).time * needed_information(delta)
+        bound = learning_time(instances()[name].problem, 0.03).time * needed_information(delta)
         place = (name, delta, 0.03)
         assert over[place] == pytest.approx(steps[place] / bound, rel=1e-4)
         assert over[place] > 1.0

@@ -347,10 +347,10 @@ def nearest(problem: Any, means: Any, weights: Any, answer: int | None = None) -
     """
     mu, work = np.array(means, float).ravel(), make_work(problem)
     right = best_answer(problem, mu) if answer is None else answer
-    found, shift = Nearest(np.inf, np.zeros(mu.size), mu), np.zeros(mu.size)
+    best, shift = Nearest(np.inf, np.zeros(mu.size), mu), np.zeros(mu.size)
     weigh(problem, work, np.array(weights, float).ravel())
     for i in range(pieces(problem)):
         cost = displace(problem, work, i, right, mu, shift)
-        if cost < found.cost:
-            found = Nearest(float(cost), 0.5 * shift**2 / problem.variances, mu - shift)
-    return found
+        if cost < best.cost:
+            best = Nearest(float(cost), 0.5 * shift**2 / problem.variances, mu - shift)
+    return best

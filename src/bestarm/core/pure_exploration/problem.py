@@ -28,7 +28,7 @@ from numba.extending import overload
 from bestarm.core.anytime import shrunk_counts
 from bestarm.core.compile import jit, lean
 
-#: n0 of the mixtures behind `discount` and `price`, in pulls of an arm (core/anytime.py).
+#: n0 of the mixtures behind `discount` and `mixing_cost`, in pulls of an arm (core/anytime.py).
 PRIOR_PULLS = 30.0
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,14 +56,14 @@ class Problem(Protocol):
 
 def operation(stub: F) -> F:
     """A function whose implementation depends on the type of its first argument, the problem."""
-    known: dict[type, Callable[..., Any]] = {}
+    implementations: dict[type, Callable[..., Any]] = {}
 
     @wraps(stub)
     def call(problem: Any, *others: Any) -> Any:
-        return known[type(problem)](problem, *others)
+        return implementations[type(problem)](problem, *others)
 
     def choose(*arguments):  # gets Numba's types, and runs while a caller is compiled
-        chosen = known[arguments[0].instance_class]
+        chosen = implementations[arguments[0].instance_class]
 
         def implementation(*arguments):
             return chosen(*arguments)
@@ -75,7 +75,7 @@ def operation(stub: F) -> F:
         return implementation
 
     overload(call)(choose)
-    _IMPLEMENTATIONS[call] = known
+    _IMPLEMENTATIONS[call] = implementations
     return call  # pyright: ignore[reportReturnType]
 
 
@@ -153,14 +153,14 @@ def spread(problem: Any, work: Any, out: np.ndarray) -> None:
 
 @operation
 def discount(problem: Any, work: Any, pulls: np.ndarray) -> None:
-    """Set weights for which the truth is near: see `price`."""
+    """Set weights for which the truth is near: see `mixing_cost`."""
 
 
 @operation
-def price(problem: Any, work: Any, i: int, answer: int, pulls: np.ndarray) -> float:
+def mixing_cost(problem: Any, work: Any, i: int, answer: int, pulls: np.ndarray) -> float:
     """What evidence against piece i costs, in nats, after `discount`.
 
-    f_i at the discounted pulls, less the price, is the log of a nonnegative supermartingale that
+    f_i at the discounted pulls, less this, is the log of a nonnegative supermartingale that
     starts at most at 1 / n under every instance of the piece, or lower, where n pieces have to be
     distinguished: whatever the truth, for every answer that is wrong there is a piece that holds
     the truth, and n of them are enough for all wrong answers. So a strategy that stops when
@@ -228,6 +228,6 @@ def unrelated_arms(*problems: type) -> None:
 
 
 @lean
-def mixture_price(pulls: float) -> float:
+def mixture_cost(pulls: float) -> float:
     """1/2 ln(1 + N / n0), an arm's part of `mixture_threshold`."""
     return 0.5 * np.log1p(pulls / PRIOR_PULLS)

@@ -17,8 +17,8 @@ from bestarm.core.pure_exploration.problem import (
     displace,
     estimate,
     make_work,
+    mixing_cost,
     pieces,
-    price,
     report,
 )
 
@@ -131,7 +131,10 @@ def refuted(rules: Rules, state: State, i: int) -> bool:
     if cost == np.inf:
         return True
     least = rules.log_inverse
-    return cost > least and cost - price(rules.problem, state.work, i, leader, state.pulls) > least
+    return (
+        cost > least
+        and cost - mixing_cost(rules.problem, state.work, i, leader, state.pulls) > least
+    )
 
 
 @lean

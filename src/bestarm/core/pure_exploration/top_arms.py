@@ -11,9 +11,9 @@ from bestarm.core.pure_exploration.problem import (
     best_answer,
     displace,
     implements,
-    mixture_price,
+    mixing_cost,
+    mixture_cost,
     pieces,
-    price,
     report,
     unrelated_arms,
 )
@@ -112,10 +112,10 @@ def _displace(
     return 0.5 * gap * gap * (w[a] * w[c] / total if total > 0.0 else 0.0)
 
 
-@implements(price, TopArms)
+@implements(mixing_cost, TopArms)
 @lean
-def _price(problem: TopArms, work, i: int, answer: int, pulls: np.ndarray) -> float:
+def _mixing_cost(problem: TopArms, work, i: int, answer: int, pulls: np.ndarray) -> float:
     """A wrong answer holds an arm outside of the true one, and lacks one of it: k (K - k) pairs."""
     a, c = divmod(i, pulls.size)
     pairs = problem.top * (pulls.size - problem.top)
-    return math.log(pairs) + mixture_price(pulls[a]) + mixture_price(pulls[c])
+    return math.log(pairs) + mixture_cost(pulls[a]) + mixture_cost(pulls[c])

@@ -70,14 +70,14 @@ def minutes(rate: float) -> float:
 
 def candidates() -> list[Policy]:
     """All policies of the grid whose last step can make up the time, in a random order."""
-    found = []
+    policies = []
     for rates in product(GRID, repeat=3):
         left = MINUTES - sum(map(minutes, rates))
         if left > 0.0 and LAST[0] <= (c4 := minutes(1.0) / left) <= LAST[1]:
             c1, c2, c3 = rates
-            found.append(Policy(c1, c2, c3, c4))
-    order = np.random.default_rng(SEED).permutation(len(found))
-    return [found[i] for i in order]
+            policies.append(Policy(c1, c2, c3, c4))
+    order = np.random.default_rng(SEED).permutation(len(policies))
+    return [policies[i] for i in order]
 
 
 def cells() -> np.ndarray:
@@ -172,9 +172,9 @@ class Rig:
             RuntimeError: the simulation ended before its last cycle.
         """
         inputs = {n: v * f for (n, v), f in zip(SPREAD_BY.items(), factors, strict=True)}
-        found: list[float] = []
+        by_cycle: list[float] = []
         last = None
-        while len(found) < cycles:
+        while len(by_cycle) < cycles:
             solution = self.simulation.solve(
                 inputs=inputs, starting_solution=last, calc_esoh=False, showprogress=False
             )
@@ -184,9 +184,9 @@ class Rig:
                 if len(cycle.steps) < len(self.cycle):
                     raise RuntimeError("a cycle was not simulated to its end")
                 passed = cycle.steps[-1]["Discharge capacity [A.h]"].entries
-                found.append(passed[-1] - passed[0])
+                by_cycle.append(passed[-1] - passed[0])
             last = solution.last_state
-        return np.array(found)
+        return np.array(by_cycle)
 
 
 def try_policy(policy: tuple, long: int = LONG, short: int = SHORT) -> dict | None:

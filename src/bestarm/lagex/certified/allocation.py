@@ -14,7 +14,7 @@ as in fictitious play. The guarantee does not depend on any of this.
 import math
 
 from bestarm.core.compile import lean
-from bestarm.lagex.certified.evidence import norm, shortfall
+from bestarm.lagex.certified.confidence import norm, shortfall
 from bestarm.lagex.certified.pieces import worst_of_box
 from bestarm.lagex.certified.state import TIME, Rules, State
 from bestarm.lagex.vertices import FOUND, find_best, load
@@ -67,14 +67,14 @@ def find_worst(s: State) -> float:
 def demand(rules: Rules, s: State) -> None:
     """Add this check's c to the average."""
     k, policy, other, c = s.policy.size, s.policy, s.other, s.tilted[0]
-    price = s.cone.price[0] / norm(s.seen.u, policy)
-    others_price, total = s.price[0] / norm(s.seen.u, other), 0.0
+    multiplier = s.cone.price[0] / norm(s.seen.u, policy)
+    other_multiplier, total = s.price[0] / norm(s.seen.u, other), 0.0
     for a in range(k):
         c[a] = other[a] - policy[a]
     apart = norm(s.seen.h, c)
     for a in range(k):
         c[a] = rules.variances[a] * c[a] * c[a] / apart if apart > 0.0 else 0.0
-        costs = price * policy[a] * policy[a] + others_price * other[a] * other[a]
+        costs = multiplier * policy[a] * policy[a] + other_multiplier * other[a] * other[a]
         c[a] += rules.cost_variance * costs
         total += c[a]
     for a in range(k):

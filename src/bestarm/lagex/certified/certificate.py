@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.lagex.certified.evidence import excess, norm
+from bestarm.lagex.certified.confidence import excess, norm
 from bestarm.lagex.certified.pieces import WHOLE, Pieces, largest_shortfall
 from bestarm.lagex.certified.state import POLICY, VERDICT, Rules, State
 
@@ -33,8 +33,8 @@ def certificate(
         delta: maximum probability of a wrong answer.
         arms: (K,) names. costs: (d,) names; both are counted if left out.
     """
-    found, seen = state.counts[VERDICT] == POLICY, state.seen
-    bound = largest_shortfall(seen, state.policy, rules.r if found else -np.inf, state.pieces)
+    has_policy, seen = state.counts[VERDICT] == POLICY, state.seen
+    bound = largest_shortfall(seen, state.policy, rules.r if has_policy else -np.inf, state.pieces)
     radius = norm(seen.u, state.policy)
     slacks = [rules.eps - excess(row[None], state.policy) - radius for row in seen.rows]
     reward, cost = rules.units[:2].tolist()  # costs have one unit; the limits are at least one
@@ -44,9 +44,9 @@ def certificate(
         "version": 2,
         "arms": list(arms) or [f"arm {a}" for a in range(state.policy.size)],
         "costs": list(costs) or [f"cost {i + 1}" for i in range(rules.limits.size)],
-        "policy": state.policy.tolist() if found else None,
+        "policy": state.policy.tolist() if has_policy else None,
         "margins": [*(cost * slack for slack in slacks), reward * (rules.r - bound)]
-        if found
+        if has_policy
         else [],
         "delta": delta,
         "r": reward * rules.r,

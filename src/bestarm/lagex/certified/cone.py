@@ -24,7 +24,7 @@ import numpy as np
 from bestarm.core.compile import jit, lean
 from bestarm.core.linear_algebra import factorise, substitute
 from bestarm.core.units import unit_of
-from bestarm.lagex.certified.evidence import Evidence, excess, norm, spread
+from bestarm.lagex.certified.confidence import ConfidenceSet, excess, norm, spread
 
 #: Factor between weights of the objective; most Newton steps, also from a warm start; halvings.
 GROWTH, MOST_STEPS, WARM_STEPS, HALVINGS = 12.0, 200, 30, 40
@@ -186,7 +186,7 @@ def _is_safe(solver: ConeSolver) -> bool:
 
 
 @lean
-def _find_start(solver: ConeSolver, seen: Evidence) -> bool:
+def _find_start(solver: ConeSolver, seen: ConfidenceSet) -> bool:
     """Leave a strictly safe policy in x; if there is none, one that is about the safest."""
     x, k = solver.x, solver.x.size - 1
     scale = 0.0
@@ -214,7 +214,7 @@ def _find_start(solver: ConeSolver, seen: Evidence) -> bool:
 
 
 @lean
-def best_safe_policy(seen: Evidence, eps: float, accuracy: float, solver: ConeSolver) -> bool:
+def best_safe_policy(seen: ConfidenceSet, eps: float, accuracy: float, solver: ConeSolver) -> bool:
     """Solve the program from the last solution, or from a cold start if that is no longer inside.
 
     Args:

@@ -39,8 +39,8 @@ def random_program(number: int) -> Instance:
 
 def tested() -> dict[str, tuple[Instance, float]]:
     """All instances with their r, by name."""
-    known = instances()
-    papers = {name: (known[name], R) for name in CERTIFIED_INSTANCES}
+    by_name = instances()
+    papers = {name: (by_name[name], R) for name in CERTIFIED_INSTANCES}
     drawn = [random_program(number) for number in range(1, PROGRAMS + 1)]
     return papers | {instance.name: (instance, R_RANDOM) for instance in drawn}
 
@@ -51,15 +51,15 @@ def wrong(name: str, delta: float, runs: int) -> dict:
     cell = Cell(name, "Certified", {"delta": delta, "r": r, "cap": None}, "proven")
     replicate = prepare(instance, cell)
     key = stream_key(SEED, "lagex", "certified-errors", name, cell.setting_label)
-    found = play(replicate, key, range(runs))
-    infeasible = ~(found["excess"] <= ROUNDING)
-    suboptimal = ~(found["regret"] <= r + ROUNDING)
+    columns = play(replicate, key, range(runs))
+    infeasible = ~(columns["excess"] <= ROUNDING)
+    suboptimal = ~(columns["regret"] <= r + ROUNDING)
     counts = {
-        "stopped": int(has_stopped(found).sum()),
+        "stopped": int(has_stopped(columns).sum()),
         "infeasible": int(infeasible.sum()),
         "suboptimal": int(suboptimal.sum()),
         "wrong": int((infeasible | suboptimal).sum()),
-        "median": float(np.median(found["tau"])),
+        "median": float(np.median(columns["tau"])),
     }
     size = {"arms": len(instance.means), "constraints": len(instance.constraints)}
     return {"instance": name, **size, "delta": delta, "r": r, "runs": runs, **counts}

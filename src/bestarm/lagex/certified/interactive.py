@@ -10,7 +10,7 @@ from bestarm.core.arguments import positive, several_pulls
 from bestarm.core.inputs import parse
 from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.certified.certificate import certificate
-from bestarm.lagex.certified.evidence import shortfall
+from bestarm.lagex.certified.confidence import shortfall
 from bestarm.lagex.certified.runs import Options, rules_of
 from bestarm.lagex.certified.state import POLICY, SAFE, VERDICT
 from bestarm.lagex.certified.steps import STEPS
@@ -133,8 +133,8 @@ class Certified(Monitored, AskTell[Label]):
         Before `done`, the policy found last that surely keeps the limits; None before the first.
         """
         counts = self._state.counts
-        found = counts[VERDICT] == POLICY if self._done else counts[SAFE]
-        return self._state.policy.copy() if found else None
+        has_policy = counts[VERDICT] == POLICY if self._done else counts[SAFE]
+        return self._state.policy.copy() if has_policy else None
 
     @property
     def policy(self) -> dict[Label, float] | None:
@@ -178,9 +178,9 @@ class Certified(Monitored, AskTell[Label]):
                 pulls, sums = totals.get(a, (0, np.zeros(len(quantities))))
                 variance = rules.cost_variance if i else rules.variances[a]
                 sigma = float(rules.units[i]) * math.sqrt(variance)
-                found = mean_interval(float(sums[i]), pulls, sigma, share)
+                interval = mean_interval(float(sums[i]), pulls, sigma, share)
                 status = f"{answer[a]:.0%} of the answer" if i == 0 and answer is not None else ""
-                lines.append(Line(str(self._arms[a]), quantity, pulls, *found, status))
+                lines.append(Line(str(self._arms[a]), quantity, pulls, *interval, status))
         return lines + limit_lines(self._costs, self._limits, answer, lines)
 
     def _open_question(self) -> str:

@@ -11,13 +11,13 @@ import numpy as np
 from scipy.optimize import minimize
 
 from bestarm.lagex.certified.cone import best_safe_policy, make_cone_solver
-from bestarm.lagex.certified.evidence import Evidence, make_evidence, set_radii
+from bestarm.lagex.certified.confidence import ConfidenceSet, make_confidence_set, set_radii
 from bestarm.lagex.certified.pieces import largest_shortfall, make_pieces, worst_of_box
 from bestarm.lagex.certified.runs import play
 from bestarm.lagex.certified.state import Rules
 from bestarm.lagex.certified.steps import ACCURACY
 from bestarm.lagex.exploration import World
-from bestarm.lagex.model import Model
+from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.vertices import rows_of
 
 #: Relative accuracy of times, and the factor by which a guess is widened.
@@ -51,20 +51,20 @@ class Certificate:
     """The certificate of an instance whose estimates equal the truth.
 
     Args:
-        model: the instance.
+        problem: the instance.
         rules: of Certified.
         parts: of the bound.
     """
 
-    def __init__(self, model: Model, rules: Rules, parts: Parts = COMPLETE) -> None:
-        d, k = model.matrix.shape
+    def __init__(self, problem: Problem, rules: Rules, parts: Parts = COMPLETE) -> None:
+        d, k = problem.matrix.shape
         level = rules.level if parts.union else rules.level - math.log(1.0 + d)
         self.rules, self.parts = rules._replace(level=level), parts
         self._cone, self._pieces = make_cone_solver(k, d), make_pieces(k, d)
         self._buffer = np.zeros(k)
         reward, costs = rules.units[0], rules.units[1:, None]
-        rows = rows_of(model.matrix, model.limits) / costs
-        self._seen = make_evidence(k, d)._replace(means=model.means / reward, rows=rows)
+        rows = rows_of(problem.matrix, problem.limits) / costs
+        self._seen = make_confidence_set(k, d)._replace(means=problem.means / reward, rows=rows)
 
     def closes(self, pulls: np.ndarray) -> bool:
         """Whether a run with these pulls stops."""
@@ -78,7 +78,7 @@ class Certificate:
             return True
         return self.parts.split and largest_shortfall(seen, policy, rules.r, self._pieces) < np.inf
 
-    def _set_radii(self, pulls: np.ndarray) -> Evidence:
+    def _set_radii(self, pulls: np.ndarray) -> ConfidenceSet:
         rules, seen = self.rules, self._seen
         set_radii(pulls, rules.level, rules.n0, rules.variances, rules.cost_variance, seen)
         if not self.parts.mixture:
@@ -104,36 +104,36 @@ class Certificate:
         return high
 
 
-def noiseless(model: Model, rules: Rules) -> tuple[float, np.ndarray]:
+def noiseless(problem: Problem, rules: Rules) -> tuple[float, np.ndarray]:
     """The time and the shares of pulls of a run without noise."""
-    no_noise = np.zeros(model.means.size)
-    world = World(model.means, no_noise, model.matrix, model.limits, 0.0, rules.units)
+    no_noise = np.zeros(problem.means.size)
+    world = World(problem.means, no_noise, problem.matrix, problem.limits, 0.0, rules.units)
     pulls = play(world, rules, int(NEVER), np.random.default_rng(0)).pulls
     return float(pulls.sum()), pulls / pulls.sum()
 
 
-class Fixed(NamedTuple):
+class FixedAllocation(NamedTuple):
     """A fixed allocation, and when the certificate closes with it."""
 
     time: float
     omega: np.ndarray
 
 
-def best_fixed(model: Model, rules: Rules) -> Fixed:
+def best_fixed(problem: Problem, rules: Rules) -> FixedAllocation:
     """The allocation that closes the certificate first, by a local search from that of a run.
 
     Its time is an upper bound on the least: the search may end in a local minimum.
     """
-    certificate, (guess, shares) = Certificate(model, rules), noiseless(model, rules)
-    best = Fixed(certificate.time(shares, guess), shares)
+    certificate, (guess, shares) = Certificate(problem, rules), noiseless(problem, rules)
+    best = FixedAllocation(certificate.time(shares, guess), shares)
 
     def logarithm(logits: np.ndarray) -> float:
         nonlocal best
         omega = np.exp(logits - logits.max()) + LEAST
         omega /= omega.sum()
-        found = Fixed(certificate.time(omega, best.time), omega)
-        best = min(best, found, key=lambda one: one.time)
-        return math.log(found.time)
+        candidate = FixedAllocation(certificate.time(omega, best.time), omega)
+        best = min(best, candidate, key=lambda one: one.time)
+        return math.log(candidate.time)
 
     for _ in range(2):  # a new simplex gets the search out of a degenerate one
         options: Any = {"maxfev": MOST_EVALUATIONS, "xatol": 1e-2, "fatol": CLOSE}

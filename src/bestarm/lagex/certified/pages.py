@@ -83,8 +83,8 @@ def menu_table(root: Path) -> str:
     table = table[table.statistic.isin((*SHARES, *TIMES)) & (table.other == "")]
     table = table.sort_values(["strategy", "r"], ascending=[True, False])
     rows = []
-    for (strategy, r), some in groups(table, "strategy", "r"):
-        by = some.set_index("statistic")
+    for (strategy, r), group in groups(table, "strategy", "r"):
+        by = group.set_index("statistic")
         times = {title: number(by.value[name]) for name, title in TIMES.items()}
         shares = {title: f"{100 * by.value[name]:.0f}%" for name, title in SHARES.items()}
         rows.append({"strategy": strategy, "r": f"{r:g}", **times, **shares})
@@ -97,13 +97,13 @@ def error_table(root: Path) -> str:
     rows = []
     for random in (False, True):
         these = table[table.instance.str.startswith("random ") == random]
-        for (delta, r), some in groups(these, "delta", "r"):
-            counts = [(round(row.value * row.n), row.n) for row in lines(some)]
+        for (delta, r), group in groups(these, "delta", "r"):
+            counts = [(round(row.value * row.n), row.n) for row in lines(group)]
             upper = max(wilson(wrong / n, n)[1] for wrong, n in counts)
             rows.append(
                 {
                     "instances": "random linear programs" if random else "of the paper, and menus",
-                    "number": len(some),
+                    "number": len(group),
                     "δ": f"{delta:g}",
                     "r": f"{r:g}",
                     "runs of each": f"{counts[0][1]:,}",
@@ -118,10 +118,10 @@ def part_table(root: Path) -> str:
     """What the allocation and the parts of the certificate cost, for docs/guarantees.md."""
     table = pick(read(root), delta=USERS["delta"], r=PAPERS["r"], algorithm="Certified")
     rows = []
-    for instance, some in groups(table, "instance"):
-        by = some.set_index("statistic").value
+    for instance, group in groups(table, "instance"):
+        by = group.set_index("statistic").value
         bound = by["mean_stopping_time"] / by["mean_over_bound"]
-        known = {
+        labels = {
             "instance": instance,
             "median steps": number(by["median_stopping_time"]),
             "over lower bound": number(by["mean_over_bound"]),
@@ -129,5 +129,5 @@ def part_table(root: Path) -> str:
         }
         ratios = {t: f"{by[f'certificate_ratio:{name}']:.2f}" for name, t in PARTS.items()}
         left = {"their time over lower bound": number(by[f"certificate_time:{ALL}"] / bound)}
-        rows.append(known | ratios | left)
+        rows.append(labels | ratios | left)
     return markdown(pd.DataFrame(rows))

@@ -25,7 +25,7 @@ from bestarm.lagex.certified.basic_solutions import (
     next_vertex,
     restart,
 )
-from bestarm.lagex.certified.evidence import Evidence, excess, norm, shortfall
+from bestarm.lagex.certified.confidence import ConfidenceSet, excess, norm, shortfall
 
 #: Most pieces that are looked at, and most that wait at a time.
 MOST_PIECES, MOST_WAITING = 200, 40
@@ -62,7 +62,7 @@ def make_pieces(n_arms: int, n_constraints: int) -> Pieces:
 
 
 @lean
-def _load(seen: Evidence, corners: np.ndarray, pieces: Pieces) -> None:
+def _load(seen: ConfidenceSet, corners: np.ndarray, pieces: Pieces) -> None:
     """The polytope of a piece, with a slack per constraint, for the walk over its vertices.
 
     Constraints are divided by their largest coefficient, so that entries are near 1.
@@ -89,7 +89,9 @@ def _load(seen: Evidence, corners: np.ndarray, pieces: Pieces) -> None:
 
 
 @lean
-def _worst_vertex(seen: Evidence, policy: np.ndarray, corners: np.ndarray, pieces: Pieces) -> float:
+def _worst_vertex(
+    seen: ConfidenceSet, policy: np.ndarray, corners: np.ndarray, pieces: Pieces
+) -> float:
     """The largest shortfall at a vertex of the loaded piece, left in `worst` and `point`.
 
     -inf if it has none.
@@ -127,7 +129,9 @@ def _combine(walk: BasicSolutions, corners: np.ndarray, point: np.ndarray) -> No
 
 
 @lean
-def worst_of_box(seen: Evidence, policy: np.ndarray, pieces: Pieces, point: np.ndarray) -> float:
+def worst_of_box(
+    seen: ConfidenceSet, policy: np.ndarray, pieces: Pieces, point: np.ndarray
+) -> float:
     """The bound with the whole simplex as the only piece; its vertex is left in `point`."""
     corners = pieces.corners[0]
     _reset(corners)
@@ -148,7 +152,7 @@ def _reset(corners: np.ndarray) -> None:
 
 
 @lean
-def _split(seen: Evidence, waiting: int, pieces: Pieces) -> bool:
+def _split(seen: ConfidenceSet, waiting: int, pieces: Pieces) -> bool:
     """Split the last piece that waits into two; False if its worst vertex is a corner."""
     worst, norms, point, k = pieces.worst, pieces.norms, pieces.point, pieces.worst.size
     here, there = pieces.corners[waiting - 1], pieces.corners[waiting]
@@ -177,7 +181,7 @@ def _split(seen: Evidence, waiting: int, pieces: Pieces) -> bool:
 
 
 @lean
-def largest_shortfall(seen: Evidence, policy: np.ndarray, r: float, pieces: Pieces) -> float:
+def largest_shortfall(seen: ConfidenceSet, policy: np.ndarray, r: float, pieces: Pieces) -> float:
     """An upper bound on the maximum of this module, if it is at most r.
 
     Args:

@@ -7,7 +7,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from bestarm.lagex.certified.evidence import Evidence
+from bestarm.lagex.certified.confidence import ConfidenceSet
 
 
 def evidence(
@@ -19,7 +19,7 @@ def evidence(
     n0: float,
     sigma: np.ndarray,
     cost_sigma: float,
-) -> Evidence:
+) -> ConfidenceSet:
     """Estimates from sums, and the squared radii of docs/guarantees.md, as written there.
 
     Args:
@@ -29,10 +29,10 @@ def evidence(
     beta = math.log((1 + len(limits)) / delta) + 0.5 * np.log(1.0 + pulls / n0).sum()
     square = 2.0 * beta * (pulls + n0) / pulls**2
     means, rows = rewards / pulls, costs / pulls - limits[:, None]
-    return Evidence(means, rows, square * sigma**2, square * cost_sigma**2)
+    return ConfidenceSet(means, rows, square * sigma**2, square * cost_sigma**2)
 
 
-def best_safe_policy(seen: Evidence, eps: float) -> tuple[np.ndarray, float] | None:
+def best_safe_policy(seen: ConfidenceSet, eps: float) -> tuple[np.ndarray, float] | None:
     """argmax { mu pi : pi in simplex, rows_i pi + |pi|_u <= eps }, and the value; None if empty.
 
     Raises RuntimeError unless Clarabel reports an optimum or that there is none.
@@ -41,22 +41,22 @@ def best_safe_policy(seen: Evidence, eps: float) -> tuple[np.ndarray, float] | N
     radius = cp.norm(cp.multiply(np.sqrt(seen.u), pi))
     kept: list[Any] = [row @ pi + radius <= eps for row in seen.rows]
     kept.append(cp.sum(pi) == 1)
-    program = cp.Problem(cp.Maximize(seen.means @ pi), kept)
-    program.solve(solver="CLARABEL")
-    if program.status == "infeasible":
+    problem = cp.Problem(cp.Maximize(seen.means @ pi), kept)
+    problem.solve(solver="CLARABEL")
+    if problem.status == "infeasible":
         return None
-    if program.status != "optimal" or pi.value is None:
-        raise RuntimeError(f"the reference solver ended with: {program.status}")
+    if problem.status != "optimal" or pi.value is None:
+        raise RuntimeError(f"the reference solver ended with: {problem.status}")
     return pi.value, float(seen.means @ pi.value)
 
 
-def may_be_feasible(seen: Evidence, policies: np.ndarray) -> np.ndarray:
+def may_be_feasible(seen: ConfidenceSet, policies: np.ndarray) -> np.ndarray:
     """(V,) whether rows_i pi <= |pi|_u for every i, for policies (V, K)."""
     radii = np.sqrt(policies**2 @ seen.u)
     return np.all(policies @ seen.rows.T <= radii[:, None], axis=1)
 
 
-def shortfalls(seen: Evidence, policy: np.ndarray, others: np.ndarray) -> np.ndarray:
+def shortfalls(seen: ConfidenceSet, policy: np.ndarray, others: np.ndarray) -> np.ndarray:
     """(V,) mu (pi' - pi) + |pi' - pi|_h, for policies pi' (V, K)."""
     steps = others - policy
     return steps @ seen.means + np.sqrt(steps**2 @ seen.h)

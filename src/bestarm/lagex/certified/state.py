@@ -6,7 +6,7 @@ import numpy as np
 
 from bestarm.core.compile import jit
 from bestarm.lagex.certified.cone import ConeSolver, make_cone_solver
-from bestarm.lagex.certified.evidence import Evidence, make_evidence
+from bestarm.lagex.certified.confidence import ConfidenceSet, make_confidence_set
 from bestarm.lagex.certified.pieces import Pieces, make_pieces
 from bestarm.lagex.vertices import Polytope, make_polytope
 
@@ -47,7 +47,7 @@ class State(NamedTuple):
     other: np.ndarray  # (K,) the worst alternative found
     price: np.ndarray  # (1,) sum of its multipliers
     tilted: np.ndarray  # (1 + d, K) linear program for it
-    seen: Evidence
+    seen: ConfidenceSet
     cone: ConeSolver
     pieces: Pieces
     polytope: Polytope
@@ -71,7 +71,7 @@ def start(rules: Rules) -> State:
         other=np.zeros(k),
         price=np.zeros(1),
         tilted=np.zeros((1 + d, k)),
-        seen=make_evidence(k, d),
+        seen=make_confidence_set(k, d),
         cone=make_cone_solver(k, d),
         pieces=make_pieces(k, d),
         polytope=make_polytope(k, d),

@@ -14,7 +14,7 @@ from bestarm.core.compile import inlined, lean
 from bestarm.core.strategy import Strategy
 from bestarm.lagex.certified.allocation import demand, demand_safety, find_worst, plan_block
 from bestarm.lagex.certified.cone import best_safe_policy
-from bestarm.lagex.certified.evidence import excess, norm, set_radii, spread
+from bestarm.lagex.certified.confidence import excess, norm, set_radii, spread
 from bestarm.lagex.certified.pieces import MOST_PIECES, largest_shortfall
 from bestarm.lagex.certified.state import (
     INFEASIBLE,

@@ -43,23 +43,23 @@ def cell(instance: str, strategy: str, delta: float, r: float, reading: str) -> 
 def bounds_of(sources: Sources, shown: pd.DataFrame) -> Iterator[dict]:
     """Lower bounds on mean and median steps of strategies that learn the constraints."""
     for (name, delta, r), _ in groups(shown, "instance", "delta", "r"):
-        model = Instance(**sources.instances[name]["instance"]).model
-        time = learning_time(model, r).time
+        problem = Instance(**sources.instances[name]["instance"]).problem
+        time = learning_time(problem, r).time
         if math.isfinite(time):
-            found = learning_bounds({"learning_time": time}, delta)
-            yield from cell_rows(cell(name, UNKNOWN, delta, r, "exact"), found)
+            estimates = learning_bounds({"learning_time": time}, delta)
+            yield from cell_rows(cell(name, UNKNOWN, delta, r, "exact"), estimates)
 
 
 def over_bounds(shown: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[dict]:
     """Certified's mean steps over the lower bound on them."""
-    known = bounds[bounds.statistic == "lower_bound"]
-    least = {(b.instance, b.delta, b.r): b.value for b in lines(known)}
+    lower_bounds = bounds[bounds.statistic == "lower_bound"]
+    least = {(b.instance, b.delta, b.r): b.value for b in lines(lower_bounds)}
     for row in rows_of(shown, ADAPTIVE, "mean_stopping_time"):
         bound = least.get((row.instance, row.delta, row.r), 0.0)
         if bound > 0.0:
             ends = (row.value / bound, row.low / bound, row.high / bound)
-            found = Estimate("mean_over_bound", "", *ends, row.n, row.status)
-            yield from cell_rows(of(row), [found])
+            ratio = Estimate("mean_over_bound", "", *ends, row.n, row.status)
+            yield from cell_rows(of(row), [ratio])
 
 
 def over_uniform(shown: pd.DataFrame) -> Iterator[dict]:
@@ -88,16 +88,18 @@ def times() -> Iterator[dict]:
         best = rows.time[(rows.allocation == BEST) & rows.without.isna()].iloc[0]
         for row in lines(rows):
             which = row.allocation if pd.isna(row.without) else f"without {row.without}"
-            found = [
+            estimates = [
                 exact(f"certificate_time:{which}", "steps", row.time),
                 exact(f"certificate_ratio:{which}", "", row.time / best),
             ]
-            yield from cell_rows(cell(name, ADAPTIVE, delta, r, "exact"), found)
+            yield from cell_rows(cell(name, ADAPTIVE, delta, r, "exact"), estimates)
 
 
 def errors() -> Iterator[dict]:
     """Shares of wrong runs, of infeasible and of other wrong answers, in many runs."""
     for row in lines(kept.read(ERRORS)):
         kinds = ("wrong", "infeasible", "suboptimal")
-        found = [proportion(f"error_check:{kind}", getattr(row, kind), row.runs) for kind in kinds]
-        yield from cell_rows(cell(row.instance, ADAPTIVE, row.delta, row.r, READING), found)
+        estimates = [
+            proportion(f"error_check:{kind}", getattr(row, kind), row.runs) for kind in kinds
+        ]
+        yield from cell_rows(cell(row.instance, ADAPTIVE, row.delta, row.r, READING), estimates)

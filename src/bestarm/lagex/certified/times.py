@@ -24,22 +24,22 @@ COLUMNS = ["instance", "delta", "r", "allocation", "without", "time"]
 
 def times(name: str, delta: float, r: float) -> list[dict]:
     """Rows of an instance at a delta and a tolerance."""
-    model = instances()[name].model
-    asked = (delta, r, Options(), model.variances, model.cost_sigma, model.limits)
+    problem = instances()[name].problem
+    asked = (delta, r, Options(), problem.variances, problem.cost_sigma, problem.limits)
     rules = rules_of("Certified", *asked)
-    best, k = best_fixed(model, rules), model.means.size
-    found = {
-        (NOISELESS, ""): noiseless(model, rules)[0],
+    best, k = best_fixed(problem, rules), problem.means.size
+    by_part = {
+        (NOISELESS, ""): noiseless(problem, rules)[0],
         (BEST, ""): best.time,
-        (UNIFORM, ""): Certificate(model, rules).time(np.full(k, 1.0 / k), best.time),
+        (UNIFORM, ""): Certificate(problem, rules).time(np.full(k, 1.0 / k), best.time),
     }
     together = Parts(union=False, mixture=False, unsure=False)
     for part, parts in (WITHOUT | {ALL: together}).items():
-        found[BEST, part] = Certificate(model, rules, parts).time(best.omega, best.time)
-    known = {"instance": name, "delta": delta, "r": r}
+        by_part[BEST, part] = Certificate(problem, rules, parts).time(best.omega, best.time)
+    labels = {"instance": name, "delta": delta, "r": r}
     return [
-        {**known, "allocation": allocation, "without": part, "time": round(time)}
-        for (allocation, part), time in found.items()
+        {**labels, "allocation": allocation, "without": part, "time": round(time)}
+        for (allocation, part), time in by_part.items()
     ]
 
 

@@ -136,8 +136,8 @@ class Site:
         def anchor(heading: str, name: str) -> str | None:
             for paper in registry.PAPERS:
                 if texts.about(paper, [heading]):
-                    known = registry.PAPERS[paper].simulation.reading_names()
-                    return f"{paper}-{name}" if name in known else None
+                    names = registry.PAPERS[paper].simulation.reading_names()
+                    return f"{paper}-{name}" if name in names else None
             return None
 
         return texts.render(read_text(self.root / "docs/readings.md"), self.link("docs"), anchor)
@@ -181,7 +181,7 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     times = {paper: _time(bench, paper) for paper in registry.PAPERS}
     pending = any(verdicts.PENDING in verdicts.tally(paper["claims"]) for paper in papers.values())
     shown = [*LOOKS.values(), *([verdicts.PENDING] if pending else [])]
-    counted = {paper: known for paper, known in papers.items() if paper in registry.COUNTED}
+    counted = {paper: view for paper, view in papers.items() if paper in registry.COUNTED}
     values = {"of": counted, "times": times, "verdicts": shown, **_across_papers(site)}
     values["controls"] = [paper for paper in papers if paper not in counted]
     site.page("index.html", "index.html", **values)
@@ -195,7 +195,7 @@ def _add_paper(
     site: Site, paper: str, lines: list[Line], scale: Scale, notebook: bool
 ) -> dict[str, Any]:
     """Add a paper's page and the files it links; return what the overview says of it."""
-    known = registry.PAPERS[paper]
+    entry = registry.PAPERS[paper]
     claims = judged_claims(
         read_claims(site.root / f"data/claims/{paper}.yaml"),
         (line for line in lines if line.paper == paper),
@@ -204,9 +204,9 @@ def _add_paper(
     captions = read_captions(site.root / "figures/captions.csv")
     targets = [
         target_view(site.root, paper, t, claims, site.code, captions.get((paper, t.name), ""))
-        for t in known.targets.values()
+        for t in entry.targets.values()
     ]
-    experiments = [experiment_view(paper, e, scale, site.code) for e in known.experiments.values()]
+    experiments = [experiment_view(paper, e, scale, site.code) for e in entry.experiments.values()]
     for view in targets:
         stem = f"figures/{paper}/{view.target.name}"
         if view.picture is not None:
@@ -231,7 +231,7 @@ def _add_paper(
         f"{paper}.html",
         "paper.html",
         paper=paper,
-        title=known.title,
+        title=entry.title,
         authors=f"authors-{paper}.html" if authors else "",
         forest=site.files.get(f"figures/forest-{paper}.svg", b"").decode(),  # its marks are links
         forest_caption=captions.get(("", f"forest-{paper}"), ""),
@@ -307,8 +307,8 @@ def _across_papers(site: Site) -> dict[str, Any]:
     if tables <= files.keys():
         lines = as_frame(read_verdicts(site.root / "figures/claims.csv"))
         headline = texts.render(headline_text(site.root, lines), site.link("")).body
-        known = (one for one in read_findings(site.root) if is_known(one, lines))
-        shown = [_finding(site, one, lines) for one in known]
+        findings = (one for one in read_findings(site.root) if is_known(one, lines))
+        shown = [_finding(site, one, lines) for one in findings]
     if "figures/results.svg" in files:
         results = caption_of(site.root / "figures/results.svg")
     control = ""
@@ -336,10 +336,10 @@ def _finding(site: Site, finding: Finding, lines: pd.DataFrame) -> dict[str, Any
 def _time(bench: pd.DataFrame, paper: str) -> str:
     """How long a paper takes from nothing at paper scale, if `make bench` has measured it."""
     measure = f"{paper}, paper scale from nothing, warm compile cache"
-    found = bench[bench.measure == measure]
-    if found.empty:
+    measured = bench[bench.measure == measure]
+    if measured.empty:
         return ""
-    seconds = found.value.iloc[0]
+    seconds = measured.value.iloc[0]
     return f"{seconds:.0f} s" if seconds < 180 else f"{seconds / 60:.0f} min"
 
 

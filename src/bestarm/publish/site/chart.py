@@ -48,7 +48,7 @@ def chart(
         table: a target's table.
         looks: the paper's looks, by strategy or by reading.
         first: the statistic that the static picture shows first.
-        about: further columns by the label that they are part of, `Paper.further`.
+        about: further columns by the label that they are part of, `Paper.extra_columns`.
         log: for "x" and "y", whether these axes of the static picture are logarithmic.
 
     Returns:
@@ -88,7 +88,7 @@ def _curves(rows: pd.DataFrame, looks: Mapping[str, Look], first: str, about: Ab
     rows = rows[rows.x.notna()]
     if rows.empty:
         return None
-    rows = pd.concat(_without_x(some, about) for _, some in rows.groupby("x_name", sort=False))
+    rows = pd.concat(_without_x(group, about) for _, group in rows.groupby("x_name", sort=False))
     rows = rows.sort_index()
     named = Names(rows, looks, first)
     titles = [rows[name] for name in ("instance", "x_name") if rows[name].nunique() > 1]

@@ -42,19 +42,19 @@ class Code:
     def page(self, path: str, line: int = 0) -> str | None:
         """The page of a file or folder, from the site's top; None if the site may not show it."""
         path = path.rstrip("/")
-        found = path if path in self._files else f"{path}/" if f"{path}/" in self._folders else None
-        if found is None:
+        name = path if path in self._files else f"{path}/" if f"{path}/" in self._folders else None
+        if name is None:
             return None
-        self._asked.setdefault(found, set()).update({line} - {0})
-        page = _page(found)
+        self._asked.setdefault(name, set()).update({line} - {0})
+        page = _page(name)
         return f"{page}#L-{line}" if line else page
 
-    def of(self, thing: Any) -> str | None:
+    def of(self, item: Any) -> str | None:
         """The page of a function, class, partial or compiled function, at its first line."""
-        while isinstance(thing, functools.partial) or hasattr(thing, "py_func"):
-            thing = thing.func if isinstance(thing, functools.partial) else thing.py_func
+        while isinstance(item, functools.partial) or hasattr(item, "py_func"):
+            item = item.func if isinstance(item, functools.partial) else item.py_func
         try:
-            file, line = inspect.getsourcefile(thing), inspect.getsourcelines(thing)[1]
+            file, line = inspect.getsourcefile(item), inspect.getsourcelines(item)[1]
         except (TypeError, OSError):
             return None
         path = Path(file or "").resolve()
@@ -97,9 +97,9 @@ def _is_python(path: str) -> bool:
 def highlighted(text: str, name: str) -> str:
     """Code as HTML, line by line; `name` is a file name or a language."""
     name = "python" if _is_python(name) else name
-    known = get_lexer_for_filename if "." in name else get_lexer_by_name
+    lexer_for = get_lexer_for_filename if "." in name else get_lexer_by_name
     try:
-        lexer = known(name, stripnl=False)
+        lexer = lexer_for(name, stripnl=False)
     except ClassNotFound:
         lexer = TextLexer(stripnl=False)
     lexer.add_filter(coloured())

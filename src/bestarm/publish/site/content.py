@@ -26,9 +26,9 @@ def page_names(root: Path) -> list[str]:
 def prose(root: Path) -> list[tuple[str, Path]]:
     """The pages made of docs/, and their sources: docs/authors/x.md becomes authors-x, and
     docs/README.md, the list of pages, docs."""
-    found = sorted((root / "docs").rglob("*.md"))
-    names = ("-".join(path.relative_to(root / "docs").with_suffix("").parts) for path in found)
-    return [(DOCS if name == "README" else name, p) for name, p in zip(names, found, strict=True)]
+    paths = sorted((root / "docs").rglob("*.md"))
+    names = ("-".join(path.relative_to(root / "docs").with_suffix("").parts) for path in paths)
+    return [(DOCS if name == "README" else name, p) for name, p in zip(names, paths, strict=True)]
 
 
 def stem(root: Path, paper: str, target: str) -> Path:

@@ -62,15 +62,15 @@ class Names:
 
 
 def _looks(
-    known: Mapping[str, Look], names: Iterable[str], kinds: Iterable[str] | None = None
+    table: Mapping[str, Look], names: Iterable[str], kinds: Iterable[str] | None = None
 ) -> dict[str, Look]:
     """As `looks_of`, but a name may have the look of its kind, and spare looks are used again."""
     wanted = dict(zip(names, names if kinds is None else kinds, strict=True))
-    found = {name: look for name, look in known.items() if name in wanted}
-    others = [name for name in wanted if name not in known]
-    found |= {
-        name: known[wanted[name]]._replace(name=name) for name in others if wanted[name] in known
+    looks = {name: look for name, look in table.items() if name in wanted}
+    others = [name for name in wanted if name not in table]
+    looks |= {
+        name: table[wanted[name]]._replace(name=name) for name in others if wanted[name] in table
     }
-    left = [name for name in others if name not in found]
-    found |= {name: Look(*SPARE[k % len(SPARE)]) for k, name in enumerate(left)}
-    return {name: look._replace(name=look.name or name) for name, look in found.items()}
+    left = [name for name in others if name not in looks]
+    looks |= {name: Look(*SPARE[k % len(SPARE)]) for k, name in enumerate(left)}
+    return {name: look._replace(name=look.name or name) for name, look in looks.items()}

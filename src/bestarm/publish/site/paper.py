@@ -54,19 +54,19 @@ def target_view(
     table = read_table(csv) if csv.is_file() else None
     picture = svg.read_bytes() if svg.is_file() else None
     own = [claim for claim in claims if claim.target == target.name]
-    known = registry.PAPERS[paper]
-    plots = known.plots
+    entry = registry.PAPERS[paper]
+    plots = entry.plots
     drawn = None
     if table is not None:
         first = plots.first.get(target.name, "")
-        drawn = chart(table, plots.looks, first, known.further, log_axes(picture))
+        drawn = chart(table, plots.looks, first, entry.extra_columns, log_axes(picture))
     pieces = {
         "the plot": plots.draw[target.name],
         "the table": target.tabulate,
         "its geometry": target.geometry,
     }
-    found = [(what, code.of(piece)) for what, piece in pieces.items() if piece is not None]
-    links = [(what, page) for what, page in found if page]
+    pages = [(what, code.of(piece)) for what, piece in pieces.items() if piece is not None]
+    links = [(what, page) for what, page in pages if page]
     return TargetView(target, table, picture, widths(picture or b""), caption, drawn, own, links)
 
 
@@ -94,8 +94,8 @@ def _strategy_page(paper: str, name: str, code: Code) -> str | None:
 
 def printed(judged: JudgedClaim) -> str:
     """The numbers that the paper prints for a claim; empty if it prints none."""
-    found = {line.published for line in judged.lines}
-    return ", ".join(sorted(map(prose.printed, found - {""})))
+    numbers = {line.published for line in judged.lines}
+    return ", ".join(sorted(map(prose.printed, numbers - {""})))
 
 
 def threshold(judged: JudgedClaim) -> str:
@@ -130,10 +130,10 @@ def _said(field: str, value: str) -> str:
 
 def check_targets(paper: str, claims: list[JudgedClaim]) -> None:
     """Raise InputError for a claim on a target that the paper does not have."""
-    known = set(registry.PAPERS[paper].targets)
+    targets = set(registry.PAPERS[paper].targets)
     for claim in claims:
-        if claim.target and claim.target not in known:
+        if claim.target and claim.target not in targets:
             raise InputError(
                 f"data/claims/{paper}.yaml: {claim.claim.id}: row.target: must be among "
-                f"{', '.join(sorted(known))}, got {claim.target}"
+                f"{', '.join(sorted(targets))}, got {claim.target}"
             )

@@ -30,8 +30,8 @@ def smaller(picture: bytes) -> bytes:
 
 def width_of(picture: bytes) -> int:
     """The width that an SVG of Matplotlib asks for, in CSS pixels (4/3 of its points)."""
-    found = re.search(rb'<svg [^>]*?width="([\d.]+)pt"', picture)
-    return round(float(found[1]) * 4 / 3) if found else 0
+    match = re.search(rb'<svg [^>]*?width="([\d.]+)pt"', picture)
+    return round(float(match[1]) * 4 / 3) if match else 0
 
 
 def widths(picture: bytes) -> tuple[int, int]:
@@ -47,5 +47,5 @@ def widths(picture: bytes) -> tuple[int, int]:
 
 def log_axes(picture: bytes | None) -> dict[str, bool]:
     """Which axes of a picture are logarithmic, by the keywords that `style.save` writes."""
-    found = re.findall(rb"<rdf:li>([xy]) (\w+)</rdf:li>", picture or b"")
-    return {axis.decode(): scale == b"log" for axis, scale in found}
+    matches = re.findall(rb"<rdf:li>([xy]) (\w+)</rdf:li>", picture or b"")
+    return {axis.decode(): scale == b"log" for axis, scale in matches}

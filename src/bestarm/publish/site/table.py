@@ -69,7 +69,7 @@ def script(key: str, table: pd.DataFrame, chart: dict | None) -> str:
     }
     if chart is not None:
         places = [of or ([-1], -1) for of in chart["of"]]
-        panels = [some if len(some) > 1 else some[0] for some, _ in places]
+        panels = [group if len(group) > 1 else group[0] for group, _ in places]
         chart = chart | {"of": {"panel": panels, "series": [s for _, s in places]}}
     data = {"columns": values, "chart": chart}
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)

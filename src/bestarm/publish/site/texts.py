@@ -82,8 +82,8 @@ def sections(markdown: str) -> dict[str, str]:
 
 def section(markdown: str, heading: str) -> str:
     """A second-level section with its heading, or nothing if there is none of that name."""
-    found = sections(markdown)
-    return f"## {heading}\n{found[heading]}" if heading in found else ""
+    by_heading = sections(markdown)
+    return f"## {heading}\n{by_heading[heading]}" if heading in by_heading else ""
 
 
 def bullets(markdown: str) -> dict[str, str]:

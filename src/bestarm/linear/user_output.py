@@ -1,9 +1,9 @@
-"""What is printed for a user's own instance."""
+"""What is printed for a user instance."""
 
 import numpy as np
 import pandas as pd
 
-from bestarm.common.paper import Own
+from bestarm.common.paper import UserOutput
 from bestarm.linear import tables
 from bestarm.linear.problem import Instance
 from bestarm.linear.statistics import correct
@@ -19,14 +19,14 @@ COLUMNS = {
 
 def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     """An instance as tables for people: arms with mean and gap, and the optimal designs."""
-    known = truth["complexity"]
+    complexity = truth["complexity"]
     arms = pd.DataFrame(instance.arms, index=instance.arm_names)
     arms.columns = [f"feature {i + 1}" for i in range(arms.shape[1])]
     arms["mean reward"] = arms.to_numpy() @ instance.theta
     arms["gap"] = truth["gaps"]
     shares = {"G": "g_design", "XY": "xy_design", "XY-Oracle": "oracle_design"}
     designs = pd.DataFrame(
-        {name: known[field] for name, field in shares.items()}, index=instance.arm_names
+        {name: complexity[field] for name, field in shares.items()}, index=instance.arm_names
     )
     return {
         f"{instance.name}: arms (sigma = {instance.sigma:g})": arms,
@@ -39,4 +39,6 @@ def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str | None]
     return [[None, *instance.arm_names][answer] for answer in runs["answer"]]
 
 
-OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, bound_options=["delta"])
+USER_OUTPUT = UserOutput(
+    COLUMNS, tables.bounds, describe, correct, answers, bound_options=["delta"]
+)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Model(NamedTuple):
+class Problem(NamedTuple):
     """The instance as kernels take it: policies pi of the simplex with matrix @ pi <= limits."""
 
     means: np.ndarray  # (K,)

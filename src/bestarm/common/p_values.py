@@ -1,7 +1,7 @@
 """Comparisons of two numbers: p-values for and against a statement, from their intervals.
 
 A comparison asks whether a number of ours is a published one, exceeds another, or is about another.
-`Evidence` holds a p-value for the statement and one against it; docs/analysis-plan.md turns these
+`PValues` holds a p-value for the statement and one against it; docs/analysis-plan.md turns these
 into outcomes. Errors are taken as normal, on a logarithmic scale for times and ratios. The smaller
 number's error is the upper half of its interval, the larger one's the lower half.
 """
@@ -31,7 +31,7 @@ class Side(NamedTuple):
     above: float = 0.0
 
 
-class Evidence(NamedTuple):
+class PValues(NamedTuple):
     """P-values for and against a statement, and the difference behind them.
 
     `facing` and `away` are standard errors of the difference, from the halves of the two intervals
@@ -52,9 +52,9 @@ class Evidence(NamedTuple):
     never: bool = False  # a statement that no run does something
 
 
-def undecided(reason: str) -> Evidence:
-    """The evidence of an inconclusive comparison."""
-    return Evidence(1.0, 1.0, reason)
+def undecided(reason: str) -> PValues:
+    """The p-values of an inconclusive comparison."""
+    return PValues(1.0, 1.0, reason)
 
 
 def tail(difference: float, error: float) -> float:
@@ -155,7 +155,7 @@ def published_sides(value: float, n: float, own: float, ours: Any) -> tuple[Side
 
 
 def _apart(ours: Side, other: Side) -> tuple[float, float, float, float, float]:
-    """other - ours, its errors `facing` and `away`, and our parts of these; see `Evidence`."""
+    """other - ours, its errors `facing` and `away`, and our parts of these; see `PValues`."""
     difference = other.value - ours.value
     if difference >= 0.0:
         near, far = (ours.above, other.below), (ours.below, other.above)
@@ -164,7 +164,7 @@ def _apart(ours: Side, other: Side) -> tuple[float, float, float, float, float]:
     return difference, math.hypot(*near), math.hypot(*far), near[0], far[0]
 
 
-def same(ours: Side, other: Side, margin: float, tolerance: float = 0.0) -> Evidence:
+def same(ours: Side, other: Side, margin: float, tolerance: float = 0.0) -> PValues:
     """For: the difference lies within +-margin (two one-sided tests). Against: it is 0.
 
     Args:
@@ -178,19 +178,19 @@ def same(ours: Side, other: Side, margin: float, tolerance: float = 0.0) -> Evid
     beyond = abs(difference) - tolerance
     against = 1.0 if beyond <= 0.0 else 2.0 * tail(beyond, facing)
     support = tail(room, away) if room > 0.0 else max(0.5, tail(room, away))
-    return Evidence(
+    return PValues(
         support, min(1.0, against), "", difference, facing, away, mine, mine_away, margin, tolerance
     )
 
 
-def about(ours: Side, other: Side, margin: float) -> Evidence:
+def about(ours: Side, other: Side, margin: float) -> PValues:
     """For: the difference lies within +-margin. Against: it lies outside."""
-    found = same(ours, other, margin)
-    outside = abs(found.difference) - margin
-    return found._replace(against=tail(outside, found.facing))
+    result = same(ours, other, margin)
+    outside = abs(result.difference) - margin
+    return result._replace(against=tail(outside, result.facing))
 
 
-def larger(ours: Side, other: Side, sign: float = 1.0) -> Evidence:
+def larger(ours: Side, other: Side, sign: float = 1.0) -> PValues:
     """For: ours is at least the other (at most, if sign is -1). Against: the opposite."""
     difference, facing, away, mine, mine_away = _apart(ours, other)
     if math.isnan(difference):  # both are infinite
@@ -198,44 +198,44 @@ def larger(ours: Side, other: Side, sign: float = 1.0) -> Evidence:
     over = -sign * difference
     support = tail(over, facing)
     against = tail(-over, facing) if over < 0.0 or facing > 0.0 else 1.0
-    return Evidence(support, against, "", difference, facing, away, mine, mine_away)
+    return PValues(support, against, "", difference, facing, away, mine, mine_away)
 
 
-def share_against(count: int, n: int, limit: float, sign: float) -> Evidence:
+def share_against(count: int, n: int, limit: float, sign: float) -> PValues:
     """For: a share is at least `limit` (at most, if sign is -1). Exact binomial tests."""
     low, high = special.bdtr(count, n, limit), special.bdtrc(count - 1, n, limit) if count else 1.0
     support, against = (high, low) if sign > 0.0 else (low, high)
     error = math.sqrt(limit * (1.0 - limit) / n)
-    return Evidence(float(support), float(against), "", limit - count / n, error, error, error)
+    return PValues(float(support), float(against), "", limit - count / n, error, error, error)
 
 
-def never(count: int, n: int) -> Evidence:
+def never(count: int, n: int) -> PValues:
     """For: the share of runs is below NEVER, given that `count` of n is 0. Against: it is not 0."""
     if count:
-        return Evidence(1.0, 0.0, never=True)
-    return Evidence((1.0 - NEVER) ** n, 1.0, never=True)
+        return PValues(1.0, 0.0, never=True)
+    return PValues((1.0 - NEVER) ** n, 1.0, never=True)
 
 
-def printed(ours: float, published: float, half_unit: float) -> Evidence:
+def printed(ours: float, published: float, half_unit: float) -> PValues:
     """For: ours, rounded as printed, is the published number. For computed numbers."""
     difference = published - ours
     holds = abs(difference) <= half_unit * (1.0 + 1e-9)
-    return Evidence(
+    return PValues(
         0.0 if holds else 1.0, 1.0 if holds else 0.0, "", difference, tolerance=half_unit
     )
 
 
-def half_width(found: Evidence) -> float:
+def half_width(result: PValues) -> float:
     """Half the width of the 95% interval of a difference, rounding included, on its scale."""
-    return Z95 * (found.facing + found.away) / 2.0 + found.tolerance
+    return Z95 * (result.facing + result.away) / 2.0 + result.tolerance
 
 
-def is_close(found: Evidence) -> bool:
+def is_close(result: PValues) -> bool:
     """Whether the whole 95% interval of a difference lies within the margin."""
-    return abs(found.difference) + found.tolerance + Z95 * found.away <= found.margin
+    return abs(result.difference) + result.tolerance + Z95 * result.away <= result.margin
 
 
-def power(found: Evidence, tests: int, level: float) -> float:
+def power(result: PValues, tests: int, level: float) -> float:
     """P(both sides are confirmed to be the same) if they are the same, from their errors.
 
     The difference is then normal around 0. It has to be so small that the equivalence test at 5%
@@ -243,31 +243,31 @@ def power(found: Evidence, tests: int, level: float) -> float:
     of difference at `level` does not reject.
 
     Args:
-        found: what `same` says.
+        result: what `same` says.
         tests: over how many readings equivalence is corrected.
         level: of the two-sided test of difference.
     """
-    error = (found.facing + found.away) / 2.0
+    error = (result.facing + result.away) / 2.0
     if not math.isfinite(error):
         return 0.0
-    equivalent = found.margin - found.tolerance - special.ndtri(1.0 - 0.05 / tests) * error
-    not_different = found.tolerance + special.ndtri(1.0 - level / 2.0) * error
+    equivalent = result.margin - result.tolerance - special.ndtri(1.0 - 0.05 / tests) * error
+    not_different = result.tolerance + special.ndtri(1.0 - level / 2.0) * error
     most = min(equivalent, not_different)
     if most < 0.0:
         return 0.0
     return 1.0 if error == 0.0 else float(2.0 * special.ndtr(most / error) - 1.0)
 
 
-def resolution(found: Evidence) -> float:
+def resolution(result: PValues) -> float:
     """The smallest difference detected with 80% power at level 5%, on the comparison's scale."""
-    return (Z95 + Z_POWER) * found.facing + found.tolerance
+    return (Z95 + Z_POWER) * result.facing + result.tolerance
 
 
-def runs_to_settle(found: Evidence, n: int, tests: int) -> float:
+def runs_to_settle(result: PValues, n: int, tests: int) -> float:
     """How many of our runs would decide a comparison if its difference did not change.
 
     Args:
-        found: the evidence from n runs.
+        result: the p-values from n runs.
         n: our runs.
         tests: number of readings over which p-values for the statement are corrected.
 
@@ -275,13 +275,13 @@ def runs_to_settle(found: Evidence, n: int, tests: int) -> float:
         The number of runs; infinite if no number suffices, because of the other side's error.
     """
     needed = special.ndtri(1.0 - 0.05 / tests)
-    if math.isnan(found.margin):
-        return _runs_for(abs(found.difference) / needed, n, found.facing, found.ours)
-    beyond = abs(found.difference) - found.tolerance
-    room = found.margin - found.tolerance - abs(found.difference)
+    if math.isnan(result.margin):
+        return _runs_for(abs(result.difference) / needed, n, result.facing, result.ours)
+    beyond = abs(result.difference) - result.tolerance
+    room = result.margin - result.tolerance - abs(result.difference)
     return min(
-        _runs_for(beyond / Z95, n, found.facing, found.ours),
-        _runs_for(room / needed, n, found.away, found.ours_away),
+        _runs_for(beyond / Z95, n, result.facing, result.ours),
+        _runs_for(room / needed, n, result.away, result.ours_away),
     )
 
 

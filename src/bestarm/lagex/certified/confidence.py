@@ -9,7 +9,7 @@ from bestarm.core.anytime import mixture_threshold, shrunk_counts
 from bestarm.core.compile import jit, lean
 
 
-class Evidence(NamedTuple):
+class ConfidenceSet(NamedTuple):
     """Estimates, and the squared radii of their errors by arm.
 
     With probability 1 - delta, at all times, for every c: |sum_a c_a (error of mean a)| <= |c|_h,
@@ -23,9 +23,9 @@ class Evidence(NamedTuple):
 
 
 @jit
-def make_evidence(n_arms: int, n_constraints: int) -> Evidence:
+def make_confidence_set(n_arms: int, n_constraints: int) -> ConfidenceSet:
     """Buffers."""
-    return Evidence(
+    return ConfidenceSet(
         means=np.zeros(n_arms),
         rows=np.zeros((n_constraints, n_arms)),
         h=np.zeros(n_arms),
@@ -40,7 +40,7 @@ def set_radii(
     n0: float,
     variances: np.ndarray,
     cost_variance: float,
-    out: Evidence,
+    out: ConfidenceSet,
 ) -> None:
     """Set h and u at some counts (`mixture_threshold`).
 
@@ -89,7 +89,7 @@ def excess(rows: np.ndarray, point: np.ndarray) -> float:
 
 
 @lean
-def shortfall(seen: Evidence, policy: np.ndarray, other: np.ndarray) -> float:
+def shortfall(seen: ConfidenceSet, policy: np.ndarray, other: np.ndarray) -> float:
     """mu (pi' - pi) + |pi' - pi|_h: by how much pi may fall short of pi', at worst."""
     value, total = 0.0, 0.0
     for a in range(policy.size):

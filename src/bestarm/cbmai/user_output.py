@@ -1,4 +1,4 @@
-"""What is printed for a user's own instance."""
+"""What is printed for a user instance."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pandas as pd
 from bestarm.cbmai import tables
 from bestarm.cbmai.problem import Instance
 from bestarm.cbmai.statistics import correct
-from bestarm.common.paper import Own
+from bestarm.common.paper import UserOutput
 from bestarm.live.labels import listed
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
@@ -65,4 +65,4 @@ def several(instance: Instance, truth: dict) -> bool:
     return truth["value"] is not None and not truth["unique"]
 
 
-OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, several)
+USER_OUTPUT = UserOutput(COLUMNS, tables.bounds, describe, correct, answers, several)

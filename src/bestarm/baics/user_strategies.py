@@ -1,4 +1,4 @@
-"""What a strategy from outside is given, asked and told on an instance of BAICS."""
+"""What a user strategy is given, asked and told on an instance of BAICS."""
 
 from typing import Any
 
@@ -7,15 +7,21 @@ import numpy as np
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import pull
 from bestarm.baics.strategies import Outcome, Setting, world_of
-from bestarm.common.custom import Custom, Offer, Played, Rounds, arm_index
+from bestarm.common.user_strategies import (
+    ConstructorArguments,
+    Rounds,
+    UserRun,
+    UserStrategies,
+    arm_index,
+)
 from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.inputs import short
 from bestarm.core.status import Status
 
 
-def offer(instance: Instance, setting: Setting) -> Offer:
+def arguments(instance: Instance, setting: Setting) -> ConstructorArguments:
     """Arguments, named as those of `TaSCS`."""
-    known = {
+    problem = {
         "n_arms": len(instance.means),
         "weights": instance.problem.weights.tolist(),
         "delta": setting.delta,
@@ -24,7 +30,7 @@ def offer(instance: Instance, setting: Setting) -> Offer:
         "sigma": BERNOULLI_SIGMA if instance.rewards == "bernoulli" else instance.sigma,
         "rewards": instance.rewards,
     }
-    return Offer(known, {}, {"minimum"} if instance.floor.any() else set())
+    return ConstructorArguments(problem, {}, {"minimum"} if instance.floor.any() else set())
 
 
 def rounds(instance: Instance, setting: Setting) -> Rounds:
@@ -44,13 +50,13 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
         k, l = arm_index(arm, n_arms), arm_index(group, n_groups, "a subpopulation")
         return k * n_groups + l
 
-    def outcome(played: Played) -> Outcome:
-        none = played.answer is None
+    def outcome(run: UserRun) -> Outcome:
+        none = run.answer is None
         return Outcome(
-            tau=played.tau,
-            answer=0 if none else arm_index(played.answer, n_arms) + 1,
-            status=Status.STOPPED if played.stopped else Status.CAPPED,
-            pulls=played.pulls,
+            tau=run.tau,
+            answer=0 if none else arm_index(run.answer, n_arms) + 1,
+            status=Status.STOPPED if run.stopped else Status.CAPPED,
+            pulls=run.pulls,
         )
 
     return Rounds(
@@ -63,4 +69,4 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     )
 
 
-CUSTOM = Custom(offer, rounds)
+USER_STRATEGIES = UserStrategies(arguments, rounds)

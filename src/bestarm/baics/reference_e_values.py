@@ -73,10 +73,10 @@ def best_coefficients(
         tilt: x.
     """
     c = cp.Variable(moved.shape)
-    found, rules = cone(q, constrained)
+    point, rules = cone(q, constrained)
     growth = cp.sum(cp.multiply(tilt * more * means, c))
     growth += tilt**2 / 2 * cp.sum(cp.multiply(more, cp.square(c)))
-    solve(cp.Problem(cp.Minimize(growth), [moved + cp.multiply(more, c) == found, *rules]))
+    solve(cp.Problem(cp.Minimize(growth), [moved + cp.multiply(more, c) == point, *rules]))
     return np.asarray(c.value)
 
 
@@ -95,8 +95,8 @@ def best_bound(
         shrunk: (2, L) N'.
         beta: size of the ellipsoid.
     """
-    found, rules = cone(q, constrained)
-    lacking = moved - found
+    point, rules = cone(q, constrained)
+    lacking = moved - point
     spread = cp.norm(cp.vec(cp.multiply(lacking, 1 / np.sqrt(shrunk)), order="C"))
     value = cp.sum(cp.multiply(lacking, means)) - math.sqrt(2 * beta) * spread
     return -solve(cp.Problem(cp.Minimize(-value), rules))
@@ -181,5 +181,5 @@ def excluded(
         if high < 0.0:
             return True
         box[len(q) + l] = max(low, 0.0), high
-    found = linprog(np.append(q, -q), bounds=box)  # least lead of the answer over arm k
-    return found.status == 0 and float(found.fun or 0.0) > 0.0
+    result = linprog(np.append(q, -q), bounds=box)  # least lead of the answer over arm k
+    return result.status == 0 and float(result.fun or 0.0) > 0.0

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from bestarm.common.paper import Own
+from bestarm.common.paper import UserOutput
 from bestarm.core.estimates import Estimate, exact
 
 COLUMNS = {"error_rate": "error rate", "mean_lead": "lead"}
@@ -24,4 +24,4 @@ def answers(instance, runs: dict) -> list[str]:
     return [f"arm {answer}" for answer in runs["answer"]]
 
 
-OWN = Own(COLUMNS, bounds, describe, correct, answers, bound_options=["cap"])
+USER_OUTPUT = UserOutput(COLUMNS, bounds, describe, correct, answers, bound_options=["cap"])

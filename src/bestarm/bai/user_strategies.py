@@ -1,33 +1,39 @@
-"""What a strategy from outside is given, asked and told in best-arm identification."""
+"""What a user strategy is given, asked and told in best-arm identification."""
 
 from bestarm.bai.problem import Instance
 from bestarm.bai.steps import World, pull
 from bestarm.bai.strategies import Outcome, Setting
-from bestarm.common.custom import Custom, Offer, Played, Rounds, arm_index
+from bestarm.common.user_strategies import (
+    ConstructorArguments,
+    Rounds,
+    UserRun,
+    UserStrategies,
+    arm_index,
+)
 from bestarm.core.status import Status
 
 
-def offer(instance: Instance, setting: Setting) -> Offer:
+def arguments(instance: Instance, setting: Setting) -> ConstructorArguments:
     """Arguments, named as those of `TrackAndStop`."""
-    known = {
+    problem = {
         "n_arms": len(instance.means),
         "delta": setting.delta,
         "rewards": instance.rewards,
         "sigma": instance.sigma,
     }
-    return Offer(known, {})
+    return ConstructorArguments(problem, {})
 
 
 def rounds(instance: Instance, setting: Setting) -> Rounds:
     """`ask` gives an arm; `tell` gets it and a reward; the answer is an arm."""
     n_arms = len(instance.means)
 
-    def outcome(played: Played) -> Outcome:
+    def outcome(run: UserRun) -> Outcome:
         return Outcome(
-            tau=played.tau,
-            answer=arm_index(played.answer, n_arms) + 1,
-            status=Status.STOPPED if played.stopped else Status.CAPPED,
-            pulls=played.pulls,
+            tau=run.tau,
+            answer=arm_index(run.answer, n_arms) + 1,
+            status=Status.STOPPED if run.stopped else Status.CAPPED,
+            pulls=run.pulls,
         )
 
     return Rounds(
@@ -40,4 +46,4 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     )
 
 
-CUSTOM = Custom(offer, rounds)
+USER_STRATEGIES = UserStrategies(arguments, rounds)

@@ -39,7 +39,7 @@ HIGHEST, BISECTIONS = 1e9, 60
 ELLIPSOID, BOX, INFEASIBLE = 0.02, 0.02, 0.1
 
 
-class Evidence(NamedTuple):
+class EValues(NamedTuple):
     """What the rules of this module keep, and buffers; arrays are changed in place."""
 
     failed: np.ndarray  # (1,) kind of alternative that was last found too near to stop
@@ -53,10 +53,10 @@ class Evidence(NamedTuple):
 
 
 @jit
-def make_evidence(n_arms: int, n_groups: int, stopping: int, rates: bool = False) -> Evidence:
+def make_e_values(n_arms: int, n_groups: int, stopping: int, rates: bool = False) -> EValues:
     """No evidence; `rates` says whether rewards are from 0 to 1."""
     pairs, n_directed = (n_arms, n_groups), n_arms if stopping == DIRECTED else 0
-    return Evidence(
+    return EValues(
         failed=np.zeros(1, np.int64),
         pairs=make_pairs(0 if rates else n_directed, n_groups),
         bets=make_bets(n_directed if rates else 0, n_groups),
@@ -77,7 +77,7 @@ def log_mixture(
         1/2 min_lambda sum N' (mu^ - lambda)^2 - 1/2 sum ln(1 + N / n0),   N' = N^2 / (N + n0),
 
     over the instances lambda of that kind and the coordinates that may differ from mu^ in them:
-    the GLR statistic with N' in place of N, less the price of estimating so many means.
+    the GLR statistic with N' in place of N, less the mixing cost of so many means.
 
     Args:
         i: 0 <= i < M + K.
@@ -108,13 +108,13 @@ def log_mixture(
             buffers.weights[arm, l] = shrunk_counts(pulls[arm, l], PRIOR_PULLS)
             buffers.means[arm, l] = means[arm, l]
     cost = nearest_swap(buffers.weights, buffers.means, problem, best, k, buffers.shift)
-    price = mixture_threshold(0.0, pulls[best], PRIOR_PULLS)
-    return 0.5 * cost - mixture_threshold(price, pulls[k], PRIOR_PULLS)
+    mixed_over_answer = mixture_threshold(0.0, pulls[best], PRIOR_PULLS)
+    return 0.5 * cost - mixture_threshold(mixed_over_answer, pulls[k], PRIOR_PULLS)
 
 
 @lean
 def record(
-    evidence: Evidence, arm: int, l: int, reward: float, means: np.ndarray, problem: Problem
+    e_values: EValues, arm: int, l: int, reward: float, means: np.ndarray, problem: Problem
 ) -> None:
     """Add a reward of an arm on subpopulation l to the sums of DIRECTED.
 
@@ -123,25 +123,25 @@ def record(
     worst: at least 0, so that -sum c X is at most -sum c (X - lambda) if all lambda_l >= 0, l < M.
 
     Args:
-        evidence: changed in place.
+        e_values: changed in place.
         arm, l, reward: the pull.
         means: (K, L) mu^ before it.
         problem: its floor, and M.
     """
     if problem.floor.size:
         told = problem.floor[l] + BERNOULLI_SIGMA * reward
-        record_bets(evidence.bets, problem.floor, arm, l, 1.0, told)
+        record_bets(e_values.bets, problem.floor, arm, l, 1.0, told)
         return
-    record_pairs(evidence.pairs, arm, l, reward)
+    record_pairs(e_values.pairs, arm, l, reward)
     if l < problem.constrained and means[arm, l] < 0.0:
         c = -means[arm, l] / worst_violation(means[arm], problem.constrained)[0]
-        evidence.below[arm] -= c * reward
-        evidence.variance[arm] += c * c
+        e_values.below[arm] -= c * reward
+        e_values.variance[arm] += c * c
 
 
 @lean
 def plan_ahead(
-    evidence: Evidence,
+    e_values: EValues,
     level: float,
     clock: int,
     pulls: np.ndarray,
@@ -152,7 +152,7 @@ def plan_ahead(
     """Choose the coefficients of the next pulls of DIRECTED, if they are due.
 
     Args:
-        evidence: changed in place.
+        e_values: changed in place.
         level: ln(K / delta).
         clock: pulls so far.
         pulls, means, problem: as for `log_mixture`.
@@ -160,9 +160,9 @@ def plan_ahead(
     """
     if problem.floor.size:
         share = box_level(level, problem.floor.size, BOX)
-        plan_bets(evidence.bets, share, clock, pulls, means, problem, b, evidence.buffers)
+        plan_bets(e_values.bets, share, clock, pulls, means, problem, b, e_values.buffers)
     else:
-        plan(evidence.pairs, clock, pulls, means, problem, b, evidence.buffers)
+        plan(e_values.pairs, clock, pulls, means, problem, b, e_values.buffers)
 
 
 @lean
@@ -218,18 +218,18 @@ def log_feasible(
 @lean
 def log_infeasible(
     floor: np.ndarray,
-    evidence: Evidence,
+    e_values: EValues,
     pulls: np.ndarray,
     means: np.ndarray,
     constrained: int,
     arm: int,
 ) -> float:
-    """ln of the evidence against "the arm is feasible": of `Evidence.below`.
+    """ln of the evidence against "the arm is feasible": of `EValues.below`.
 
     If rewards are from 0 to 1, the average of `log_one_side` over l < M.
     """
     if floor.size == 0:
-        return half_normal_log(evidence.below[arm], evidence.variance[arm], MEAN_WEIGHT)
+        return half_normal_log(e_values.below[arm], e_values.variance[arm], MEAN_WEIGHT)
     total = -np.inf
     for l in range(constrained):
         total = np.logaddexp(total, log_one_side(pulls[arm, l], means[arm, l], floor[l], True))
@@ -240,7 +240,7 @@ def log_infeasible(
 def log_directed(
     i: int,
     level: float,
-    evidence: Evidence,
+    e_values: EValues,
     pulls: np.ndarray,
     means: np.ndarray,
     problem: Problem,
@@ -256,7 +256,7 @@ def log_directed(
     Args:
         i, pulls, means, problem, best: as for `log_mixture`.
         level: ln(K / delta).
-        evidence: the sums; its buffers are overwritten.
+        e_values: the sums; its buffers are overwritten.
     """
     k = i - problem.constrained
     if k < 0:
@@ -265,13 +265,13 @@ def log_directed(
         return log_feasible(problem.floor, pulls, means, best, i)
     if k == best:
         return np.inf
-    infeasible = log_infeasible(problem.floor, evidence, pulls, means, problem.constrained, k)
+    infeasible = log_infeasible(problem.floor, e_values, pulls, means, problem.constrained, k)
     if best == NO_ARM:
         return infeasible
     if problem.floor.size:
-        return log_both(log_bets(evidence.bets, problem, best, k), infeasible, BOX)
-    share, pairs = level - math.log(ELLIPSOID), evidence.pairs
-    u = lower_bound(pairs, share, pulls, means, problem, best, k, evidence.buffers)
+        return log_both(log_bets(e_values.bets, problem, best, k), infeasible, BOX)
+    share, pairs = level - math.log(ELLIPSOID), e_values.pairs
+    u = lower_bound(pairs, share, pulls, means, problem, best, k, e_values.buffers)
     worse = half_normal_log(u, pairs.variance[best, k], PAIR_WEIGHT)
     return log_both(worse, infeasible, ELLIPSOID)
 
@@ -284,19 +284,19 @@ def log_both(worse: float, infeasible: float, share: float) -> float:
 
 
 @lean
-def half_width(log_inverse: float, evidence: Evidence, pulls: np.ndarray, k: int, l: int) -> float:
+def half_width(log_inverse: float, e_values: EValues, pulls: np.ndarray, k: int, l: int) -> float:
     """Of the t-interval of mu_kl, about mu^_kl; ln(1 / delta) of its own share of delta."""
     count = pulls[k, l]
     if count == 0.0:
         return np.inf
-    spread = math.sqrt(evidence.scatter[k, l] / count)
-    return t_radius(log_inverse, spread, count, MEAN_WEIGHT, evidence.rounding[0])
+    spread = math.sqrt(e_values.scatter[k, l] / count)
+    return t_radius(log_inverse, spread, count, MEAN_WEIGHT, e_values.rounding[0])
 
 
 @lean
 def looks_infeasible(
     log_inverse: float,
-    evidence: Evidence,
+    e_values: EValues,
     pulls: np.ndarray,
     means: np.ndarray,
     constrained: int,
@@ -304,7 +304,7 @@ def looks_infeasible(
 ) -> bool:
     """Whether the t-interval of arm k on a constrained subpopulation is below 0."""
     for l in range(constrained):
-        if means[k, l] < 0.0 and means[k, l] < -half_width(log_inverse, evidence, pulls, k, l):
+        if means[k, l] < 0.0 and means[k, l] < -half_width(log_inverse, e_values, pulls, k, l):
             return True
     return False
 
@@ -313,7 +313,7 @@ def looks_infeasible(
 def excluded(
     i: int,
     level: float,
-    evidence: Evidence,
+    e_values: EValues,
     pulls: np.ndarray,
     means: np.ndarray,
     problem: Problem,
@@ -327,19 +327,19 @@ def excluded(
     Args:
         i, pulls, means, problem, best: as for `log_mixture`; means in one unit for all arms.
         level: ln(K / delta).
-        evidence: its `scatter`.
+        e_values: its `scatter`.
 
     Returns:
         True if there is no such kind.
     """
     k, n_groups = i - problem.constrained, problem.weights.size
     if k < 0:
-        return best == NO_ARM or means[best, i] > half_width(level, evidence, pulls, best, i)
+        return best == NO_ARM or means[best, i] > half_width(level, e_values, pulls, best, i)
     if k == best:
         return True
     n_intervals = problem.constrained if best == NO_ARM else 2 * n_groups
     share = level + math.log(n_intervals)
-    if looks_infeasible(share, evidence, pulls, means, problem.constrained, k):
+    if looks_infeasible(share, e_values, pulls, means, problem.constrained, k):
         return True
     if best == NO_ARM:
         return False
@@ -348,9 +348,9 @@ def excluded(
         if problem.weights[l] > 0.0:
             lead += problem.weights[l] * (
                 means[best, l]
-                - half_width(share, evidence, pulls, best, l)
+                - half_width(share, e_values, pulls, best, l)
                 - means[k, l]
-                - half_width(share, evidence, pulls, k, l)
+                - half_width(share, e_values, pulls, k, l)
             )
     return lead > 0.0
 
@@ -359,7 +359,7 @@ def excluded(
 def log_unknown(
     i: int,
     level: float,
-    evidence: Evidence,
+    e_values: EValues,
     pulls: np.ndarray,
     means: np.ndarray,
     problem: Problem,
@@ -371,13 +371,13 @@ def log_unknown(
         At least 0; infinite if it is excluded at every level, or if there is no such kind.
     """
     low, high = 0.0, level
-    while excluded(i, high, evidence, pulls, means, problem, best):
+    while excluded(i, high, e_values, pulls, means, problem, best):
         low, high = high, 2.0 * high
         if high > HIGHEST:
             return np.inf
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        if excluded(i, middle, evidence, pulls, means, problem, best):
+        if excluded(i, middle, e_values, pulls, means, problem, best):
             low = middle
         else:
             high = middle

@@ -1,12 +1,20 @@
-"""How a strategy from outside plays an instance of delayed feedback, event by event."""
+"""How a user strategy plays an instance of delayed feedback, event by event."""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from bestarm.common.custom import Custom, Driven, Fault, Given, Offer, arm_index, limit_of
 from bestarm.common.paper import Cell
+from bestarm.common.user_strategies import (
+    ConstructorArguments,
+    Fault,
+    UserObject,
+    UserStrategies,
+    UserStrategy,
+    arm_index,
+    limit_of,
+)
 from bestarm.core.arguments import integer
 from bestarm.core.inputs import short
 from bestarm.core.status import Status
@@ -16,22 +24,22 @@ from bestarm.delayed.problem import Instance
 from bestarm.delayed.strategies import READINGS as NAMED
 from bestarm.delayed.strategies import Outcome, Setting, prepare, reordered, rules_of, usable
 from bestarm.delayed.world import (
-    Arms,
+    Problem,
     delay_of,
     draw,
     is_full,
-    make_drawn,
+    make_draws,
     partial_feedback,
     reward_of,
     with_more_room,
 )
 
 
-def offer(instance: Instance, setting: Setting) -> Offer:
+def arguments(instance: Instance, setting: Setting) -> ConstructorArguments:
     """Arguments, named as those of `Partial`."""
     sigma, delays = instance.sigma, instance.delay
     fixed = len(delays) == 1 and delays[0].low == delays[0].high
-    known = {
+    problem = {
         "n_arms": len(instance.means),
         "top": instance.top,
         "sigma": sigma[0] if len(sigma) == 1 else sigma,
@@ -42,23 +50,31 @@ def offer(instance: Instance, setting: Setting) -> Offer:
         "batch": setting.batch,
         "limit": setting.limit or setting.batch,
     }
-    return Offer(known, {})
+    return ConstructorArguments(problem, {})
 
 
 class World:
     """The pulls that run, at most `batch`, and what they give.
 
     Args:
-        arms: the truth, in the order of this run.
+        problem: the truth, in the order of this run.
         feedback: its kind, as in bounds.py.
         setting: of the run.
         streams: rewards and delays are drawn from the environment, forecasts from the coins.
     """
 
-    def __init__(self, arms: Arms, feedback: int, setting: Setting, streams: Streams) -> None:
-        n = arms.means.size
-        self.arms, self.feedback, self.setting, self.streams = arms, feedback, setting, streams
-        self.drawn, self.tally = make_drawn(arms), make_tally(np.zeros(n, np.int64), setting.batch)
+    def __init__(self, problem: Problem, feedback: int, setting: Setting, streams: Streams) -> None:
+        n = problem.means.size
+        self.problem, self.feedback, self.setting, self.streams = (
+            problem,
+            feedback,
+            setting,
+            streams,
+        )
+        self.draws, self.tally = (
+            make_draws(problem),
+            make_tally(np.zeros(n, np.int64), setting.batch),
+        )
         self.running: dict[int, int] = {}  # arms by id, oldest first
         self.slots: dict[int, int] = {}
         self.used: set[int] = set()  # ids
@@ -91,14 +107,14 @@ class World:
         if len(self.running) == batch or [*self.running.values()].count(index) == limit:
             raise ValueError(f"starts more pulls than may run: {batch}, {limit} of an arm")
         number = self.started[index]
-        while number >= self.drawn.rows[0]:
-            if is_full(self.drawn):
-                self.drawn = with_more_room(self.drawn)
-            draw(self.drawn, self.arms, self.streams.environment)
+        while number >= self.draws.rows[0]:
+            if is_full(self.draws):
+                self.draws = with_more_room(self.draws)
+            draw(self.draws, self.problem, self.streams.environment)
         s = min({*range(batch)} - {*self.slots.values()})
         slots = self.tally.slots
         slots[ARM, s], slots[NUMBER, s], slots[AGE, s] = index, number, 0
-        slots[DELAY, s] = delay_of(self.drawn, self.arms, number, index)
+        slots[DELAY, s] = delay_of(self.draws, self.problem, number, index)
         self.tally.sums[s] = 0.0
         self.used.add(id)
         self.running[id], self.slots[id] = index, s
@@ -121,7 +137,7 @@ class World:
         slots = self.tally.slots
         return min(most, *(int(slots[DELAY, s] - slots[AGE, s]) for s in self.slots.values()))
 
-    def advance(self, driven: Driven, elapsed: int) -> None:
+    def advance(self, user_object: UserObject, elapsed: int) -> None:
         """Let time pass, and tell what the running pulls give, oldest first."""
         slots, tally = self.tally.slots, self.tally
         for id, index in list(self.running.items()):
@@ -129,35 +145,35 @@ class World:
             slots[AGE, s] += elapsed
             self.steps[index] += elapsed
             if slots[AGE, s] == slots[DELAY, s]:
-                reward = float(reward_of(self.drawn, self.arms, slots[NUMBER, s], index))
+                reward = float(reward_of(self.draws, self.problem, slots[NUMBER, s], index))
                 self.finished[self.end(id)] += 1
-                driven.call("final", id, reward)
+                user_object.call("final", id, reward)
             elif self.feedback != FULL:
                 value, spread = partial_feedback(
-                    self.feedback, self.arms, self.drawn, tally, s, self.streams.coins
+                    self.feedback, self.problem, self.draws, tally, s, self.streams.coins
                 )
                 tally.sums[s] += value
                 more = (float(spread),) if self.feedback == RECORDED else ()
-                driven.call("partial", id, float(value), *more)
+                user_object.call("partial", id, float(value), *more)
 
 
-def play(driven: Driven, world: World, cap: int) -> tuple[int, bool]:
+def play(user_object: UserObject, world: World, cap: int) -> tuple[int, bool]:
     """A run: the time of its end, and whether it stopped."""
     time = 0
     while True:
-        actions = driven.call("ask")
+        actions = user_object.call("ask")
         try:
             world.obey(actions)
         except ValueError as error:
             raise Fault(f"ask after {time} steps: {error}") from None
-        stopped = driven.done
+        stopped = user_object.done
         if stopped or time >= cap:
             return time, stopped
         if not world.running:
             raise Fault(f"ask after {time} steps: starts nothing, though nothing runs")
         elapsed = world.elapsed(cap - time)
         time += elapsed
-        world.advance(driven, elapsed)
+        world.advance(user_object, elapsed)
 
 
 def answer_of(answer: Any, n: int, k: int) -> np.ndarray:
@@ -171,7 +187,9 @@ def answer_of(answer: Any, n: int, k: int) -> np.ndarray:
     return np.array(arms)
 
 
-def events(instance: Instance, setting: Setting, given: Given) -> Callable[[Streams], Outcome]:
+def events(
+    instance: Instance, setting: Setting, strategy: UserStrategy
+) -> Callable[[Streams], Outcome]:
     """A function that plays a run of a strategy on its streams.
 
     `ask` gives the pulls to start, as (id, arm), and those to cancel. `partial` gets an id and a
@@ -179,7 +197,7 @@ def events(instance: Instance, setting: Setting, given: Given) -> Callable[[Stre
     without `partial` is told rewards only. `done` is read after each `ask`. Every run is paired
     with racing on rewards alone, as Partial's are.
     """
-    truth, n = instance.model, len(instance.means)
+    truth, n = instance.problem, len(instance.means)
     asked = setting.model_dump()
     on_rewards = prepare(instance, Cell(instance.name, "Full", asked, NAMED["Full"].default))
     default = NAMED["Partial"][NAMED["Partial"].default]
@@ -194,11 +212,11 @@ def events(instance: Instance, setting: Setting, given: Given) -> Callable[[Stre
         order = streams.environment.permutation(n) if instance.shuffled else np.arange(n)
         # the forecasts' stream, undisturbed, names one for the strategy
         seed = np.random.default_rng(before[1]["state"]["state"])
-        driven = Driven(given, offer(instance, setting), seed, "ask", "final")
-        used = kind if callable(getattr(driven.object, "partial", None)) else FULL
+        user_object = UserObject(strategy, arguments(instance, setting), seed, "ask", "final")
+        used = kind if callable(getattr(user_object.object, "partial", None)) else FULL
         world = World(reordered(truth, order), used, setting, streams)
-        time, stopped = play(driven, world, limit_of(setting))
-        answer, place = driven.read("answer"), np.argsort(order)
+        time, stopped = play(user_object, world, limit_of(setting))
+        answer, place = user_object.read("answer"), np.argsort(order)
         world.cut()
         none = answer is None and not stopped
         return Outcome(
@@ -218,4 +236,4 @@ def events(instance: Instance, setting: Setting, given: Given) -> Callable[[Stre
     return replicate
 
 
-CUSTOM = Custom(offer, events=events, unknown={"missed": ("share_missed",)})
+USER_STRATEGIES = UserStrategies(arguments, events=events, unknown={"missed": ("share_missed",)})

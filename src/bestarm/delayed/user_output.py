@@ -1,9 +1,9 @@
-"""What is printed for a user's own instance."""
+"""What is printed for a user instance."""
 
 import numpy as np
 import pandas as pd
 
-from bestarm.common.paper import Own
+from bestarm.common.paper import UserOutput
 from bestarm.delayed import tables
 from bestarm.delayed.problem import Instance
 from bestarm.delayed.statistics import correct
@@ -22,7 +22,7 @@ COLUMNS = {
 
 def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     """An instance as tables for people: arms with mean, gap, delay, and who is in the top k."""
-    arms = instance.model
+    arms = instance.problem
     frame = pd.DataFrame({"mean reward": arms.means}, index=instance.arm_names)
     if truth["gaps"] is not None:
         frame["gap"] = truth["gaps"]
@@ -49,4 +49,4 @@ def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str | None]
     ]
 
 
-OWN = Own(COLUMNS, tables.bounds, describe, correct, answers)
+USER_OUTPUT = UserOutput(COLUMNS, tables.bounds, describe, correct, answers)

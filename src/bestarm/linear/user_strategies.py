@@ -1,21 +1,27 @@
-"""What a strategy from outside is given, asked and told on an instance of linear bandits."""
+"""What a user strategy is given, asked and told on an instance of linear bandits."""
 
 import math
 
 import numpy as np
 
-from bestarm.common.custom import Custom, Offer, Played, Rounds, arm_index
+from bestarm.common.user_strategies import (
+    ConstructorArguments,
+    Rounds,
+    UserRun,
+    UserStrategies,
+    arm_index,
+)
 from bestarm.core.compile import inlined
 from bestarm.core.status import Status
 from bestarm.linear.problem import Instance, Problem
 from bestarm.linear.strategies import Outcome, Setting
 
 
-def offer(instance: Instance, setting: Setting) -> Offer:
+def arguments(instance: Instance, setting: Setting) -> ConstructorArguments:
     """Arguments, named as those of `LinGapE` and `XYOracle`."""
-    known = {"arms": instance.arms, "delta": setting.delta, "sigma": instance.sigma}
+    problem = {"arms": instance.arms, "delta": setting.delta, "sigma": instance.sigma}
     norm = instance.problem.norm * instance.sigma
-    return Offer(known, {"theta": instance.theta, "norm": norm})
+    return ConstructorArguments(problem, {"theta": instance.theta, "norm": norm})
 
 
 @inlined
@@ -31,14 +37,14 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     """
     n = len(instance.arms)
 
-    def outcome(played: Played) -> Outcome:
-        none = played.answer is None and not played.stopped
+    def outcome(run: UserRun) -> Outcome:
+        none = run.answer is None and not run.stopped
         return Outcome(
-            tau=played.tau,
-            status=int(Status.STOPPED if played.stopped else Status.CAPPED),
-            answer=0 if none else arm_index(played.answer, n) + 1,
+            tau=run.tau,
+            status=int(Status.STOPPED if run.stopped else Status.CAPPED),
+            answer=0 if none else arm_index(run.answer, n) + 1,
             lead=math.nan,
-            pulls=played.pulls,
+            pulls=run.pulls,
         )
 
     return Rounds(
@@ -51,4 +57,4 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     )
 
 
-CUSTOM = Custom(offer, rounds, unknown={"lead": ()})
+USER_STRATEGIES = UserStrategies(arguments, rounds, unknown={"lead": ()})

@@ -1,4 +1,4 @@
-"""Strategies from outside of this package, and how they play an instance of a paper.
+"""User strategies, which are not of this package, and how they play an instance of a paper.
 
 A strategy is a class with `ask`, `tell`, `done` and `answer`, as this package's ask/tell objects
 have them; or compiled steps (`Compiled`). docs/adding-a-strategy.md says what each paper gives it.
@@ -19,15 +19,15 @@ import numpy as np
 from bestarm.common.codehash import PACKAGE
 from bestarm.core.arguments import finite, integer
 from bestarm.core.inputs import Input, short
-from bestarm.core.strategy import NO_CAP, Strategy, from_outside
+from bestarm.core.strategy import NO_CAP, Strategy, with_pull
 from bestarm.core.streams import Streams
 
-#: The reading of all cells of strategies from outside.
+#: The reading of all cells of user strategies.
 READING = "own"
 
 
 class Fault(Exception):
-    """What a strategy from outside did wrong, in words; its cause is what it raised."""
+    """What a user strategy did wrong, in words; its cause is what it raised."""
 
 
 @dataclass(frozen=True)
@@ -51,14 +51,14 @@ class Compiled:
     rules: Callable[..., Any]
 
 
-class Given(NamedTuple):
-    """A strategy from outside under the name it has in tables."""
+class UserStrategy(NamedTuple):
+    """A user strategy under the name it has in tables."""
 
     name: str
     make: Any  # a class, or whatever makes an object when called; or `Compiled`
 
 
-class Offer(NamedTuple):
+class ConstructorArguments(NamedTuple):
     """What a paper gives a strategy, by name.
 
     Args:
@@ -72,7 +72,7 @@ class Offer(NamedTuple):
     needed: Set[str] = frozenset()
 
 
-class Played(NamedTuple):
+class UserRun(NamedTuple):
     """A run as far as it does not depend on the paper."""
 
     tau: int  # pulls
@@ -83,11 +83,11 @@ class Played(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Custom:
-    """How a paper's instances are played by strategies from outside.
+class UserStrategies:
+    """How a paper's instances are played by user strategies.
 
     Args:
-        offer: instance, setting -> what a constructor is given.
+        arguments: instance, setting -> what a constructor is given.
         rounds: instance, setting -> how its rounds are played, if it has rounds.
         events: otherwise: instance, setting, strategy -> a function that plays a run on its
             streams, with the paper's own outcome.
@@ -95,24 +95,26 @@ class Custom:
             it.
     """
 
-    offer: Callable[[Any, Any], Offer]
+    arguments: Callable[[Any, Any], ConstructorArguments]
     rounds: Callable[[Any, Any], Rounds] | None = None
-    events: Callable[[Any, Any, Given], Callable[[Streams], Any]] | None = None
+    events: Callable[[Any, Any, UserStrategy], Callable[[Streams], Any]] | None = None
     unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
 
-    def prepare(self, instance: Any, setting: Any, given: Given) -> Callable[[Streams], Any]:
+    def prepare(
+        self, instance: Any, setting: Any, strategy: UserStrategy
+    ) -> Callable[[Streams], Any]:
         """A function that plays a run of a strategy on its streams, with the paper's outcome.
 
         Raises:
             Fault: the strategy cannot be played on this paper's instances.
         """
         if self.rounds is not None:
-            rounds, offer = self.rounds(instance, setting), self.offer(instance, setting)
-            return prepare_rounds(rounds, offer, setting, given)
+            rounds, arguments = self.rounds(instance, setting), self.arguments(instance, setting)
+            return prepare_rounds(rounds, arguments, setting, strategy)
         assert self.events is not None
-        if isinstance(given.make, Compiled):
+        if isinstance(strategy.make, Compiled):
             raise Fault("compiled steps need rounds, which this paper has not; give a class")
-        return self.events(instance, setting, given)
+        return self.events(instance, setting, strategy)
 
 
 class Rounds(NamedTuple):
@@ -124,7 +126,7 @@ class Rounds(NamedTuple):
         world: what `pull` is given.
         pull: a compiled step, see core/strategy.py; it does not look at the state.
         told: index of an arm, what `pull` gives -> what `tell` gets after the arm.
-        outcome: a `Played` -> the paper's outcome; raises ValueError for a malformed answer.
+        outcome: a `UserRun` -> the paper's outcome; raises ValueError for a malformed answer.
     """
 
     n: int
@@ -132,32 +134,32 @@ class Rounds(NamedTuple):
     world: Any
     pull: Callable[..., Any]
     told: Callable[[int, Any], tuple[Any, ...]]
-    outcome: Callable[[Played], Any]
+    outcome: Callable[[UserRun], Any]
 
 
 def arm_index(arm: Any, n: int, what: str = "an arm") -> int:
     """An arm counted from 0. Raises ValueError for anything else."""
-    found = integer(arm)
-    if found is None or not 0 <= found < n:
+    index = integer(arm)
+    if index is None or not 0 <= index < n:
         raise ValueError(f"must be {what}, 0 to {n - 1}, got {short(arm)}")
-    return found
+    return index
 
 
 def shares(answer: Any, n: int) -> np.ndarray:
     """(n,) nonnegative shares that sum to one. Raises ValueError for anything else."""
     try:
-        found = np.array([finite(share) for share in answer])
+        parsed = np.array([finite(share) for share in answer])
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.size != n or (found < -1e-9).any() or abs(found.sum() - 1.0) > 1e-6:
+        parsed = np.empty(0)
+    if parsed.size != n or (parsed < -1e-9).any() or abs(parsed.sum() - 1.0) > 1e-6:
         raise ValueError(f"must be {n} nonnegative shares that sum to 1, got {short(answer)}")
-    return found
+    return parsed
 
 
-def construct(make: Callable[..., Any], offer: Offer, seed: Any = None) -> Any:
+def construct(make: Callable[..., Any], arguments: ConstructorArguments, seed: Any = None) -> Any:
     """Call a constructor with those arguments of an offer that it names.
 
-    With `**options` it gets all of `offer.problem`, and the seed if there is one.
+    With `**options` it gets all of `arguments.problem`, and the seed if there is one.
 
     Raises:
         Fault: it needs others, cannot be called, or raises.
@@ -166,20 +168,20 @@ def construct(make: Callable[..., Any], offer: Offer, seed: Any = None) -> Any:
         named = inspect.signature(make).parameters.values()
     except (TypeError, ValueError):
         raise Fault("cannot be called: it must be a class or a function") from None
-    problem = {**offer.problem} | ({} if seed is None else {"seed": seed})
-    every = problem | {**offer.truth}
-    given = dict(problem) if any(p.kind is p.VAR_KEYWORD for p in named) else {}
+    problem = {**arguments.problem} | ({} if seed is None else {"seed": seed})
+    every = problem | {**arguments.truth}
+    chosen = dict(problem) if any(p.kind is p.VAR_KEYWORD for p in named) else {}
     for one in named:
         if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
             continue
         if one.name in every and one.kind is not one.POSITIONAL_ONLY:
-            given[one.name] = every[one.name]
+            chosen[one.name] = every[one.name]
         elif one.default is one.empty:
             raise Fault(f"its constructor needs {one.name}; it may name {', '.join(every)}")
-    if unknown := sorted(offer.needed - given.keys()):
+    if unknown := sorted(arguments.needed - chosen.keys()):
         raise Fault(f"its constructor must name {unknown[0]}, which this instance has")
     with faults_of("the constructor"):
-        return make(**given)
+        return make(**chosen)
 
 
 @contextmanager
@@ -206,20 +208,26 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}{': ' if text else ''}{text}{place}"
 
 
-class Driven:
-    """An object of a class from outside. Whatever it raises is a Fault.
+class UserObject:
+    """An object of a user's class. Whatever it raises is a Fault.
 
     Args:
-        given: its class.
-        offer: what its constructor is given.
+        strategy: its class.
+        arguments: what its constructor is given.
         seed: a generator for its own randomness.
 
     Raises:
         Fault: it cannot be constructed, or a method of `methods` is missing.
     """
 
-    def __init__(self, given: Given, offer: Offer, seed: np.random.Generator, *methods: str):
-        self.object = construct(given.make, offer, seed)
+    def __init__(
+        self,
+        strategy: UserStrategy,
+        arguments: ConstructorArguments,
+        seed: np.random.Generator,
+        *methods: str,
+    ):
+        self.object = construct(strategy.make, arguments, seed)
         missing = [name for name in methods if not callable(getattr(self.object, name, None))]
         if missing:
             raise Fault(f"has no method {missing[0]}; it needs {', '.join(methods)}")
@@ -256,26 +264,26 @@ def limit_of(setting: Input) -> int:
     return getattr(setting, "budget", None) or getattr(setting, "cap", None) or NO_CAP
 
 
-def play(driven: Driven, rounds: Rounds, limit: int, environment: Any) -> Played:
+def play(user_object: UserObject, rounds: Rounds, limit: int, environment: Any) -> UserRun:
     """Ask, pull and tell until it is done, or `limit` pulls are made."""
     pulls = np.zeros(rounds.n, np.int64)
     tau = 0
-    while not (stopped := driven.done) and tau < limit:
-        arm = driven.call("ask")
+    while not (stopped := user_object.done) and tau < limit:
+        arm = user_object.call("ask")
         try:
             index = rounds.index_of(arm)
         except ValueError as error:
             raise Fault(f"ask gave no arm after {tau} pulls: {error}") from None
         observed = rounds.pull(rounds.world, None, index, environment)
-        driven.call("tell", arm, *rounds.told(index, observed))
+        user_object.call("tell", arm, *rounds.told(index, observed))
         pulls[index] += 1
         tau += 1
-    return Played(tau, stopped, driven.read("answer"), pulls, driven.object)
+    return UserRun(tau, stopped, user_object.read("answer"), pulls, user_object.object)
 
 
 def play_compiled(
     strategy: Strategy, rules: Any, rounds: Rounds, limit: int, streams: Streams
-) -> Played:
+) -> UserRun:
     """A run of compiled steps."""
     with faults_of("a step"):
         state, stopped = strategy.play(
@@ -289,12 +297,12 @@ def play_compiled(
     tau = int(pulls.sum())
     if pulls.size != rounds.n or (not stopped and tau != limit):
         raise Fault(f"pulls must count {rounds.n} arms and every pull, got {short(pulls)}")
-    found = answer.tolist() if answer.size > 1 else int(answer[0])
-    return Played(tau, stopped, None if answer.min() < 0 else found, pulls, state)
+    answered = answer.tolist() if answer.size > 1 else int(answer[0])
+    return UserRun(tau, stopped, None if answer.min() < 0 else answered, pulls, state)
 
 
 def prepare_rounds(
-    rounds: Rounds, offer: Offer, setting: Input, given: Given
+    rounds: Rounds, arguments: ConstructorArguments, setting: Input, strategy: UserStrategy
 ) -> Callable[[Streams], Any]:
     """A function that plays a run of a strategy, for a paper with rounds.
 
@@ -302,18 +310,18 @@ def prepare_rounds(
         Fault: the rules of compiled steps cannot be made.
     """
     limit = limit_of(setting)
-    compiled = given.make if isinstance(given.make, Compiled) else None
-    rules = construct(compiled.rules, offer) if compiled else None
-    steps = from_outside(compiled.strategy, rounds.pull, rounds.n) if compiled else None
+    compiled = strategy.make if isinstance(strategy.make, Compiled) else None
+    rules = construct(compiled.rules, arguments) if compiled else None
+    steps = with_pull(compiled.strategy, rounds.pull, rounds.n) if compiled else None
 
     def replicate(streams: Streams) -> Any:
         if steps is None:
-            driven = Driven(given, offer, streams.coins, "ask", "tell")
-            played = play(driven, rounds, limit, streams.environment)
+            user_object = UserObject(strategy, arguments, streams.coins, "ask", "tell")
+            run = play(user_object, rounds, limit, streams.environment)
         else:
-            played = play_compiled(steps, rules, rounds, limit, streams)
+            run = play_compiled(steps, rules, rounds, limit, streams)
         try:
-            return rounds.outcome(played)
+            return rounds.outcome(run)
         except ValueError as error:
             raise Fault(f"answer {error}") from None
 

@@ -1,4 +1,4 @@
-"""What a strategy from outside is given, asked and told on an instance of CBMAI."""
+"""What a user strategy is given, asked and told on an instance of CBMAI."""
 
 import math
 from collections.abc import Mapping
@@ -9,13 +9,19 @@ import numpy as np
 from bestarm.cbmai.problem import Instance
 from bestarm.cbmai.steps import World, pull
 from bestarm.cbmai.strategies import Outcome, Setting, check_budget
-from bestarm.common.custom import Custom, Offer, Played, Rounds, arm_index
+from bestarm.common.user_strategies import (
+    ConstructorArguments,
+    Rounds,
+    UserRun,
+    UserStrategies,
+    arm_index,
+)
 from bestarm.core.arguments import finite
 from bestarm.core.inputs import short
 from bestarm.core.status import Status
 
 
-def offer(instance: Instance, setting: Setting) -> Offer:
+def arguments(instance: Instance, setting: Setting) -> ConstructorArguments:
     """Arguments, named as those of `SFSR`."""
     problem, noise = instance.problem, instance.noise
     check_budget(setting.budget, problem.n_unknown, instance.name)
@@ -23,7 +29,7 @@ def offer(instance: Instance, setting: Setting) -> Offer:
         arm: (float(problem.rewards[arm]), problem.costs[:, arm].tolist())
         for arm in range(problem.n_unknown, problem.rewards.size)
     }
-    arguments = {
+    named = {
         "n_arms": problem.rewards.size,
         "bounds": problem.bounds.tolist(),
         "budget": setting.budget,
@@ -31,7 +37,7 @@ def offer(instance: Instance, setting: Setting) -> Offer:
         "sigma": noise.reward,
         "cost_sigma": noise.cost,
     }
-    return Offer(arguments, {})
+    return ConstructorArguments(named, {})
 
 
 def rounds(instance: Instance, setting: Setting) -> Rounds:
@@ -43,24 +49,24 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     problem = instance.problem
     n_costs, n_arms = problem.costs.shape
 
-    def outcome(played: Played) -> Outcome:
+    def outcome(run: UserRun) -> Outcome:
         support = np.zeros(n_costs + 1, np.int64)
-        if played.answer is not None:
-            support = support_of(played.answer, n_arms, n_costs) + 1
-        weights = weights_of(played.source, support - 1, n_arms)
+        if run.answer is not None:
+            support = support_of(run.answer, n_arms, n_costs) + 1
+        weights = weights_of(run.source, support - 1, n_arms)
         arms = (support > 0) & (support <= n_arms)
         mixed, places = weights[arms], support[arms] - 1
         excess = problem.costs[:, places] @ mixed - problem.bounds
-        answered = played.answer is not None and np.isfinite(mixed).all()
+        answered = run.answer is not None and np.isfinite(mixed).all()
         return Outcome(
-            tau=played.tau,
-            status=int(Status.STOPPED if played.stopped else Status.CAPPED),
+            tau=run.tau,
+            status=int(Status.STOPPED if run.stopped else Status.CAPPED),
             answer=support,
             weights=weights,
             reward=float(problem.rewards[places] @ mixed) if answered else math.nan,
             violation=max(0.0, float(excess.max())) if answered else math.nan,
             first_rejected=0,
-            pulls=np.pad(played.pulls, (0, n_arms - played.pulls.size)).astype(float),
+            pulls=np.pad(run.pulls, (0, n_arms - run.pulls.size)).astype(float),
         )
 
     return Rounds(
@@ -98,14 +104,14 @@ def weights_of(source: Any, support: np.ndarray, n_arms: int) -> np.ndarray:
         return np.full(support.size, math.nan)
     if not isinstance(mixture, Mapping):
         raise ValueError(f"mixture must be a mapping from arms to shares, got {short(mixture)}")
-    found = {arm_index(arm, n_arms): finite(share) for arm, share in mixture.items()}
-    if stray := found.keys() - set(support.tolist()):
+    shares = {arm_index(arm, n_arms): finite(share) for arm, share in mixture.items()}
+    if stray := shares.keys() - set(support.tolist()):
         raise ValueError(f"mixture must be of arms in the answer, got {sorted(stray)}")
-    return np.array([found.get(int(c), 0.0 if c < n_arms else math.nan) for c in support])
+    return np.array([shares.get(int(c), 0.0 if c < n_arms else math.nan) for c in support])
 
 
 UNKNOWN = {
     "first_rejected": ("share_first_rejects_support",),
     "weights": ("share_breaks_limits",),  # weights of slacks are not asked for
 }
-CUSTOM = Custom(offer, rounds, unknown=UNKNOWN)
+USER_STRATEGIES = UserStrategies(arguments, rounds, unknown=UNKNOWN)

@@ -1,9 +1,9 @@
-"""What is printed for a user's own instance."""
+"""What is printed for a user instance."""
 
 import numpy as np
 import pandas as pd
 
-from bestarm.common.paper import Own
+from bestarm.common.paper import UserOutput
 from bestarm.lagex import tables
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.statistics import correct
@@ -23,8 +23,8 @@ COLUMNS = {
 
 def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
     """An instance as tables for people: arms with costs, best policy, allocations; constraints."""
-    model = instance.model
-    arms = pd.DataFrame({"mean reward": model.means}, index=instance.arm_names)
+    problem = instance.problem
+    arms = pd.DataFrame({"mean reward": problem.means}, index=instance.arm_names)
     for name, constraint in zip(instance.constraint_names, instance.constraints, strict=True):
         arms[name] = constraint.coefficients
     arms["best policy"] = truth["policy"]
@@ -40,9 +40,9 @@ def describe(instance: Instance, truth: dict) -> dict[str, pd.DataFrame]:
         },
         index=instance.constraint_names,
     )
-    sigmas = sorted(set(np.sqrt(model.variances).round(4)))
+    sigmas = sorted(set(np.sqrt(problem.variances).round(4)))
     spread = f"{sigmas[0]:g}" if len(sigmas) == 1 else f"{sigmas[0]:g} to {sigmas[-1]:g}"
-    noise = f"sigma = {spread}, cost_sigma = {model.cost_sigma:g}"
+    noise = f"sigma = {spread}, cost_sigma = {problem.cost_sigma:g}"
     if instance.bernoulli:
         noise = "rewards and costs are 0 or 1"
     tie = "" if truth["unique"] else "; the best policy is not unique"
@@ -59,4 +59,6 @@ def answers(instance: Instance, runs: dict[str, np.ndarray]) -> list[str | None]
     return [words(policy) for policy in runs["policy"]]
 
 
-OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, bound_options=["delta", "r"])
+USER_OUTPUT = UserOutput(
+    COLUMNS, tables.bounds, describe, correct, answers, bound_options=["delta", "r"]
+)

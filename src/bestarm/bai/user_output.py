@@ -1,4 +1,4 @@
-"""What is printed for a user's own instance."""
+"""What is printed for a user instance."""
 
 import numpy as np
 import pandas as pd
@@ -6,7 +6,7 @@ import pandas as pd
 from bestarm.bai import tables
 from bestarm.bai.problem import Instance
 from bestarm.bai.statistics import correct
-from bestarm.common.paper import Own
+from bestarm.common.paper import UserOutput
 
 #: Statistics that `bestarm run` prints, and the headings of their columns.
 COLUMNS = {
@@ -40,4 +40,4 @@ def several(instance: Instance, truth: dict) -> bool:
     return instance.means.count(max(instance.means)) > 1
 
 
-OWN = Own(COLUMNS, tables.bounds, describe, correct, answers, several, ["delta"])
+USER_OUTPUT = UserOutput(COLUMNS, tables.bounds, describe, correct, answers, several, ["delta"])
