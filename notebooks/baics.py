@@ -317,7 +317,7 @@ times = here[here.statistic == "mean_stopping_time"]
 beside(times, kept, "strategy", "reading")
 
 # %% [markdown]
-# ## What the ledger says
+# ## What the verdicts table says
 #
 # The published times fit the statistic without its ½, which cannot keep its promise:
 

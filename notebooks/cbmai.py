@@ -272,7 +272,7 @@ big = here[here.x == 3000]
 beside(big, kept[kept.x == 3000], "strategy")
 
 # %% [markdown]
-# ## What the ledger says
+# ## What the verdicts table says
 #
 # Of the paper's Figure 2, which prints no numbers:
 

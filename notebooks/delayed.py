@@ -315,7 +315,7 @@ picture(
 beside(rows[rows.family == "bounded"], kept, "instance", "reading")
 
 # %% [markdown]
-# ## What the ledger says
+# ## What the verdicts table says
 #
 # The published savings need the published program's way to share out $\delta$, which voids the
 # guarantee on paper:

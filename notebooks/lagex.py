@@ -303,7 +303,7 @@ beside(here[here.statistic == "median_stopping_time"], kept, "strategy")
 beside(here[here.statistic == "prob_feasible"], shares[shares.delta == delta], "strategy")
 
 # %% [markdown]
-# ## What the ledger says
+# ## What the verdicts table says
 #
 # The two main claims are that LAGEX stops first, and that what it recommends is feasible:
 

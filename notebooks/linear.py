@@ -262,7 +262,7 @@ Markdown(
 beside(means[means.x == 5], kept, "strategy")
 
 # %% [markdown]
-# ## What the ledger says
+# ## What the verdicts table says
 #
 # The budgets that the paper prints at $d = 5$ are far smaller than these. Each of them can come out
 # under some reading, but no one confidence width gives all five, and some of those that fit are

@@ -26,3 +26,14 @@ def test_snakemake_lints_nothing_that_is_not_explained(root):
     used = {reason for line in said for reason in EXPLAINED if line.startswith(reason)}
     assert [line for line in said if not line.startswith(tuple(EXPLAINED))] == []
     assert used == set(EXPLAINED)  # no explanation outlives its lint
+
+
+#: Participles that say what was done to a thing, not what it is (docs/design.md, Words).
+NOT_NOUNS = "Given|Offer|Played|Driven|Found|Wanted|Asked|Told|Drawn|Switched|Scaled|Failed|Further"
+
+
+def test_types_are_nouns(root):
+    types = re.compile(rf"^ *(?:(?:class|type) +\w*(?:{NOT_NOUNS}|Of)\b|\w*Of =)", re.MULTILINE)
+    for file in (root / "src").rglob("*.py"):
+        assert not types.search(file.read_text(encoding="utf-8")), file
+    assert types.search("class Found:") and types.search("RowOf = Value | list")

@@ -135,7 +135,7 @@ def pictures(figures, paper):
 
 
 def across_papers(figures):
-    """What is made of all papers together: the ledger, its totals, and their pictures."""
+    """What is made of all papers together: the verdicts table, its totals, and their pictures."""
     tables = ("claims", "headline", "results", "scorecard", "captions")
     yield from (f"{figures}/{name}.csv" for name in tables)
     yield from (f"{figures}/results.{ending}" for ending in ("svg", "png", "pdf"))

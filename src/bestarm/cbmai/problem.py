@@ -219,7 +219,7 @@ def solve(problem: Problem) -> Solution | None:
 
 
 def solved(problem: Problem) -> Solution:
-    """`solve` for a linear program that is known to be feasible. Raises ArithmeticError if it is not."""
+    """`solve` of a feasible linear program. Raises ArithmeticError if it is not."""
     if (solution := solve(problem)) is None:
         raise ArithmeticError("the program is infeasible")
     return solution

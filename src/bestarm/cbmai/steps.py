@@ -145,7 +145,7 @@ def record(state: State, arm: int, pulls: float, reward: float, costs: np.ndarra
 
 @inlined
 def load_estimates(state: State, problem: Problem) -> int:
-    """Write the empirical linear program of the remaining columns, Eqs. (3) to (5), into the workspace.
+    """Write the empirical problem of the remaining columns, Eqs. (3) to (5), into the workspace.
 
         max r . p   s.t.   c p + s = cbar,  1 . p = 1,  p, s >= 0
 

@@ -91,8 +91,7 @@ class UserStrategies:
         rounds: instance, setting -> how its rounds are played, if it has rounds.
         events: otherwise: instance, setting, strategy -> a function that plays a run on its
             streams, with the paper's own outcome.
-        unknown: by column of the outcome that cannot be known from outside, the statistics made of
-            it.
+        unknown: by column of the outcome that only the strategy knows, the statistics made of it.
     """
 
     arguments: Callable[[Any, Any], ConstructorArguments]

@@ -67,7 +67,7 @@ def score_bases(work: Workspace, n: int) -> float:
     column of an optimal basis has it.
 
     Args:
-        work: holds a linear program; `scores`, `basis` (ties go to the lexicographically first basis;
+        work: holds a problem; `scores`, `basis` (ties go to the lexicographically first basis;
             unchanged if none is feasible) and the buffers are overwritten.
         n: its number of columns.
 
@@ -230,7 +230,7 @@ def reduced_values(work: Workspace, n: int) -> bool:
     to other bases of the same solution until no reduced value is positive.
 
     Args:
-        work: holds a linear program, which is destroyed; `scores` is overwritten with the result, and
+        work: holds a problem, which is destroyed; `scores` is overwritten with the result, and
             `basis`, after such steps, with the last basis, in any order.
         n: its number of columns.
 

@@ -258,7 +258,7 @@ def project_best_arm(rules: Rules, s: State) -> None:
 
 @inlined
 def add_penalty(rules: Rules, s: State, multiplier: float) -> None:
-    """Subtract from the gains the row of the most violated constraint, if any, times a multiplier."""
+    """Subtract from the gains the most violated constraint's row, if any, times a multiplier."""
     relaxed, gains = s.policies.relaxed, s.game.gains
     d, k = relaxed.shape
     excess, broken = 0.0, -1

@@ -85,7 +85,7 @@ def simplex_rows(k: int, *blocks: tuple[np.ndarray, np.ndarray]) -> tuple[np.nda
 
 
 def best_policy(means: np.ndarray, *constraints: tuple[np.ndarray, np.ndarray]) -> Vertex:
-    """max mu^T pi  s.t. pi in simplex, A pi <= b, by dual simplex. Raises RoundFailure if it is empty."""
+    """max mu^T pi  s.t. pi in simplex, A pi <= b: dual simplex. Raises RoundFailure if empty."""
     rows, limits = simplex_rows(means.size, *constraints)
     vertex = least(-means, rows, limits)
     if vertex is None:

@@ -50,7 +50,7 @@ def as_markdown(findings: list[Finding], verdicts: pd.DataFrame) -> str:
 
 
 def is_known(finding: Finding, verdicts: pd.DataFrame) -> bool:
-    """Whether the verdicts table, of a project that may be built in part, has all numbers of a finding."""
+    """Whether the table of verdicts, maybe of a partial build, has all numbers of a finding."""
     places = PLACE.findall(" ".join([finding.text, *(place for _, place in finding.marks)]))
     lines = set(zip(verdicts.paper, verdicts.id, verdicts.reading, strict=True))
     return all(place[:3] in lines for place in places)
@@ -76,7 +76,7 @@ def filled(template: str, verdicts: pd.DataFrame) -> str:
 
 
 def look_up(verdicts: pd.DataFrame, place: tuple[str, ...], source: str) -> str:
-    """A number of the verdicts table in words. Raises InputError naming `source` if it is not there."""
+    """A number of verdicts in words. Raises InputError naming `source` if it is not there."""
     paper, claim, reading, column = place
     lines = verdicts[
         (verdicts.paper == paper) & (verdicts.id == claim) & (verdicts.reading == reading)
