@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestarm.core.bets import FRACTIONS, add_bet, largest_product, log_wealth
+from bestarm.core.bets import FRACTIONS, LOG_WEIGHTS, add_bet, largest_product, log_wealth
 
 
 def test_wealth_is_the_product_of_single_bets():
@@ -21,13 +21,14 @@ def test_wealth_is_the_product_of_single_bets():
     np.testing.assert_allclose(together, expected, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(single, expected, rtol=1e-12, atol=1e-14)
     slack = 1.7
-    average = np.mean(np.exp(np.array(expected) + FRACTIONS * slack))
+    average = np.average(np.exp(np.array(expected) + FRACTIONS * slack), weights=FRACTIONS**0.5)
     assert log_wealth(together, slack) == pytest.approx(math.log(average), rel=1e-13)
 
 
 def test_fractions_leave_something():
     assert FRACTIONS.max() < 1.0
     assert FRACTIONS.min() > 0.0
+    assert np.exp(LOG_WEIGHTS).sum() == pytest.approx(1.0, abs=1e-14)
 
 
 @given(

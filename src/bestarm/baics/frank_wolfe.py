@@ -10,6 +10,7 @@ from bestarm.baics.steps import (
     INITIAL_DRAWS,
     Rules,
     State,
+    has_bets,
     log_e_value,
     needed_e_value,
     standard_problem,
@@ -91,6 +92,16 @@ def best_response(state: State, rows: int) -> None:
 
 
 @lean
+def step_share(rules: Rules) -> float:
+    """The share of a Frank-Wolfe step that is taken: half of it where rewards are bet on.
+
+    Then x_i, and so the pulls that follow it, go on at half of their pace at least while all of z
+    is on other coordinates. Bets need that: they come into the polar cone by pulls of every one.
+    """
+    return 0.5 if has_bets(rules) else 1.0
+
+
+@lean
 def is_forced(time: int, n_coordinates: int) -> bool:
     """Whether the whole part of time / n is a square: these rounds explore."""
     whole = time // n_coordinates
@@ -103,11 +114,12 @@ def choose_fws(rules: Rules, state: State, coins: np.random.Generator) -> int:
     """FWS: a Frank-Wolfe step of the allocation x, then the coordinate furthest behind it.
 
         z = argmax_z min_h (z - x) . h   over gradients h of alternatives nearer than F(x) + r_t,
-        x <- x + (z - x) / t,            argmax x_i / N_i,
+        x <- x + s (z - x) / t,          argmax x_i / N_i,
 
-    with r_t = t^-0.9 / (K L) as in the authors' experiments, and z uniform in forced rounds and
-    while the empirical answer is tied. With `Rules.levelled`, alternatives are weighted anew
-    (`level`) every K L pulls. With sigma unknown r_t is in units of the pooled variance.
+    with r_t = t^-0.9 / (K L) as in the authors' experiments, s = 1 but for rates (`step_share`),
+    and z uniform in forced rounds and while the empirical answer is tied. With `Rules.levelled`,
+    alternatives are weighted anew (`level`) every K L pulls. With sigma unknown r_t is in units of
+    the pooled variance.
     """
     n = state.pulls.size
     if state.clock[0] < INITIAL_DRAWS * n:
@@ -127,7 +139,7 @@ def choose_fws(rules: Rules, state: State, coins: np.random.Generator) -> int:
     choice, largest = 0, -np.inf
     for i in range(n):
         x = state.iterate.flat[i]
-        x += (state.target[i] - x) / state.clock[0]
+        x += step_share(rules) * (state.target[i] - x) / state.clock[0]
         state.iterate.flat[i] = x
         behind = x / state.pulls.flat[i] if state.pulls.flat[i] > 0.0 else np.inf
         if behind > largest:

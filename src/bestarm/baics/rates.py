@@ -15,7 +15,7 @@ from bestarm.core.strategy import Steps
 from bestarm.core.streams import stream_key
 from bestarm.runs.kept import Job, KeptTable, command_line
 
-SEED, RUNS, SETTING = 2026, 100, {"delta": 0.05, "cap": None}
+SEED, RUNS, SETTING = 2027, 100, {"delta": 0.05, "cap": None}
 #: Three arms on two subpopulations of the same size; the answer is the first.
 INSTANCES: dict[str, dict[str, Any]] = {
     "3 to 6%": {"means": [[0.06, 0.06], [0.045, 0.04], [0.04, 0.03]], "constrained": 0},
@@ -81,6 +81,7 @@ TABLE = KeptTable(
     jobs,
     ("2-Uniform", "2-FWS"),
     save=writer(COLUMNS),
+    law=2,
 )
 
 

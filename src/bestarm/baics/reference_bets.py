@@ -10,8 +10,9 @@ from scipy.optimize import linprog
 
 from bestarm.baics.reference import solve
 
-#: The fractions of the mixture, written out.
+#: The fractions of the mixture, written out, and what their weights are in proportion to.
 FRACTIONS = [0.9 / 1.3**i for i in range(27)]
+ROOTS = [math.sqrt(x) for x in FRACTIONS]
 
 
 class Bet(NamedTuple):
@@ -41,7 +42,8 @@ def wealth(bets: Sequence[Bet], x: float, rates: np.ndarray) -> float:
 
 def evidence(bets: Sequence[Bet], worst: np.ndarray) -> float:
     """The mixture at the rates of the kind and the box at which it is least, see `worst_rates`."""
-    return sum(wealth(bets, x, worst) for x in FRACTIONS) / len(FRACTIONS)
+    pairs = zip(ROOTS, FRACTIONS, strict=True)
+    return sum(root * wealth(bets, x, worst) for root, x in pairs) / sum(ROOTS)
 
 
 def worst_rates(

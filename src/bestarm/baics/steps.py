@@ -40,6 +40,8 @@ from bestarm.core.tracking import track
 
 #: Draws of each (arm, subpopulation) before any strategy starts to choose (Section 5.1).
 INITIAL_DRAWS = 5
+#: Standard errors by which rates of other arms than the answer are raised for allocations.
+CAUTION = 1.0
 
 
 class Rules(NamedTuple):
@@ -249,7 +251,10 @@ def standardise(rules: Rules, state: State) -> None:
 
     That is sqrt(p (1 - p)) at the empirical rate, shrunk to be neither 0 nor 1, of the answer; and
     of another arm at two thirds of the way from there to the rates lambda with which it would be
-    the answer, since kl(mu, lambda) is (mu - lambda)^2 / (2 p (1 - p)) there, to third order.
+    the answer, since kl(mu, lambda) is (mu - lambda)^2 / (2 p (1 - p)) there, to third order. Means
+    of other arms are raised by CAUTION standard errors: one that was unlucky early would else get
+    so few pulls that its estimate hardly changes any more. Until it is told from the answer by as
+    much there is no optimal allocation, and sampling is uniform.
     """
     floor, largest, bets = rules.problem.floor, 0.0, state.evidence.bets
     for k in range(state.means.shape[0]):
@@ -261,6 +266,8 @@ def standardise(rules: Rules, state: State) -> None:
                 if k != state.answer[0] and state.answer[0] == bets.planned[0] >= 0:
                     rate += 2.0 / 3.0 * (bets.centres[k, 1, l] - rate)
                 state.scale[k, l] = math.sqrt(rate * (1.0 - rate))
+                if k != state.answer[0]:
+                    above += CAUTION * state.scale[k, l] / math.sqrt(max(state.pulls[k, l], 1.0))
                 state.standard[k, l] = above / state.scale[k, l]
                 largest = max(largest, state.scale[k, l])
     if has_bets(rules):

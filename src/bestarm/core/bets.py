@@ -19,10 +19,13 @@ import numpy as np
 
 from bestarm.core.compile import jit, lean
 
-#: The fractions x, of equal weight in the mixture, fixed before sampling. All are below 1, so that
-#: no reward takes all of the wealth; the smallest is for differences of a thousandth of a rate.
+#: The fractions x of the mixture, fixed before sampling. All are below 1, so that no reward takes
+#: all of the wealth; the smallest is for differences of a thousandth of a rate.
 LARGEST = 0.9
 FRACTIONS = LARGEST * 1.3 ** -np.arange(27.0)
+#: ln of their weights, in proportion to sqrt(x): between equal weights, with which the price of the
+#: mixture is the same at every difference, and a uniform law of x, which favours large ones.
+LOG_WEIGHTS = 0.5 * np.log(FRACTIONS) - np.log(np.sqrt(FRACTIONS).sum())
 
 
 @lean
@@ -51,23 +54,23 @@ def add_bet(wealth: np.ndarray, c: float, m: float, pulls: float, total: float) 
 
 @lean
 def log_wealth(wealth: np.ndarray, slack: float) -> float:
-    """ln of the average of exp(l(x) + x slack) over FRACTIONS.
+    """ln of the average of exp(l(x) + x slack) over FRACTIONS, weighted.
 
     Args:
         wealth: (n,) l.
         slack: Z - U, where U is at least W . mu for the means mu that are tested.
 
     Example:
-        >>> log_wealth(np.zeros(FRACTIONS.size), 0.0)
+        >>> abs(round(log_wealth(np.zeros(FRACTIONS.size), 0.0), 12))
         0.0
     """
     largest = -np.inf
     for i in range(wealth.size):
-        largest = max(largest, wealth[i] + FRACTIONS[i] * slack)
+        largest = max(largest, LOG_WEIGHTS[i] + wealth[i] + FRACTIONS[i] * slack)
     total = 0.0
     for i in range(wealth.size):
-        total += math.exp(wealth[i] + FRACTIONS[i] * slack - largest)
-    return largest + math.log(total / wealth.size)
+        total += math.exp(LOG_WEIGHTS[i] + wealth[i] + FRACTIONS[i] * slack - largest)
+    return largest + math.log(total)
 
 
 @jit
