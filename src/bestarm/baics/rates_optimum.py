@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, Problem, best_feasible_arm
+from bestarm.baics.alternatives import NO_ARM, Problem
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.pure_exploration.optimum import find_optimum, make_point
 from bestarm.core.pure_exploration.problem import (
@@ -157,7 +157,8 @@ def nearest(rates: Rates, work: Work, i: int, answer: int, means: np.ndarray) ->
     """
     constrained, floor = rates.definitions.constrained, rates.definitions.floor
     k = i - constrained
-    work.nearest[:] = means
+    for a in range(means.size):
+        work.nearest.flat[a] = means.flat[a]
     if k < 0:
         if answer == NO_ARM or floor[i] <= 0.0:
             return False
@@ -186,8 +187,11 @@ def swap(rates: Rates, work: Work, b: int, k: int, means: np.ndarray) -> None:
     low, high = 0.0, 0.0
     if surplus(rates, work, b, k, means, 0.0) >= 0.0:
         return
+    least = work.weights[0]
+    for weight in work.weights:
+        least = min(least, weight)
     for step in range(MOST_STEPS):
-        theta = 0.5 * (low + high) if high > 0.0 else 2.0**step * work.weights.min()
+        theta = 0.5 * (low + high) if high > 0.0 else 2.0**step * least
         if theta in (low, high):
             break
         if surplus(rates, work, b, k, means, theta) >= 0.0:
@@ -237,7 +241,16 @@ def _pieces(rates: Rates) -> int:
 @implements(best_answer, Rates)
 @lean
 def _best_answer(rates: Rates, means: np.ndarray) -> int:
-    return best_feasible_arm(table(rates, means) - rates.definitions.floor, rates.definitions)
+    q, floor, mu = rates.definitions.weights, rates.definitions.floor, table(rates, means)
+    best, highest = NO_ARM, -np.inf
+    for k in range(rates.n_arms):
+        quality, feasible = 0.0, True
+        for l in range(q.size):
+            quality += q[l] * mu[k, l]
+            feasible &= l >= rates.definitions.constrained or mu[k, l] >= floor[l]
+        if feasible and quality > highest:
+            best, highest = k, quality
+    return best
 
 
 @implements(displace, Rates)
