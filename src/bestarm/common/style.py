@@ -86,7 +86,8 @@ class SingleDrawFigure(Figure):
     def draw(self, renderer: Any) -> None:
         engine = self.get_layout_engine()
         if isinstance(engine, ConstrainedLayoutEngine) and self.canvas.is_saving():
-            engine.execute(self)
+            if self.axes:  # else there is nothing to lay out, of which Matplotlib warns
+                engine.execute(self)
         else:
             super().draw(renderer)
 
