@@ -316,9 +316,8 @@ def test_every_shift_found_is_valid(p, r):
     problem = model_of(p)
     found = learning_time(problem, r)
     if 0.0 < found.time < math.inf:
-        longer = found.shift * 1.001
-        assert most_spare(problem, longer, r) < 1e-7
-        assert most_spare(problem, longer) > -1e-7
+        assert most_spare(problem, found.shift * 1.001, r) < 1e-7
+        assert most_spare(problem, found.shift) > -1e-7  # perhaps the last that leaves a policy
 
 
 def test_within_is_kl_and_says_nothing_of_small_shares():

@@ -345,7 +345,7 @@ def test_lats_allocations_exceed_one():
     assert found.sum() > 2.0
 
 
-@pytest.mark.parametrize("priced", [True, False])
+@pytest.mark.parametrize("is_lagrangian", [True, False])
 def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, is_lagrangian):
     result = Minimum(np.full(3, 0.4), success=False)
     monkeypatch.setattr(program_solvers, "sweep", lambda *arguments: result)
