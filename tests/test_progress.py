@@ -93,11 +93,16 @@ def test_what_is_told_from_0_is_filled():
     ids=["wide", "long", "odd"],
 )
 def test_names_of_any_kind_are_legible(names):
-    s = baics.FWS(names, {f"{name} here": 0.5 for name in names[:2]}, rewards="bernoulli")
+    segments = {f"{name} here": 0.5 for name in names[:2]}
+    s = baics.FWS(names, segments, rewards="bernoulli", may_drop=True)
     for arm, segment in itertools.product(names, s._groups.labels):
         s.tell((arm, segment), 1.0)
     check_legible(s.plot())
     check_legible(s.plot(control=names[0]))
+    s.drop(names[0])
+    for control in (None, names[0], names[1]):
+        said = check_legible(s.plot(control=control))
+        assert control == names[0] or any("(dropped)" in text for text in said)
 
 
 def test_of_very_many_arms_the_best_are_drawn():
