@@ -250,8 +250,11 @@ def test_a_drop_may_end_the_run():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda: TrackAndStop(3).drop(0), "may be dropped with may_drop=True only"),
-        (lambda: TrackAndStop(3, may_drop=True).add(), "may be added with may_add=True only"),
+        (lambda: TrackAndStop(3).drop(0), "drop needs may_drop=True when the object is made"),
+        (
+            lambda: TrackAndStop(3, may_drop=True).add(),
+            "add needs may_add=True when the object is made",
+        ),
         (lambda: KLLUCB(3).drop(3), "arm must be 0 to 2, got 3"),
         (lambda: KLLUCB(2).drop(1), "2 arms have to be left"),
         (lambda: KLLUCB(3, may_add=True).add(4), "arm must be 3, or left out, got 4"),

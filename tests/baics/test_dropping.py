@@ -114,7 +114,7 @@ def test_rewards_that_repeat_do_not_end_a_run_at_a_drop():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: FWS(3, [1.0]).drop(1), "may be dropped with may_drop=True only"),
+        (lambda: FWS(3, [1.0]).drop(1), "drop needs may_drop=True when the object is made"),
         (lambda: FWS(3, [1.0], may_drop=True).add(), "may be added to TrackAndStop and KLLUCB"),
         (lambda: FWS(2, [1.0], may_drop=True).drop(1), "2 arms have to be left"),
         (lambda: TwoStage(3, [1.0], may_drop=True), "may_drop: needs a reading that is proved"),

@@ -330,10 +330,10 @@ class _Bai(Changing[Label], _Arms):
 
     def _no_drop(self) -> str:
         free = self._by_intervals and self._proved
-        return "" if self._may_drop or free else "arms may be dropped with may_drop=True only"
+        return "" if self._may_drop or free else "drop needs may_drop=True when the object is made"
 
     def _no_add(self) -> str:
-        return "" if self._may_add else "arms may be added with may_add=True only"
+        return "" if self._may_add else "add needs may_add=True when the object is made"
 
     def _change(self, kept: list[int]) -> None:
         old = [self._kept.index(index) for index in kept if index in self._kept]

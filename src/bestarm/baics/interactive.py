@@ -212,7 +212,7 @@ class _Baics(Planned, Changing[Pair]):
         return rules._replace(n_arms=left, delta=self._spent * (left / n_tests))
 
     def _no_drop(self) -> str:
-        return "" if self._may_drop else "arms may be dropped with may_drop=True only"
+        return "" if self._may_drop else "drop needs may_drop=True when the object is made"
 
     def _no_add(self) -> str:
         return "arms may be added to TrackAndStop and KLLUCB only"
