@@ -774,10 +774,9 @@ class _Baics(Planned, Changing[Pair]):
         elif best == NO_ARM:
             alternative = f"no arm looks feasible, but {names[i - problem.constrained]} may be"
         else:
+            better = "feasible and better" if problem.constrained else "better"
             other = names[i - problem.constrained]
-            alternative = (
-                f"{names[best]} is the best so far, but {other} may be feasible and better"
-            )
+            alternative = f"{names[best]} is the best so far, but {other} may be {better}"
         more = more_trials(float(state.pulls.sum()), self.statistic, self.threshold)
         return (
             f"{alternative[0].upper()}{alternative[1:]}: the evidence against it is "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -138,7 +139,7 @@ class Planned(Monitored):
             start._check_means(left, f"{source}: shares")
             overall = start._overall(left)
             uplifts[share] = float((overall - overall[first]).max())
-            for run in range(runs):
+            for run in _shown(range(runs), f"share {share:g}"):
                 twin = self._twin(run)
                 coins = np.random.default_rng([seed, run])
                 batches = _batches(twin, left, batch, most, least_share, coins)
@@ -184,6 +185,15 @@ def means_by_arm(means: Any, arms: Labels, source: str) -> list[Any]:
     if not isinstance(by_arm, Sequence | np.ndarray) or len(by_arm) != len(arms):
         raise InputError(f"{source}: must be given for {len(arms)} arms, got {short(means)}")
     return list(by_arm)
+
+
+def _shown(runs: range, title: str) -> Iterable[int]:
+    """Runs, with a bar of progress if somebody watches."""
+    from rich.console import Console
+    from rich.progress import track
+
+    hidden = not sys.stderr.isatty()
+    return track(runs, title, console=Console(stderr=True), transient=True, disable=hidden)
 
 
 def _batches(
