@@ -62,7 +62,7 @@ def largest(starts: Starts) -> tuple[int, Start, str]:
 
 
 def in_a_fork(starts: Starts, n_arms: int) -> Start:
-    """Start in a process of its own, which inherits the kernels and is kept from taking more."""
+    """`limited` in a forked process, which has the compiled kernels of this one."""
     reader, writer = os.pipe()
     if (child := os.fork()) == 0:
         with os.fdopen(writer, "w") as out:
@@ -76,7 +76,7 @@ def in_a_fork(starts: Starts, n_arms: int) -> Start:
 
 
 def limited(starts: Starts, n_arms: int) -> Start:
-    """Start within the limits, in a process of its own."""
+    """Start with limits on this process's memory and processor time."""
     with Path("/proc/self/statm").open() as sizes:
         used = int(sizes.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MOST_BYTES, used + MOST_BYTES))

@@ -1,6 +1,8 @@
 """Shared by all tests: one Hypothesis profile, and where the project is."""
 
+import importlib.util
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -31,6 +33,15 @@ def pytest_collection_modifyitems(items: list) -> None:
     """Long tests first, so that in the end no core waits for one."""
     place = {name: index for index, name in enumerate(LONG)} | {LAST: len(LONG) + 1}
     items.sort(key=lambda item: place.get(item.path.name, len(LONG)))
+
+
+def module_of(path):
+    """A file that is in no package, imported."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ Its conformance is checked by `make test-crate`.
 
 import base64
 import hashlib
-import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from bestarm import registry
 from bestarm.build.manifest import write_manifest
 from bestarm.core.inputs import InputError
+from conftest import module_of
 
 BUILD = Path("figures/smoke")
 OUT = Path("crate")
@@ -22,10 +22,7 @@ OUT = Path("crate")
 
 @pytest.fixture(scope="module")
 def script(root):
-    spec = importlib.util.spec_from_file_location("crate", root / "workflow/scripts/crate.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_of(root / "workflow/scripts/crate.py")
 
 
 def record(output, start, end, rule="shard"):

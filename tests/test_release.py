@@ -1,7 +1,6 @@
 """`make release-check`: says what a release lacks, and nothing when it lacks nothing."""
 
 import hashlib
-import importlib.util
 import json
 import subprocess
 
@@ -9,6 +8,7 @@ import pytest
 
 from bestarm.core.inputs import load_yaml
 from bestarm.publish.citation import author_entity, citation_files
+from conftest import module_of
 
 TABLE = "figures/baics/table1.csv"
 RELEASED = {
@@ -27,11 +27,7 @@ RELEASED = {
 
 @pytest.fixture
 def script(root, monkeypatch):
-    spec = importlib.util.spec_from_file_location(
-        "release_check", root / "workflow/scripts/release_check.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = module_of(root / "workflow/scripts/release_check.py")
     monkeypatch.setattr(module, "__version__", "1.0.0")
     return module
 

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import http.client
-import importlib.util
 import json
 import os
 import random
@@ -23,6 +22,7 @@ import pytest
 import yaml
 
 from bestarm.baics import FWS, TaSCS
+from conftest import module_of
 
 pytest.importorskip("fastapi", reason="the extra `service` is not installed")
 
@@ -290,18 +290,9 @@ def test_many_outstanding_trials_do_not_delay_a_start(server):
     assert time.monotonic() - start < 60.0  # on the slowest machine
 
 
-def loaded(root):
-    """The module of the service, in this process."""
-    spec = importlib.util.spec_from_file_location("service", root / "examples/service.py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["service"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_a_kept_state_is_what_the_log_leads_to(root, tmp_path, monkeypatch):
     """A service that starts at any time, from a state or without one, is the one that was there."""
-    module = loaded(root)
+    module = module_of(root / "examples/service.py")
     monkeypatch.setattr(module, "OFTEN", 4)
     experiment = module.Experiment(paper="baics", strategy="TaSCS", arguments=ARGUMENTS)
     log = module.Log(tmp_path / "trials.sqlite")
@@ -430,7 +421,7 @@ def test_clients_that_retry_lose_nothing_when_it_is_killed(server, kills):
 
 def test_arms_that_are_dropped_and_added_are_so_after_a_restart(root, tmp_path):
     """Each once, however often it is sent; and not where a strategy cannot."""
-    module = loaded(root)
+    module = module_of(root / "examples/service.py")
     arguments = {"n_arms": ["a", "b", "c"], "may_add": True}
     experiment = module.Experiment(paper="bai", strategy="KLLUCB", arguments=arguments)
     service = module.Service(experiment, module.Log(tmp_path / "trials.sqlite"))

@@ -8,7 +8,6 @@ What is copied is enough to run it again. Run by `make crate`, from the project'
 
 import argparse
 import base64
-import hashlib
 import json
 import mimetypes
 import platform
@@ -28,6 +27,8 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from bestarm import registry
+from bestarm.build.manifest import changed_tables
+from bestarm.core.files import sha256
 from bestarm.core.inputs import InputError
 from bestarm.publish.citation import author_entity
 
@@ -80,14 +81,8 @@ def check(manifest: Path) -> None:
     """Raise InputError if a build is not finished, or its tables were changed since."""
     if not manifest.is_file():
         raise InputError(f"{manifest}: is missing; `snakemake {manifest}` finishes the build")
-    for line in manifest.read_text().splitlines():
-        digest, table = line.split("  ")
-        if not Path(table).is_file() or sha256(Path(table)) != digest:
-            raise InputError(f"{table}: is not the one of the build; see {manifest}")
-
-
-def sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    for table in changed_tables(manifest):
+        raise InputError(f"{table}: is not the one of the build; see {manifest}")
 
 
 def outputs(build: Path) -> list[Path]:

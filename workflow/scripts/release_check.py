@@ -6,7 +6,6 @@ Each line is a check of one thing: version, changelog, citation, tables, crate, 
 exit code is 1 if one fails. Run by `make release-check`, from the project's folder.
 """
 
-import hashlib
 import json
 import re
 import subprocess
@@ -21,6 +20,8 @@ from zipfile import ZipFile
 import yaml
 
 from bestarm import __version__
+from bestarm.build.manifest import changed_tables
+from bestarm.core.files import sha256
 from bestarm.publish.citation import citation_files
 
 #: Who stands for the authors until somebody publishes.
@@ -77,10 +78,8 @@ def tables(root: Path) -> Iterator[str]:
     if not manifest.is_file():
         yield "figures/all: is missing; `make figures` writes it"
         return
-    for line in manifest.read_text(encoding="utf-8").splitlines():
-        digest, table = line.split("  ")
-        if not (root / table).is_file() or sha256((root / table).read_bytes()) != digest:
-            yield f"{table}: is not the one of the build; `make figures`"
+    for table in changed_tables(manifest, root):
+        yield f"{table}: is not the one of the build; `make figures`"
 
 
 def crate(root: Path) -> Iterator[str]:
@@ -96,7 +95,7 @@ def crate(root: Path) -> Iterator[str]:
     for one in entities:
         copies = [path.parent / one["@id"], root / one["@id"]]
         for file in copies if "sha256" in one and one["@id"] != "jobs.csv" else ():
-            if not file.is_file() or sha256(file.read_bytes()) != one["sha256"]:
+            if not file.is_file() or sha256(file) != one["sha256"]:
                 yield f"{file.relative_to(root)}: is not the one that the crate lists; `make crate`"
 
 
@@ -142,10 +141,6 @@ def citation(root: Path) -> dict[str, Any]:
 def git(root: Path, *arguments: str) -> str:
     command = ["git", "-C", str(root), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def main() -> None:

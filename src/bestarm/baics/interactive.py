@@ -610,7 +610,7 @@ class _Baics(Planned, Changing[Pair]):
         return Line(str(arm), "reward", *values)
 
     def _half_width(self, k: int, l: int, share: float) -> float:
-        """Of an interval with sigma unknown; infinite if it cannot be told."""
+        """Half an interval's width, sigma unknown; infinite for a dropped arm and in rounds."""
         if k not in self._kept or self._repeated is not None:
             return math.inf
         state, place = self._state, self._kept.index(k)

@@ -1,6 +1,7 @@
 """Atomic writing of files."""
 
 import contextlib
+import hashlib
 import json
 import os
 import secrets
@@ -77,6 +78,11 @@ def write_text(path: Path | str, text: str) -> None:
     """Write text atomically."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def sha256(path: Path | str) -> str:
+    """The hash of a file's bytes."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def canonical_json(value: Any) -> str:

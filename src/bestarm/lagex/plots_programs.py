@@ -188,7 +188,8 @@ def peculiarities(table: pd.DataFrame) -> Figure:
         figure,
         "The released programs on setup 1 easy, δ = 0.01, with one peculiarity switched off at a "
         f"time: medians with 95% intervals, {runs(released)} as released, "
-        f"{without_counts(without)}. Runs end at {cap:,.0f} steps. –: the program has no such "
+        f"{without_counts(without)}. Runs end at {cap:,.0f} steps; an interval that reaches the "
+        "right edge has no upper end. –: the program has no such "
         "peculiarity, or no other one for the last line to switch off with it.",
     )
     return figure

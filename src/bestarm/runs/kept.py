@@ -1,7 +1,6 @@
 """Make a table of data/ by many long jobs, in parallel, so that an interrupted run can go on."""
 
 import datetime
-import hashlib
 import json
 import platform
 import shutil
@@ -24,7 +23,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from bestarm.common.definitions import definitions_hash
-from bestarm.core.files import write_json, write_text
+from bestarm.core.files import sha256, write_json, write_text
 from bestarm.core.inputs import InputError
 from bestarm.runs.workers import Workers
 
@@ -198,11 +197,6 @@ class KeptTable:
 
     def _command(self, out: Path) -> str:
         return f"python -m {self.module} --out data/{out.parent.name}/{out.name}"
-
-
-def sha256(path: Path) -> str:
-    """The hash of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def write_provenance(out: Path, described: Mapping[str, Any]) -> None:
