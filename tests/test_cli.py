@@ -52,6 +52,15 @@ def mine(tmp_path):
     return path
 
 
+RATES = """
+paper: baics
+name: conversion
+means: [[0.3, 0.2], [0.2, 0.1]]
+weights: [1, 1]
+constrained: 0
+rewards: bernoulli
+"""
+
 #: One of each command or group. Most of their time is that of importing the package.
 COMMANDS = [
     ["run", "INSTANCE", "--reps", "3"],
@@ -220,6 +229,22 @@ def test_bound(mine):
     assert result.code == 0
     assert "characteristic_time" in result.out
     assert "lower_bound" in result.out
+
+
+def test_bound_writes_a_certificate_that_check_verifies(mine, tmp_path):
+    file = tmp_path / "bound.json"
+    mine.write_text(RATES)
+    assert bestarm("bound", mine, "--certificate", file).code == 0
+    result = bestarm("check", file)
+    assert result.code == 0
+    assert "kl(delta, 1 - delta) pulls" in result.out
+    file.write_text(file.read_text().replace('"time": ', '"time": 9'))
+    result = bestarm("check", file)
+    assert result.code == 1
+    assert "REFUSED near" in result.out
+    mine.write_text(INSTANCE)
+    refused(bestarm("bound", mine, "--certificate", file), mine, "rewards: a certificate is only")
+    refused(bestarm("bound", "cbmai/D1P", "--certificate", file), "--certificate: cbmai has none")
 
 
 def test_run_compares_the_strategies_and_writes_the_runs(mine, tmp_path):

@@ -177,16 +177,21 @@ def merge(
 def bound(
     context: typer.Context,
     instance: InstanceArgument,
+    certificate: Annotated[
+        Path | None, typer.Option(help="File for a proof of T* of rates, for `bestarm check`.")
+    ] = None,
 ):
     """Print the complexity of your own instance: the lower bound and the optimal allocation."""
     from bestarm.users.run import bound_instance
 
-    bound_instance(instance, paper_options(context))
+    bound_instance(instance, paper_options(context), certificate)
 
 
 @command()
 def check(
-    certificate: Annotated[Path, typer.Argument(help="What `.certificate()` gave, as a file.")],
+    certificate: Annotated[
+        Path, typer.Argument(help="What `.certificate()` or `bound --certificate` gave, as a file.")
+    ],
 ) -> None:
     """Check a certificate in exact arithmetic; exit code 1 with the first line that fails."""
     from bestarm.verify.certificates import check_certificate

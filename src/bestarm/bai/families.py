@@ -12,6 +12,7 @@ import numpy as np
 
 from bestarm.core.anytime import shrunk_counts
 from bestarm.core.compile import jit, lean
+from bestarm.core.divergence import bernoulli, phi
 
 #: The families, by number in kernels and by name for people. Gaussian rewards have variance 1.
 BERNOULLI, GAUSSIAN, POISSON, EXPONENTIAL = range(4)
@@ -24,23 +25,8 @@ FAMILIES = {
 #: Pulls that the prior of a Gaussian mean is worth; shape of the priors of the other families, and
 #: rate of the Gamma ones.
 PRIOR_PULLS, SHAPE, RATE = 30.0, 0.5, 1.0
-#: Below this phi is a sum of powers.
-SMALL = 0.15
 #: Most Newton steps of `upper`, which takes about five, and its relative accuracy.
 NEWTON_STEPS, ACCURACY = 100, 1e-12
-
-
-@lean
-def phi(z: float) -> float:
-    """z - ln(1 + z), z > -1, to relative accuracy near 0.
-
-    ln(1 + z) = 2 artanh(s), s = z / (2 + z), and z - 2 s = z s.
-    """
-    if abs(z) > SMALL:
-        return z - math.log1p(z)
-    s = z / (2.0 + z)
-    r = s * s
-    return s * (z - 2.0 * r * (1 / 3 + r * (1 / 5 + r * (1 / 7 + r * (1 / 9 + r / 11)))))
 
 
 @lean
@@ -63,11 +49,7 @@ def divergence(family: int, p: float, q: float) -> float:
         return q if p <= 0.0 else p * phi((q - p) / p)
     if family == EXPONENTIAL:
         return phi((p - q) / q) if p > 0.0 else np.inf
-    if p <= 0.0:
-        return -math.log1p(-q)
-    if p >= 1.0:
-        return -math.log(q)
-    return p * phi((q - p) / p) + (1.0 - p) * phi((p - q) / (1.0 - p))
+    return bernoulli(p, q)
 
 
 @lean

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bestarm.baics.e_values import GLR
-from bestarm.baics.problem import BOUNDARY, EPSILONS, SEGMENTS, epsilon_family, segments
+from bestarm.baics.problem import BOUNDARY, CONVERSION, EPSILONS, SEGMENTS, epsilon_family, segments
 from bestarm.baics.strategies import READINGS
 from bestarm.common.paper import Cell, Experiment
 
@@ -115,6 +115,20 @@ def guarantee_sweep() -> Iterator[Cell]:
             yield Cell("example1", strategy, setting, reading, x_name="delta", x=delta)
 
 
+RATE_DELTAS = (1e-1, 1e-3, 1e-6, 1e-9, 1e-12)
+#: Sampling rules whose times on rates are compared, with their proved readings.
+RATE_RULES = {"T-a-SCS": "maximiser+proven", "FWS": "levelled+proven", "Uniform": "proven"}
+
+
+def rates_sweep() -> Iterator[Cell]:
+    """Ever smaller delta, on rates and on Gaussian rewards like them."""
+    for instance in CONVERSION.values():
+        for strategy, reading in RATE_RULES.items():
+            for delta in RATE_DELTAS:
+                setting = {"delta": delta, "cap": None}
+                yield Cell(instance, strategy, setting, reading, x_name="delta", x=delta)
+
+
 EXPERIMENTS = (
     Experiment("example1", every_strategy("example1")),
     Experiment("example2", every_strategy("example2")),
@@ -127,4 +141,5 @@ EXPERIMENTS = (
     Experiment("proven", tuple(proven())),
     Experiment("boundary", tuple(boundary())),
     Experiment("guarantee-sweep", tuple(guarantee_sweep())),
+    Experiment("rates-sweep", tuple(rates_sweep())),
 )

@@ -4,7 +4,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from bestarm.baics.plots_proven import boundary, guarantee, proven, proven_asymptotics
+from bestarm.baics.plots_proven import (
+    boundary,
+    guarantee,
+    proven,
+    proven_asymptotics,
+    rates_asymptotics,
+)
 from bestarm.common.looks import (
     BLACK,
     BLUE,
@@ -349,6 +355,7 @@ PLOTS = Plots(
         "proven": proven,
         "boundary": boundary,
         "proven-asymptotics": proven_asymptotics,
+        "rates-asymptotics": rates_asymptotics,
         "tracking": tracking,
     },
     LOOKS,
@@ -365,5 +372,6 @@ PLOTS = Plots(
         "proven": "mean_stopping_time",
         "boundary": "wrong_stops",
         "proven-asymptotics": "bound_ratio",
+        "rates-asymptotics": "bound_ratio",
     },
 )

@@ -237,6 +237,7 @@ def instances() -> dict[str, Instance]:
     made = [epsilon_family(variant, epsilon) for variant in VARIANTS for epsilon in EPSILONS]
     made += [segments(count) for count in SEGMENTS]
     made += [boundary(name) for name in BOUNDARY]
+    made += [conversion(rewards) for rewards in CONVERSION]
     return {instance.name: instance for instance in [*stored, *made]}
 
 
@@ -285,6 +286,25 @@ def boundary(name: str) -> Instance:
     """
     means = BOUNDARY[name]
     return Instance(name=name, source="made here", means=means, weights=[1.0] * len(means[0]))
+
+
+#: Names of two instances, by their rewards.
+CONVERSION: dict[Law, str] = {"bernoulli": "rates", "gaussian": "Gaussian twin of rates"}
+
+
+def conversion(rewards: Law) -> Instance:
+    """Rates of 3 to 6% with a minimum of 2%, or Gaussian rewards of the same mean and variance."""
+    means = np.array([[0.06, 0.06], [0.045, 0.04], [0.04, 0.03]])
+    sigma = {"sigma": np.sqrt(means * (1.0 - means)).tolist()} if rewards == "gaussian" else {}
+    return Instance(
+        name=CONVERSION[rewards],
+        source="made here",
+        means=means.tolist(),
+        weights=[1.0, 1.0],
+        minimum=0.02,
+        rewards=rewards,
+        **sigma,
+    )
 
 
 def epsilon_family(variant: str, epsilon: float) -> Instance:

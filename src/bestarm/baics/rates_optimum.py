@@ -14,6 +14,7 @@ import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem
 from bestarm.core.compile import inlined, jit, lean
+from bestarm.core.divergence import bernoulli
 from bestarm.core.pure_exploration.optimum import find_optimum, make_point
 from bestarm.core.pure_exploration.problem import (
     best_answer,
@@ -110,26 +111,8 @@ def certified(shares: np.ndarray, alternatives: np.ndarray, means: np.ndarray) -
     nats = np.zeros(means.shape)
     for share, alternative in zip(shares, alternatives, strict=True):
         pairs = zip(means.ravel(), alternative.ravel(), strict=True)
-        nats += share * np.array([divergence(*pair) for pair in pairs]).reshape(means.shape)
+        nats += share * np.array([bernoulli(*pair) for pair in pairs]).reshape(means.shape)
     return float(1.0 / nats.max())
-
-
-@lean
-def divergence(p: float, q: float) -> float:
-    """kl(p, q) of two Bernoulli laws.
-
-    Example:
-        >>> divergence(0.5, 0.5), divergence(0.0, 0.5) == math.log(2.0)
-        (0.0, True)
-    """
-    if p == q:
-        return 0.0
-    total = 0.0
-    if p > 0.0:
-        total += p * math.log(p / q) if q > 0.0 else np.inf
-    if p < 1.0:
-        total += (1.0 - p) * math.log((1.0 - p) / (1.0 - q)) if q < 1.0 else np.inf
-    return max(total, 0.0)
 
 
 @lean
@@ -262,7 +245,7 @@ def _displace(
         return np.inf
     cost = 0.0
     for a in range(means.size):
-        nats = divergence(means[a], work.nearest.flat[a])
+        nats = bernoulli(means[a], work.nearest.flat[a])
         shift[a] = math.copysign(math.sqrt(2.0 * nats), means[a] - work.nearest.flat[a])
         cost += work.weights[a] * nats
     return cost

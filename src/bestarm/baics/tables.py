@@ -263,13 +263,27 @@ def proven_asymptotics(sources: Sources) -> pd.DataFrame:
     means = summary[summary.statistic == "mean_stopping_time"]
     means = means[[(row.strategy, row.reading) in shown for row in lines(means)]]
     means = means[means.x.astype(float) >= 0.99 * min(GUARANTEE_DELTAS)]
-    time = sources.instances["example1"]["truth"]["characteristic_time"]
-    unit = time * means.x.astype(float).map(needed_information)
+    new = summary[summary.experiment == "guarantee-sweep"]
+    kept = new[new.statistic.isin(["mean_stopping_time", "error_rate"])]
+    return assemble(kept, over_lower_bound(means, sources))
+
+
+def rates_asymptotics(sources: Sources) -> pd.DataFrame:
+    """Mean stopping times over the lower bound, as delta shrinks, on rates and Gaussian rewards."""
+    summary = sources.summary
+    means = summary[summary.statistic == "mean_stopping_time"]
+    kept = summary[summary.statistic.isin(["mean_stopping_time", "error_rate"])]
+    return assemble(kept, over_lower_bound(means, sources))
+
+
+def over_lower_bound(means: pd.DataFrame, sources: Sources) -> pd.DataFrame:
+    """Mean stopping times, whose x is delta, over T* kl(delta, 1 - delta)."""
+    times = {name: of["truth"]["characteristic_time"] for name, of in sources.instances.items()}
+    unit = means.instance.map(times) * means.x.astype(float).map(needed_information)
     ratios = means.assign(statistic="bound_ratio", unit="")
     for column in ("value", "low", "high"):
         ratios[column] = means[column] / unit
-    new = summary[summary.experiment == "guarantee-sweep"]
-    return assemble(new[new.statistic.isin(["mean_stopping_time", "error_rate"])], ratios)
+    return ratios
 
 
 def marginal_ratios(means: pd.DataFrame, truth: dict, decades: int = 4) -> pd.DataFrame:

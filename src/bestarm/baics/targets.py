@@ -11,6 +11,7 @@ from bestarm.baics.tables import (
     no_feasible_arm,
     proven,
     proven_asymptotics,
+    rates_asymptotics,
     step_size,
     tracking,
     two_stage,
@@ -56,6 +57,12 @@ TARGETS = (
         "Stopping time of proved rules as delta shrinks",
         proven_asymptotics,
         ("guarantee-sweep", "confidence-sweep"),
+    ),
+    Target(
+        "rates-asymptotics",
+        "Stopping time on rates as delta shrinks",
+        rates_asymptotics,
+        ("rates-sweep",),
     ),
     Target("tracking", "How far pulls stray from what they track", tracking),
 )

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from bestarm.baics import tables
+from bestarm.baics.lower_bound import certificate
 from bestarm.baics.problem import Instance
 from bestarm.baics.statistics import correct
 from bestarm.common.paper import UserOutput
@@ -55,4 +56,6 @@ def several(instance: Instance, truth: dict) -> bool:
     return int((instance.feasible & (qualities == qualities[truth["answer"] - 1])).sum()) > 1
 
 
-USER_OUTPUT = UserOutput(COLUMNS, tables.bounds, describe, correct, answers, several, ["delta"])
+USER_OUTPUT = UserOutput(
+    COLUMNS, tables.bounds, describe, correct, answers, several, ["delta"], certificate
+)

@@ -340,6 +340,7 @@ class UserOutput:
     answers: Callable[[Any, dict[str, np.ndarray]], Sequence[str | None]]
     several: Callable[[Any, dict[str, Any]], bool] = _never  # instance, truth -> several are best
     bound_options: Sequence[str] = ()  # what of the setting the bounds depend on
+    certificate: Callable[[Any], str] | None = None  # instance -> JSON that `bestarm check` takes
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,15 @@ certificate and no others, `claim` states in words what it certifies, and `lines
 hold fractions. Logarithms and roots are rounded up, so that more policies may be feasible.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator
-from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, comb, isqrt, sqrt
-from sys import float_info
 from typing import Any
 
 import numpy as np
+
+from bestarm.common.exact import exact, ln_up, names, numbers, sha256_of
 
 #: Numbers, by name: one, or lists by arm (k) and limit (d).
 SCALARS = ("delta", "r", "eps", "n0", "cost_sigma")
@@ -23,25 +21,9 @@ ARRAYS = {"sigma": "k", "limits": "d", "pulls": "k", "reward_sums": "k", "cost_s
 #: All fields; then those that files of version 1, which had no names, lack.
 FIELDS = {"paper", "strategy", "policy", "margins", "splits", "sha256", *SCALARS, *ARRAYS}
 NAMES = {"version", "arms", "costs"}
-DIGITS, GRID = Context(prec=50, rounding=ROUND_CEILING), 2**80
+GRID = 2**80
 #: Relative rounding error of stated margins; most sets of columns, and pieces.
 CLOSE, MOST_SETS, MOST_PIECES = 1e-9, 50_000, 200
-#: Numbers as fractions.
-exact = np.vectorize(Fraction, otypes=[object])
-
-
-def numbers(value: Any, *shape: int) -> bool:
-    """Whether a value is a finite number, or lists of these of this shape."""
-    if not shape:
-        return type(value) in (int, float) and abs(value) <= float_info.max
-    fits = type(value) is list and len(value) == shape[0]
-    return fits and all(numbers(entry, *shape[1:]) for entry in value)
-
-
-def names(value: Any, size: int) -> bool:
-    """Whether a value is a list of distinct texts."""
-    fits = type(value) is list and all(type(name) is str for name in value)
-    return fits and len(value) == len(set(value)) == size
 
 
 def is_split(value: Any, k: int) -> bool:
@@ -95,11 +77,6 @@ def claim(data: dict) -> str:
         policy = f"no policy keeps mean costs of {', '.join(kept)}"
     told = f"sigma {sigma}; cost_sigma = {cost_sigma!r}; n0 = {n0!r}; pulls {pulls}"
     return f"{policy}; with probability at least 1 - delta, delta = {delta!r}; {told}"
-
-
-def ln_up(x: Fraction) -> Fraction:
-    """An upper bound on ln x."""
-    return Fraction(DIGITS.divide(x.numerator, x.denominator).ln(DIGITS).next_plus(DIGITS))
 
 
 def is_above(left: Fraction, square: Fraction) -> bool:
@@ -190,5 +167,4 @@ def lines(data: dict) -> Iterator[tuple[str, bool]]:
     stated = zip(data["margins"], tests, sizes[: len(tests)], strict=True)
     errors = [(abs(m - float(x) + sqrt(y)), abs(m) + sqrt(y) + float(z)) for m, (x, y), z in stated]
     yield "margins", all(error <= CLOSE * size for error, size in errors)
-    rest = json.dumps({name: data[name] for name in data if name != "sha256"}, sort_keys=True)
-    yield "sha256", data["sha256"] == hashlib.sha256(rest.encode()).hexdigest()
+    yield "sha256", data["sha256"] == sha256_of(data)

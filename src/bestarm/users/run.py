@@ -12,6 +12,7 @@ from bestarm.common.names import advice
 from bestarm.common.paper import Cell, Experiment
 from bestarm.common.user_strategies import READING, UserStrategy
 from bestarm.core.arguments import sized
+from bestarm.core.files import write_text
 from bestarm.core.inputs import SIZES, Input, InputError, load_yaml, parse
 from bestarm.registry.names import near_part
 from bestarm.runs.cores import simulate
@@ -276,8 +277,8 @@ def _report(results: RunResults, files: Files) -> None:
             console.print(line, soft_wrap=True)
 
 
-def bound_instance(path: Path, asked: dict[str, str]) -> None:
-    """Print an instance, its ground truth, and the lower bound at delta."""
+def bound_instance(path: Path, asked: dict[str, str], certificate: Path | None = None) -> None:
+    """Print an instance, its ground truth, and the lower bound at delta; write its certificate."""
     paper, instance = read_instance(path)
     allowed = registry.PAPERS[paper].user_output.bound_options
     for name in asked:
@@ -285,5 +286,15 @@ def bound_instance(path: Path, asked: dict[str, str]) -> None:
             only = f"only on --{', --'.join(allowed)}" if allowed else "on no option"
             raise InputError(f"--{name.replace('_', '-')}: bounds of {paper} depend {only}")
     setting, _ = split_options(paper, asked)
+    certify = registry.PAPERS[paper].user_output.certificate
+    if certificate is not None and certify is None:
+        raise InputError(f"--certificate: {paper} has none, only baics with rewards bernoulli has")
     with computing(path):
-        print_instance(instance_shown(paper, instance, setting))
+        try:
+            proof = certify(instance) if certificate is not None and certify is not None else ""
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+        shown = instance_shown(paper, instance, setting)
+    if certificate is not None:
+        write_text(certificate, proof + "\n")
+    print_instance(shown)

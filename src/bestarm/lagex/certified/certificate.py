@@ -1,12 +1,12 @@
 """What Certified certifies, as JSON that `lagex/check.py` verifies on its own."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from bestarm.common.exact import sha256_of
 from bestarm.lagex.certified.confidence import excess, norm
 from bestarm.lagex.certified.pieces import WHOLE, Pieces, largest_shortfall
 from bestarm.lagex.certified.state import POLICY, VERDICT, Rules, State
@@ -60,7 +60,7 @@ def certificate(
         "cost_sums": (cost * state.cost_sums).tolist(),
         "splits": splits_of(state.pieces),
     }
-    data["sha256"] = hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
+    data["sha256"] = sha256_of(data)
     return json.dumps(data, indent=1)
 
 
