@@ -252,6 +252,12 @@ def test_with_sigma_unknown_what_is_open_is_told():
     assert not np.isfinite(s.summary()[["low", "high"]]).any(axis=None)
 
 
+def test_more_arms_than_pairs_have_room_for_are_refused_before_memory_is_taken():
+    with pytest.raises(InputError, match=r"^FWS: must have at most 1,666 arms with 3 subpop"):
+        FWS(100_000, [0.5, 0.3, 0.2])
+    assert TaSCS(100_000, [0.5, 0.3, 0.2], reading="as-written").ask()[0] == 0
+
+
 def test_a_reading_that_needs_sigma_refuses_an_unknown_one():
     with pytest.raises(InputError, match=r"^TwoStage: sigma: must be known under reading 'as-writ"):
         OBJECTS["Two-stage"](2, [1.0], sigma="unknown")

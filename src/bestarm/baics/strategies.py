@@ -1,5 +1,6 @@
 """The strategies, the readings of the paper, and how a cell becomes runs."""
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -40,6 +41,11 @@ STRATEGIES = {
         "baics Two-stage", start, done_two_stage, choose_two_stage, observe, pull, lean=True
     ),
 }
+
+
+#: Of a rule that keeps all pairs of arms: most numbers, which take 0.8 GB; and how many a pair has
+#: at most beside two per subpopulation.
+MOST_NUMBERS, NUMBERS_PER_PAIR = 100_000_000, 30
 
 
 class Outcome(NamedTuple):
@@ -126,7 +132,8 @@ def rules_of(
 
     Raises:
         InputError: an option was given that the reading has its own value for, or that an exact
-            maximiser has no use for; `source` names it.
+            maximiser has no use for; or all pairs of arms would take too much memory; `source`
+            names it.
     """
     given = {name: value for name, value in reading._asdict().items() if value is not None}
     if reading.stopping == UNKNOWN:
@@ -134,6 +141,12 @@ def rules_of(
     unused = {"step", "tie_coins"} if reading.inner_steps == 0 else set[str]()
     if fixed := sorted((given.keys() | unused) & options.model_fields_set):
         raise InputError(f"{source}: {fixed[0]}: is set by the reading; choose another reading")
+    most = math.isqrt(MOST_NUMBERS // (2 * problem.weights.size + NUMBERS_PER_PAIR))
+    if reading.stopping in (DIRECTED, UNKNOWN) and n_arms > most:
+        raise InputError(
+            f"{source}: must have at most {most:,} arms with {problem.weights.size} "
+            f"subpopulations, as all pairs of arms are kept, got {n_arms:,}"
+        )
     return Rules(n_arms, problem, delta, **(options.model_dump() | given))
 
 
