@@ -7,9 +7,9 @@ import pandas as pd
 from bestarm.common.pages import FastRun, Pages
 from bestarm.common.prose import markdown, number, percent_row
 from bestarm.common.tables import groups, read_table
-from bestarm.lagex import peculiarity_pages as peculiarities
-from bestarm.lagex import program_pages as programs
 from bestarm.lagex.certified import pages as certified
+from bestarm.lagex.released import pages as programs
+from bestarm.lagex.released import peculiarity_pages as peculiarities
 
 #: Shares of runs in docs/usage.md's example, by statistic.
 EXAMPLE = {

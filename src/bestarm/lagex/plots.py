@@ -47,8 +47,8 @@ from bestarm.lagex.boxes import (
     value_of,
 )
 from bestarm.lagex.certified.plots import certified
-from bestarm.lagex.plots_programs import peculiarities, programs
 from bestarm.lagex.problem import EASIER, HARD, setup1
+from bestarm.lagex.released.plots import peculiarities, programs
 
 #: Lower bounds under known constraints, and with the one for strategies that have to learn them.
 KNOWN = ("known lower bound", "inside lower bound")

@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 
-from bestarm.lagex.state import GAME, INSIDE, PENALISED, Rules
+from bestarm.lagex.paper.state import GAME, INSIDE, PENALISED, Rules
 
 #: A constraint with less slack than this is tight; instances in tests have entries near 1.
 TIGHT = 1e-10
@@ -26,7 +26,7 @@ ACCURACIES = (1e-10, 1e-9, 1e-8)
 def nearest_ties(
     weights: np.ndarray, means: np.ndarray, policy: np.ndarray, others: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The (V,) minima and (V, K) instances of `program_solvers.alternatives`, by numpy."""
+    """The (V,) minima and (V, K) instances of `released.solvers.alternatives`, by numpy."""
     steps, padded = policy - others, weights + 1e-12
     gaps = np.array([means.dot(step) for step in steps])
     multipliers = gaps / ((steps**2 / padded).sum(axis=1) + 1e-12)

@@ -19,8 +19,8 @@ from bestarm.common.tables import (
 )
 from bestarm.core.estimates import Estimate, exact, undefined
 from bestarm.core.information import needed_information
-from bestarm.lagex.bounds import lower_bound, quantile_bound
 from bestarm.lagex.cells import ENVIRONMENTS, OTHER_SETTINGS
+from bestarm.lagex.paper.bounds import lower_bound, quantile_bound
 from bestarm.lagex.problem import EASIER, EPSILONS, HARD, SWEEP, TOLERANCE, normalised, setup1
 
 #: Readings that the paper's own figures show; all are in target `readings`.

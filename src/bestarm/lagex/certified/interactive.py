@@ -8,13 +8,12 @@ import numpy as np
 
 from bestarm.core.arguments import positive, several_pulls
 from bestarm.core.inputs import parse
-from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.certified.certificate import certificate
 from bestarm.lagex.certified.confidence import shortfall
 from bestarm.lagex.certified.runs import Options, rules_of
 from bestarm.lagex.certified.state import POLICY, SAFE, VERDICT
 from bestarm.lagex.certified.steps import STEPS
-from bestarm.lagex.interactive import policy_in_words
+from bestarm.lagex.interactive import deviations_of, policy_in_words
 from bestarm.lagex.strategies import Setting
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of

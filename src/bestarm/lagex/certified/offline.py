@@ -16,9 +16,9 @@ from bestarm.lagex.certified.pieces import largest_shortfall, make_pieces, worst
 from bestarm.lagex.certified.runs import play
 from bestarm.lagex.certified.state import Rules
 from bestarm.lagex.certified.steps import ACCURACY
-from bestarm.lagex.exploration import World
 from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.vertices import rows_of
+from bestarm.lagex.world import World
 
 #: Relative accuracy of times, and the factor by which a guess is widened.
 CLOSE, WIDER = 1e-3, 1.2

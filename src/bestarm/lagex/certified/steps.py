@@ -29,15 +29,8 @@ from bestarm.lagex.certified.state import (
     State,
     start,
 )
-from bestarm.lagex.exploration import (
-    BROKEN,
-    BROKEN_BY_SOLVER,
-    World,
-    breaks,
-    draw_counts,
-    in_units,
-)
 from bestarm.lagex.vertices import EMPTY, find_best, load
+from bestarm.lagex.world import BROKEN, BROKEN_BY_SOLVER, World, breaks, draw_counts, in_units
 
 #: Accuracy of the safe policy's value, in units of r.
 ACCURACY = 1e-3

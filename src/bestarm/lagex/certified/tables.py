@@ -9,10 +9,10 @@ import pandas as pd
 from bestarm.common.paper import Cell, Sources
 from bestarm.common.tables import assemble, cell_rows, comparison_rows, groups, lines
 from bestarm.core.estimates import Estimate, exact, proportion
-from bestarm.lagex import kept
-from bestarm.lagex.bounds import learning_time
 from bestarm.lagex.certified.times import BEST
+from bestarm.lagex.paper.bounds import learning_time
 from bestarm.lagex.problem import Instance
+from bestarm.lagex.released import kept
 from bestarm.lagex.tables import TIME_STATISTICS, UNKNOWN, learning_bounds, only, ratio
 
 #: Kept tables, under data/: what certificates cost (`times.py`), how often they err (`errors.py`).
