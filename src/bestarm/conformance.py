@@ -163,9 +163,11 @@ def is_right(case: Case) -> None:
 def repeats(case: Case) -> None:
     """depends on its rewards and its seed alone"""
     first, again = case.outcomes[3], case.run(3)
-    for name, one, other in zip(first._fields, first, again, strict=True):
-        if not np.array_equal(one, other, equal_nan=True):
-            raise Fault(f"the same run again had another {name}: {short(one)}, then {short(other)}")
+    for name, value, value_again in zip(first._fields, first, again, strict=True):
+        if not np.array_equal(value, value_again, equal_nan=True):
+            raise Fault(
+                f"the same run again had another {name}: {short(value)}, then {short(value_again)}"
+            )
 
 
 def is_alone(case: Case) -> None:
@@ -187,8 +189,8 @@ def looks(case: Case) -> None:
     )
 
 
-def _same_arms(one: list[Any], other: list[Any], what: str) -> None:
-    for number, (a, b) in enumerate(zip(one, other, strict=False)):
+def _same_arms(expected: list[Any], got: list[Any], what: str) -> None:
+    for number, (a, b) in enumerate(zip(expected, got, strict=False)):
         if not np.array_equal(a, b):
             raise Fault(f"{what} it asks for {short(b)} as pull {number}, else for {short(a)}")
 
@@ -308,16 +310,16 @@ def check(case: Case) -> list[Result]:
         True
     """
     results: list[Result] = []
-    for one in CHECKS:
-        words = one.__doc__ or ""
+    for condition in CHECKS:
+        words = condition.__doc__ or ""
         try:
-            one(case)
+            condition(case)
             results.append(Result(words, True, ""))
         except NotApplicable as reason:
             results.append(Result(words, None, str(reason)))
         except (Fault, ValueError) as fault:
             results.append(Result(words, False, str(fault)))
-            if one is can_be_made:
+            if condition is can_be_made:
                 break  # nothing else can be tried
     return results
 

@@ -79,20 +79,20 @@ def kept_verdicts(paper: str, *beginnings: str) -> Markdown:
     lines = read_verdicts(*(path / name for name in VERDICT_TABLES))
     file = read_claims(data_folder() / f"claims/{paper}.yaml")
     judged = judged_claims(file, [line for line in lines if line.paper == paper])
-    ids = [one.claim.id for one in judged if one.lines]
+    ids = [claim.claim.id for claim in judged if claim.lines]
     unknown = [each for each in beginnings if not any(id.startswith(each) for id in ids)]
     if unknown:
         raise ValueError(f"no claim of {paper} in {path} begins with {', '.join(unknown)}")
-    claims = [one for one in judged if one.lines and one.claim.id.startswith(beginnings)]
+    claims = [claim for claim in judged if claim.lines and claim.claim.id.startswith(beginnings)]
     link = f"[{{}}](../site/{paper}.html#claim-{{}})".format
     shown = {
-        "claim": [link(one.statement.replace("|", r"\|"), one.claim.id) for one in claims],
-        "printed": [prose.printed(one.lines[0].published) or "–" for one in claims],
+        "claim": [link(claim.statement.replace("|", r"\|"), claim.claim.id) for claim in claims],
+        "printed": [prose.printed(claim.lines[0].published) or "–" for claim in claims],
         "verdict": [
-            f"{one.verdict} (`{one.under}`)"
-            if one.under and one.verdict != BY_TEXT
-            else one.verdict
-            for one in claims
+            f"{claim.verdict} (`{claim.under}`)"
+            if claim.under and claim.verdict != BY_TEXT
+            else claim.verdict
+            for claim in claims
         ],
     }
     return Markdown(prose.markdown(pd.DataFrame(shown)))

@@ -47,7 +47,7 @@ def classes(paper: str) -> dict[str, Any]:
 
 def strategies(case: Case) -> Iterator[str]:
     """The strategies that play a case."""
-    return (one for one in classes(case.paper) if one not in case.left_out)
+    return (name for name in classes(case.paper) if name not in case.left_out)
 
 
 def row(
@@ -141,10 +141,18 @@ def by_step(paper: str, instance: Any, cell: Cell) -> Callable[[Any], Any]:
     return replicate
 
 
-def other(one: Row, runs: int) -> dict[str, Any]:
+def other(paper_row: Row, runs: int) -> dict[str, Any]:
     """A row that a paper makes itself."""
-    instance, replicate = one.make(*one.arguments)
-    return row(one.case, instance, one.strategy, replicate, one.noise, runs, one.disturbance)
+    instance, replicate = paper_row.make(*paper_row.arguments)
+    return row(
+        paper_row.case,
+        instance,
+        paper_row.strategy,
+        replicate,
+        paper_row.noise,
+        runs,
+        paper_row.disturbance,
+    )
 
 
 def jobs() -> list[Job]:
@@ -156,7 +164,7 @@ def jobs() -> list[Job]:
                 runs = RUNS_ASKED if strategy in assumptions.asked else RUNS
                 made += [(disturbed, (case, strategy, noise, runs)) for noise in NOISE]
     for assumptions in brought().values():
-        made += [(other, (one, one.runs)) for one in assumptions.others()]
+        made += [(other, (paper_row, paper_row.runs)) for paper_row in assumptions.others()]
     return [Job(f"{number:03}", *parts) for number, parts in enumerate(made)]
 
 

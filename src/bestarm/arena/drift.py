@@ -52,8 +52,14 @@ def jobs() -> list[Job]:
                         (disturbed, (case, strategy, name, RUNS, change))
                         for name, change in CHANGES.items()
                     ]
-                made += [(other, (one, one.runs)) for one in assumptions.changing(case, strategy)]
-            made += [(other, (one, one.runs)) for one in assumptions.changing(case, None)]
+                made += [
+                    (other, (paper_row, paper_row.runs))
+                    for paper_row in assumptions.changing(case, strategy)
+                ]
+            made += [
+                (other, (paper_row, paper_row.runs))
+                for paper_row in assumptions.changing(case, None)
+            ]
     return [Job(f"{number:03}", *parts) for number, parts in enumerate(made)]
 
 

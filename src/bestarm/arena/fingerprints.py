@@ -53,6 +53,9 @@ def fingerprint(entry: Entry, level: float, runs: int) -> str:
     parts = [LAW, SEED, CAP, *entry, level, runs, instance_of(entry).model_dump(), asked, time]
     parts.append(definitions_hash(*code_of(entry)))
     if entry.reading == SUBMITTED:
-        one = submitted_cells()[entry]
-        parts += [one.model_dump(), hashlib.sha256(source_of(one).read_bytes()).hexdigest()]
+        submission = submitted_cells()[entry]
+        parts += [
+            submission.model_dump(),
+            hashlib.sha256(source_of(submission).read_bytes()).hexdigest(),
+        ]
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:16]

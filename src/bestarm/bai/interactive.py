@@ -99,7 +99,8 @@ class _Arms(Planned, AskTell[Label]):
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
         told = [
-            one._replace(arm=self._place(one.arm), sums=(self._standard(one),)) for one in batch
+            counts._replace(arm=self._place(counts.arm), sums=(self._standard(counts),))
+            for counts in batch
         ]
         self._observe_sums(*added_up(told, self._state.pulls.shape)[:2])
 

@@ -106,9 +106,9 @@ class TopK(_Arms):
         if not self._bets.low.size:
             return done or (self._tolerance > 0.0 and self._is_close())
         told: dict[int, tuple[float, float]] = {}
-        for one in batch:
-            pulls, total = told.get(one.arm, (0.0, 0.0))
-            told[one.arm] = pulls + one.pulls, total + self._standard(one)
+        for counts in batch:
+            pulls, total = told.get(counts.arm, (0.0, 0.0))
+            told[counts.arm] = pulls + counts.pulls, total + self._standard(counts)
         return self._bet(told)
 
     def _bet(self, told: Mapping[int, tuple[float, float]]) -> bool:

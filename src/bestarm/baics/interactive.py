@@ -550,9 +550,9 @@ class _Baics(Planned, Changing[Pair]):
         return counts
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
-        placed = [one._replace(arm=self._place(one.arm)) for one in batch]
-        sums_told = [(self._standard(one),) for one in batch]
-        told = [one._replace(sums=x) for one, x in zip(placed, sums_told, strict=True)]
+        placed = [counts._replace(arm=self._place(counts.arm)) for counts in batch]
+        sums_told = [(self._standard(counts),) for counts in batch]
+        told = [counts._replace(sums=x) for counts, x in zip(placed, sums_told, strict=True)]
         pulls, sums, _ = added_up(told, self._state.pulls.shape)
         _, _, scatter = added_up(placed, self._state.pulls.shape)
         observe_counts(self._rules, self._state, pulls, sums, scatter)

@@ -271,9 +271,9 @@ def fig4(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         axes.plot(ends, height + slope * ends, color=SUPPORT.colour, lw=1)
         axes.plot(arms.cost, arms.reward, "o", color=GREY, ms=3, mfc="none")
         for arm, colour in ((1, PURPLE), (2, ORANGE)):
-            one = pick(arms, arm=arm)
-            axes.plot(one.cost, one.reward, SUPPORT.marker, color=colour, ms=5)
-            place = (one.cost.iloc[0], one.reward.iloc[0])
+            point = pick(arms, arm=arm)
+            axes.plot(point.cost, point.reward, SUPPORT.marker, color=colour, ms=5)
+            place = (point.cost.iloc[0], point.reward.iloc[0])
             axes.annotate(
                 f"arm {arm}", place, (5, -9), textcoords="offset points", fontsize=7, bbox=LABEL
             )

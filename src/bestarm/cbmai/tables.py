@@ -49,7 +49,7 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
     quantities += [
         (f"exponent_limit:{name}", "per pull", truth[key]) for name, key in LIMITS.items()
     ]
-    return [exact(*one) for one in quantities if one[-1] is not None]
+    return [exact(*quantity) for quantity in quantities if quantity[-1] is not None]
 
 
 def gap_rows(truth: dict) -> list[Estimate]:

@@ -117,7 +117,7 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
         table: any.
         instances: name -> {"instance": ..., "truth": ...}, as in instances.json.
     """
-    facts_by_name = {name: facts_of(one["instance"]) for name, one in instances.items()}
+    facts_by_name = {name: facts_of(contents["instance"]) for name, contents in instances.items()}
     facts = pd.DataFrame.from_dict(facts_by_name, orient="index").reindex(table.instance)
     for name in facts:
         filled = facts[name].set_axis(table.index)

@@ -299,21 +299,21 @@ class Partial(Monitored, Recorded):
         ]
 
     def _open_question(self) -> str:
-        state, wanted = self._state, int(self._state.n_to_accept[0])
+        state, n_to_accept = self._state, int(self._state.n_to_accept[0])
         open_arms = np.flatnonzero(state.sets == SURVIVING)
         names = ", ".join(map(str, self._labels(open_arms)))
-        text = f"{open_arms.size} arms are open ({names}), of which {wanted} will be accepted"
+        text = f"{open_arms.size} arms are open ({names}), of which {n_to_accept} will be accepted"
         widths = 0.5 * (state.upper - state.lower)[open_arms]
-        if not np.isfinite(widths).all() or not 0 < wanted < open_arms.size:
+        if not np.isfinite(widths).all() or not 0 < n_to_accept < open_arms.size:
             return f"{text}; some of them have no feedback yet."
         order = open_arms[np.argsort(-state.centres[open_arms], kind="stable")]
-        last, first = order[wanted - 1], order[wanted]
+        last, first = order[n_to_accept - 1], order[n_to_accept]
         gap = float(state.centres[last] - state.centres[first])
         reach = float(0.5 * (state.upper - state.lower)[[last, first]].sum())
         more = more_trials(float(state.tally.finished.sum()), gap**2, reach**2)
-        one, other = self._arms[int(last)], self._arms[int(first)]
+        accepted, rejected = self._arms[int(last)], self._arms[int(first)]
         return (
-            f"{text}; {one} and {other} are {gap:.3g} apart, and their intervals reach "
+            f"{text}; {accepted} and {rejected} are {gap:.3g} apart, and their intervals reach "
             f"{reach:.3g}; {more}."
         )
 

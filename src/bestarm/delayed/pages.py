@@ -82,9 +82,9 @@ def scale_table(root: Path) -> str:
     kept = pd.read_csv(root / "data/delayed-scales/errors.csv")
     for (sigma, sigma_p), group in groups(kept, "sigma", "sigma_p"):
         row = {"σ told": f"{number(sigma)} σ", "σₚ told": f"{number(sigma_p)} σₚ"}
-        for one in lines(group):
-            share = proportion("", int(one.missed), int(one.runs))
-            row[f"{one.feedback}, {BATCHES[int(one.batch)]}"] = percent_row(share, 2)
+        for line in lines(group):
+            share = proportion("", int(line.missed), int(line.runs))
+            row[f"{line.feedback}, {BATCHES[int(line.batch)]}"] = percent_row(share, 2)
         rows.append(row)
     return markdown(pd.DataFrame(rows))
 

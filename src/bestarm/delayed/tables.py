@@ -105,9 +105,9 @@ def arms_of(table: str) -> Callable[[Sources], pd.DataFrame]:
 def _recorded(sources: Sources, table: str) -> dict:
     """The instances made from a table of recorded pulls."""
     return {
-        name: one
-        for name, one in sources.instances.items()
-        if one["instance"]["table"] and one["instance"]["table"]["name"] == table
+        name: contents
+        for name, contents in sources.instances.items()
+        if contents["instance"]["table"] and contents["instance"]["table"]["name"] == table
     }
 
 

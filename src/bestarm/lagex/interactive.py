@@ -171,8 +171,10 @@ class _Lagex(Monitored, AskTell[Label]):
         return done
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
-        for one in batch:
-            observe_counts(self._rules, self._state, one.arm, one.pulls, self._standard(one))
+        for counts in batch:
+            observe_counts(
+                self._rules, self._state, counts.arm, counts.pulls, self._standard(counts)
+            )
         if self._state.counts[PULLED] == len(self._arms):
             look(self._rules, self._state)
 

@@ -229,7 +229,7 @@ def fig4(table: pd.DataFrame) -> Figure:
 def band(axes: Axes, rows: pd.DataFrame, look: Look) -> None:
     """The quartiles as a band, where they are defined."""
     low, high = (pick(rows, statistic=f"quartile_{q}").sort_values("x") for q in (25, 75))
-    ends = (one.value.to_numpy(float) for one in (low, high))
+    ends = (quartile.value.to_numpy(float) for quartile in (low, high))
     axes.fill_between(low.x.to_numpy(float), *ends, color=look.colour, alpha=0.2, lw=0)
 
 
@@ -356,8 +356,8 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         colour = BLUE if t else GREEN
         edges = edges_of(here)
         axes.add_patch(Polygon(np.vstack([[0, 0], edges]), fc=colour, alpha=0.15))
-        for one, line, edge in ((true_edges, "--", GREEN), (edges, "-", colour)):
-            for x, y in one:
+        for rays, line, edge in ((true_edges, "--", GREEN), (edges, "-", colour)):
+            for x, y in rays:
                 axes.plot([0, x], [0, y], line, color=edge, lw=1.4)
         means = pick(here, kind="means")
         axes.plot(means.x, means.y, "o", color=VERMILION, ms=5)

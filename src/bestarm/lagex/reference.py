@@ -67,12 +67,12 @@ def vertices(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
     return np.array(listed).reshape(len(listed), k)
 
 
-def adjacent(one: np.ndarray, other: np.ndarray, matrix, limits) -> bool:
+def adjacent(vertex: np.ndarray, neighbour: np.ndarray, matrix, limits) -> bool:
     """Whether two vertices span an edge: the constraints tight at both leave one direction free."""
     left, right = _facets(matrix, limits)
-    both = (left @ one >= right - TIGHT) & (left @ other >= right - TIGHT)
-    system = np.vstack([np.ones(one.size), left[both]])
-    return bool(np.linalg.matrix_rank(system, tol=TIGHT) == one.size - 1)
+    both = (left @ vertex >= right - TIGHT) & (left @ neighbour >= right - TIGHT)
+    system = np.vstack([np.ones(vertex.size), left[both]])
+    return bool(np.linalg.matrix_rank(system, tol=TIGHT) == vertex.size - 1)
 
 
 def best_policy(means: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> np.ndarray | None:

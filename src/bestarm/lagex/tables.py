@@ -57,7 +57,10 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
     """
     if not truth.get("gaussian", True):
         complexities = time_estimates(truth)
-        times = (replace(one, statistic=f"{one.statistic}:Gaussian") for one in complexities)
+        times = (
+            replace(estimate, statistic=f"{estimate.statistic}:Gaussian")
+            for estimate in complexities
+        )
         return [exact("optimal_value", "reward", truth["value"]), *times]
     low, high, high_inside = (math.inf if b is None else b for b in truth["corollary_1"])
     return [

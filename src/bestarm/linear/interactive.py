@@ -146,9 +146,9 @@ class _Linear(Monitored, AskTell[Label]):
         self._tell_one(arm, reward, pulls=pulls, total=total, at=at)
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
-        for one in batch:
-            total = float(self._standard(one))
-            self._strategy.observe(self._rules, self._state, one.arm, total, one.pulls)
+        for counts in batch:
+            total = float(self._standard(counts))
+            self._strategy.observe(self._rules, self._state, counts.arm, total, counts.pulls)
 
     @property
     def answer(self) -> Label:
@@ -202,7 +202,7 @@ class _Linear(Monitored, AskTell[Label]):
 
     def _difference(self, line: Line, control: Line) -> Interval:
         names = [*map(str, self._arms.labels)]
-        ours, theirs = (self._rules.arms[names.index(one.arm)] for one in (line, control))
+        ours, theirs = (self._rules.arms[names.index(side.arm)] for side in (line, control))
         (value,), (half,) = self._ellipsoid((ours - theirs)[None])
         if not np.isfinite(half):
             return Interval(-np.inf, np.nan, np.inf)

@@ -75,7 +75,7 @@ def arena_cells(root: Path) -> str:
     cells = pd.read_csv(root / FOLDER / "cells.csv")
     rows = []
     for (family, instance), group in groups(cells, "family", "instance"):
-        bounds = {d: one.bound.iloc[0] for d, one in groups(group, "delta")}
+        bounds = {d: at_delta.bound.iloc[0] for d, at_delta in groups(group, "delta")}
         played = group.drop_duplicates(["strategy", "rule"])
         rows.append(
             {
@@ -108,12 +108,12 @@ def arena_submissions(root: Path) -> str:
     """What is under arena/."""
     rows = [
         {
-            "name": one.name,
-            "promise": one.promise,
-            "papers": ", ".join(one.papers),
-            "reference": one.reference,
-            "licence": one.licence,
+            "name": submission.name,
+            "promise": submission.promise,
+            "papers": ", ".join(submission.papers),
+            "reference": submission.reference,
+            "licence": submission.licence,
         }
-        for one in submissions(root / "arena")
+        for submission in submissions(root / "arena")
     ]
     return markdown(pd.DataFrame(rows))

@@ -105,7 +105,7 @@ def split_options(
             written, *options = (
                 n.replace("_", "-") if dashes else n for n in dict.fromkeys([name, *allowed])
             )
-            near = advice(written, [f"{dashes}{one}" for one in options], "")
+            near = advice(written, [f"{dashes}{option}" for option in options], "")
             only = f"{paper} has no such option, only {dashes}{f', {dashes}'.join(options)}"
             only += f"; {near}" if near else ""
             raise InputError(f"{dashes}{written}: {only}")
@@ -210,9 +210,14 @@ def request_from_options(paper: str, strategies: StrategyOptions) -> Request:
         InputError: a file cannot be run, or a name is used twice.
     """
     user_strategies = [
-        one for path in strategies.plugins or [] for one in plugins.load_user_strategies(path)
+        strategy
+        for path in strategies.plugins or []
+        for strategy in plugins.load_user_strategies(path)
     ]
-    taken = {*registry.PAPERS[paper].simulation.readings, *(one.name for one in user_strategies)}
+    taken = {
+        *registry.PAPERS[paper].simulation.readings,
+        *(strategy.name for strategy in user_strategies),
+    }
     user_strategies += [
         plugins.load_installed(name)
         for name in dict.fromkeys(strategies.strategies or [])
@@ -231,7 +236,7 @@ def _inputs(paper: str, path: Path, strategies: StrategyOptions) -> dict[str, Pa
         for field in registry.PAPERS[paper].problems.files:
             if isinstance(data[field], str):
                 inputs[f"a file of the instance ({field})"] = path.parent / data[field]
-    return inputs | {f"the plugin {one}": one for one in strategies.plugins or []}
+    return inputs | {f"the plugin {plugin}": plugin for plugin in strategies.plugins or []}
 
 
 def run_instance(

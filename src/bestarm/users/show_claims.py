@@ -79,9 +79,9 @@ def all_claims() -> dict[str, list[JudgedClaim]]:
         by_paper[line.paper].append(line)
     return {
         paper: [
-            one
-            for one in judged_claims(read_claims(data_folder() / f"claims/{paper}.yaml"), lines)
-            if one.lines
+            claim
+            for claim in judged_claims(read_claims(data_folder() / f"claims/{paper}.yaml"), lines)
+            if claim.lines
         ]
         for paper, lines in by_paper.items()
         if lines

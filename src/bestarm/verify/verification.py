@@ -215,7 +215,9 @@ class Verification:
             experiment = registry.PAPERS[paper].experiments[name]
             level = fresh_level(self.alpha) if self.independent else 0.95
             alone = [Experiment(name, (cell,)) for cell in experiment.cells]
-            plans = [make_plan(paper, one, seed, size, self.instances[paper]) for one in alone]
+            plans = [
+                make_plan(paper, of_cell, seed, size, self.instances[paper]) for of_cell in alone
+            ]
             jobs = [Job(plan, size, level) for plan in plans]
             self.futures[paper, name] = [pool.submit(simulate, job) for job in jobs]
             for future in self.futures[paper, name]:

@@ -236,7 +236,7 @@ def table_of(runs: list[list], names: tuple[str, ...]) -> pa.Table:
 def jobs(instances: int = INSTANCES, names: tuple[str, ...] = ()) -> list[Job]:
     """One for each of the first instances: every arm, or those named."""
     arguments = ((i, names or tuple(arms())) for i in range(instances))
-    return [Job(f"{one[0]:03}", solve_instance, one) for one in arguments]
+    return [Job(f"{parameters[0]:03}", solve_instance, parameters) for parameters in arguments]
 
 
 def save(jobs: Sequence[Job], runs: list, out: Path) -> None:

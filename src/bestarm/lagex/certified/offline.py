@@ -132,7 +132,7 @@ def best_fixed(problem: Problem, rules: Rules) -> FixedAllocation:
         omega = np.exp(logits - logits.max()) + LEAST
         omega /= omega.sum()
         candidate = FixedAllocation(certificate.time(omega, best.time), omega)
-        best = min(best, candidate, key=lambda one: one.time)
+        best = min(best, candidate, key=lambda allocation: allocation.time)
         return math.log(candidate.time)
 
     for _ in range(2):  # a new simplex gets the search out of a degenerate one

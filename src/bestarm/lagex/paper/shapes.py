@@ -174,14 +174,15 @@ def estimated_sets(sources: Sources) -> pd.DataFrame:
     truly = corners(rivals)
     seen = [
         {
-            "round": one.round,
-            "feasible_area": area(optimistic(problem, one)),
-            "own norm": covers(problem, one, truly),
-            "shared shift": (truly @ one.matrix.T - problem.limits - one.shift).max() <= 0.0,
-            "policy_distance": _distance(best_of(problem, one), rivals.policy),
+            "round": snapshot.round,
+            "feasible_area": area(optimistic(problem, snapshot)),
+            "own norm": covers(problem, snapshot, truly),
+            "shared shift": (truly @ snapshot.matrix.T - problem.limits - snapshot.shift).max()
+            <= 0.0,
+            "policy_distance": _distance(best_of(problem, snapshot), rivals.policy),
         }
         for run in range(RUNS)
-        for one in snapshots(instance, run)
+        for snapshot in snapshots(instance, run)
     ]
     rows = cell_rows(Cell("triangle", "truth", {}, "exact"), [of_one("feasible_area", area(truly))])
     for t, runs in groups(pd.DataFrame(seen), "round"):

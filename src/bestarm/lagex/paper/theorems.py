@@ -86,7 +86,10 @@ def largest_jump(problem: Problem) -> float:
         problem._replace(means=problem.means + MOVE * direction)
         for direction in np.eye(len(problem.means))
     )
-    return max(abs(1.0 / known_time(one, TOLERANCE).time - here) / here for one in moved)
+    return max(
+        abs(1.0 / known_time(moved_problem, TOLERANCE).time - here) / here
+        for moved_problem in moved
+    )
 
 
 def violations(instance: Instance) -> list[Estimate]:

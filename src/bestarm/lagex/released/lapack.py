@@ -64,17 +64,17 @@ def norm(x):
 @jit
 def add(alpha, x, y):
     """y += alpha x, both (n,)."""
-    one = _at(_ONE)
-    _daxpy(_at(np.int32(x.size)), _at(alpha), x.ctypes, one, y.ctypes, one)
+    step = _at(_ONE)
+    _daxpy(_at(np.int32(x.size)), _at(alpha), x.ctypes, step, y.ctypes, step)
 
 
 @jit
 def _gemv(letter, alpha, a, x, beta, y):
     n, m = np.int32(a.shape[0]), np.int32(a.shape[1])
-    one = _at(_ONE)
+    step = _at(_ONE)
     _dgemv(
-        _at(letter), _at(m), _at(n), _at(alpha), a.ctypes, _at(m), x.ctypes, one, _at(beta),
-        y.ctypes, one,
+        _at(letter), _at(m), _at(n), _at(alpha), a.ctypes, _at(m), x.ctypes, step, _at(beta),
+        y.ctypes, step,
     )  # fmt: skip
 
 
@@ -187,9 +187,9 @@ def reflection(x, made):
 @jit
 def reflect(v, factor, x, work):
     """x = x - factor v v^T x, both (n,)."""
-    n, one = np.int32(x.size), _at(_ONE)
+    n, step = np.int32(x.size), _at(_ONE)
     _dlarf(
-        _at(_L), _at(n), one, v.ctypes, one, _at(factor), x.ctypes, _at(n), work.ctypes
+        _at(_L), _at(n), step, v.ctypes, step, _at(factor), x.ctypes, _at(n), work.ctypes
     )  # fmt: skip
 
 

@@ -57,11 +57,13 @@ def medians(table: pd.DataFrame, statistic: str = TIMES) -> Iterator[tuple[str, 
 
 def medians_of(rows: pd.DataFrame, statistic: str) -> list[Median]:
     """The strategies that were run, of an instance at one delta, in the paper's order."""
-    every = [median(group, statistic) for _, group in groups(rows, "strategy")]
-    return sorted((one for one in every if one is not None), key=lambda one: one.published)
+    every = [read_median(group, statistic) for _, group in groups(rows, "strategy")]
+    return sorted(
+        (median for median in every if median is not None), key=lambda median: median.published
+    )
 
 
-def median(rows: pd.DataFrame, statistic: str) -> Median | None:
+def read_median(rows: pd.DataFrame, statistic: str) -> Median | None:
     """A strategy's; none if its program was not run."""
     by_reading = {row.reading: row for row in lines(rows[rows.statistic == statistic])}
     if not {"program", "published", "as-written"} <= by_reading.keys():
@@ -85,23 +87,23 @@ def median(rows: pd.DataFrame, statistic: str) -> Median | None:
 def program_table(root: Path) -> str:
     """Every median stopping time of a program, with its interval and the published one."""
     rows = [
-        {"environment": title, **cells(one)}
+        {"environment": title, **cells(median)}
         for title, every in medians(read(root))
-        for one in every
+        for median in every
     ]
     return markdown(pd.DataFrame(rows))
 
 
-def cells(one: Median) -> dict[str, object]:
+def cells(median: Median) -> dict[str, object]:
     """A median as a line of a table."""
     return {
-        "strategy": one.strategy,
-        "published median": number(one.published),
-        "program": "beyond the cap" if np.isnan(one.value) else number(one.value),
-        "95% interval": interval(one),
-        "runs": one.n,
-        "reached the cap": f"{100 * one.capped:.0f}%",
-        "as written": number(one.written),
+        "strategy": median.strategy,
+        "published median": number(median.published),
+        "program": "beyond the cap" if np.isnan(median.value) else number(median.value),
+        "95% interval": interval(median),
+        "runs": median.n,
+        "reached the cap": f"{100 * median.capped:.0f}%",
+        "as written": number(median.written),
     }
 
 
@@ -114,17 +116,18 @@ def setup_2_table(root: Path) -> str:
         for delta in sorted(set(here[here.reading == "program"].delta)):
             at_delta = here[(here.delta == delta) | (here.reading == "published")]
             rows += [
-                {"environment": title, "δ": f"{delta:g}", **cells(one)}
-                for one in medians_of(at_delta, VIOLATIONS)
+                {"environment": title, "δ": f"{delta:g}", **cells(median)}
+                for median in medians_of(at_delta, VIOLATIONS)
             ]
     return markdown(pd.DataFrame(rows)) if rows else "No program was run in setup 2 so far."
 
 
-def interval(one: Median) -> str:
+def interval(median: Median) -> str:
     """The interval of a median in words."""
-    if not one.known:
+    if not median.known:
         return "none"
-    return f"{number(one.low)} {'or more' if np.isinf(one.high) else f'to {number(one.high)}'}"
+    end = "or more" if np.isinf(median.high) else f"to {number(median.high)}"
+    return f"{number(median.low)} {end}"
 
 
 def program_text(root: Path) -> str:
@@ -137,23 +140,23 @@ def program_text(root: Path) -> str:
         else f"- {title}: no program was run."
         for instance, title in TITLES.items()
     ]
-    return "\n".join(wrapped(one).replace("\n", "\n  ") for one in said)
+    return "\n".join(wrapped(line).replace("\n", "\n  ") for line in said)
 
 
 def sentence(title: str, every: Sequence[Median], told: Sequence[str]) -> str:
     """What the runs on an instance tell."""
-    clear = [one for one in every if one.known]
+    clear = [median for median in every if median.known]
     parts = [f"{title}, {counts(every)} per program: {agreement(every)}"]
-    if outside := [one for one in clear if not one.agrees]:
+    if outside := [median for median in clear if not median.agrees]:
         ways = [f"{o.strategy} ({'later' if o.low > o.published else 'sooner'})" for o in outside]
         parts.append(f"The programs that stop sooner or later than published: {listed(ways)}")
-    if closed := [one.high / one.low for one in clear if np.isfinite(one.high)]:
+    if closed := [median.high / median.low for median in clear if np.isfinite(median.high)]:
         low, high = number(min(closed)), number(max(closed))
         wide = low if low == high else f"{low} to {high}"
         parts.append(f"An interval's upper end is {wide} times its lower end")
-    if unending := [one.strategy for one in clear if np.isinf(one.high)]:
+    if unending := [median.strategy for median in clear if np.isinf(median.high)]:
         parts.append(f"No upper end for {listed(unending)}, whose largest runs reached the cap")
-    if few := [one.strategy for one in every if not one.known]:
+    if few := [median.strategy for median in every if not median.known]:
         parts.append(f"No interval for {listed(few)}; it takes {least_runs(0.5)} runs that stop")
     who = listed(told) if told else "no pair that is compared"
     return ". ".join([*parts, f"The order is told for {who}."])
@@ -232,7 +235,7 @@ def _of_numbers(outcomes: pd.Series) -> dict[str, object]:
 
 def _of_lagex(every: Sequence[Median]) -> dict[str, str]:
     """LAGEX's published median and the program's interval, as parts of a line of a table."""
-    lagex = [one for one in every if one.strategy == "LAGEX"]
+    lagex = [median for median in every if median.strategy == "LAGEX"]
     return {
         "LAGEX: published": number(lagex[0].published) if lagex else "–",
         "LAGEX: its program's interval": interval(lagex[0]) if lagex else "not run",
@@ -241,19 +244,21 @@ def _of_lagex(every: Sequence[Median]) -> dict[str, str]:
 
 def agreement(every: Sequence[Median]) -> str:
     """For how many strategies the published median is in the program's interval."""
-    clear = [one for one in every if one.known]
+    clear = [median for median in every if median.known]
     if not clear:
         return "too few runs for an interval"
+    agreeing = sum(median.agrees for median in clear)
+    covered = sum(median.covered for median in every)
     return (
         "the program's 95% interval holds the published median for "
-        f"{sum(one.agrees for one in clear)} of {len(clear)} strategies (our runs of the algorithm "
-        f"as written: {sum(one.covered for one in every)} of {len(every)})"
+        f"{agreeing} of {len(clear)} strategies (our runs of the algorithm as written: "
+        f"{covered} of {len(every)})"
     )
 
 
 def counts(every: Sequence[Median]) -> str:
     """The number of runs of the programs."""
-    low, high = min(one.n for one in every), max(one.n for one in every)
+    low, high = min(median.n for median in every), max(median.n for median in every)
     return f"{low:,} runs" if low == high else f"{low:,} to {high:,} runs"
 
 

@@ -50,15 +50,15 @@ def ablations(table: pd.DataFrame) -> Iterator[list[Ablation]]:
         for without in SWITCHED_OFF:
             if can_be_without(strategy, without):
                 reading = reading_without(without)
-                one = medians[reading]
+                median = medians[reading]
                 medians_without.append(
                     Ablation(
                         strategy,
                         without,
-                        int(one.n),
-                        float(one.value),
-                        float(one.low),
-                        float(one.high),
+                        int(median.n),
+                        float(median.value),
+                        float(median.low),
+                        float(median.high),
                         float(capped.get(reading, np.nan)),
                         float(medians["published"].value),
                         float(medians["as-written"].value),
@@ -71,48 +71,50 @@ def peculiarity_table(root: Path) -> str:
     """A line per strategy and peculiarity that is switched off."""
     rows = [
         {
-            "strategy": one.strategy,
-            "switched off": SWITCHED_OFF[one.without],
-            "median": "not run" if not one.n else _value(one),
-            "95% interval": _interval(one),
-            "runs": one.n,
-            "reached the cap": f"{100 * one.capped:.0f}%" if one.n else "–",
-            "published median": number(one.published),
-            "as written": number(one.written),
+            "strategy": ablation.strategy,
+            "switched off": SWITCHED_OFF[ablation.without],
+            "median": "not run" if not ablation.n else _value(ablation),
+            "95% interval": _interval(ablation),
+            "runs": ablation.n,
+            "reached the cap": f"{100 * ablation.capped:.0f}%" if ablation.n else "–",
+            "published median": number(ablation.published),
+            "as written": number(ablation.written),
         }
         for medians in ablations(read(root))
-        for one in medians
+        for ablation in medians
     ]
     return markdown(pd.DataFrame(rows))
 
 
-def _value(one: Ablation) -> str:
-    return "beyond the cap" if np.isnan(one.value) else number(one.value)
+def _value(ablation: Ablation) -> str:
+    return "beyond the cap" if np.isnan(ablation.value) else number(ablation.value)
 
 
-def _interval(one: Ablation) -> str:
-    if np.isnan(one.low):
+def _interval(ablation: Ablation) -> str:
+    if np.isnan(ablation.low):
         return "none"
-    return f"{number(one.low)} {'or more' if np.isinf(one.high) else f'to {number(one.high)}'}"
+    end = "or more" if np.isinf(ablation.high) else f"to {number(ablation.high)}"
+    return f"{number(ablation.low)} {end}"
 
 
 def peculiarity_text(root: Path) -> str:
     """Per strategy: without what its interval moves away, and holds the published median."""
     said = []
     for released, *others in ablations(read(root)):
-        made = [one for one in others if one.n]
+        made = [ablation for ablation in others if ablation.n]
         if not made:
             said.append(f"- {released.strategy}: not run without any of its peculiarities so far.")
             continue
         moved = [
-            f"{SWITCHED_OFF[one.without]} ({'sooner' if one.high < released.low else 'later'})"
-            for one in made
-            if one.apart_from(released)
+            f"{SWITCHED_OFF[ablation.without]} ({way})"
+            for ablation in made
+            for way in ["sooner" if ablation.high < released.low else "later"]
+            if ablation.apart_from(released)
         ]
         holds = [
-            SWITCHED_OFF[one.without]
-            for one in (released, *made)
-            if one.low <= one.published <= one.high
+            SWITCHED_OFF[ablation.without]
+            for ablation in (released, *made)
+            if ablation.low <= ablation.published <= ablation.high
         ]
         moves = (
             f"switching off {listed(moved)} moves the interval away from that as released"
@@ -121,7 +123,7 @@ def peculiarity_text(root: Path) -> str:
         )
         holding = f"with {listed(holds)} switched off" if holds else "in no case"
         text = f"{released.strategy}: {moves}. It holds the published median {holding}."
-        if missing := [SWITCHED_OFF[one.without] for one in others if not one.n]:
+        if missing := [SWITCHED_OFF[ablation.without] for ablation in others if not ablation.n]:
             text += f" Not run so far without {listed(missing)}."
         said.append("- " + wrapped(text).replace("\n", "\n  "))
     return "\n".join(said)

@@ -178,8 +178,8 @@ def jobs() -> list[Job]:
 def save(jobs: Sequence[Job], rows_made: list[dict], out: Path) -> None:
     """Write some runs."""
     rows = []
-    for one, row in zip(jobs, rows_made, strict=True):
-        name, instance, delta, _, _, replication, without = one.arguments
+    for job, row in zip(jobs, rows_made, strict=True):
+        name, instance, delta, _, _, replication, without = job.arguments
         rows.append(Run(instance, delta, name, without, replication)._asdict() | row)
     write(pd.DataFrame(rows), out)
 

@@ -86,8 +86,8 @@ class AdaGrad:
 
 def simplex_rows(k: int, *blocks: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Rows and limits of blocks, then of -pi <= 0, sum pi <= 1 and -sum pi <= -1."""
-    one = np.ones((1, k))
-    rows = [block[0] for block in blocks] + [-np.eye(k), one, -one]
+    ones = np.ones((1, k))
+    rows = [block[0] for block in blocks] + [-np.eye(k), ones, -ones]
     limits = [block[1] for block in blocks] + [np.zeros(k), [1.0], [-1.0]]
     return np.concatenate(rows), np.concatenate(limits)
 
@@ -355,8 +355,8 @@ def compile_multiplier() -> None:
     Compiling it for the game would compile it for the multiplier on the way. Numba keeps a function
     that was compiled within its own compilation so that, loaded by another process, it crashes.
     """
-    one = np.ones(1)
-    multiplier(1.0, one, Lagrangian(np.ones((1, 1)), one, one, 1.0))
+    ones = np.ones(1)
+    multiplier(1.0, ones, Lagrangian(np.ones((1, 1)), ones, ones, 1.0))
 
 
 def sweep(

@@ -280,8 +280,8 @@ def _add_arena(site: Site, path: Path) -> None:
     """Add the page of the arena: its text, its pictures and its cells."""
     captions = read_captions(site.root / "figures/captions.csv")
     pictures = arena.picture_views(site.root, captions)
-    for one in pictures:
-        stem = f"figures/{ARENA}/{one.name}.svg"
+    for picture in pictures:
+        stem = f"figures/{ARENA}/{picture.name}.svg"
         site.files[stem] = smaller(Path(site.root / stem).read_bytes())
     kept = site.root / "data/arena/cells.csv"
     site.files[f"figures/{ARENA}/cells.csv"] = kept.read_bytes()
@@ -307,8 +307,8 @@ def _across_papers(site: Site) -> dict[str, Any]:
     if tables <= files.keys():
         lines = as_frame(read_verdicts(site.root / "figures/claims.csv"))
         headline = texts.render(headline_text(site.root, lines), site.link("")).body
-        findings = (one for one in read_findings(site.root) if is_known(one, lines))
-        shown = [_finding(site, one, lines) for one in findings]
+        findings = (finding for finding in read_findings(site.root) if is_known(finding, lines))
+        shown = [_finding(site, finding, lines) for finding in findings]
     if "figures/results.svg" in files:
         results = caption_of(site.root / "figures/results.svg")
     control = ""

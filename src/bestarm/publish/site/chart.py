@@ -123,7 +123,7 @@ def _heat_map(
     if rows.instance.nunique() > 1:
         alike = len(set(series)) == 1
         both = zip(rows.instance, series, strict=True)
-        series = [one if alike else f"{one}: {name}" for one, name in both]
+        series = [label if alike else f"{label}: {name}" for label, name in both]
     rows = rows.assign(series=series)
     sizes = rows.groupby("panel")[["part", "series"]].transform("nunique")
     rows = rows[(sizes.part >= FEWEST_PARTS) & sizes.series.between(2, MOST_LINES)]
@@ -223,7 +223,7 @@ def _made(placed: pd.DataFrame, series: list[dict[str, Any]]) -> dict[str, Any]:
     with_runs = placed.panel[~placed.reading.isin(NOT_PLAYED)]
     order = dict.fromkeys([*with_runs, *placed.panel])
     panels = {panel: k for k, panel in enumerate(order)}
-    names = {one["name"]: k for k, one in enumerate(series)}
+    names = {line["name"]: k for k, line in enumerate(series)}
     of: dict[Any, tuple[list[int], int]] = {}
     for row in lines(placed):
         of.setdefault(row.Index, ([], names[row.series]))[0].append(panels[row.panel])
@@ -243,6 +243,6 @@ def _series(placed: pd.DataFrame, named: Names) -> list[dict[str, Any]]:
         if dash and (*mark, dash) in seen:
             dash = next((d for d in OTHER_DASHES if (*mark, d) not in seen), dash)
         seen.add((*mark, dash))
-        one = {"name": row.series, "colour": look.colour, "dash": dash, "symbol": mark[1]}
-        drawn.append(one | ({"hollow": True} if look is PUBLISHED else {}))
+        line = {"name": row.series, "colour": look.colour, "dash": dash, "symbol": mark[1]}
+        drawn.append(line | ({"hollow": True} if look is PUBLISHED else {}))
     return drawn
