@@ -53,11 +53,11 @@ def beside(here: pd.DataFrame, kept: pd.DataFrame, *names: str) -> pd.DataFrame:
     ours = kept.assign(kept=_with_intervals(kept))[[*place, "reading", "kept"]]
     stated = kept[kept.reading == "published"]
     stated = stated.assign(published=stated.value.map(prose.number))[[*place, "published"]]
-    shown = here.assign(here=_with_intervals(here)).merge(ours, "left", validate="many_to_one")
-    shown = shown.merge(stated, "left", on=place, validate="many_to_one")
+    table = here.assign(here=_with_intervals(here)).merge(ours, "left", validate="many_to_one")
+    table = table.merge(stated, "left", on=place, validate="many_to_one")
     columns = ["here", "kept", *(["published"] if len(stated) else [])]
-    shown = shown[[*names, *columns]].fillna("–")
-    return shown.set_index(names[0]).rename_axis(None)
+    table = table[[*names, *columns]].fillna("–")
+    return table.set_index(names[0]).rename_axis(None)
 
 
 def _with_intervals(rows: pd.DataFrame) -> pd.Series:
@@ -85,7 +85,7 @@ def kept_verdicts(paper: str, *beginnings: str) -> Markdown:
         raise ValueError(f"no claim of {paper} in {path} begins with {', '.join(unknown)}")
     claims = [claim for claim in judged if claim.lines and claim.claim.id.startswith(beginnings)]
     link = f"[{{}}](../site/{paper}.html#claim-{{}})".format
-    shown = {
+    columns = {
         "claim": [link(claim.statement.replace("|", r"\|"), claim.claim.id) for claim in claims],
         "printed": [prose.printed(claim.lines[0].published) or "–" for claim in claims],
         "verdict": [
@@ -95,7 +95,7 @@ def kept_verdicts(paper: str, *beginnings: str) -> Markdown:
             for claim in claims
         ],
     }
-    return Markdown(prose.markdown(pd.DataFrame(shown)))
+    return Markdown(prose.markdown(pd.DataFrame(columns)))
 
 
 class picture:

@@ -24,7 +24,7 @@ from bestarm.users import plugins
 
 SEED, RUNS = 2024, 1000
 #: Of ask/tell classes that are played because simulations draw sums of pulls.
-RUNS_ASKED = 100
+RUNS_ASK_TELL = 100
 COLUMNS = ["paper", "instance", "strategy", "noise", "delta", "runs", "stopped", "wrong", "median"]
 
 
@@ -102,7 +102,7 @@ def disturbed(
     instance, cell = instance_and_cell(case, strategy)
     if assumptions.answer is not None:
         replicate = by_step(case.paper, instance, cell)
-    elif strategy in assumptions.asked:
+    elif strategy in assumptions.ask_tell:
         user_strategy = UserStrategy(strategy, classes(case.paper)[strategy])
         replicate = paper.user_strategies.prepare(
             instance, paper.simulation.setting(**case.setting), user_strategy
@@ -161,7 +161,7 @@ def jobs() -> list[Job]:
     for assumptions in brought().values():
         for case in assumptions.cases:
             for strategy in strategies(case):
-                runs = RUNS_ASKED if strategy in assumptions.asked else RUNS
+                runs = RUNS_ASK_TELL if strategy in assumptions.ask_tell else RUNS
                 made += [(disturbed, (case, strategy, noise, runs)) for noise in NOISE]
     for assumptions in brought().values():
         made += [(other, (paper_row, paper_row.runs)) for paper_row in assumptions.others()]

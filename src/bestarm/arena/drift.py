@@ -45,7 +45,7 @@ def jobs() -> list[Job]:
     for assumptions in brought().values():
         for case in map(capped, assumptions.cases):
             for strategy in strategies(case):
-                if strategy in assumptions.asked:
+                if strategy in assumptions.ask_tell:
                     made += [(in_phases, (case, strategy, name, RUNS)) for name in CHANGES]
                 else:
                     made += [

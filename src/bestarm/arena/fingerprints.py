@@ -48,9 +48,9 @@ def fingerprint(entry: Entry, level: float, runs: int) -> str:
     A submission counts with its YAML and the file of its class, not with what that imports.
     """
     arena = arenas()[entry.paper]
-    asked = dict(arena.families[entry.family].setting)
+    setting = dict(arena.families[entry.family].setting)
     time = None if arena.budgets else f"{time_of(entry):.6g}"  # as rows have it
-    parts = [LAW, SEED, CAP, *entry, level, runs, instance_of(entry).model_dump(), asked, time]
+    parts = [LAW, SEED, CAP, *entry, level, runs, instance_of(entry).model_dump(), setting, time]
     parts.append(definitions_hash(*code_of(entry)))
     if entry.reading == SUBMITTED:
         submission = submitted_cells()[entry]

@@ -236,18 +236,18 @@ class _Baics(Planned, Changing[Pair]):
     def _rule(self, sigma: Any, reading: Any) -> Reading:
         """The reading. Raises InputError if there is none, or it needs a sigma that is unknown."""
         name, readings = type(self).__name__, READINGS[self._name]
-        wanted = readings.default if reading is None else reading
+        chosen = readings.default if reading is None else reading
         unknown = isinstance(sigma, str) and sigma == "unknown"
-        for asked, stopping, otherwise in (
+        for needed, stopping, otherwise in (
             (self._worst, MIXTURE, "missing: cannot be worst"),
             (unknown, UNKNOWN, "sigma: must be known"),
         ):
             fitting = [key for key, rule in readings.items() if rule.stopping == stopping]
-            if asked and reading is None and fitting:
-                wanted = fitting[-1]
-            if asked and wanted not in fitting:
-                raise InputError(f"{name}: {otherwise} under reading {short(wanted)}")
-        return readings.chosen(wanted, f"{name}: reading")
+            if needed and reading is None and fitting:
+                chosen = fitting[-1]
+            if needed and chosen not in fitting:
+                raise InputError(f"{name}: {otherwise} under reading {short(chosen)}")
+        return readings.chosen(chosen, f"{name}: reading")
 
     def _check_sigma(self, sigma: Any, rule: Reading) -> None:
         """Raises InputError if sigma is neither that of Bernoulli rewards nor left out."""

@@ -40,11 +40,11 @@ def cost_table(root: Path) -> str:
         table[table.statistic == "budget_ratio"], "algorithm", "reading"
     ):
         by_instance = {row.instance: row for row in lines(group)}
-        shown = {
+        cells = {
             name: f"{row.value:.2f} ({row.low:.2f} to {row.high:.2f})"
             for name, row in sorted(by_instance.items())
         }
-        rows.append({"sampling": strategy, "stopping": f"`{reading}`", **shown})
+        rows.append({"sampling": strategy, "stopping": f"`{reading}`", **cells})
     return markdown(pd.DataFrame(rows))
 
 

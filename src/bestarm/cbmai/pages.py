@@ -30,8 +30,8 @@ def patient_table(root: Path) -> str:
     for kind in PATIENT:
         of_kind = table[table.kind == kind]
         rates = of_kind.groupby("strategy", sort=False).value.mean()
-        shown = {name: f"{100 * value:.1f}%" for name, value in rates.items()}
-        rows.append({"instances": f"{kind} ({of_kind.instance.nunique()})", **shown})
+        percentages = {name: f"{100 * value:.1f}%" for name, value in rates.items()}
+        rows.append({"instances": f"{kind} ({of_kind.instance.nunique()})", **percentages})
     return markdown(pd.DataFrame(rows))
 
 

@@ -427,16 +427,16 @@ def random_instances(table: pd.DataFrame) -> Figure:
     for axes, (first, second) in zip(panels, pairs, strict=True):
         pair = pick(table, algorithm=first, other=second)
         sure = pick(pair, statistic="error_difference").set_index("instance")
-        shown = rates.loc[sure.index].clip(lower=0.5 / n)
-        ratio = shown[first] / shown[second]
+        floored = rates.loc[sure.index].clip(lower=0.5 / n)
+        ratio = floored[first] / floored[second]
         wins = {first: sure.high < 0, second: sure.low > 0}
         unsure = ~(wins[first] | wins[second])
         axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line, lw=1)
-        axes.plot(shown[second][unsure], ratio[unsure], ".", color="#bbbbbb", ms=2.5)
+        axes.plot(floored[second][unsure], ratio[unsure], ".", color="#bbbbbb", ms=2.5)
         for strategy, here in wins.items():
             look = LOOKS[strategy]
             style = {"color": look.colour, "ms": 3, "mec": BLACK, "mew": 0.3}
-            axes.plot(shown[second][here], ratio[here], look.marker, **style)
+            axes.plot(floored[second][here], ratio[here], look.marker, **style)
         axes.set(xlim=(0, 1), yscale="log", title=f"{first} against {second}")
         axes.set_xlabel(f"error rate of {second}")
         counts = [

@@ -73,8 +73,8 @@ def cell_rows(cell: Cell, estimates: Iterable[Estimate], **also: Any) -> list[di
         "x": cell.x,
         "algorithm": cell.strategy,
     }
-    asked = {**cell.setting, **cell.options}
-    return [{**names, **asked, **also, **asdict(estimate)} for estimate in estimates]
+    arguments = {**cell.setting, **cell.options}
+    return [{**names, **arguments, **also, **asdict(estimate)} for estimate in estimates]
 
 
 def comparison_rows(

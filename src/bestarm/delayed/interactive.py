@@ -150,16 +150,20 @@ class Partial(Monitored, Recorded):
         question = {"n_arms": len(self._arms), "top": top, "sigma": sigma, "sigma_p": sigma_p}
         question |= {"feedback": feedback, "delay": delay}
         question |= {"delta": delta, "batch": batch, "limit": limit}
-        asked = parse(Arguments, question, name)
+        arguments = parse(Arguments, question, name)
         rule = READINGS[self._strategy].chosen(reading, f"{name}: reading")
-        sigmas = np.full(asked.n_arms, asked.sigma)
-        self._race = Race(asked.top, asked.batch, asked.limit or asked.batch, NO_CAP)
-        self._rules = rules_of(rule, asked.feedback, sigmas, asked.sigma_p or 0.0, asked)
-        self._delay = asked.delay or 0
-        self._state = make_state(self._race, np.full(asked.n_arms, self._delay))
+        sigmas = np.full(arguments.n_arms, arguments.sigma)
+        self._race = Race(
+            arguments.top, arguments.batch, arguments.limit or arguments.batch, NO_CAP
+        )
+        self._rules = rules_of(
+            rule, arguments.feedback, sigmas, arguments.sigma_p or 0.0, arguments
+        )
+        self._delay = arguments.delay or 0
+        self._state = make_state(self._race, np.full(arguments.n_arms, self._delay))
         self._running: dict[int, int] = {}  # slots of running pulls by id, oldest first
-        self._free = [*range(asked.batch)]  # the other slots, a heap
-        self._sums = RunningSums(asked.n_arms)  # of the running pulls, with MIXTURE
+        self._free = [*range(arguments.batch)]  # the other slots, a heap
+        self._sums = RunningSums(arguments.n_arms)  # of the running pulls, with MIXTURE
         self._fresh: list[int] = []  # arms with feedback since the last `ask`
         self._reports: dict[int, list[Event]] = {}  # not observed yet, by slot, with `by_slot`
         self._dropped: set[int] = set()  # ids of pulls that were cancelled or abandoned

@@ -26,8 +26,8 @@ def prior_table(root: Path) -> str:
     """Mean steps, and time over that on rewards alone, by the prior's worth."""
     table = _table(root)
     rows = []
-    shown = table[table.instance.isin(table[table.reading == PRIORS[100]].instance)]
-    for (instance, batch), group in groups(shown, "instance", "batch"):
+    with_priors = table[table.instance.isin(table[table.reading == PRIORS[100]].instance)]
+    for (instance, batch), group in groups(with_priors, "instance", "batch"):
         row = {"instance": instance, "pulls": BATCHES[int(batch)]}
         for n0, reading in PRIORS.items():
             of = group[group.reading == reading].set_index("statistic").value

@@ -128,8 +128,8 @@ def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure
                 at = [lines.index((name, "as-written")) for name in here.strategy]
                 published(axes, here, here.value, at, label="")
     for column, kind in zip(panels.T, kinds, strict=True):
-        shown = table[table.statistic.str.startswith(f"{kind}:") & table.strategy.isin(order)]
-        top = shown[shown.reading.ne("published") | (kind == "policy_violations")].value.max()
+        rows = table[table.statistic.str.startswith(f"{kind}:") & table.strategy.isin(order)]
+        top = rows[rows.reading.ne("published") | (kind == "policy_violations")].value.max()
         column[0].set_xlim(-0.01 * max(top, 1.0), 1.08 * max(top, 1.0))
         column[-1].set_xlabel("rounds with a violation")
         for axes in column:

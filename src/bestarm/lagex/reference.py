@@ -214,7 +214,7 @@ def solve(problem: cp.Problem) -> float:
 class Round(NamedTuple):
     """The quantities of a round before its pull."""
 
-    found: Alternatives
+    rivals: Alternatives
     lead: float  # the statistic minus the threshold; a run stops if it is positive
     costs: np.ndarray  # (V, K)
     rows: np.ndarray  # (d, K) A - b 1^T - s: allocations keep rows omega <= 0
@@ -318,7 +318,7 @@ class Run:
         means, _ = self.estimates()
         at_least = np.maximum(self.omega, 0.5 / math.sqrt(means.size**2 + t))
         worst = int(np.argmax((current.costs / at_least).sum(axis=1)))
-        v = current.found.others[worst] - current.found.policy
+        v = current.rivals.others[worst] - current.rivals.policy
         spread = self.variances * v / at_least
         lam = means + (rules.added - means @ v) * spread / (spread @ v)
         lam = means + np.clip(lam - means, -FARTHEST, FARTHEST)
@@ -327,7 +327,7 @@ class Run:
         gains = np.maximum(math.log(t) / pulls, np.maximum(*ends) / (2.0 * self.variances))
         if current.gamma > 0.0 and (current.rows @ self.omega).max() > 0.0:
             broken = int(np.argmax(current.rows @ self.omega))
-            d = information(self.omega, means, self.variances, current.found, rules.added)
+            d = information(self.omega, means, self.variances, current.rivals, rules.added)
             gains -= d / current.gamma * current.rows[broken]
         return gains
 

@@ -171,11 +171,11 @@ class Changing(AskTell[Arm]):
             kept: (K', ...) by place.
             past: the number of a dropped arm, from the number and the sum of its results.
         """
-        found = np.zeros((len(self._arms), *kept.shape[1:]), kept.dtype)
+        values = np.zeros((len(self._arms), *kept.shape[1:]), kept.dtype)
         for index, (n, sums) in self._totals.items():
-            found.flat[index] = past(n, float(sums[0]))
-        found[self._kept] = kept
-        return found
+            values.flat[index] = past(n, float(sums[0]))
+        values[self._kept] = kept
+        return values
 
     def _apply(self, event: Event) -> None:
         if event.kind == "drop":

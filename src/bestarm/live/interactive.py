@@ -215,8 +215,8 @@ class AskTell(Recorded, Generic[Arm]):
                 index = self._choose_for(pulls, *given)
                 counts[index] = counts.get(index, 0) + pulls
                 self._expect({index: pulls})
-        asked = (int(n), plain(least_share), *given)
-        self.history.append(Event("allocate", None, None, tuples(asked)))
+        request = (int(n), plain(least_share), *given)
+        self.history.append(Event("allocate", None, None, tuples(request)))
         return sorted((index, pulls) for index, pulls in counts.items() if pulls)
 
     def _choose_for(self, pulls: int, *given: Any) -> int:
@@ -467,7 +467,7 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError(f"arm must be a trial with a window, as ask(n) gives them, got {arm}")
         ids = [id] if isinstance(arm, Trial) else self._outstanding.oldest(index, pulls)
         waits = self._window is not None  # until it is its turn
-        wanted = self._done or waits or self._wanted(index, ids, pulls)
+        counting = self._done or waits or self._wanted(index, ids, pulls)
         self._set_clock(at)
         for trial_id in ids:
             self._outstanding.remove(trial_id)
@@ -477,7 +477,7 @@ class AskTell(Recorded, Generic[Arm]):
         in_time = self._window is None or self._window.settle(id, values, self._now)
         if self._done or not in_time or not self._counts_still(index):
             self._late += pulls
-        elif not wanted:
+        elif not counting:
             self._kept_out[index] = self._kept_out.get(index, 0) + pulls
         elif self._window is None:
             self._count(index, values, observation)
@@ -560,14 +560,14 @@ class AskTell(Recorded, Generic[Arm]):
         batch = [counts for counts in checked if counts.pulls]
         if len({counts.arm for counts in batch}) < len(batch):
             raise ValueError("table must have one row per arm")
-        asked = [self._outstanding.oldest(counts.arm, counts.pulls) for counts in batch]
-        wanted = [
+        trial_ids = [self._outstanding.oldest(counts.arm, counts.pulls) for counts in batch]
+        which_count = [
             self._done or self._wanted(counts.arm, ids, counts.pulls)
-            for counts, ids in zip(batch, asked, strict=True)
+            for counts, ids in zip(batch, trial_ids, strict=True)
         ]
         if not batch:
             return
-        for ids in asked:
+        for ids in trial_ids:
             for id in ids:
                 self._outstanding.remove(id)
         rows = [
@@ -579,7 +579,7 @@ class AskTell(Recorded, Generic[Arm]):
         if self._done:
             self._late += pulls
             return
-        for counts, counting in zip(batch, wanted, strict=True):
+        for counts, counting in zip(batch, which_count, strict=True):
             if not self._counts_still(counts.arm):
                 self._late += counts.pulls
             elif counting:
@@ -590,7 +590,7 @@ class AskTell(Recorded, Generic[Arm]):
                 )
             else:
                 self._kept_out[counts.arm] = self._kept_out.get(counts.arm, 0) + counts.pulls
-        pairs = zip(batch, wanted, strict=True)
+        pairs = zip(batch, which_count, strict=True)
         counted = [
             counts for counts, counting in pairs if counting and self._counts_still(counts.arm)
         ]

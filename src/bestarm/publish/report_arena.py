@@ -95,12 +95,12 @@ def arena_errors(root: Path) -> str:
     errors = pd.read_csv(root / FOLDER / "errors.csv")
     rows = []
     for (family, instance, strategy), group in groups(errors, "family", "instance", "strategy"):
-        shown = {
+        cells = {
             f"δ = {row.delta:g}": f"{row.wrong} (to {100 * row.error_high:.2f}%)"
             for row in lines(group)
         }
         names = {"family": family, "instance": instance, "strategy": strategy}
-        rows.append({**names, "runs": f"{group.runs.iloc[0]:,}", **shown})
+        rows.append({**names, "runs": f"{group.runs.iloc[0]:,}", **cells})
     return markdown(pd.DataFrame(rows))
 
 

@@ -60,8 +60,8 @@ def threshold_table() -> str:
     for streams in STREAMS:
         for name, threshold in (THRESHOLDS | (ONE_SIDED if streams == 1 else {})).items():
             values = (threshold(level, np.full(streams, float(pulls))) for pulls in PULLS)
-            shown = {f"N = {pulls:,}": number(v) for pulls, v in zip(PULLS, values, strict=True)}
-            rows.append({"streams": streams, "bound": name, **shown})
+            by_pulls = {f"N = {pulls:,}": number(v) for pulls, v in zip(PULLS, values, strict=True)}
+            rows.append({"streams": streams, "bound": name, **by_pulls})
     return markdown(pd.DataFrame(rows))
 
 

@@ -185,7 +185,7 @@ def rate_table(root: Path) -> str:
         "confirmed": kept.confirmed,
         "differs from every reading": kept.set_empty,
     }
-    shown = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "truth": kept.apart.map(truths),
             "readings": kept.readings,
@@ -194,7 +194,7 @@ def rate_table(root: Path) -> str:
             "power stated": kept.power.map("{:.0%}".format).where(kept.apart == 0.0, "–"),
         }
     )
-    return markdown(shown)
+    return markdown(table)
 
 
 def our_number(row) -> str:
@@ -299,8 +299,8 @@ def _other_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
 def _listed(readings: list[str]) -> str:
     """The first MOST_READINGS readings, and how many more there are."""
     more = len(readings) - MOST_READINGS
-    shown = [f"`{reading}`" for reading in readings[:MOST_READINGS]]
-    return ", ".join([*shown, *([f"{more} more"] if more > 0 else [])])
+    quoted = [f"`{reading}`" for reading in readings[:MOST_READINGS]]
+    return ", ".join([*quoted, *([f"{more} more"] if more > 0 else [])])
 
 
 def most_runs(n: float) -> str:

@@ -77,8 +77,8 @@ class Comparisons(Mapping[str, Comparison]):
         (['d=2', 'd=3'], 5, ['d=2', 'd=3'])
     """
 
-    def __init__(self, found: Mapping[str, Comparison]) -> None:
-        self._comparisons = dict(found)
+    def __init__(self, comparisons: Mapping[str, Comparison]) -> None:
+        self._comparisons = dict(comparisons)
 
     def __getitem__(self, name: str) -> Comparison:
         return self._comparisons[name]
@@ -181,8 +181,8 @@ def compare(
     paper = _common(instances)
     names, user_strategies = _strategies(strategies, paper)
     request = Request(names, readings, plugins.distinct(paper, user_strategies))
-    asked = {name: str(value) for name, value in options.items()}
-    experiments = [user_experiment(paper, i.name, asked, request, dashes="") for _, i in instances]
+    texts = {name: str(value) for name, value in options.items()}
+    experiments = [user_experiment(paper, i.name, texts, request, dashes="") for _, i in instances]
     runs = Runs(
         whole(reps, 1, 10**6, "reps"),
         whole(seed, 0, None, "seed"),

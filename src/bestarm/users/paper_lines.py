@@ -93,8 +93,8 @@ def option_lines(simulation: Simulation) -> Iterator[str]:
     for (option, meaning, ranges), names in strategies.items():
         which = f" ({', '.join(names)})" if any(names) else ""
         line = f"  {option:{width}}{meaning}{ranges}{which}"
-        further = " " * (width + 2)
-        yield from textwrap.wrap(line, WIDTH, subsequent_indent=further, break_on_hyphens=False)
+        indent = " " * (width + 2)
+        yield from textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _families(instances: Mapping[str, BaseInstance]) -> list[str]:

@@ -117,8 +117,8 @@ class RunResults:
     @property
     def notes(self) -> list[str]:
         """What stands under a table of these statistics."""
-        shown = self.statistics[self.statistics.statistic.isin(list(self.headings))]
-        words = [text for status, text in FOOTNOTES.items() if (shown.status == status).any()]
+        statistics = self.statistics[self.statistics.statistic.isin(list(self.headings))]
+        words = [text for status, text in FOOTNOTES.items() if (statistics.status == status).any()]
         return ["[low, high]: 95% intervals", *words]
 
     def show(self, console: Console) -> None:

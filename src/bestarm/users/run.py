@@ -24,7 +24,7 @@ from bestarm.users.results import RunResults
 from bestarm.users.shards import Mark, Share, merge
 from bestarm.users.show import print_instance
 from bestarm.users.show_list import few
-from bestarm.users.shown import instance_shown
+from bestarm.users.views import instance_view
 
 #: Control characters, which would steer the terminal that a name is printed to.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -89,7 +89,7 @@ def computing(path: object) -> Iterator[None]:
 
 
 def split_options(
-    paper: str, asked: Mapping[str, str], dashes: str = "--"
+    paper: str, texts: Mapping[str, str], dashes: str = "--"
 ) -> tuple[dict, dict[str, dict]]:
     """The setting, and each strategy's options, from options as a person wrote them.
 
@@ -97,7 +97,7 @@ def split_options(
     what its messages put before a name.
     """
     simulation = registry.PAPERS[paper].simulation
-    values = {name: None if text.lower() == "none" else text for name, text in asked.items()}
+    values = {name: None if text.lower() == "none" else text for name, text in texts.items()}
     allowed = list(simulation.setting.model_fields)
     allowed += [name for model in simulation.options.values() for name in model.model_fields]
     for name in values:
@@ -154,7 +154,7 @@ class Request(NamedTuple):
 
 
 def user_experiment(
-    paper: str, name: str, asked: Mapping[str, str], request: Request, dashes: str = "--"
+    paper: str, name: str, texts: Mapping[str, str], request: Request, dashes: str = "--"
 ) -> Experiment:
     """Cells for the wanted strategies and readings, in the order of their names.
 
@@ -172,7 +172,7 @@ def user_experiment(
             near = advice(reading, every, "")
             allowed = f"must be one of {few(every)}, got {reading}{near and '; ' + near}"
             raise InputError(f"{dashes}reading: {allowed}")
-    setting, options = split_options(paper, asked, dashes)
+    setting, options = split_options(paper, texts, dashes)
     cells: list[Cell] = []
     for strategy in chosen:
         if strategy in request.user_strategies:
@@ -281,14 +281,14 @@ def _report(results: RunResults, files: Files) -> None:
             console.print(line, soft_wrap=True)
 
 
-def bound_instance(path: Path, asked: dict[str, str]) -> None:
+def bound_instance(path: Path, texts: dict[str, str]) -> None:
     """Print an instance, its ground truth, and the lower bound at delta."""
     paper, instance = read_instance(path)
     allowed = registry.PAPERS[paper].user_output.bound_options
-    for name in asked:
+    for name in texts:
         if name not in allowed:
             only = f"only on --{', --'.join(allowed)}" if allowed else "on no option"
             raise InputError(f"--{name.replace('_', '-')}: bounds of {paper} depend {only}")
-    setting, _ = split_options(paper, asked)
+    setting, _ = split_options(paper, texts)
     with computing(path):
-        print_instance(instance_shown(paper, instance, setting))
+        print_instance(instance_view(paper, instance, setting))

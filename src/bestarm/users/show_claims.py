@@ -48,7 +48,7 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
         )
     if verdict and not any(known.startswith(verdict) for known in VERDICTS):
         raise InputError(f"--verdict {verdict}: must begin as one of: {'; '.join(VERDICTS)}")
-    shown = 0
+    n_printed = 0
     every = all_claims()
     for of, claims in every.items():
         for claim in claims if paper in ("", of) else []:
@@ -57,12 +57,12 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
             if target and target not in claim.claim.targets:
                 continue
             print("\n".join(described(of, claim, all_readings=bool(id))), end="\n\n")
-            shown += 1
-    if not shown:
-        asked = [f"--id {id}"] * bool(id) + [f"--verdict {verdict}"] * bool(verdict)
+            n_printed += 1
+    if not n_printed:
+        filters = [f"--id {id}"] * bool(id) + [f"--verdict {verdict}"] * bool(verdict)
         known = [claim.claim.id for claims in every.values() for claim in claims] if id else []
         near = advice(id or "", known, "")
-        words = " ".join([name or "all papers", *asked])
+        words = " ".join([name or "all papers", *filters])
         raise InputError(f"{words}: there is no such claim{near and '; ' + near}")
 
 

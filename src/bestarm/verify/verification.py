@@ -108,12 +108,12 @@ def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
             near = advice(name, every_name, papers)
             raise InputError(f"{name}: must be PAPER or PAPER/TARGET; {near}")
         targets = registry.PAPERS[paper].targets.values()
-        wanted = {t.name: t for t in targets if target in ("", t.name)}
-        if not wanted:
+        named = {t.name: t for t in targets if target in ("", t.name)}
+        if not named:
             allowed = [t.name for t in targets]
             near = advice(target, allowed, f"only {', '.join(allowed)}")
             raise InputError(f"{name}: {paper} has no target {target}; {near}")
-        by_paper.setdefault(paper, {}).update(wanted)
+        by_paper.setdefault(paper, {}).update(named)
     return {paper: list(targets.values()) for paper, targets in by_paper.items()}
 
 

@@ -98,20 +98,22 @@ def test_a_smaller_cap_ends_runs_as_if_they_had_had_it(cap):
 
 
 def test_longest_runs_come_first():
-    seconds = list(program_runs.wanted().values())
+    seconds = list(program_runs.planned_runs().values())
     assert seconds == sorted(seconds, reverse=True)
     counts = {
         plan: sum(program.can_be_without(name, plan.without) for name in program.PROGRAMS)
         for plan in program_runs.PLANS
     }
     assert len(seconds) == sum(plan.runs * programs for plan, programs in counts.items())
-    setup_2 = [(run.instance, run.delta) for run in program_runs.wanted() if "setup 2" in run[0]]
+    setup_2 = [
+        (run.instance, run.delta) for run in program_runs.planned_runs() if "setup 2" in run[0]
+    ]
     assert len(set(setup_2)) == 4
 
 
 def test_the_forecast_leaves_out_what_is_there(tmp_path):
     out = tmp_path / "runs.parquet"
-    runs = program_runs.wanted()
+    runs = program_runs.planned_runs()
     hours = sum(runs.values()) / 3600.0
     assert f"together: {len(runs)} runs, {hours:.1f} h" in program_runs.forecast(out)
     done = program_runs.job(next(iter(runs)))

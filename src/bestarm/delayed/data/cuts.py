@@ -108,10 +108,10 @@ def _switch(model, chosen: tuple[str, ...]) -> None:
     """Disable all separators but those of the chosen families, which keep SCIP's defaults."""
     defaults = model.getParams()
     model.setSeparating(scip().SCIP_PARAMSETTING.OFF)
-    wanted = [name for family in chosen for name in FAMILIES[family]]
-    if set(wanted) & set(UNDER_AGGREGATION):
+    separators = [name for family in chosen for name in FAMILIES[family]]
+    if set(separators) & set(UNDER_AGGREGATION):
         model.setParam("separating/aggregation/freq", defaults["separating/aggregation/freq"])
-    for separator in wanted:
+    for separator in separators:
         name = f"separating/{separator}/freq"
         model.setParam(name, defaults[name])
     if "knapsack" in chosen:
@@ -260,8 +260,8 @@ TABLE = KeptTable(
 def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ()) -> None:
     """Run every arm (or those named) on the first instances, and write the table."""
     solver = f"SCIP {scip().Model().version()}"
-    wanted = jobs(instances, names)
-    save(wanted, gather(wanted, out, threads, "corridor problems"), out)
+    jobs_made = jobs(instances, names)
+    save(jobs_made, gather(jobs_made, out, threads, "corridor problems"), out)
     choices = len(names or arms())
     what = f"bounds of {solver} on {instances} corridor problems with {choices} choices of cuts"
     TABLE.finish(out, what)

@@ -37,16 +37,16 @@ def read(root: Path) -> pd.DataFrame:
     return read_table(root / "figures/lagex/certified.csv")
 
 
-def pick(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
+def pick(table: pd.DataFrame, **columns: object) -> pd.DataFrame:
     """The rows with these values."""
-    for name, value in wanted.items():
+    for name, value in columns.items():
         table = table[table[name] == value]
     return table
 
 
-def value(table: pd.DataFrame, statistic: str, **wanted: object) -> float:
+def value(table: pd.DataFrame, statistic: str, **columns: object) -> float:
     """The one value of a statistic among rows with these values."""
-    return float(pick(table, statistic=statistic, **wanted).value.iloc[0])
+    return float(pick(table, statistic=statistic, **columns).value.iloc[0])
 
 
 def cost_text(root: Path) -> str:

@@ -138,10 +138,10 @@ def spans(axes: Axes, here: pd.DataFrame, lines: list[tuple[str, str]], kind: st
     listed = [name for group in names.values() for name in group]
     axes.set_xscale("log")
     played = here.strategy.isin([strategy for strategy, _ in lines])
-    shown = here[played & here.statistic.isin(listed)].copy()
-    shown["value"] = shown.value.clip(lower=1.0)
-    boxes(axes, shown, lines, names, whole="program")
-    ends = shown.value[shown.value > 4.0]
+    quantiles = here[played & here.statistic.isin(listed)].copy()
+    quantiles["value"] = quantiles.value.clip(lower=1.0)
+    boxes(axes, quantiles, lines, names, whole="program")
+    ends = quantiles.value[quantiles.value > 4.0]
     axes.set_xlim(0.8 * ends.min(), 1.3 * ends.max())
 
 

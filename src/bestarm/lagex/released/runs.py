@@ -85,7 +85,7 @@ class Run(NamedTuple):
         return self[:-1]
 
 
-def wanted() -> dict[Run, float]:
+def planned_runs() -> dict[Run, float]:
     """Every run with its processor seconds, roughly, the longest first."""
     runs = {
         Run(plan.instance, plan.delta, name, plan.without, r): seconds
@@ -98,9 +98,9 @@ def wanted() -> dict[Run, float]:
 
 
 def missing(old: pd.DataFrame) -> dict[Run, float]:
-    """Those of `wanted` that a table lacks."""
+    """Those of `planned_runs` that a table lacks."""
     have = set(old[KEY].itertuples(index=False, name=None)) if len(old) else set()
-    return {run: seconds for run, seconds in wanted().items() if run not in have}
+    return {run: seconds for run, seconds in planned_runs().items() if run not in have}
 
 
 def forecast(out: Path) -> str:
@@ -172,7 +172,7 @@ def job(run: Run) -> Job:
 
 def jobs() -> list[Job]:
     """One for each run that is wanted."""
-    return [job(run) for run in wanted()]
+    return [job(run) for run in planned_runs()]
 
 
 def save(jobs: Sequence[Job], rows_made: list[dict], out: Path) -> None:

@@ -180,9 +180,9 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     bench = pd.read_csv(root / "bench/bench.csv")
     times = {paper: _time(bench, paper) for paper in registry.PAPERS}
     pending = any(verdicts.PENDING in verdicts.tally(paper["claims"]) for paper in papers.values())
-    shown = [*LOOKS.values(), *([verdicts.PENDING] if pending else [])]
+    looks = [*LOOKS.values(), *([verdicts.PENDING] if pending else [])]
     counted = {paper: view for paper, view in papers.items() if paper in registry.COUNTED}
-    values = {"of": counted, "times": times, "verdicts": shown, **_across_papers(site)}
+    values = {"of": counted, "times": times, "verdicts": looks, **_across_papers(site)}
     values["controls"] = [paper for paper in papers if paper not in counted]
     site.page("index.html", "index.html", **values)
     for path, page in site.code.pages().items():
@@ -302,13 +302,13 @@ def _across_papers(site: Site) -> dict[str, Any]:
     """What the first page says of all papers together; parts that have not been built are empty."""
     files = site.files
     headline = results = ""
-    shown: list[dict[str, Any]] = []
+    finding_views: list[dict[str, Any]] = []
     tables = {f"figures/{name}.csv" for name in ("headline", "results", "claims")}
     if tables <= files.keys():
         lines = as_frame(read_verdicts(site.root / "figures/claims.csv"))
         headline = texts.render(headline_text(site.root, lines), site.link("")).body
         findings = (finding for finding in read_findings(site.root) if is_known(finding, lines))
-        shown = [_finding(site, finding, lines) for finding in findings]
+        finding_views = [_finding(site, finding, lines) for finding in findings]
     if "figures/results.svg" in files:
         results = caption_of(site.root / "figures/results.svg")
     control = ""
@@ -316,7 +316,7 @@ def _across_papers(site: Site) -> dict[str, Any]:
         control = texts.render(control_text(site.root), site.link("")).body
     return {
         "headline": headline,
-        "findings": shown,
+        "findings": finding_views,
         "results": results,
         "control": control,
         "has_claims": "figures/claims.csv" in files,

@@ -134,8 +134,8 @@ def _heat_map(
 
 
 def _dots(rows: pd.DataFrame, looks: Mapping[str, Look], first: str, about: About) -> dict | None:
-    shown = rows[rows.statistic == first]
-    if len(shown) and shown.x.isna().all():
+    estimates = rows[rows.statistic == first]
+    if len(estimates) and estimates.x.isna().all():
         rows = rows[rows.x.isna()]
     if rows.empty:
         return None

@@ -30,10 +30,10 @@ def _page(path: str) -> str:
 class Code:
     """Knows where the code of a project is shown, and collects which of it is asked for."""
 
-    def __init__(self, root: Path, shown: list[Path]):
-        """`shown` are the files that may be linked."""
+    def __init__(self, root: Path, files: list[Path]):
+        """`files` are those that may be linked."""
         self._root = root
-        self._files = {path.relative_to(root).as_posix() for path in shown}
+        self._files = {path.relative_to(root).as_posix() for path in files}
         self._folders = {
             f"{folder.as_posix()}/" for file in self._files for folder in list(Path(file).parents)
         }

@@ -23,26 +23,26 @@ from bestarm.users.show_target import ROW, Row
 from bestarm.users.tables import significant
 
 
-def part_shown(paper: str, part: str) -> dict[str, Any]:
+def part_view(paper: str, part: str) -> dict[str, Any]:
     """What is printed of the instance and of the target of a name.
 
     Raises:
         InputError: there is neither, or the target's table is missing.
     """
     known = registry.PAPERS[paper]
-    instances, shown = known.problems.instances(), {}
+    instances, view = known.problems.instances(), {}
     if part in known.targets:
-        shown["target"] = target_shown(paper, part)
+        view["target"] = target_view(paper, part)
     if part in instances:
         setting = known.simulation.setting().model_dump()
-        shown["instance"] = instance_shown(paper, instances[part], setting)
-    if not shown:
+        view["instance"] = instance_view(paper, instances[part], setting)
+    if not view:
         near = near_part(f"{paper}/{part}", f"see `bestarm list {paper}`")
         raise InputError(f"{paper}/{part}: {paper} has no such instance or target; {near}")
-    return shown
+    return view
 
 
-def instance_shown(paper: str, instance: Any, setting: dict[str, Any]) -> dict[str, Any]:
+def instance_view(paper: str, instance: Any, setting: dict[str, Any]) -> dict[str, Any]:
     """An instance's tables, its ground truth, and its lower bound under a setting."""
     known = registry.PAPERS[paper]
     with _working("computing the ground truth"):
@@ -69,7 +69,7 @@ def _table(title: str, frame: pd.DataFrame) -> tuple[str, list[str], list[list[s
     return title, [str(column) for column in frame.columns], rows
 
 
-def target_shown(paper: str, target: str) -> dict[str, Any]:
+def target_view(paper: str, target: str) -> dict[str, Any]:
     """The table of a target.
 
     Raises:
@@ -110,11 +110,11 @@ def _without_axis(label: str, axis: str, x: float, between: str) -> str:
 
 def _rows(part: pd.DataFrame) -> list[Row]:
     """The estimates of each printed row by statistic, after what tells the row apart."""
-    found: dict[tuple[str, ...], dict[str, tuple[float, str]]] = {}
+    estimates: dict[tuple[str, ...], dict[str, tuple[float, str]]] = {}
     for estimate in lines(part.sort_values([*ROW])):
         key = (estimate.strategy, estimate.reading, f"{estimate.x:g}")
-        found.setdefault(key, {})[estimate.statistic] = (float(estimate.n), _text(estimate))
-    return [([*key], row) for key, row in found.items()]
+        estimates.setdefault(key, {})[estimate.statistic] = (float(estimate.n), _text(estimate))
+    return [([*key], row) for key, row in estimates.items()]
 
 
 def _text(estimate: Any) -> str:
