@@ -419,7 +419,7 @@ class _Bai(Changing[Label], _Arms):
         )
 
     def _found(self, arm: int) -> float:
-        """The evidence that an arm is not better than the answer, by more than the tolerance."""
+        """The statistic of "the arm is not better than the answer by more than the tolerance"."""
         state, rules, best = self._state, self._rules, int(self._state.answer[0])
         if not self._tolerance:
             return float(pair_statistic(rules, state, best, arm))
@@ -446,7 +446,7 @@ class _Bai(Changing[Label], _Arms):
         margin = f" by more than {self._tolerance:g}" if self._tolerance else ""
         return (
             f"{self._name_at(best)} leads, but {self._name_at(other)} may be better{margin}: the "
-            f"evidence is {statistics[other]:.2f} nats, {needed[other]:.2f} are needed; {more}."
+            f"test statistic is {statistics[other]:.2f}, the threshold {needed[other]:.2f}; {more}."
         )
 
 

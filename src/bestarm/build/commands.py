@@ -30,10 +30,10 @@ Seed = Annotated[int, typer.Option(help="Root seed of the scale.")]
 PerShard = Annotated[int, typer.Option(help="Replications of a shard.")]
 
 
-def _named(things: Mapping[str, Any], paper: str, name: str) -> Any:
+def _named(entries: Mapping[str, Any], paper: str, name: str) -> Any:
     """A target by name. Raises InputError if the paper has none of that name."""
     try:
-        return things[name]
+        return entries[name]
     except KeyError:
         raise InputError(f"{name}: {paper} has none of that name") from None
 

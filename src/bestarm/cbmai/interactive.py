@@ -337,8 +337,8 @@ class SFSRL(_Cbmai):
 class SFSRPatient(_Cbmai):
     __doc__ = _documented(
         "SFSRPatient",
-        "`SFSR` that answers None only after its last round: an earlier round whose program is "
-        "infeasible rejects the arm that needs the largest bounds.",
+        "`SFSR` that answers None only after its last round: an earlier round whose linear "
+        "program is infeasible rejects the arm that needs the largest bounds.",
     )
     _name = "SFSR-patient"
 

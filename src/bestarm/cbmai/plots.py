@@ -29,12 +29,11 @@ from bestarm.common.style import (
     heat,
     legend,
     new_figure,
-    pick,
     plain_log_ticks,
     runs,
     series,
 )
-from bestarm.common.tables import lines
+from bestarm.common.tables import lines, pick
 
 LOOKS = {
     "SFSR": Look(BLUE, "o"),

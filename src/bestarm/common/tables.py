@@ -122,8 +122,8 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
     for name in facts:
         filled = facts[name].set_axis(table.index)
         if name in table:
-            said = table[name].notna() & (table[name] != "")
-            filled = table[name].where(said, filled)
+            is_there = table[name].notna() & (table[name] != "")
+            filled = table[name].where(is_there, filled)
         table = table.assign(**{str(name): filled.fillna("") if name in TEXTS else filled})
     return table
 
@@ -131,6 +131,13 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
 def lines(table: pd.DataFrame) -> Iterator[Any]:
     """The rows of a table, with columns as attributes."""
     return table.astype(object).itertuples()  # Arrow's texts are slow to go through one by one
+
+
+def pick(table: pd.DataFrame, **columns: Any) -> pd.DataFrame:
+    """The rows of a table whose columns have these values."""
+    for name, value in columns.items():
+        table = table[table[name] == value]
+    return table
 
 
 def groups(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, pd.DataFrame]]:

@@ -23,17 +23,8 @@ from bestarm.common.looks import (
     looks_of,
 )
 from bestarm.common.paper import Plots
-from bestarm.common.style import (
-    WIDE,
-    caption,
-    dots,
-    legend,
-    new_figure,
-    pick,
-    runs,
-    series,
-    with_errors,
-)
+from bestarm.common.style import WIDE, caption, dots, legend, new_figure, runs, series, with_errors
+from bestarm.common.tables import pick
 from bestarm.delayed.problem import MODELS
 from bestarm.delayed.tables import PANELS
 

@@ -154,14 +154,15 @@ class _Lagex(Monitored, AskTell[Label]):
         if count == 0:
             return "By the estimates only one mixture keeps the limits; one more pull tells."
         steps = near.steps[:count]
-        nats = (near.gaps[:count] + rules.added) ** 2 / (2.0 * steps**2 @ (rules.variances / pulls))
+        scatter = 2.0 * steps**2 @ (rules.variances / pulls)
+        statistics = (near.gaps[:count] + rules.added) ** 2 / scatter
         needed = float(state.threshold[0])
-        v = int(np.argmin(nats))
-        more = more_trials(float(pulls.sum()), float(nats[v]), needed)
+        v = int(np.argmin(statistics))
+        more = more_trials(float(pulls.sum()), float(statistics[v]), needed)
         return (
             f"A mixture with more of {self._arms[int(np.argmax(steps[v]))]} and less of "
-            f"{self._arms[int(np.argmin(steps[v]))]} may be better: the evidence against it is "
-            f"{nats[v]:.2f}, {needed:.2f} is needed; {more}."
+            f"{self._arms[int(np.argmin(steps[v]))]} may be better: the test statistic is "
+            f"{statistics[v]:.2f}, the threshold {needed:.2f}; {more}."
         )
 
     def _update(self, index: int, observation: Any) -> bool:

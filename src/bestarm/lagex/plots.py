@@ -28,13 +28,13 @@ from bestarm.common.style import (
     dots,
     legend,
     new_figure,
-    pick,
     plain_log_ticks,
     published,
     runs,
     series,
     with_errors,
 )
+from bestarm.common.tables import pick
 from bestarm.lagex.boxes import (
     BOXES,
     KNOWING,
@@ -115,13 +115,13 @@ def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure
     stated = pick(table, reading="published")
     for row, (instance, title) in zip(panels, titles.items(), strict=True):
         ours = table[(table.instance == instance) & (table.reading != "published")]
-        for axes, (kind, what) in zip(row, kinds.items(), strict=True):
+        for axes, (kind, label) in zip(row, kinds.items(), strict=True):
             low, middle, high = (f"{kind}:{q}" for q in ("quartile_25", "median", "quartile_75"))
             five = (low, low, middle, high, high)
             names = {"as-written": five, "released-stop": five}
             lines = lines_of(ours, order, names)
             boxes(axes, ours, lines, names)
-            axes.set_title(f"{title}: {what}")
+            axes.set_title(f"{title}: {label}")
             if kind == "policy_violations":
                 here = stated[stated.strategy.isin(order)].assign(instance=instance)
                 here = with_errors(here, pick(ours, reading="as-written"))

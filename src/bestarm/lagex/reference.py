@@ -245,7 +245,7 @@ class Step(NamedTuple):
 class Run:
     """A strategy under one reading, round by round, recomputing everything from the data.
 
-    `look` gives the stopping rule and the program of the allocation, `step` the move of the game.
+    `look` gives the stopping rule and the problem of the allocation, `step` the move of the game.
     `lags` takes the chosen allocation and returns the lags of the arms.
     """
 

@@ -131,11 +131,11 @@ def _short(name: str, width: float = NAME_WIDTH) -> str:
 
 
 def _label(line: Line) -> str:
-    what = DROPPED if line.status == "dropped" else ""
+    suffix = DROPPED if line.status == "dropped" else ""
     if not line.segment:
-        return _short(line.arm, NAME_WIDTH - _width(what)) + what
+        return _short(line.arm, NAME_WIDTH - _width(suffix)) + suffix
     segment = ALL if line.quantity == TOTAL else _short(line.segment, HALF_WIDTH)
-    return f"{segment}: {_short(line.arm, HALF_WIDTH - _width(what))}{what}"
+    return f"{segment}: {_short(line.arm, HALF_WIDTH - _width(suffix))}{suffix}"
 
 
 def _draw_estimates(
@@ -180,9 +180,9 @@ def _draw_shares(
     pulls = np.zeros((len(kept), len(arms)))
     cells = np.searchsorted(kept, events) * len(arms) + columns
     np.add.at(pulls.ravel(), cells, [n for _, _, n in results])
-    told = pulls.cumsum(axis=0)
-    total = told.sum(axis=1)
-    for arm, share in zip(arms, (told / total[:, None]).T, strict=True):
+    so_far = pulls.cumsum(axis=0)
+    total = so_far.sum(axis=1)
+    for arm, share in zip(arms, (so_far / total[:, None]).T, strict=True):
         colour, marker = looks[arm]
         axes.plot(total, share, color=colour)
         axes.plot(total[-1], share[-1], marker, color=colour, ms=4.5, clip_on=False)

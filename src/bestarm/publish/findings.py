@@ -45,11 +45,11 @@ def read_findings(root: Path) -> list[Finding]:
 
 def as_markdown(findings: list[Finding], verdicts: pd.DataFrame) -> str:
     """A paragraph per finding."""
-    said = [
+    texts = [
         f"**{finding.headline}** {finding.text.strip()} Check: `{finding.check}`."
         for finding in findings
     ]
-    return "\n\n".join(wrapped(filled(text, verdicts)) for text in said)
+    return "\n\n".join(wrapped(filled(text, verdicts)) for text in texts)
 
 
 def is_known(finding: Finding, verdicts: pd.DataFrame) -> bool:

@@ -164,14 +164,14 @@ def _environment(paper: str, claim: str) -> str:
 
 def _forest_caption(verdicts: "pd.Series[int]", n_claims: int, n_drawn: int, named: bool) -> str:
     """What came out, and what is drawn."""
-    said = [
+    counts = [
         f"{verdicts[name]} {name.replace('differs', 'differ')}"
         for name in LOOKS
         if name in verdicts
     ]
     left_out = n_claims - n_drawn
     return (
-        f"Of {n_claims} published numbers: {', '.join(said)}. Marks: published over ours, under "
+        f"Of {n_claims} published numbers: {', '.join(counts)}. Marks: published over ours, under "
         "the reading that the verdict rests on"
         + (", named on the right" if named else "")
         + ": one that is confirmed, else a compatible one, else the nearest. Thick bars: 95% "

@@ -55,8 +55,10 @@ def read_scale(path: Path) -> Scale:
         required = set(outlines()[paper].experiments)
         given = set(scale.papers.get(paper, {}))
         for name in sorted(required ^ given):
-            what = "is required" if name in required else f"unknown, allowed are {sorted(required)}"
-            raise InputError(f"{path}: papers.{paper}.{name}: {what}")
+            problem = (
+                "is required" if name in required else f"unknown, allowed are {sorted(required)}"
+            )
+            raise InputError(f"{path}: papers.{paper}.{name}: {problem}")
     for paper in scale.papers.keys() - registry.PAPERS.keys():
         raise InputError(f"{path}: papers.{paper}: unknown, allowed are {list(registry.PAPERS)}")
     return scale

@@ -66,7 +66,7 @@ class Plan(BaseModel):
             InputError: an instance is none of the paper's.
         """
         assert paper.name == self.paper
-        model, arguments, users = paper.problems.instance, paper.simulation.asked, given or {}
+        model, arguments, users = paper.problems.instance, paper.simulation.arguments, given or {}
         models = {
             name: parse(model, described["instance"], f"instance {name}")
             for name, described in self.instances.items()

@@ -72,10 +72,10 @@ class Files:
         Args:
             inputs: these files by what they are, such as "the instance".
         """
-        for what, read in inputs.items():
+        for label, read in inputs.items():
             for name, path in self._paths.items():
                 if path.exists() and read.exists() and path.samefile(read):
-                    raise InputError(f"{path}: is {what}; --{name} must name another file")
+                    raise InputError(f"{path}: is {label}; --{name} must name another file")
 
     @property
     def printed(self) -> list[str]:

@@ -46,7 +46,7 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
         raise InputError(
             f"{name}: target must be one of {', '.join(targets)}{near and '; ' + near}"
         )
-    if verdict and not any(known.startswith(verdict) for known in VERDICTS):
+    if verdict and not any(word.startswith(verdict) for word in VERDICTS):
         raise InputError(f"--verdict {verdict}: must begin as one of: {'; '.join(VERDICTS)}")
     n_printed = 0
     every = all_claims()
@@ -60,8 +60,8 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
             n_printed += 1
     if not n_printed:
         filters = [f"--id {id}"] * bool(id) + [f"--verdict {verdict}"] * bool(verdict)
-        known = [claim.claim.id for claims in every.values() for claim in claims] if id else []
-        near = advice(id or "", known, "")
+        names = [claim.claim.id for claims in every.values() for claim in claims] if id else []
+        near = advice(id or "", names, "")
         words = " ".join([name or "all papers", *filters])
         raise InputError(f"{words}: there is no such claim{near and '; ' + near}")
 

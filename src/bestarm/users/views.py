@@ -29,12 +29,12 @@ def part_view(paper: str, part: str) -> dict[str, Any]:
     Raises:
         InputError: there is neither, or the target's table is missing.
     """
-    known = registry.PAPERS[paper]
-    instances, view = known.problems.instances(), {}
-    if part in known.targets:
+    parts = registry.PAPERS[paper]
+    instances, view = parts.problems.instances(), {}
+    if part in parts.targets:
         view["target"] = target_view(paper, part)
     if part in instances:
-        setting = known.simulation.setting().model_dump()
+        setting = parts.simulation.setting().model_dump()
         view["instance"] = instance_view(paper, instances[part], setting)
     if not view:
         near = near_part(f"{paper}/{part}", f"see `bestarm list {paper}`")
@@ -44,21 +44,21 @@ def part_view(paper: str, part: str) -> dict[str, Any]:
 
 def instance_view(paper: str, instance: Any, setting: dict[str, Any]) -> dict[str, Any]:
     """An instance's tables, its ground truth, and its lower bound under a setting."""
-    known = registry.PAPERS[paper]
+    parts = registry.PAPERS[paper]
     with _working("computing the ground truth"):
-        truth = describe_instances(known, {instance.name: instance})[instance.name]["truth"]
-    at = ", ".join(f"{name} = {setting[name]:g}" for name in known.user_output.bound_options)
+        truth = describe_instances(parts, {instance.name: instance})[instance.name]["truth"]
+    at = ", ".join(f"{name} = {setting[name]:g}" for name in parts.user_output.bound_options)
     facts: list[tuple[str, str, str]] = []
-    for estimate in known.user_output.bounds(truth, setting):
+    for estimate in parts.user_output.bounds(truth, setting):
         name, value = estimate.statistic, _exact(estimate)
         if name == "best_arm":
-            several = known.user_output.several(instance, truth)
+            several = parts.user_output.several(instance, truth)
             only = ["none", *instance.arm_names][int(estimate.value)]
             facts.append((name, "several" if several else only, "the true answer"))
         else:
-            facts.append((name, value, _meaning(known, name).partition("; or ")[0]))
+            facts.append((name, value, _meaning(parts, name).partition("; or ")[0]))
     return {
-        "tables": [_table(*named) for named in known.user_output.describe(instance, truth).items()],
+        "tables": [_table(*named) for named in parts.user_output.describe(instance, truth).items()],
         "title": f"ground truth and bounds{f' ({at})' if at else ''}",
         "facts": facts,
     }

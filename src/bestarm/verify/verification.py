@@ -259,8 +259,8 @@ class Verification:
 
     def _say_cell(self, key: tuple) -> str:
         _, experiment, instance, strategy, setting, reading, _ = key
-        what = "other rows" if key in self.hashes else "no hash is kept (make verify-hashes)"
-        return f"{experiment}: {strategy} on {instance}, {setting}, {reading}: {what}"
+        reason = "other rows" if key in self.hashes else "no hash is kept (make verify-hashes)"
+        return f"{experiment}: {strategy} on {instance}, {setting}, {reading}: {reason}"
 
     def _progress(self) -> Progress:
         times = (TimeElapsedColumn(), "left", TimeRemainingColumn())

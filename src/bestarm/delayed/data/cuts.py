@@ -263,8 +263,10 @@ def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ())
     jobs_made = jobs(instances, names)
     save(jobs_made, gather(jobs_made, out, threads, "corridor problems"), out)
     choices = len(names or arms())
-    what = f"bounds of {solver} on {instances} corridor problems with {choices} choices of cuts"
-    TABLE.finish(out, what)
+    description = (
+        f"bounds of {solver} on {instances} corridor problems with {choices} choices of cuts"
+    )
+    TABLE.finish(out, description)
 
 
 if __name__ == "__main__":

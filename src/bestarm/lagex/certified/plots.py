@@ -8,7 +8,8 @@ from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
 from bestarm.common.looks import BLACK, BOUND, GREEN, looks_of
-from bestarm.common.style import WIDE, caption, dots, legend, new_figure, pick, runs
+from bestarm.common.style import WIDE, caption, dots, legend, new_figure, runs
+from bestarm.common.tables import pick
 from bestarm.lagex.boxes import LOOKS
 
 #: Instances in the order of panels.

@@ -1,4 +1,4 @@
-"""Certified: a policy that surely keeps unknown constraints and is surely within r of the best one.
+"""Certified: with probability 1 - delta, a policy keeps unknown constraints and is r-optimal.
 
 Not in the paper. Pulls come in blocks that end at geometric times. After each block, `check` finds
 the best policy pi that keeps every constraint whatever the costs may be (`cone.py`). It stops if no

@@ -17,15 +17,15 @@ from bestarm.lagex.vertices import (
     make_polytope,
 )
 
-#: Source of the allocations: the program solved every round, a game, the projected solution of the
-#: unconstrained program, or uniform sampling.
+#: Source of the allocations: the problem solved every round, a game, the projected solution of the
+#: unconstrained problem, or uniform sampling.
 SOLVED, GAME, PROJECTED, UNIFORM = range(4)
 #: Constraints on allocations: the relaxed ones by a Lagrangian penalty, the relaxed ones,
-#: or the estimated ones. A penalty is exact if the program is solved (allocation.py), and infinite
+#: or the estimated ones. A penalty is exact if the problem is solved (allocation.py), and infinite
 #: if the policy leaves no slack.
 PENALISED, OPTIMISTIC, INSIDE = range(3)
 #: Indices of State.counts: pulls, and arms pulled at least once; then rounds in which there was no
-#: policy; the best policy was not found; the program of the allocation had no finite solution, or
+#: policy; the best policy was not found; the problem of the allocation had no finite solution, or
 #: one less accurate than its tolerance; vertices near the best may be missing; the stopping rule
 #: failed only because vertices may be missing.
 TIME, PULLED, NO_POLICY, LOST_POLICY, UNSOLVED, INEXACT, NEAR_CUT, FAR_CUT = range(8)
@@ -71,7 +71,7 @@ class PolicySet(NamedTuple):
     """The policies that are feasible by the estimates, and their vertices."""
 
     relaxed: np.ndarray  # (d, K) rows minus the shift
-    no_rows: np.ndarray  # (0, K) for programs without constraints
+    no_rows: np.ndarray  # (0, K) for problems without constraints
     polytope: Polytope  # the estimated policies; the best one is the answer
     near: Others  # alternatives within reach r
     far: Others  # all alternatives

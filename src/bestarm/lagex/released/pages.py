@@ -86,12 +86,11 @@ def read_median(rows: pd.DataFrame, statistic: str) -> Median | None:
 
 def program_table(root: Path) -> str:
     """Every median stopping time of a program, with its interval and the published one."""
-    rows = [
+    return markdown(
         {"environment": title, **cells(median)}
         for title, every in medians(read(root))
         for median in every
-    ]
-    return markdown(pd.DataFrame(rows))
+    )
 
 
 def cells(median: Median) -> dict[str, object]:
@@ -119,7 +118,7 @@ def setup_2_table(root: Path) -> str:
                 {"environment": title, "δ": f"{delta:g}", **cells(median)}
                 for median in medians_of(at_delta, VIOLATIONS)
             ]
-    return markdown(pd.DataFrame(rows)) if rows else "No program was run in setup 2 so far."
+    return markdown(rows) if rows else "No program was run in setup 2 so far."
 
 
 def interval(median: Median) -> str:
@@ -134,16 +133,16 @@ def program_text(root: Path) -> str:
     """Per instance: which published medians come out, how well runs tell, and who stops first."""
     table = read(root)
     by_title = dict(medians(table))
-    said = [
+    items = [
         f"- {sentence(title, by_title[title], orderings(table, instance))}"
         if title in by_title
         else f"- {title}: no program was run."
         for instance, title in TITLES.items()
     ]
-    return "\n".join(wrapped(line).replace("\n", "\n  ") for line in said)
+    return "\n".join(wrapped(line).replace("\n", "\n  ") for line in items)
 
 
-def sentence(title: str, every: Sequence[Median], told: Sequence[str]) -> str:
+def sentence(title: str, every: Sequence[Median], orders: Sequence[str]) -> str:
     """What the runs on an instance tell."""
     clear = [median for median in every if median.known]
     parts = [f"{title}, {counts(every)} per program: {agreement(every)}"]
@@ -158,20 +157,20 @@ def sentence(title: str, every: Sequence[Median], told: Sequence[str]) -> str:
         parts.append(f"No upper end for {listed(unending)}, whose largest runs reached the cap")
     if few := [median.strategy for median in every if not median.known]:
         parts.append(f"No interval for {listed(few)}; it takes {least_runs(0.5)} runs that stop")
-    who = listed(told) if told else "no pair that is compared"
+    who = listed(orders) if orders else "no pair that is compared"
     return ". ".join([*parts, f"The order is told for {who}."])
 
 
 def orderings(table: pd.DataFrame, instance: str) -> list[str]:
     """The compared programs whose medians differ, their ratio's interval being above or below 1."""
     rows = table[(table.instance == instance) & (table.reading == "program")]
-    told = []
+    orders = []
     for row in lines(rows[rows.statistic == "median_ratio"]):
         if row.high < 1.0:
-            told.append(f"{row.algorithm} before {row.other}")
+            orders.append(f"{row.algorithm} before {row.other}")
         elif row.low > 1.0:
-            told.append(f"{row.other} before {row.algorithm}")
-    return told
+            orders.append(f"{row.other} before {row.algorithm}")
+    return orders
 
 
 def program_summary(root: Path) -> str:
@@ -199,7 +198,7 @@ def program_summary(root: Path) -> str:
         f"{f'None was run on {listed(missing)}. ' if missing else ''}"
         "Check: `bestarm claims lagex`."
     )
-    return "\n\n".join([wrapped(text), *([markdown(pd.DataFrame(rows))] if rows else [])])
+    return "\n\n".join([wrapped(text), *([markdown(rows)] if rows else [])])
 
 
 def _outcomes(root: Path) -> dict[tuple[str, str], pd.Series]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from bestarm.common.prose import markdown, number, wrapped
+from bestarm.common.prose import Lines, as_table, markdown, number, wrapped
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.lagex.released import pages as program_pages
 from bestarm.lagex.released.kept import SETUP_2, TITLES
@@ -69,7 +69,7 @@ def ablations(table: pd.DataFrame) -> Iterator[list[Ablation]]:
 
 def peculiarity_table(root: Path) -> str:
     """A line per strategy and peculiarity that is switched off."""
-    rows = [
+    return markdown(
         {
             "strategy": ablation.strategy,
             "switched off": SWITCHED_OFF[ablation.without],
@@ -82,8 +82,7 @@ def peculiarity_table(root: Path) -> str:
         }
         for medians in ablations(read(root))
         for ablation in medians
-    ]
-    return markdown(pd.DataFrame(rows))
+    )
 
 
 def _value(ablation: Ablation) -> str:
@@ -99,11 +98,11 @@ def _interval(ablation: Ablation) -> str:
 
 def peculiarity_text(root: Path) -> str:
     """Per strategy: without what its interval moves away, and holds the published median."""
-    said = []
+    items = []
     for released, *others in ablations(read(root)):
         made = [ablation for ablation in others if ablation.n]
         if not made:
-            said.append(f"- {released.strategy}: not run without any of its peculiarities so far.")
+            items.append(f"- {released.strategy}: not run without any of its peculiarities so far.")
             continue
         moved = [
             f"{SWITCHED_OFF[ablation.without]} ({way})"
@@ -125,14 +124,14 @@ def peculiarity_text(root: Path) -> str:
         text = f"{released.strategy}: {moves}. It holds the published median {holding}."
         if missing := [SWITCHED_OFF[ablation.without] for ablation in others if not ablation.n]:
             text += f" Not run so far without {listed(missing)}."
-        said.append("- " + wrapped(text).replace("\n", "\n  "))
-    return "\n".join(said)
+        items.append("- " + wrapped(text).replace("\n", "\n  "))
+    return "\n".join(items)
 
 
-def planned_table(root: Path) -> str:
+@as_table
+def planned_table(root: Path) -> Lines:
     """How many of the planned runs exist, by environment and program."""
     made = runs_by_cell(program_pages.read(root)) | runs_by_cell(read(root))
-    rows = []
     for plan in PLANS:
         cells = {
             name: f"{made.get(cell_of(plan, name), 0)} of {plan.runs}"
@@ -140,8 +139,7 @@ def planned_table(root: Path) -> str:
             else "–"
             for name in PROGRAMS
         }
-        rows.append({"environment": title_of(plan), "δ": f"{plan.delta:g}"} | cells)
-    return markdown(pd.DataFrame(rows))
+        yield {"environment": title_of(plan), "δ": f"{plan.delta:g}"} | cells
 
 
 def cell_of(plan: Plan, program: str) -> tuple:

@@ -9,16 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from bestarm.common.looks import BLUE, GREY, VERMILION, Look
-from bestarm.common.style import (
-    WIDE,
-    caption,
-    dots,
-    legend,
-    new_figure,
-    pick,
-    plain_log_ticks,
-    runs,
-)
+from bestarm.common.style import WIDE, caption, dots, legend, new_figure, plain_log_ticks, runs
+from bestarm.common.tables import pick
 from bestarm.core.estimates import least_runs
 from bestarm.lagex.boxes import KNOWING, LOOKS, boxes, lines_of, strategies_of, value_of
 from bestarm.lagex.released.kept import SETUP_2, TITLES

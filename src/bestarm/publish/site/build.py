@@ -324,10 +324,10 @@ def _across_papers(site: Site) -> dict[str, Any]:
 
 
 def _finding(site: Site, finding: Finding, lines: pd.DataFrame) -> dict[str, Any]:
-    said = texts.render(filled(finding.text, lines), site.link("")).body
+    body = texts.render(filled(finding.text, lines), site.link("")).body
     return {
         **finding.model_dump(include={"headline", "check", "unit"}),
-        "text": said.removeprefix("<p>").removesuffix("</p>\n"),
+        "text": body.removeprefix("<p>").removesuffix("</p>\n"),
         "page": finding.figure.replace("/", ".html#"),
         "bars": bars(finding, lines),
     }

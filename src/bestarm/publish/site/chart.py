@@ -157,13 +157,13 @@ def _without_x(rows: pd.DataFrame, about: About) -> pd.DataFrame:
     for label, names in about.items():
         names = [name for name in names if name in rows]
         on_axis = [name for name in names if (rows[name].eq(rows.x) | rows[name].isna()).all()]
-        said = rows[on_axis].notna().any(axis=1)
+        has_axis = rows[on_axis].notna().any(axis=1)
         others = rows[[name for name in names if name not in on_axis]]
         texts = [
             " ".join(filter(None, [begin, *given]))
             for begin, given in zip(begins[label], _given(others), strict=True)
         ]
-        rows = rows.assign(**{label: rows[label].where(~said, pd.Series(texts, rows.index))})
+        rows = rows.assign(**{label: rows[label].where(~has_axis, pd.Series(texts, rows.index))})
     return rows
 
 
