@@ -28,7 +28,7 @@ def patient_table(root: Path) -> Lines:
     for kind in PATIENT:
         of_kind = table[table.kind == kind]
         rates = of_kind.groupby("strategy", sort=False).value.mean()
-        percentages = {name: f"{100 * value:.1f}%" for name, value in rates.items()}
+        percentages = {str(name): f"{100 * value:.1f}%" for name, value in rates.items()}
         yield {"instances": f"{kind} ({of_kind.instance.nunique()})", **percentages}
 
 
