@@ -75,7 +75,7 @@ kernels-%: $(READY)
 
 # Of LAGEX's released programs, whose runs are kept: no build needs them.
 kernels-programs: $(READY)
-	$(RUN) python -c "from bestarm.lagex.program import warm_up; warm_up()"
+	$(RUN) python -c "from bestarm.lagex.released.program import warm_up; warm_up()"
 
 resume: $(READY) ## Go on after the workflow itself was killed, with TARGET=figures/quick/all if wanted.
 	# What `snakemake --unlock` does, without its seconds of start.

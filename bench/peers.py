@@ -16,8 +16,9 @@ from bestarm.common.paper import Cell
 from bestarm.core.bases import basic_solution, load_program, make_workspace, score_bases
 from bestarm.core.streams import replication_streams, streams_of
 from bestarm.delayed import reference as delayed
-from bestarm.lagex import program, projection
 from bestarm.lagex import reference as lagex
+from bestarm.lagex.paper import projection
+from bestarm.lagex.released import program
 from bestarm.lagex.strategies import READINGS
 from bestarm.linear import reference as linear
 from bestarm.linear.allocation import all_pairs

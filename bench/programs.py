@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
-from bestarm.lagex import program
 from bestarm.lagex.problem import instances
-from bestarm.lagex.program_runs import PLANS
+from bestarm.lagex.released import program
+from bestarm.lagex.released.runs import PLANS
 
 #: Rounds of a run that is timed, fewer if it stops by itself; and runs, of which the median counts.
 ROUNDS, RUNS = 300, 5

@@ -157,18 +157,18 @@ from bestarm.baics import TaSCS
 
 rng = np.random.default_rng(1)
 strategy = TaSCS(n_arms=3, weights=instance.weights, delta=0.1, reading="as-written")
-evidence, threshold = [], []
+statistic, threshold = [], []
 while not strategy.done:
     arm, group = strategy.ask()
     strategy.tell((arm, group), rng.normal(instance.means[arm][group]))
-    evidence.append(strategy.statistic)
+    statistic.append(strategy.statistic)
     threshold.append(strategy.threshold)
 
 print(f"stopped after {strategy.pulls.sum()} pulls with arm {strategy.answer + 1}")
 pd.DataFrame(strategy.pulls, instance.arm_names, instance.group_names)
 
 # %% [markdown]
-# It stops when the evidence against the nearest alternative, the GLR statistic
+# It stops when the GLR statistic of the nearest alternative
 #
 # $$Z(t) = \min_{\lambda} \tfrac{1}{2} \sum_{k,l} N_{kl}(t) (m_{kl}(t) - \lambda_{kl})^2$$
 #
@@ -180,15 +180,17 @@ from bestarm.baics.plots import LOOKS, table1
 
 figure = new_figure(WIDE, 2.2)
 axes = figure.subplots()
-axes.plot(evidence, color=LOOKS["T-a-SCS"].colour)
+axes.plot(statistic, color=LOOKS["T-a-SCS"].colour)
 axes.plot(threshold, color=BLACK, ls="--")
 axes.annotate("threshold", (len(threshold), threshold[-1]), (-60, -12), textcoords="offset points")
-axes.annotate("evidence Z(t)", (0.55, 0.2), xycoords="axes fraction", color=LOOKS["T-a-SCS"].colour)
+axes.annotate(
+    "statistic Z(t)", (0.55, 0.2), xycoords="axes fraction", color=LOOKS["T-a-SCS"].colour
+)
 axes.set(xlabel="pulls", ylabel="nats")
 picture(
     figure,
-    "The evidence of one run of T-a-SCS, with ups and downs, rises until it crosses the threshold, "
-    "which hardly grows.",
+    "The GLR statistic of one run of T-a-SCS, with ups and downs, rises until it crosses the "
+    "threshold, which hardly grows.",
 )
 
 # %% [markdown]
@@ -235,11 +237,11 @@ picture(
 # quartiles; diamonds: published; dotted: the lower bound and $1 - \delta$.
 
 # %% [markdown] tags=["exercise"]
-# ### Predict, then run: half the evidence
+# ### Predict, then run: half the statistic
 #
-# Without the ½ the evidence counts twice, and runs stop after about half as many pulls. Neither is
-# proved at this threshold (docs/guarantees.md has rules that are). At $\delta = 0.1$ the shortcut
-# still seems to keep its promise: nearly all answers are right. Will it also at $\delta = 10^{-4}$?
+# Without the ½ the statistic is twice as large, and runs stop after about half as many pulls.
+# Neither is proved at this threshold (docs/guarantees.md has rules that are). At $\delta = 0.1$
+# nearly all answers are right in spite of the shortcut. Will they be at $\delta = 10^{-4}$?
 # Look at the mean pulls beside the lower bound: can it be delta-correct?
 
 

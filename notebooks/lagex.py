@@ -88,7 +88,7 @@ arms.T
 # pulls on average, where $T$ is the characteristic time of the instance.
 
 # %%
-from bestarm.lagex.bounds import lower_bound
+from bestarm.lagex.paper.bounds import lower_bound
 
 delta, r = 0.01, 0.01
 print(f"T = {known.characteristic_time:.0f}, without limits {known.bai_characteristic_time:.0f}")
@@ -269,7 +269,7 @@ Markdown(
 
 # %% tags=["exercise"]
 from bestarm.core.information import needed_information
-from bestarm.lagex.bounds import learning_time
+from bestarm.lagex.paper.bounds import learning_time
 
 
 def steps_to_learn(shortfall):

@@ -1,5 +1,6 @@
 """Conventions of the field that have a checker of their own, and what is asked of it here."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -37,3 +38,38 @@ def test_types_are_nouns(root):
     for file in (root / "src").rglob("*.py"):
         assert not types.search(file.read_text(encoding="utf-8")), file
     assert types.search("class Found:") and types.search("RowOf = Value | list")
+
+
+#: Words that say nothing of what a variable holds (docs/design.md, Words).
+FILLERS = {"one", "shown", "wanted", "asked", "found", "further", "thing", "things"}
+#: Files that may have them: kept results are valid as long as these definitions are the same,
+#: and `wanted` of ask/tell objects is promised (docs/interface.txt).
+MAY_HAVE_FILLERS = {
+    *("baics/problem.py", "baics/rates_optimum.py", "cbmai/problem.py", "lagex/problem.py"),
+    *("common/user_strategies.py", "core/normals.py", "core/plain.py", "delayed/mixture.py"),
+    *("delayed/steps.py", "delayed/strategies.py", "delayed/user_strategies.py"),
+    *("lagex/paper/bounds.py", "lagex/paper/dual.py", "lagex/paper/full_adagrad.py"),
+    *("lagex/strategies.py", "linear/phased.py", "linear/problem.py", "linear/reference.py"),
+    *("cbmai/interactive.py", "lagex/certified/interactive.py"),
+}
+
+
+def names_given(source):
+    """The names that a file gives to variables, arguments, functions and classes."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+
+
+def test_names_say_what_they_hold(root):
+    package = root / "src/bestarm"
+    files = {
+        file.relative_to(package).as_posix()
+        for file in package.rglob("*.py")
+        if FILLERS & {*names_given(file.read_text(encoding="utf-8"))}
+    }
+    assert files == MAY_HAVE_FILLERS

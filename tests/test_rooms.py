@@ -61,6 +61,22 @@ def test_no_room_imports_upwards(room):
             assert module == "bestarm" or module.split(".")[1] in allowed, (source, module)
 
 
+#: Rooms of LAGEX, and what each may import from the others: numbers, and for tables and pages.
+LAGEX_ROOMS = {
+    "paper": set(),
+    "released": {"paper.confidence", "paper.state"},
+    "certified": {"paper.bounds", "released.kept"},
+}
+
+
+@pytest.mark.parametrize("room", LAGEX_ROOMS)
+def test_rooms_of_lagex_stand_apart(room):
+    sources = [*(PACKAGE / "lagex" / room).glob("*.py")]
+    imported = {module.removeprefix("bestarm.lagex.") for s in sources for module in imports_of(s)}
+    others = {module for module in imported if module.split(".")[0] in {*LAGEX_ROOMS} - {room}}
+    assert others == LAGEX_ROOMS[room]
+
+
 def names_a_paper(text):
     """Whether a text has a paper's key as part of a path or a module, or the name of a strategy."""
     parts = re.split(r"[/.:]", text)

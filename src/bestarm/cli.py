@@ -48,8 +48,8 @@ def main() -> None:
     run_app(app)
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_given: bool) -> None:
+    if is_given:
         print(__version__)
         raise typer.Exit
 

@@ -121,9 +121,9 @@ class Case:
         while not user_object.done:
             arm = user_object.call("ask")
             between(user_object)
-            told = pulled(rounds, rounds.index_of(arm), streams)
+            values = pulled(rounds, rounds.index_of(arm), streams)
             yield arm
-            user_object.call("tell", arm, *told)
+            user_object.call("tell", arm, *values)
 
 
 def can_be_made(case: Case) -> None:
@@ -163,9 +163,11 @@ def is_right(case: Case) -> None:
 def repeats(case: Case) -> None:
     """depends on its rewards and its seed alone"""
     first, again = case.outcomes[3], case.run(3)
-    for name, one, other in zip(first._fields, first, again, strict=True):
-        if not np.array_equal(one, other, equal_nan=True):
-            raise Fault(f"the same run again had another {name}: {short(one)}, then {short(other)}")
+    for name, value, value_again in zip(first._fields, first, again, strict=True):
+        if not np.array_equal(value, value_again, equal_nan=True):
+            raise Fault(
+                f"the same run again had another {name}: {short(value)}, then {short(value_again)}"
+            )
 
 
 def is_alone(case: Case) -> None:
@@ -187,8 +189,8 @@ def looks(case: Case) -> None:
     )
 
 
-def _same_arms(one: list[Any], other: list[Any], what: str) -> None:
-    for number, (a, b) in enumerate(zip(one, other, strict=False)):
+def _same_arms(expected: list[Any], got: list[Any], what: str) -> None:
+    for number, (a, b) in enumerate(zip(expected, got, strict=False)):
         if not np.array_equal(a, b):
             raise Fault(f"{what} it asks for {short(b)} as pull {number}, else for {short(a)}")
 
@@ -201,8 +203,8 @@ def takes_any_arm(case: Case) -> None:
     others = [a for a in islice(case.pulls(1), PART) if not np.array_equal(a, arm)]
     if not others:
         raise NotApplicable(f"asks for one arm only in {PART} pulls")
-    told = pulled(rounds, rounds.index_of(others[0]), streams)
-    _told(user_object, others[0], told)
+    values = pulled(rounds, rounds.index_of(others[0]), streams)
+    _told(user_object, others[0], values)
     rounds.index_of(user_object.call("ask"))
 
 
@@ -229,8 +231,8 @@ def takes_trials(case: Case) -> None:
     except (TypeError, AttributeError):
         raise Fault(f"ask(3) must give trials with id and arm, got {short(trials)}") from None
     for trial, index in trials:
-        told = pulled(rounds, index, streams)
-        user_object.call("tell", trial, *told)
+        values = pulled(rounds, index, streams)
+        user_object.call("tell", trial, *values)
 
 
 def stays_done(case: Case) -> None:
@@ -241,8 +243,8 @@ def stays_done(case: Case) -> None:
     if not run.stopped:
         raise NotApplicable("did not stop")
     for arm in list(islice(case.pulls(1), PART)):
-        told = pulled(rounds, rounds.index_of(arm), streams)
-        far = tuple(100.0 - 200.0 * np.asarray(value) for value in told)
+        values = pulled(rounds, rounds.index_of(arm), streams)
+        far = tuple(100.0 - 200.0 * np.asarray(value) for value in values)
         _told(user_object, arm, tuple(float(v) if v.ndim == 0 else v for v in far))
         if not user_object.done:
             raise Fault(f"a reward of {short(arm)} after the end took done back")
@@ -262,8 +264,8 @@ def goes_on_from_json(case: Case) -> None:
         if user_object.done:
             break
         arm = user_object.call("ask")
-        told = pulled(rounds, rounds.index_of(arm), streams)
-        user_object.call("tell", arm, *told)
+        values = pulled(rounds, rounds.index_of(arm), streams)
+        user_object.call("tell", arm, *values)
         try:
             text = json.dumps(user_object.call("to_dict"))
         except (TypeError, ValueError) as error:
@@ -308,16 +310,16 @@ def check(case: Case) -> list[Result]:
         True
     """
     results: list[Result] = []
-    for one in CHECKS:
-        words = one.__doc__ or ""
+    for condition in CHECKS:
+        words = condition.__doc__ or ""
         try:
-            one(case)
+            condition(case)
             results.append(Result(words, True, ""))
         except NotApplicable as reason:
             results.append(Result(words, None, str(reason)))
         except (Fault, ValueError) as fault:
             results.append(Result(words, False, str(fault)))
-            if one is can_be_made:
+            if condition is can_be_made:
                 break  # nothing else can be tried
     return results
 
@@ -351,8 +353,8 @@ def paper_of(strategy: UserStrategy) -> str:
             reason = str(fault)
     if len(fitting) != 1:
         papers = ", ".join(fitting or registry.PAPERS)
-        what = "several papers suit it" if fitting else f"no paper suits it ({reason})"
-        raise InputError(f"{strategy.name}: {what}; say --on, one of {papers}")
+        problem = "several papers suit it" if fitting else f"no paper suits it ({reason})"
+        raise InputError(f"{strategy.name}: {problem}; say --on, one of {papers}")
     return fitting[0]
 
 

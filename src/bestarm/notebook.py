@@ -53,11 +53,11 @@ def beside(here: pd.DataFrame, kept: pd.DataFrame, *names: str) -> pd.DataFrame:
     ours = kept.assign(kept=_with_intervals(kept))[[*place, "reading", "kept"]]
     stated = kept[kept.reading == "published"]
     stated = stated.assign(published=stated.value.map(prose.number))[[*place, "published"]]
-    shown = here.assign(here=_with_intervals(here)).merge(ours, "left", validate="many_to_one")
-    shown = shown.merge(stated, "left", on=place, validate="many_to_one")
+    table = here.assign(here=_with_intervals(here)).merge(ours, "left", validate="many_to_one")
+    table = table.merge(stated, "left", on=place, validate="many_to_one")
     columns = ["here", "kept", *(["published"] if len(stated) else [])]
-    shown = shown[[*names, *columns]].fillna("–")
-    return shown.set_index(names[0]).rename_axis(None)
+    table = table[[*names, *columns]].fillna("–")
+    return table.set_index(names[0]).rename_axis(None)
 
 
 def _with_intervals(rows: pd.DataFrame) -> pd.Series:
@@ -79,23 +79,23 @@ def kept_verdicts(paper: str, *beginnings: str) -> Markdown:
     lines = read_verdicts(*(path / name for name in VERDICT_TABLES))
     file = read_claims(data_folder() / f"claims/{paper}.yaml")
     judged = judged_claims(file, [line for line in lines if line.paper == paper])
-    ids = [one.claim.id for one in judged if one.lines]
+    ids = [claim.claim.id for claim in judged if claim.lines]
     unknown = [each for each in beginnings if not any(id.startswith(each) for id in ids)]
     if unknown:
         raise ValueError(f"no claim of {paper} in {path} begins with {', '.join(unknown)}")
-    claims = [one for one in judged if one.lines and one.claim.id.startswith(beginnings)]
+    claims = [claim for claim in judged if claim.lines and claim.claim.id.startswith(beginnings)]
     link = f"[{{}}](../site/{paper}.html#claim-{{}})".format
-    shown = {
-        "claim": [link(one.statement.replace("|", r"\|"), one.claim.id) for one in claims],
-        "printed": [prose.printed(one.lines[0].published) or "–" for one in claims],
+    columns = {
+        "claim": [link(claim.statement.replace("|", r"\|"), claim.claim.id) for claim in claims],
+        "printed": [prose.printed(claim.lines[0].published) or "–" for claim in claims],
         "verdict": [
-            f"{one.verdict} (`{one.under}`)"
-            if one.under and one.verdict != BY_TEXT
-            else one.verdict
-            for one in claims
+            f"{claim.verdict} (`{claim.under}`)"
+            if claim.under and claim.verdict != BY_TEXT
+            else claim.verdict
+            for claim in claims
         ],
     }
-    return Markdown(prose.markdown(pd.DataFrame(shown)))
+    return Markdown(prose.markdown(pd.DataFrame(columns)))
 
 
 class picture:

@@ -147,7 +147,7 @@ def test_what_is_open_names_the_tolerance():
     s = TrackAndStop(["red", "blue"], tolerance=0.1, delta=1e-6)
     for arm, reward in (("red", 1.0), ("blue", 0.0)) * 4:
         s.tell(arm, reward)
-    assert "blue may be better by more than 0.1: the evidence is" in s.why_not_done()
+    assert "blue may be better by more than 0.1: the test statistic is" in s.why_not_done()
 
 
 @pytest.mark.parametrize("rewards", ["bernoulli", "exponential"])

@@ -157,7 +157,7 @@ def test_equally_good_arms_end_within_a_tolerance(rewards):
     s, rng = TopK(["a", "b", "c"], 2, **given), np.random.default_rng(3)
     for arm in "abc":
         s.tell(arm, 0.5)
-    assert " by more than 0.2: the evidence is " in s.why_not_done()
+    assert " by more than 0.2: the test statistic is " in s.why_not_done()
     while not s.done:
         s.tell(s.ask(), float(rng.random() < 0.5))
     assert s.told < 3000
@@ -192,7 +192,7 @@ def test_why_not_done_names_the_nearest_exchange():
     assert s.why_not_done() == "Some arms have no result yet."
     for arm, reward in (("a", 1.0), ("b", 0.0), ("c", 0.5)) * 4:
         s.tell(arm, reward)
-    assert "c may be better than a: the evidence is" in s.why_not_done()
+    assert "c may be better than a: the test statistic is" in s.why_not_done()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from bestarm.core.inputs import InputError, parse
 from bestarm.lagex import reference
-from bestarm.lagex.bounds import rows_of
+from bestarm.lagex.paper.bounds import rows_of
 from bestarm.lagex.problem import (
     SWEEP,
     Constraint,

@@ -10,11 +10,10 @@ from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
 from bestarm.lagex import reference
-from bestarm.lagex.allocation import ACCURACY
-from bestarm.lagex.confidence import norm, radius, released_threshold, threshold
-from bestarm.lagex.exploration import BROKEN, BROKEN_BY_SOLVER, STEPS, choose, done, observe
-from bestarm.lagex.problem import Instance, imdb, setup1
-from bestarm.lagex.state import (
+from bestarm.lagex.paper.allocation import ACCURACY
+from bestarm.lagex.paper.confidence import norm, radius, released_threshold, threshold
+from bestarm.lagex.paper.exploration import STEPS, choose, done, observe
+from bestarm.lagex.paper.state import (
     NO_POLICY,
     OPTIMISTIC,
     PROJECTED,
@@ -23,6 +22,7 @@ from bestarm.lagex.state import (
     UNIFORM,
     start,
 )
+from bestarm.lagex.problem import Instance, imdb, setup1
 from bestarm.lagex.strategies import (
     EASY,
     KINDS,
@@ -33,6 +33,7 @@ from bestarm.lagex.strategies import (
     steps,
 )
 from bestarm.lagex.vertices import every_alternative
+from bestarm.lagex.world import BROKEN, BROKEN_BY_SOLVER
 
 FALSE_ALARM = 1e-6
 

@@ -14,7 +14,7 @@ from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.pure_exploration import characteristic_time, nearest, top_arms
 from bestarm.core.pure_exploration.problem import best_answer
 from bestarm.lagex import problem as lagex
-from bestarm.lagex.bounds import known_time
+from bestarm.lagex.paper.bounds import known_time
 from bestarm.lagex.pure_exploration import problem_of as lagex_problem
 from bestarm.linear import problem as linear
 from bestarm.linear.problem import truth

@@ -200,4 +200,4 @@ rule program_runs:
         mem_mb=each_attempt(2000),
         runtime=each_attempt(600),
     shell:
-        "python -m bestarm.lagex.program_runs --out {output.table} --threads {threads} 2> {log}"
+        "python -m bestarm.lagex.released.runs --out {output.table} --threads {threads} 2> {log}"

@@ -24,7 +24,7 @@ from bestarm.users import plugins
 
 SEED, RUNS = 2024, 1000
 #: Of ask/tell classes that are played because simulations draw sums of pulls.
-RUNS_ASKED = 100
+RUNS_ASK_TELL = 100
 COLUMNS = ["paper", "instance", "strategy", "noise", "delta", "runs", "stopped", "wrong", "median"]
 
 
@@ -47,7 +47,7 @@ def classes(paper: str) -> dict[str, Any]:
 
 def strategies(case: Case) -> Iterator[str]:
     """The strategies that play a case."""
-    return (one for one in classes(case.paper) if one not in case.left_out)
+    return (name for name in classes(case.paper) if name not in case.left_out)
 
 
 def row(
@@ -102,7 +102,7 @@ def disturbed(
     instance, cell = instance_and_cell(case, strategy)
     if assumptions.answer is not None:
         replicate = by_step(case.paper, instance, cell)
-    elif strategy in assumptions.asked:
+    elif strategy in assumptions.ask_tell:
         user_strategy = UserStrategy(strategy, classes(case.paper)[strategy])
         replicate = paper.user_strategies.prepare(
             instance, paper.simulation.setting(**case.setting), user_strategy
@@ -141,10 +141,18 @@ def by_step(paper: str, instance: Any, cell: Cell) -> Callable[[Any], Any]:
     return replicate
 
 
-def other(one: Row, runs: int) -> dict[str, Any]:
+def other(paper_row: Row, runs: int) -> dict[str, Any]:
     """A row that a paper makes itself."""
-    instance, replicate = one.make(*one.arguments)
-    return row(one.case, instance, one.strategy, replicate, one.noise, runs, one.disturbance)
+    instance, replicate = paper_row.make(*paper_row.arguments)
+    return row(
+        paper_row.case,
+        instance,
+        paper_row.strategy,
+        replicate,
+        paper_row.noise,
+        runs,
+        paper_row.disturbance,
+    )
 
 
 def jobs() -> list[Job]:
@@ -153,10 +161,10 @@ def jobs() -> list[Job]:
     for assumptions in brought().values():
         for case in assumptions.cases:
             for strategy in strategies(case):
-                runs = RUNS_ASKED if strategy in assumptions.asked else RUNS
+                runs = RUNS_ASK_TELL if strategy in assumptions.ask_tell else RUNS
                 made += [(disturbed, (case, strategy, noise, runs)) for noise in NOISE]
     for assumptions in brought().values():
-        made += [(other, (one, one.runs)) for one in assumptions.others()]
+        made += [(other, (paper_row, paper_row.runs)) for paper_row in assumptions.others()]
     return [Job(f"{number:03}", *parts) for number, parts in enumerate(made)]
 
 

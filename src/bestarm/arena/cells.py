@@ -29,8 +29,8 @@ def cells() -> list[Entry]:
         entry
         for paper, arena in arenas().items()
         if not arena.budgets
-        for family, one in arena.families.items()
-        for entry in _of_family(family, paper, one)
+        for name, family in arena.families.items()
+        for entry in _of_family(name, paper, family)
     ]
     families = list(dict.fromkeys(entry.family for entry in every))
     return sorted(every, key=lambda entry: families.index(entry.family))
@@ -41,8 +41,8 @@ def budget_cells() -> list[tuple[Entry, int]]:
     return [
         (entry, budget)
         for paper, arena in arenas().items()
-        for family, one in arena.families.items()
-        for entry in _of_family(family, paper, one)
+        for name, family in arena.families.items()
+        for entry in _of_family(name, paper, family)
         for budget in arena.budgets
     ]
 
@@ -57,25 +57,25 @@ def smallest_cells() -> list[Entry]:
     return [entry for entry in proven if entry.instance == least[entry.family].instance]
 
 
-def _of_family(family: str, paper: str, one: Family) -> Iterator[Entry]:
-    for instance in one.instances:
-        for strategy, reading in one.proven.items():
-            yield Entry(family, paper, instance.name, strategy, PROVEN, reading)
-        for strategy in PLAYED if one.generic else ():
-            yield Entry(family, paper, instance.name, strategy, PROVEN, GENERIC)
-        for strategy, reading in one.written.items():
-            yield Entry(family, paper, instance.name, strategy, WRITTEN, reading)
+def _of_family(name: str, paper: str, family: Family) -> Iterator[Entry]:
+    for instance in family.instances:
+        for strategy, reading in family.proven.items():
+            yield Entry(name, paper, instance.name, strategy, PROVEN, reading)
+        for strategy in PLAYED if family.generic else ():
+            yield Entry(name, paper, instance.name, strategy, PROVEN, GENERIC)
+        for strategy, reading in family.written.items():
+            yield Entry(name, paper, instance.name, strategy, WRITTEN, reading)
 
 
 @cache
 def submitted_cells() -> dict[Entry, Submission]:
     """The cells of submissions: all instances of the papers that they name."""
     return {
-        Entry(family, paper, instance.name, one.name, rule, SUBMITTED): one
-        for one in submissions()
-        for paper in one.papers
+        Entry(family, paper, instance.name, submission.name, rule, SUBMITTED): submission
+        for submission in submissions()
+        for paper in submission.papers
         if paper in arenas() and not arenas()[paper].budgets
         for family, arena_family in arenas()[paper].families.items()
         for instance in arena_family.instances
-        for rule in [PROVEN if one.promise == "proven" else WRITTEN]
+        for rule in [PROVEN if submission.promise == "proven" else WRITTEN]
     }

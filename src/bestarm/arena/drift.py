@@ -45,15 +45,21 @@ def jobs() -> list[Job]:
     for assumptions in brought().values():
         for case in map(capped, assumptions.cases):
             for strategy in strategies(case):
-                if strategy in assumptions.asked:
+                if strategy in assumptions.ask_tell:
                     made += [(in_phases, (case, strategy, name, RUNS)) for name in CHANGES]
                 else:
                     made += [
                         (disturbed, (case, strategy, name, RUNS, change))
                         for name, change in CHANGES.items()
                     ]
-                made += [(other, (one, one.runs)) for one in assumptions.changing(case, strategy)]
-            made += [(other, (one, one.runs)) for one in assumptions.changing(case, None)]
+                made += [
+                    (other, (paper_row, paper_row.runs))
+                    for paper_row in assumptions.changing(case, strategy)
+                ]
+            made += [
+                (other, (paper_row, paper_row.runs))
+                for paper_row in assumptions.changing(case, None)
+            ]
     return [Job(f"{number:03}", *parts) for number, parts in enumerate(made)]
 
 

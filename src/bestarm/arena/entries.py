@@ -34,7 +34,7 @@ def arenas() -> dict[str, Arena]:
 def instance_of(entry: Entry) -> Any:
     """The instance of a cell, as its paper's model."""
     family = arenas()[entry.paper].families[entry.family]
-    return next(one for one in family.instances if one.name == entry.instance)
+    return next(instance for instance in family.instances if instance.name == entry.instance)
 
 
 @cache

@@ -48,11 +48,14 @@ def fingerprint(entry: Entry, level: float, runs: int) -> str:
     A submission counts with its YAML and the file of its class, not with what that imports.
     """
     arena = arenas()[entry.paper]
-    asked = dict(arena.families[entry.family].setting)
+    setting = dict(arena.families[entry.family].setting)
     time = None if arena.budgets else f"{time_of(entry):.6g}"  # as rows have it
-    parts = [LAW, SEED, CAP, *entry, level, runs, instance_of(entry).model_dump(), asked, time]
+    parts = [LAW, SEED, CAP, *entry, level, runs, instance_of(entry).model_dump(), setting, time]
     parts.append(definitions_hash(*code_of(entry)))
     if entry.reading == SUBMITTED:
-        one = submitted_cells()[entry]
-        parts += [one.model_dump(), hashlib.sha256(source_of(one).read_bytes()).hexdigest()]
+        submission = submitted_cells()[entry]
+        parts += [
+            submission.model_dump(),
+            hashlib.sha256(source_of(submission).read_bytes()).hexdigest(),
+        ]
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:16]

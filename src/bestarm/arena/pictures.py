@@ -63,9 +63,9 @@ def fixed_confidence(table: pd.DataFrame) -> Figure:
     parts = {rule: list(table[table.rule == rule].strategy.unique()) for rule in PARTS}
     heights = [len(names) for names in parts.values() if names]
     figure = new_figure(WIDE, LINE * sum(heights) + 1.5)
-    shown = [rule for rule, names in parts.items() if names]
-    panels = figure.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0]
-    for axes, rule in zip(panels, shown, strict=True):
+    rules = [rule for rule, names in parts.items() if names]
+    panels = figure.subplots(len(rules), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, rule in zip(panels, rules, strict=True):
         rows = table[table.rule == rule]
         title, colours = PARTS[rule]
         numbers = {(r.strategy, r.family, r.delta): r for r in lines(rows)}

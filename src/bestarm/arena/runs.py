@@ -71,13 +71,13 @@ def play_generic(entry: Entry, delta: float, cap: int) -> Play:
     return Play(replicate, lambda columns: columns["answer"] == best)
 
 
-def play_of(entry: Entry, asked: dict[str, float]) -> Play:
+def play_of(entry: Entry, arguments: dict[str, float]) -> Play:
     """How a cell is played under a setting: delta and a cap, or a budget."""
     if entry.reading == GENERIC:
-        return play_generic(entry, asked["delta"], round(asked["cap"]))
+        return play_generic(entry, arguments["delta"], round(arguments["cap"]))
     paper, instance = registry.PAPERS[entry.paper], instance_of(entry)
     extra_setting = arenas()[entry.paper].families[entry.family].setting
-    setting = paper.simulation.setting(**extra_setting, **asked)
+    setting = paper.simulation.setting(**extra_setting, **arguments)
     cell = Cell(entry.instance, entry.strategy, setting.model_dump(), entry.reading)
     truth = paper.problems.truth(instance).model_dump()
     if entry.reading == SUBMITTED:
@@ -88,14 +88,14 @@ def play_of(entry: Entry, asked: dict[str, float]) -> Play:
     return Play(replicate, lambda columns: paper.user_output.correct(cell, truth, columns))
 
 
-def simulate(entry: Entry, asked: dict[str, float], runs: int) -> Columns:
+def simulate(entry: Entry, arguments: dict[str, float], runs: int) -> Columns:
     """`tau`, whether it `stopped`, whether it is `right`, and `seconds`, run by run.
 
     Rewards depend on family, instance and delta or budget alone: all strategies get the same.
     """
-    how = play_of(entry, asked)
+    how = play_of(entry, arguments)
     how.replicate(streams_of(SEED, 0))  # compiles
-    name, level = next(iter(asked.items()))
+    name, level = next(iter(arguments.items()))
     key = stream_key(SEED, "arena", entry.family, entry.instance, f"{name}={level:g}")
     seconds = []
 

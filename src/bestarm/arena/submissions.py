@@ -64,46 +64,46 @@ def submissions(folder: Path | None = None) -> list[Submission]:
     taken |= STRATEGIES.keys()
     listed: list[Submission] = []
     for path in sorted(folder.glob("*.yaml")):
-        one = load(Submission, path)
-        if one.name in taken:
-            raise InputError(f"{path}: name: {one.name} is taken; choose another")
-        taken.add(one.name)
-        listed.append(one)
+        submission = load(Submission, path)
+        if submission.name in taken:
+            raise InputError(f"{path}: name: {submission.name} is taken; choose another")
+        taken.add(submission.name)
+        listed.append(submission)
     return listed
 
 
-def load_submission(one: Submission, folder: Path | None = None) -> UserStrategy:
+def load_submission(submission: Submission, folder: Path | None = None) -> UserStrategy:
     """The class of a submission, under the submission's name.
 
     Raises:
         InputError: there is none.
     """
-    where, _, name = one.strategy.partition(":")
+    where, _, name = submission.strategy.partition(":")
     if where.endswith(".py"):
-        module: Any = plugins.load_file(source_of(one, folder))
+        module: Any = plugins.load_file(source_of(submission, folder))
     else:
         try:
             module = import_module(where)
         except ImportError as error:
-            raise InputError(f"{one.name}: strategy: {error}") from None
+            raise InputError(f"{submission.name}: strategy: {error}") from None
     if not hasattr(module, name):
-        raise InputError(f"{one.name}: strategy: {where} has no {name}")
-    return plugins.user_strategy(getattr(module, name), one.name, one.strategy)
+        raise InputError(f"{submission.name}: strategy: {where} has no {name}")
+    return plugins.user_strategy(getattr(module, name), submission.name, submission.strategy)
 
 
-def source_of(one: Submission, folder: Path | None = None) -> Path:
+def source_of(submission: Submission, folder: Path | None = None) -> Path:
     """The file that the class of a submission is in.
 
     Raises:
         InputError: it is of a module that is not installed.
     """
-    where = one.strategy.partition(":")[0]
+    where = submission.strategy.partition(":")[0]
     if where.endswith(".py"):
         return (folder or submissions_folder()) / where
     try:
         spec = find_spec(where)
     except ImportError as error:
-        raise InputError(f"{one.name}: strategy: {error}") from None
+        raise InputError(f"{submission.name}: strategy: {error}") from None
     if spec is None or spec.origin is None:
-        raise InputError(f"{one.name}: strategy: there is no module {where}")
+        raise InputError(f"{submission.name}: strategy: there is no module {where}")
     return Path(spec.origin)

@@ -51,7 +51,7 @@ def by_family(cells: pd.DataFrame) -> pd.DataFrame:
     Returns:
         `ratio` with its 95% interval `low` to `high` (`delta` method, from those of instances),
         `ratio_90`, `ratio_99` (nan if cut off), `microseconds`; `error`, that of the instance with
-        the most; whether it is `above` delta surely on some instance, `within` delta surely on all;
+        the most; whether it is `above` delta with confidence on some instance, `within` it on all;
         whether some run was `cut` off; and `place`: `winner` for the lowest ratio of rules that
         are proven, not above delta and not cut off, `tied` for those whose interval overlaps the
         winner's.

@@ -85,14 +85,14 @@ def kept(folder: Path) -> Rows:
     fingerprints = _read(folder / FINGERPRINTS)
     codes = dict(zip(fingerprints["row"], fingerprints["fingerprint"], strict=True))
     rows: Rows = {}
-    for kind, one in KINDS.items():
-        table = _read(folder / one.file)
-        if list(table.columns) != one.columns:
+    for kind, table_kind in KINDS.items():
+        table = _read(folder / table_kind.file)
+        if list(table.columns) != table_kind.columns:
             continue  # of another version
         for values in table.itertuples(index=False, name=None):
-            row = dict(zip(one.columns, values, strict=True))
+            row = dict(zip(table_kind.columns, values, strict=True))
             entry = Entry(*(row[column] for column in Entry._fields))
-            name = _name(kind, entry, float(row[one.level]))
+            name = _name(kind, entry, float(row[table_kind.level]))
             if name in codes:
                 rows[name, codes[name]] = row
     return rows
@@ -105,12 +105,12 @@ def _read(path: Path) -> pd.DataFrame:
 def write(jobs: list[Job], rows: Rows, folder: Path) -> dict[str, str]:
     """Write the rows of some jobs into the tables of a folder; the sha256 of each by its name."""
     tables = {
-        one.file: pd.DataFrame(
-            [rows[job.name, job.code] for job in jobs if job.work is one.work],
-            columns=one.columns,
+        table_kind.file: pd.DataFrame(
+            [rows[job.name, job.code] for job in jobs if job.work is table_kind.work],
+            columns=table_kind.columns,
             dtype=object,  # so that numbers are written as they are
         )
-        for one in KINDS.values()
+        for table_kind in KINDS.values()
     }
     codes = [(job.name, job.code) for job in jobs]
     tables[FINGERPRINTS] = pd.DataFrame(codes, columns=["row", "fingerprint"])

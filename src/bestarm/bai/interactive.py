@@ -99,7 +99,8 @@ class _Arms(Planned, AskTell[Label]):
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
         told = [
-            one._replace(arm=self._place(one.arm), sums=(self._standard(one),)) for one in batch
+            counts._replace(arm=self._place(counts.arm), sums=(self._standard(counts),))
+            for counts in batch
         ]
         self._observe_sums(*added_up(told, self._state.pulls.shape)[:2])
 
@@ -418,7 +419,7 @@ class _Bai(Changing[Label], _Arms):
         )
 
     def _found(self, arm: int) -> float:
-        """The evidence that an arm is not better than the answer, by more than the tolerance."""
+        """The statistic of "the arm is not better than the answer by more than the tolerance"."""
         state, rules, best = self._state, self._rules, int(self._state.answer[0])
         if not self._tolerance:
             return float(pair_statistic(rules, state, best, arm))
@@ -445,7 +446,7 @@ class _Bai(Changing[Label], _Arms):
         margin = f" by more than {self._tolerance:g}" if self._tolerance else ""
         return (
             f"{self._name_at(best)} leads, but {self._name_at(other)} may be better{margin}: the "
-            f"evidence is {statistics[other]:.2f} nats, {needed[other]:.2f} are needed; {more}."
+            f"test statistic is {statistics[other]:.2f}, the threshold {needed[other]:.2f}; {more}."
         )
 
 

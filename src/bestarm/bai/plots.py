@@ -23,13 +23,13 @@ from bestarm.common.style import (
     dots,
     legend,
     new_figure,
-    pick,
     plain_log_ticks,
     published,
     runs,
     series,
     with_errors,
 )
+from bestarm.common.tables import pick
 
 LOOKS = {
     "Track-and-Stop": Look(BLUE, "o"),

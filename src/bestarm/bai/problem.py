@@ -126,7 +126,7 @@ def boundary(name: str) -> Instance:
 def instances() -> dict[str, Instance]:
     """The paper's instances by name, from data/instances/bai, and those of `boundary`."""
     stored = [load(Instance, p) for p in sorted((data_folder() / "instances/bai").glob("*.yaml"))]
-    return {one.name: one for one in [*stored, *map(boundary, BOUNDARY)]}
+    return {instance.name: instance for instance in [*stored, *map(boundary, BOUNDARY)]}
 
 
 PROBLEMS = Problems(Instance, instances, truth)

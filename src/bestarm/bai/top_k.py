@@ -88,7 +88,7 @@ class TopK(_Arms):
         self._tolerance = 0.0 if tolerance == 0 else positive(tolerance, "TopK: tolerance")
         rules = rules_of(top_arms(len(self._arms), top), self._delta)
         self._bets = make_bets(len(self._arms) if rewards == "bernoulli" else 0)
-        self._needed = math.log(top * (len(self._arms) - top) / self._delta)  # of evidence
+        self._needed = math.log(top * (len(self._arms) - top) / self._delta)  # of a statistic
         coins = np.random.default_rng(0)  # which the game does not toss
         super().__init__(STRATEGIES["Game"], rules, coins, window=window, default=default)
 
@@ -106,9 +106,9 @@ class TopK(_Arms):
         if not self._bets.low.size:
             return done or (self._tolerance > 0.0 and self._is_close())
         told: dict[int, tuple[float, float]] = {}
-        for one in batch:
-            pulls, total = told.get(one.arm, (0.0, 0.0))
-            told[one.arm] = pulls + one.pulls, total + self._standard(one)
+        for counts in batch:
+            pulls, total = told.get(counts.arm, (0.0, 0.0))
+            told[counts.arm] = pulls + counts.pulls, total + self._standard(counts)
         return self._bet(told)
 
     def _bet(self, told: Mapping[int, tuple[float, float]]) -> bool:
@@ -132,11 +132,11 @@ class TopK(_Arms):
         """Whether no other arm is better than one of the answer by more than the tolerance."""
         if not self._state.pulls.all():
             return False
-        evidence, needed = self._evidence()
-        return bool((evidence > needed).all())
+        statistics, needed = self._statistics()
+        return bool((statistics > needed).all())
 
-    def _evidence(self) -> tuple[np.ndarray, np.ndarray]:
-        """(top, K - top) for arms of the answer and others: evidence that the other is not better
+    def _statistics(self) -> tuple[np.ndarray, np.ndarray]:
+        """(top, K - top) for arms of the answer and others: statistics of "the other is not better"
         by more than the tolerance, and what it has to exceed."""
         best, others, state = self._best(), self._others(), self._state
         if self._bets.low.size:
@@ -146,8 +146,8 @@ class TopK(_Arms):
         gaps = state.means[best][:, None] - state.means[others] + self._tolerance / self._sigma
         variances = (state.pulls + PRIOR_PULLS) / state.pulls**2
         costs = 0.5 * np.log1p(state.pulls / PRIOR_PULLS)
-        evidence = 0.5 * gaps**2 / (variances[best][:, None] + variances[others])
-        return evidence, self._needed + costs[best][:, None] + costs[others]
+        statistics = 0.5 * gaps**2 / (variances[best][:, None] + variances[others])
+        return statistics, self._needed + costs[best][:, None] + costs[others]
 
     def _state_to_json(self) -> Any:
         return super()._state_to_json() | {"bets": state_to_json(self._bets)}
@@ -181,12 +181,12 @@ class TopK(_Arms):
         state = self._state
         if not state.pulls.all():
             return "Some arms have no result yet."
-        evidence, needed = self._evidence()
-        b, a = np.unravel_index(np.argmin(evidence - needed), evidence.shape)
-        more = more_trials(state.pulls.sum(), float(evidence[b, a]), float(needed[b, a]))
+        statistics, needed = self._statistics()
+        b, a = np.unravel_index(np.argmin(statistics - needed), statistics.shape)
+        more = more_trials(state.pulls.sum(), float(statistics[b, a]), float(needed[b, a]))
         margin = f" by more than {self._tolerance:g}" if self._tolerance else ""
         inside, outside = self._arms[self._best()[b]], self._arms[self._others()[a]]
         return (
-            f"{outside} may be better than {inside}{margin}: the evidence is {evidence[b, a]:.2f} "
-            f"nats, {needed[b, a]:.2f} are needed; {more}."
+            f"{outside} may be better than {inside}{margin}: the test statistic is "
+            f"{statistics[b, a]:.2f}, the threshold {needed[b, a]:.2f}; {more}."
         )

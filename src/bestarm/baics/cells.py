@@ -110,8 +110,8 @@ def guarantee_sweep() -> Iterator[Cell]:
     """Ever smaller delta, for rules that `confidence_sweep` has not."""
     for delta in GUARANTEE_DELTAS:
         setting = {"delta": delta, "cap": None}
-        shown = [("T-a-SCS", "maximiser+proven"), *(("FWS", reading) for reading in RULES[2][1:])]
-        for strategy, reading in shown:
+        pairs = [("T-a-SCS", "maximiser+proven"), *(("FWS", reading) for reading in RULES[2][1:])]
+        for strategy, reading in pairs:
             yield Cell("example1", strategy, setting, reading, x_name="delta", x=delta)
 
 

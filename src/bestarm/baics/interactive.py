@@ -236,18 +236,18 @@ class _Baics(Planned, Changing[Pair]):
     def _rule(self, sigma: Any, reading: Any) -> Reading:
         """The reading. Raises InputError if there is none, or it needs a sigma that is unknown."""
         name, readings = type(self).__name__, READINGS[self._name]
-        wanted = readings.default if reading is None else reading
+        chosen = readings.default if reading is None else reading
         unknown = isinstance(sigma, str) and sigma == "unknown"
-        for asked, stopping, otherwise in (
+        for needed, stopping, otherwise in (
             (self._worst, MIXTURE, "missing: cannot be worst"),
             (unknown, UNKNOWN, "sigma: must be known"),
         ):
             fitting = [key for key, rule in readings.items() if rule.stopping == stopping]
-            if asked and reading is None and fitting:
-                wanted = fitting[-1]
-            if asked and wanted not in fitting:
-                raise InputError(f"{name}: {otherwise} under reading {short(wanted)}")
-        return readings.chosen(wanted, f"{name}: reading")
+            if needed and reading is None and fitting:
+                chosen = fitting[-1]
+            if needed and chosen not in fitting:
+                raise InputError(f"{name}: {otherwise} under reading {short(chosen)}")
+        return readings.chosen(chosen, f"{name}: reading")
 
     def _check_sigma(self, sigma: Any, rule: Reading) -> None:
         """Raises InputError if sigma is neither that of Bernoulli rewards nor left out."""
@@ -376,7 +376,7 @@ class _Baics(Planned, Changing[Pair]):
 
     @property
     def statistic(self) -> float:
-        """Z(t) or ln(evidence), to be compared with `threshold`; 0 until every pair was pulled."""
+        """Z(t) or ln(e-value), to be compared with `threshold`; 0 until every pair was pulled."""
         return min(self._evidence()) if self._state.pulls.all() else 0.0
 
     def _evidence(self) -> list[float]:
@@ -412,10 +412,12 @@ class _Baics(Planned, Changing[Pair]):
         state, problem, best = self._state, self._rules.problem, int(self._state.answer[0])
         missing = self._missing()[self._kept]
         pulls = state.pulls + missing
-        zero, one = ((reward - self._floor) / self._sigma[self._kept] for reward in (0.0, 1.0))
-        means = (state.sums + missing * one) / pulls
+        at_zero, at_one = (
+            (reward - self._floor) / self._sigma[self._kept] for reward in (0.0, 1.0)
+        )
+        means = (state.sums + missing * at_one) / pulls
         if best != NO_ARM:
-            means[best] = ((state.sums + missing * zero) / pulls)[best]
+            means[best] = ((state.sums + missing * at_zero) / pulls)[best]
         levels = [
             float(log_mixture(i, pulls, means, problem, best, state.evidence.buffers))
             for i in range(problem.constrained + self._rules.n_arms)
@@ -498,7 +500,7 @@ class _Baics(Planned, Changing[Pair]):
 
     @property
     def threshold(self) -> float:
-        """beta(t, delta) = ln((1 + ln t) / delta), or the evidence needed, ln(K / delta)."""
+        """beta(t, delta) = ln((1 + ln t) / delta), or ln(K / delta) for a log e-value."""
         if self._in_rounds:
             return float(self._strategy.needed(self._rules))
         if self._rules.stopping != GLR:
@@ -550,9 +552,9 @@ class _Baics(Planned, Changing[Pair]):
         return counts
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
-        placed = [one._replace(arm=self._place(one.arm)) for one in batch]
-        sums_told = [(self._standard(one),) for one in batch]
-        told = [one._replace(sums=x) for one, x in zip(placed, sums_told, strict=True)]
+        placed = [counts._replace(arm=self._place(counts.arm)) for counts in batch]
+        sums_told = [(self._standard(counts),) for counts in batch]
+        told = [counts._replace(sums=x) for counts, x in zip(placed, sums_told, strict=True)]
         pulls, sums, _ = added_up(told, self._state.pulls.shape)
         _, _, scatter = added_up(placed, self._state.pulls.shape)
         observe_counts(self._rules, self._state, pulls, sums, scatter)
@@ -779,9 +781,9 @@ class _Baics(Planned, Changing[Pair]):
             alternative = f"{names[best]} is the best so far, but {other} may be {better}"
         more = more_trials(float(state.pulls.sum()), self.statistic, self.threshold)
         return (
-            f"{alternative[0].upper()}{alternative[1:]}: the evidence against it is "
+            f"{alternative[0].upper()}{alternative[1:]}: the test statistic is "
             f"{max(self.statistic, 0.0):.2f}, "
-            f"{self.threshold:.2f} is needed; {more}.{self._beyond_tolerance(best)}"
+            f"the threshold {self.threshold:.2f}; {more}.{self._beyond_tolerance(best)}"
         )
 
     def _beyond_tolerance(self, best: int) -> str:

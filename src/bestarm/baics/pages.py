@@ -9,7 +9,7 @@ import pandas as pd
 from bestarm.baics.e_values import MEAN_WEIGHT
 from bestarm.baics.problem import PROBLEMS
 from bestarm.common.pages import Pages
-from bestarm.common.prose import markdown, number, percent_row
+from bestarm.common.prose import Lines, as_table, markdown, number, percent_row
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.anytime import mean_radius, t_radius
 
@@ -17,10 +17,10 @@ from bestarm.core.anytime import mean_radius, t_radius
 STOPPING = {"maximiser": "the paper's rule", "maximiser+proven": "proved rule"}
 
 
-def segment_table(root: Path) -> str:
+@as_table
+def segment_table(root: Path) -> Lines:
     """Wrong answers and pulls by the number of segments, at delta = 0.05, by stopping rule."""
     table = read_table(root / "figures/baics/guarantee.csv")
-    rows = []
     for segments, group in groups(table[table.x.notna()].sort_values("x"), "x"):
         by = {key: rows.iloc[0] for key, rows in groups(group, "statistic", "reading")}
         wrong = {
@@ -28,51 +28,46 @@ def segment_table(root: Path) -> str:
         }
         medians = {r: by["median_stopping_time", r].value for r in STOPPING}
         pulls = {f"pulls, {says}": number(medians[r]) for r, says in STOPPING.items()}
-        rows.append({"segments": f"{segments:.0f}", **wrong, **pulls})
-    return markdown(pd.DataFrame(rows))
+        yield {"segments": f"{segments:.0f}", **wrong, **pulls}
 
 
-def cost_table(root: Path) -> str:
+@as_table
+def cost_table(root: Path) -> Lines:
     """What the proof costs BAICS: mean pulls with the proved rule over those with the paper's."""
     table = read_table(root / "figures/baics/proven.csv")
-    rows = []
     for (strategy, reading), group in groups(
         table[table.statistic == "budget_ratio"], "algorithm", "reading"
     ):
         by_instance = {row.instance: row for row in lines(group)}
-        shown = {
+        cells = {
             name: f"{row.value:.2f} ({row.low:.2f} to {row.high:.2f})"
             for name, row in sorted(by_instance.items())
         }
-        rows.append({"sampling": strategy, "stopping": f"`{reading}`", **shown})
-    return markdown(pd.DataFrame(rows))
+        yield {"sampling": strategy, "stopping": f"`{reading}`", **cells}
 
 
-def sigma_table(root: Path) -> str:
+@as_table
+def sigma_table(root: Path) -> Lines:
     """What it costs BAICS not to know sigma, from the kept table."""
     instances = PROBLEMS.instances()
-    rows = []
     for row in lines(pd.read_csv(root / "data/unknown-sigma/times.csv")):
         n_arms, n_groups = np.shape(instances[row.instance].means)
         count = row.unknown / (n_arms * n_groups)
         level = math.log(2 * n_groups * n_arms / row.delta)
         half = t_radius(level, 1.0, count, MEAN_WEIGHT), mean_radius(level, count, MEAN_WEIGHT)
-        rows.append(
-            {
-                "instance": row.instance,
-                "sampling": row.strategy,
-                "σ known": number(row.known),
-                "σ unknown": number(row.unknown),
-                "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
-                "t over normal interval": f"{half[0] / half[1]:.3f}",
-            }
-        )
-    return markdown(pd.DataFrame(rows))
+        yield {
+            "instance": row.instance,
+            "sampling": row.strategy,
+            "σ known": number(row.known),
+            "σ unknown": number(row.unknown),
+            "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
+            "t over normal interval": f"{half[0] / half[1]:.3f}",
+        }
 
 
 def rate_time_table(root: Path) -> str:
     """What rates cost BAICS over the yardstick, from the kept table."""
-    rows = [
+    return markdown(
         {
             "rates": row.instance,
             "sampling": row.strategy,
@@ -81,8 +76,7 @@ def rate_time_table(root: Path) -> str:
             "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
         }
         for row in lines(pd.read_csv(root / "data/rates/times.csv"))
-    ]
-    return markdown(pd.DataFrame(rows))
+    )
 
 
 #: Samplers of figures/baics/boundary: readings with the paper's rule, and with the proved one.
@@ -92,7 +86,8 @@ SAMPLERS = {
 }
 
 
-def boundary_table(root: Path) -> str:
+@as_table
+def boundary_table(root: Path) -> Lines:
     """Wrong answers of BAICS where they are likeliest, with the paper's rule and the proved one."""
     table = read_table(root / "figures/baics/boundary.csv")
     errors = {
@@ -101,13 +96,11 @@ def boundary_table(root: Path) -> str:
         for row in lines(table[table.statistic == "wrong_stops"])
     }
     deltas = sorted({delta for _, _, delta in errors}, reverse=True)
-    rows = []
     for instance in dict.fromkeys(instance for instance, _, _ in errors):
         for sampler, (unproved, proved) in SAMPLERS.items():
             paper = {f"paper's rule, δ = {deltas[0]:g}": errors[instance, unproved, deltas[0]]}
             ours = {f"proved, δ = {d:g}": errors[instance, proved, d] for d in deltas}
-            rows.append({"truth": instance, "sampling": sampler, **paper, **ours})
-    return markdown(pd.DataFrame(rows))
+            yield {"truth": instance, "sampling": sampler, **paper, **ours}
 
 
 PAGES = Pages(

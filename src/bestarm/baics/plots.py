@@ -33,13 +33,13 @@ from bestarm.common.style import (
     heat,
     legend,
     new_figure,
-    pick,
     plain_log_ticks,
     published,
     runs,
     series,
     with_errors,
 )
+from bestarm.common.tables import pick
 
 LOOKS = {
     "T-a-SCS": Look(BLUE, "o"),

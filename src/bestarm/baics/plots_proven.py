@@ -12,12 +12,11 @@ from bestarm.common.style import (
     dots,
     legend,
     new_figure,
-    pick,
     plain_log_ticks,
     runs,
     series,
 )
-from bestarm.common.tables import groups
+from bestarm.common.tables import groups, pick
 
 #: Sampling rules by colour and marker; dashed if their stopping rule is not proved.
 RULE_LOOKS = {

@@ -178,8 +178,8 @@ def replay(
     for t in range(len(pairs) + 1):
         pulls = np.array([[len(r) for r in row] for row in seen], dtype=float)
         if t < len(order):
-            wanted = order[t]
-            worst = max(worst, float(wanted != tuple(pairs[t])))
+            expected = order[t]
+            worst = max(worst, float(expected != tuple(pairs[t])))
         else:
             means = np.array([[np.mean(r) for r in row] for row in seen])
             b = best_feasible_arm(means, q, constrained)

@@ -45,9 +45,9 @@ def characteristic_time(means: np.ndarray, q: np.ndarray, floor: np.ndarray, m: 
 
 def best(means: Any, q: Any, floor: Any) -> int | None:
     """The feasible arm of the highest weighted mean, in the words of the definition."""
-    found = [
+    candidates = [
         (sum(w * r for w, r in zip(q, row, strict=True)), -k)
         for k, row in enumerate(means)
         if all(r >= c for r, c in zip(row, floor, strict=False))
     ]
-    return -max(found)[1] if found else None
+    return -max(candidates)[1] if candidates else None

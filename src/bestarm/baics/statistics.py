@@ -16,7 +16,7 @@ MEANINGS = {
     "mean_share": "mean over runs of the share of pulls spent on the named arm",
     "budget_ratio": "ratio of two mean stopping times",
     "time_ratio": "ratio of two T*",
-    "characteristic_time": "T*, pulls per nat of information; or solved as a program, if so named",
+    "characteristic_time": "T*, pulls per nat of information; or by a convex solver, if so named",
     "characteristic_time_low": "a certified lower bound on T*",
     "bai_characteristic_time": "T* of the same instance without its constraints",
     "optimal_share": "share of pulls spent on the named arm by the allocation that attains T*",

@@ -259,9 +259,9 @@ def boundary(sources: Sources) -> pd.DataFrame:
 def proven_asymptotics(sources: Sources) -> pd.DataFrame:
     """Mean stopping times over the lower bound, as delta shrinks: of proved and unproved rules."""
     summary = sources.summary
-    shown = [(strategy, reading) for strategy, *readings in RULES for reading in readings]
+    pairs = [(strategy, reading) for strategy, *readings in RULES for reading in readings]
     means = summary[summary.statistic == "mean_stopping_time"]
-    means = means[[(row.strategy, row.reading) in shown for row in lines(means)]]
+    means = means[[(row.strategy, row.reading) in pairs for row in lines(means)]]
     means = means[means.x.astype(float) >= 0.99 * min(GUARANTEE_DELTAS)]
     new = summary[summary.experiment == "guarantee-sweep"]
     kept = new[new.statistic.isin(["mean_stopping_time", "error_rate"])]

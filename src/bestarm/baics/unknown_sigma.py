@@ -21,11 +21,11 @@ COLUMNS += ["wrong_known", "wrong_unknown"]
 def time_ratio(name: str, strategy: str, runs: int) -> dict:
     """A row: mean pulls with sigma known and unknown, on the same streams, and their ratio."""
     instance, key = instances()[name], stream_key(SEED, "baics", "unknown-sigma", name, "")
-    known, unknown = (
+    with_known, with_unknown = (
         prepare(instance, Cell(name, strategy, SETTING, reading))
         for reading in (DEFAULTS[strategy], UNKNOWN_SIGMA[strategy])
     )
-    ratios = mean_ratio(instance, unknown, known, key, runs)
+    ratios = mean_ratio(instance, with_unknown, with_known, key, runs)
     pulls = (ratios.baseline, ratios.rule, ratios.ratio, ratios.low, ratios.high)
     values = (name, strategy, SETTING["delta"], runs, *pulls, ratios.wrong_baseline, ratios.wrong)
     return dict(zip(COLUMNS, values, strict=True))

@@ -30,10 +30,10 @@ Seed = Annotated[int, typer.Option(help="Root seed of the scale.")]
 PerShard = Annotated[int, typer.Option(help="Replications of a shard.")]
 
 
-def _named(things: Mapping[str, Any], paper: str, name: str) -> Any:
+def _named(entries: Mapping[str, Any], paper: str, name: str) -> Any:
     """A target by name. Raises InputError if the paper has none of that name."""
     try:
-        return things[name]
+        return entries[name]
     except KeyError:
         raise InputError(f"{name}: {paper} has none of that name") from None
 
@@ -107,12 +107,12 @@ def table(
     """Make a target's table, or its geometry, from the summaries of its experiments."""
     from bestarm.common.tables import read_sources, table_of, write_geometry, write_table
 
-    wanted = _named(registry.PAPERS[paper].targets, paper, target)
-    sources = read_sources(wanted, summaries or [], instances, published)
+    spec = _named(registry.PAPERS[paper].targets, paper, target)
+    sources = read_sources(spec, summaries or [], instances, published)
     if geometry:
-        write_geometry(wanted.geometry(sources), out)
+        write_geometry(spec.geometry(sources), out)
     else:
-        write_table(table_of(wanted, sources), out)
+        write_table(table_of(spec, sources), out)
 
 
 @command()

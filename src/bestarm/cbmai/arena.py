@@ -17,9 +17,12 @@ KNOWN = instances()
 ARENA = Arena(
     {
         name: Family(
-            tuple(KNOWN[one] for one in some), {}, dict.fromkeys(STRATEGIES, "as-written"), False
+            tuple(KNOWN[instance] for instance in names),
+            {},
+            dict.fromkeys(STRATEGIES, "as-written"),
+            False,
         )
-        for name, some in FAMILIES.items()
+        for name, names in FAMILIES.items()
     },
     budgets=(1000, 4000, 16_000),
 )

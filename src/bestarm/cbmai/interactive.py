@@ -227,11 +227,11 @@ class _Cbmai(Monitored, AskTell[Label]):
         return np.array([mixture.get(arm, 0.0) for arm in arms])
 
     def _open_question(self) -> str:
-        wanted, rounds = self.wanted, self._rules.schedule.size
+        missing, rounds = self.wanted, self._rules.schedule.size
         return (
             f"Round {int(self._state.counters[ROUND]) + 1} of {rounds} takes "
-            f"{sum(wanted.values()):,} more pulls ("
-            + ", ".join(f"{arm}: {n:,}" for arm, n in wanted.items())
+            f"{sum(missing.values()):,} more pulls ("
+            + ", ".join(f"{arm}: {n:,}" for arm, n in missing.items())
             + f"); {self._left:,} of the budget of {self._budget:,} are left."
         )
 
@@ -337,8 +337,8 @@ class SFSRL(_Cbmai):
 class SFSRPatient(_Cbmai):
     __doc__ = _documented(
         "SFSRPatient",
-        "`SFSR` that answers None only after its last round: an earlier round whose program is "
-        "infeasible rejects the arm that needs the largest bounds.",
+        "`SFSR` that answers None only after its last round: an earlier round whose linear "
+        "program is infeasible rejects the arm that needs the largest bounds.",
     )
     _name = "SFSR-patient"
 

@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from bestarm.common.pages import FastRun, Pages
-from bestarm.common.prose import markdown
+from bestarm.common.prose import Lines, as_table
 from bestarm.common.tables import read_table
 
 #: Instances of figures/cbmai/patient by what they are, the last two without a feasible mixture.
@@ -20,19 +18,18 @@ PATIENT = {
 }
 
 
-def patient_table(root: Path) -> str:
+@as_table
+def patient_table(root: Path) -> Lines:
     """Mean error rate of CBMAI's strategies over instances and budgets, by kind of instance."""
     table = read_table(root / "figures/cbmai/patient.csv")
     table = table[(table.statistic == "error_rate") & (table.other == "")]
     kinds = {name: kind for kind, names in PATIENT.items() for name in names}
     table = table.assign(kind=table.instance.map(kinds).fillna("random"))
-    rows = []
     for kind in PATIENT:
         of_kind = table[table.kind == kind]
         rates = of_kind.groupby("strategy", sort=False).value.mean()
-        shown = {name: f"{100 * value:.1f}%" for name, value in rates.items()}
-        rows.append({"instances": f"{kind} ({of_kind.instance.nunique()})", **shown})
-    return markdown(pd.DataFrame(rows))
+        percentages = {str(name): f"{100 * value:.1f}%" for name, value in rates.items()}
+        yield {"instances": f"{kind} ({of_kind.instance.nunique()})", **percentages}
 
 
 PAGES = Pages(

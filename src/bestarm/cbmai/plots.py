@@ -29,12 +29,11 @@ from bestarm.common.style import (
     heat,
     legend,
     new_figure,
-    pick,
     plain_log_ticks,
     runs,
     series,
 )
-from bestarm.common.tables import lines
+from bestarm.common.tables import lines, pick
 
 LOOKS = {
     "SFSR": Look(BLUE, "o"),
@@ -271,9 +270,9 @@ def fig4(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         axes.plot(ends, height + slope * ends, color=SUPPORT.colour, lw=1)
         axes.plot(arms.cost, arms.reward, "o", color=GREY, ms=3, mfc="none")
         for arm, colour in ((1, PURPLE), (2, ORANGE)):
-            one = pick(arms, arm=arm)
-            axes.plot(one.cost, one.reward, SUPPORT.marker, color=colour, ms=5)
-            place = (one.cost.iloc[0], one.reward.iloc[0])
+            point = pick(arms, arm=arm)
+            axes.plot(point.cost, point.reward, SUPPORT.marker, color=colour, ms=5)
+            place = (point.cost.iloc[0], point.reward.iloc[0])
             axes.annotate(
                 f"arm {arm}", place, (5, -9), textcoords="offset points", fontsize=7, bbox=LABEL
             )
@@ -427,16 +426,16 @@ def random_instances(table: pd.DataFrame) -> Figure:
     for axes, (first, second) in zip(panels, pairs, strict=True):
         pair = pick(table, algorithm=first, other=second)
         sure = pick(pair, statistic="error_difference").set_index("instance")
-        shown = rates.loc[sure.index].clip(lower=0.5 / n)
-        ratio = shown[first] / shown[second]
+        floored = rates.loc[sure.index].clip(lower=0.5 / n)
+        ratio = floored[first] / floored[second]
         wins = {first: sure.high < 0, second: sure.low > 0}
         unsure = ~(wins[first] | wins[second])
         axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line, lw=1)
-        axes.plot(shown[second][unsure], ratio[unsure], ".", color="#bbbbbb", ms=2.5)
+        axes.plot(floored[second][unsure], ratio[unsure], ".", color="#bbbbbb", ms=2.5)
         for strategy, here in wins.items():
             look = LOOKS[strategy]
             style = {"color": look.colour, "ms": 3, "mec": BLACK, "mew": 0.3}
-            axes.plot(shown[second][here], ratio[here], look.marker, **style)
+            axes.plot(floored[second][here], ratio[here], look.marker, **style)
         axes.set(xlim=(0, 1), yscale="log", title=f"{first} against {second}")
         axes.set_xlabel(f"error rate of {second}")
         counts = [

@@ -50,9 +50,9 @@ class State(NamedTuple):
     costs: np.ndarray  # (L, K) likewise
     remaining: np.ndarray  # (K + L,) whether a column is not rejected
     counters: np.ndarray  # (5,) from ROUND to UNSCORED
-    columns: np.ndarray  # (K + L,) buffer: the columns of the loaded program
-    sizes: np.ndarray  # (L + 2,) buffer: of the rows of the loaded program
-    work: Workspace  # the loaded program
+    columns: np.ndarray  # (K + L,) buffer: the columns of the loaded linear program
+    sizes: np.ndarray  # (L + 2,) buffer: of the rows of the loaded linear program
+    work: Workspace  # the loaded linear program
 
 
 class Outcome(NamedTuple):
@@ -90,7 +90,7 @@ def start(rules: Rules) -> State:
 
 @inlined
 def done(rules: Rules, state: State) -> bool:
-    """Whether the last round is over, or the run ended with an infeasible empirical program."""
+    """Whether the last round is over, or the run ended with an infeasible linear program."""
     return state.counters[PHASE] != RUNNING
 
 
@@ -222,15 +222,15 @@ def reject_lowest(rules: Rules, state: State, m: int, keep_basis: bool) -> None:
 
 @inlined
 def score_by_relaxation(state: State, problem: Problem, m: int) -> None:
-    """Score every arm of an infeasible program by how much larger bounds must be to use it.
+    """Score every arm of an infeasible linear program by how much larger bounds must be to use it.
 
         scores[a] = -min { t : c p + s = cbar + t size, 1 . p = 1, p, s, t >= 0, a in the basis }
 
     All bounds grow by the same share t of their `cost_size`; t is one more column. Slacks get
-    infinity: such a program tells nothing of them.
+    infinity: such a linear program tells nothing of them.
 
     Args:
-        state: holds the program of m columns, which is overwritten.
+        state: holds the linear program of m columns, which is overwritten.
         problem: its bounds.
         m: number of columns.
     """
@@ -249,7 +249,7 @@ def score_by_relaxation(state: State, problem: Problem, m: int) -> None:
 
 @inlined
 def end_round(rules: Rules, state: State) -> None:
-    """Reject a column by its score, or keep an optimal basis of the empirical program and stop.
+    """Reject a column by its score, or keep an optimal basis of the linear program and stop.
 
     The intersection value is the best value of a feasible basis with the column, Eq. (6); the
     Lagrangian score is mu - A^T lambda with lambda dual optimal, Eq. (8).

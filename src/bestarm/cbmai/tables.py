@@ -49,7 +49,7 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
     quantities += [
         (f"exponent_limit:{name}", "per pull", truth[key]) for name, key in LIMITS.items()
     ]
-    return [exact(*one) for one in quantities if one[-1] is not None]
+    return [exact(*quantity) for quantity in quantities if quantity[-1] is not None]
 
 
 def gap_rows(truth: dict) -> list[Estimate]:
@@ -77,9 +77,9 @@ def two_constraints(sources: Sources) -> pd.DataFrame:
 
 def patient(sources: Sources) -> pd.DataFrame:
     """Error rates and answers of "infeasible" of all strategies, with comparisons."""
-    shown = sources.summary[sources.summary.statistic.isin(["error_rate", "share_infeasible"])]
+    rates = sources.summary[sources.summary.statistic.isin(["error_rate", "share_infeasible"])]
     pairs = (("SFSR-patient", "SFSR"), ("SFSR-patient", "SFSR-L"), ("SFSR-patient", "USLP"))
-    return assemble(shown, comparisons(shown, pairs))
+    return assemble(rates, comparisons(rates, pairs))
 
 
 #: Strategies compared.
@@ -190,8 +190,8 @@ def random_instances(sources: Sources) -> pd.DataFrame:
         ]
         cell = point("random", first, group.x.iloc[0])
         rows += comparison_rows(cell, second, shares, by="-", family="random")
-    shown = sources.summary[sources.summary.statistic == "error_rate"]
-    return assemble(shown, differences, rows)
+    rates = sources.summary[sources.summary.statistic == "error_rate"]
+    return assemble(rates, differences, rows)
 
 
 def rewards(*names: str) -> Callable[[Sources], pd.DataFrame]:
@@ -282,8 +282,8 @@ def scores(sources: Sources) -> pd.DataFrame:
 def first_rejections(sources: Sources) -> pd.DataFrame:
     """How often the first rejection on H2 is of arm 1 or 2, by budget and strategy."""
     summary = sources.summary
-    wanted = summary.statistic == "share_first_rejects_support"
-    return assemble(summary[wanted & (summary.instance == "H2") & summary.strategy.ne("USLP")])
+    of_share = summary.statistic == "share_first_rejects_support"
+    return assemble(summary[of_share & (summary.instance == "H2") & summary.strategy.ne("USLP")])
 
 
 def misled_run(sources: Sources) -> pd.DataFrame:

@@ -46,9 +46,9 @@ def same_bits() -> Iterator[None]:
 
 def require_same_bits() -> None:
     """Raise InputError unless this process was started with one thread and this arithmetic."""
-    for name, wanted in {THREADS: "1", **same_kernels()}.items():
-        if AT_START.get(name) != wanted:
+    for name, needed in {THREADS: "1", **same_kernels()}.items():
+        if AT_START.get(name) != needed:
             raise InputError(
-                f"{name} must be {wanted} when the process starts, got {AT_START.get(name)}: "
+                f"{name} must be {needed} when the process starts, got {AT_START.get(name)}: "
                 "another arithmetic gives other runs"
             )

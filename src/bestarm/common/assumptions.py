@@ -69,18 +69,18 @@ class Assumptions:
 
     Args:
         cases: the instances.
-        asked: strategies whose simulations draw sums of pulls and whose compiled steps do not tell
-            the answer; their ask/tell classes are played, which takes a thousand times as long.
+        ask_tell: strategies that are played by their ask/tell classes, which takes a thousand times
+            as long: simulations draw sums of pulls, and compiled steps do not tell the answer.
         answer: the answer of the ask/tell classes in a state, if all simulations of the paper draw
             sums of pulls: then its compiled steps are played pull by pull.
-        in_phases: an instance and a cell of a strategy of `asked` -> plays it phase by phase while
-            means change.
-        others: further rows on noise.
-        changing: further rows while means change, of a case and a strategy, or of no strategy.
+        in_phases: an instance and a cell of a strategy of `ask_tell` -> plays it phase by phase
+            while means change.
+        others: more rows on noise.
+        changing: more rows while means change, of a case and a strategy, or of no strategy.
     """
 
     cases: tuple[Case, ...]
-    asked: frozenset[str] = frozenset()
+    ask_tell: frozenset[str] = frozenset()
     answer: Callable[[Any], np.ndarray | None] | None = None
     in_phases: Callable[[Any, Cell], Replicate] | None = None
     others: Callable[[], Iterable[Row]] = _no_rows

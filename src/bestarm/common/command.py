@@ -138,7 +138,7 @@ class PaperCommand(Command):
 
     def parse_args(self, ctx, args):
         declared = {name for parameter in self.params for name in (*parameter.opts, "--help")}
-        asked, rest, words = {}, [], iter(args)
+        options, rest, words = {}, [], iter(args)
         for word in words:
             name, equals, value = word.partition("=")
             if not name.startswith("--") or name in ("--", *declared):
@@ -149,8 +149,8 @@ class PaperCommand(Command):
             value = value if equals else next(words, None)
             if value is None:
                 raise InputError(f"{name}: needs a value")
-            asked[name[2:].replace("-", "_")] = value
-        ctx.meta[PAPER_OPTIONS] = asked
+            options[name[2:].replace("-", "_")] = value
+        ctx.meta[PAPER_OPTIONS] = options
         return super().parse_args(ctx, rest)
 
 

@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +32,9 @@ def definitions_hash(*objects: Callable[..., Any]) -> str:
         >>> len(definitions_hash(needed_information))
         16
     """
-    return hash_at(frozenset((one.__module__, one.__qualname__.split(".")[0]) for one in objects))
+    return hash_at(
+        frozenset((code.__module__, code.__qualname__.split(".")[0]) for code in objects)
+    )
 
 
 @cache
@@ -95,7 +98,7 @@ def definition(module: str, name: str) -> Iterator[tuple[str, set[Place]]]:
     groups = (
         definitions.definitions.values() if not name else [definitions.definitions.get(name, [])]
     )
-    for text, names in (one for group in groups for one in group):
+    for text, names in chain.from_iterable(groups):
         yield text, set(_used(module, definitions, names))
 
 
@@ -135,13 +138,13 @@ def parsed(source: Path) -> ModuleDefinitions:
     definitions: dict[str, list[Definition]] = {}
     registered: list[tuple[Definition, set[str]]] = []
     for statement in _ImportRemover().visit(tree).body:
-        one = Definition(ast.dump(statement), frozenset(_names(statement)))
+        entry = Definition(ast.dump(statement), frozenset(_names(statement)))
         for name in (defined := _defined(statement)):
-            definitions.setdefault(name, []).append(one)
-        registered.append((one, _registered(statement, defined)))
-    for one, names in registered:
+            definitions.setdefault(name, []).append(entry)
+        registered.append((entry, _registered(statement, defined)))
+    for entry, names in registered:
         for name in names & definitions.keys():
-            definitions[name].append(one)
+            definitions[name].append(entry)
     return ModuleDefinitions(definitions, imports)
 
 

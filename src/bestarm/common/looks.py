@@ -42,10 +42,10 @@ def looks_of(table: Mapping[str, Look], names: Iterable[str]) -> dict[str, Look]
     Returns:
         Looks by name: first those of `table`, in its order, then spare ones, in alphabetical order.
     """
-    wanted = set(names)
-    others = sorted(wanted - table.keys())
-    looks = {name: look for name, look in table.items() if name in wanted}
+    needed = set(names)
+    others = sorted(needed - table.keys())
+    looks = {name: look for name, look in table.items() if name in needed}
     looks |= {name: Look(*spare) for name, spare in zip(others, SPARE, strict=False)}
-    if missing := wanted - looks.keys():
+    if missing := needed - looks.keys():
         raise ValueError(f"there are no looks left for {', '.join(sorted(missing))}")
     return {name: look._replace(name=look.name or name) for name, look in looks.items()}

@@ -22,13 +22,13 @@ def nearest(name: str, names: Iterable[str], most: int = 3) -> list[str]:
         ['baics/example1']
     """
     by_letters: dict[str, list[str]] = {}
-    for one in names:
-        by_letters.setdefault(simplified(one), []).append(one)
-    wanted = simplified(name)
-    if wanted in by_letters:
-        return by_letters[wanted][:most]
-    close = difflib.get_close_matches(wanted, by_letters, most, cutoff=0.7)
-    return [one for letters in close for one in by_letters[letters]][:most]
+    for candidate in names:
+        by_letters.setdefault(simplified(candidate), []).append(candidate)
+    typed = simplified(name)
+    if typed in by_letters:
+        return by_letters[typed][:most]
+    close = difflib.get_close_matches(typed, by_letters, most, cutoff=0.7)
+    return [candidate for letters in close for candidate in by_letters[letters]][:most]
 
 
 def advice(name: str, names: Iterable[str], otherwise: str) -> str:

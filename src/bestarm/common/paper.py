@@ -271,7 +271,7 @@ class Simulation:
     steps: Callable[[Any, Cell], Steps] | None = None  # a cell as `Steps`, if it has rounds
     failures: tuple[str, ...] = ()  # columns that count rounds with a numerical failure
 
-    def asked(self, cell: Cell) -> dict[str, Any]:
+    def arguments(self, cell: Cell) -> dict[str, Any]:
         """The setting of a cell with its defaults, and its options, as columns of tables."""
         return {**self.setting(**cell.setting).model_dump(), **cell.options}
 

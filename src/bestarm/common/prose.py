@@ -2,7 +2,9 @@
 
 import re
 import textwrap
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from typing import Any, ParamSpec
 
 import pandas as pd
 
@@ -42,6 +44,31 @@ def printed(text) -> str:
     return f"{int(whole):,}{point}{rest}" if whole.isdigit() else str(text)
 
 
-def markdown(table: pd.DataFrame) -> str:
+def markdown(table: pd.DataFrame | Iterable[Mapping[str, Any]]) -> str:
+    """A table, or its lines as heading -> cell.
+
+    Example:
+        >>> print(markdown([{"arm": "a", "mean": 0.5}]))
+        | arm | mean |
+        | --- | --- |
+        | a | 0.5 |
+    """
+    if not isinstance(table, pd.DataFrame):
+        table = pd.DataFrame(list(table))
     lines = [table.columns, ["---"] * len(table.columns), *table.itertuples(index=False)]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+#: The lines of a table, each as heading -> cell.
+Lines = Iterator[Mapping[str, Any]]
+Arguments = ParamSpec("Arguments")
+
+
+def as_table(lines: Callable[Arguments, Lines]) -> Callable[Arguments, str]:
+    """Makes a function that returns a table in Markdown of one that yields the table's lines."""
+
+    @wraps(lines)
+    def table(*args: Arguments.args, **options: Arguments.kwargs) -> str:
+        return markdown(lines(*args, **options))
+
+    return table

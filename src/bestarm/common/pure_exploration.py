@@ -19,6 +19,8 @@ def compiled(
         names: other names than those of `STRATEGIES`.
     """
     return [
-        Compiled(replace(one, name=names.get(name, name), observe=observe or one.observe), rules)
-        for name, one in STRATEGIES.items()
+        Compiled(
+            replace(steps, name=names.get(name, name), observe=observe or steps.observe), rules
+        )
+        for name, steps in STRATEGIES.items()
     ]

@@ -21,6 +21,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 
 from bestarm.common.looks import BLACK, PUBLISHED, Look, looks_of
 from bestarm.common.p_values import Z95, published_sides
+from bestarm.common.tables import pick
 from bestarm.core.files import replacing
 
 #: Widths of figures in inches: of a page of text, and of half of it.
@@ -110,13 +111,6 @@ def runs(counts: Iterable[int]) -> str:
     if not seen:
         return "computed, no simulation"
     return f"n = {seen[0]:,} runs" if len(seen) == 1 else f"n = {seen[0]:,} to {seen[-1]:,} runs"
-
-
-def pick(table: pd.DataFrame, **columns) -> pd.DataFrame:
-    """The rows of a table whose columns have these values."""
-    for name, value in columns.items():
-        table = table[table[name] == value]
-    return table
 
 
 @contextmanager

@@ -73,8 +73,8 @@ def cell_rows(cell: Cell, estimates: Iterable[Estimate], **also: Any) -> list[di
         "x": cell.x,
         "algorithm": cell.strategy,
     }
-    asked = {**cell.setting, **cell.options}
-    return [{**names, **asked, **also, **asdict(estimate)} for estimate in estimates]
+    arguments = {**cell.setting, **cell.options}
+    return [{**names, **arguments, **also, **asdict(estimate)} for estimate in estimates]
 
 
 def comparison_rows(
@@ -117,13 +117,13 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
         table: any.
         instances: name -> {"instance": ..., "truth": ...}, as in instances.json.
     """
-    facts_by_name = {name: facts_of(one["instance"]) for name, one in instances.items()}
+    facts_by_name = {name: facts_of(contents["instance"]) for name, contents in instances.items()}
     facts = pd.DataFrame.from_dict(facts_by_name, orient="index").reindex(table.instance)
     for name in facts:
         filled = facts[name].set_axis(table.index)
         if name in table:
-            said = table[name].notna() & (table[name] != "")
-            filled = table[name].where(said, filled)
+            is_there = table[name].notna() & (table[name] != "")
+            filled = table[name].where(is_there, filled)
         table = table.assign(**{str(name): filled.fillna("") if name in TEXTS else filled})
     return table
 
@@ -131,6 +131,13 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
 def lines(table: pd.DataFrame) -> Iterator[Any]:
     """The rows of a table, with columns as attributes."""
     return table.astype(object).itertuples()  # Arrow's texts are slow to go through one by one
+
+
+def pick(table: pd.DataFrame, **columns: Any) -> pd.DataFrame:
+    """The rows of a table whose columns have these values."""
+    for name, value in columns.items():
+        table = table[table[name] == value]
+    return table
 
 
 def groups(table: pd.DataFrame, *names: str) -> Iterator[tuple[Any, pd.DataFrame]]:

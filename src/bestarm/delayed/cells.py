@@ -38,13 +38,13 @@ def points(
     names: Iterable[str],
     x_name: str,
     values: Iterable[float],
-    shown: tuple[str, ...] = SHOWN,
+    readings: tuple[str, ...] = SHOWN,
     on_rewards: tuple[str, ...] = ALONE,
 ) -> Iterator[Cell]:
     """The cells of a column of Figure 1, both rows, or of Figure 2."""
     for name, x in zip(names, values, strict=True):
         for setting in SETTINGS:
-            for reading in shown:
+            for reading in readings:
                 yield Cell(name, "Partial", setting, reading, x_name=x_name, x=float(x))
             for reading in on_rewards:
                 yield Cell(name, "Full", setting, reading, x_name=x_name, x=float(x))

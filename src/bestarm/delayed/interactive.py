@@ -150,16 +150,20 @@ class Partial(Monitored, Recorded):
         question = {"n_arms": len(self._arms), "top": top, "sigma": sigma, "sigma_p": sigma_p}
         question |= {"feedback": feedback, "delay": delay}
         question |= {"delta": delta, "batch": batch, "limit": limit}
-        asked = parse(Arguments, question, name)
+        arguments = parse(Arguments, question, name)
         rule = READINGS[self._strategy].chosen(reading, f"{name}: reading")
-        sigmas = np.full(asked.n_arms, asked.sigma)
-        self._race = Race(asked.top, asked.batch, asked.limit or asked.batch, NO_CAP)
-        self._rules = rules_of(rule, asked.feedback, sigmas, asked.sigma_p or 0.0, asked)
-        self._delay = asked.delay or 0
-        self._state = make_state(self._race, np.full(asked.n_arms, self._delay))
+        sigmas = np.full(arguments.n_arms, arguments.sigma)
+        self._race = Race(
+            arguments.top, arguments.batch, arguments.limit or arguments.batch, NO_CAP
+        )
+        self._rules = rules_of(
+            rule, arguments.feedback, sigmas, arguments.sigma_p or 0.0, arguments
+        )
+        self._delay = arguments.delay or 0
+        self._state = make_state(self._race, np.full(arguments.n_arms, self._delay))
         self._running: dict[int, int] = {}  # slots of running pulls by id, oldest first
-        self._free = [*range(asked.batch)]  # the other slots, a heap
-        self._sums = RunningSums(asked.n_arms)  # of the running pulls, with MIXTURE
+        self._free = [*range(arguments.batch)]  # the other slots, a heap
+        self._sums = RunningSums(arguments.n_arms)  # of the running pulls, with MIXTURE
         self._fresh: list[int] = []  # arms with feedback since the last `ask`
         self._reports: dict[int, list[Event]] = {}  # not observed yet, by slot, with `by_slot`
         self._dropped: set[int] = set()  # ids of pulls that were cancelled or abandoned
@@ -299,21 +303,21 @@ class Partial(Monitored, Recorded):
         ]
 
     def _open_question(self) -> str:
-        state, wanted = self._state, int(self._state.n_to_accept[0])
+        state, n_to_accept = self._state, int(self._state.n_to_accept[0])
         open_arms = np.flatnonzero(state.sets == SURVIVING)
         names = ", ".join(map(str, self._labels(open_arms)))
-        text = f"{open_arms.size} arms are open ({names}), of which {wanted} will be accepted"
+        text = f"{open_arms.size} arms are open ({names}), of which {n_to_accept} will be accepted"
         widths = 0.5 * (state.upper - state.lower)[open_arms]
-        if not np.isfinite(widths).all() or not 0 < wanted < open_arms.size:
+        if not np.isfinite(widths).all() or not 0 < n_to_accept < open_arms.size:
             return f"{text}; some of them have no feedback yet."
         order = open_arms[np.argsort(-state.centres[open_arms], kind="stable")]
-        last, first = order[wanted - 1], order[wanted]
+        last, first = order[n_to_accept - 1], order[n_to_accept]
         gap = float(state.centres[last] - state.centres[first])
         reach = float(0.5 * (state.upper - state.lower)[[last, first]].sum())
         more = more_trials(float(state.tally.finished.sum()), gap**2, reach**2)
-        one, other = self._arms[int(last)], self._arms[int(first)]
+        accepted, rejected = self._arms[int(last)], self._arms[int(first)]
         return (
-            f"{text}; {one} and {other} are {gap:.3g} apart, and their intervals reach "
+            f"{text}; {accepted} and {rejected} are {gap:.3g} apart, and their intervals reach "
             f"{reach:.3g}; {more}."
         )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 
 from bestarm.common.pages import Pages
-from bestarm.common.prose import markdown, number, percent_row
+from bestarm.common.prose import Lines, as_table, markdown, number, percent_row
 from bestarm.common.tables import groups, lines, read_table
 from bestarm.core.estimates import proportion
 from bestarm.delayed.problem import MODELS
@@ -22,18 +22,17 @@ def _table(root: Path) -> pd.DataFrame:
     return table[table.algorithm == "Partial"]
 
 
-def prior_table(root: Path) -> str:
+@as_table
+def prior_table(root: Path) -> Lines:
     """Mean steps, and time over that on rewards alone, by the prior's worth."""
     table = _table(root)
-    rows = []
-    shown = table[table.instance.isin(table[table.reading == PRIORS[100]].instance)]
-    for (instance, batch), group in groups(shown, "instance", "batch"):
+    with_priors = table[table.instance.isin(table[table.reading == PRIORS[100]].instance)]
+    for (instance, batch), group in groups(with_priors, "instance", "batch"):
         row = {"instance": instance, "pulls": BATCHES[int(batch)]}
         for n0, reading in PRIORS.items():
             of = group[group.reading == reading].set_index("statistic").value
             row[f"n0 = {n0:g}"] = f"{of['mean_stopping_time']:,.0f} ({of['time_ratio']:.2f})"
-        rows.append(row)
-    return markdown(pd.DataFrame(rows))
+        yield row
 
 
 #: What families of instances are; of others the name is shown.
@@ -76,17 +75,16 @@ def coverage_table(root: Path) -> str:
     return markdown(pd.DataFrame(rows).sort_values("instances", kind="stable"))
 
 
-def scale_table(root: Path) -> str:
+@as_table
+def scale_table(root: Path) -> Lines:
     """The share of runs in which some interval misses, by the scales that the rules are told."""
-    rows = []
     kept = pd.read_csv(root / "data/delayed-scales/errors.csv")
     for (sigma, sigma_p), group in groups(kept, "sigma", "sigma_p"):
         row = {"σ told": f"{number(sigma)} σ", "σₚ told": f"{number(sigma_p)} σₚ"}
-        for one in lines(group):
-            share = proportion("", int(one.missed), int(one.runs))
-            row[f"{one.feedback}, {BATCHES[int(one.batch)]}"] = percent_row(share, 2)
-        rows.append(row)
-    return markdown(pd.DataFrame(rows))
+        for line in lines(group):
+            share = proportion("", int(line.missed), int(line.runs))
+            row[f"{line.feedback}, {BATCHES[int(line.batch)]}"] = percent_row(share, 2)
+        yield row
 
 
 PAGES = Pages(

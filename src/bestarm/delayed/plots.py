@@ -23,17 +23,8 @@ from bestarm.common.looks import (
     looks_of,
 )
 from bestarm.common.paper import Plots
-from bestarm.common.style import (
-    WIDE,
-    caption,
-    dots,
-    legend,
-    new_figure,
-    pick,
-    runs,
-    series,
-    with_errors,
-)
+from bestarm.common.style import WIDE, caption, dots, legend, new_figure, runs, series, with_errors
+from bestarm.common.tables import pick
 from bestarm.delayed.problem import MODELS
 from bestarm.delayed.tables import PANELS
 
@@ -66,7 +57,7 @@ EVEN = "partial feedback / rewards alone"
 ONCE_MORE = ("mixture", "as-written", "as-published")
 
 
-def shown_looks() -> dict[str, Look]:
+def looks_of_readings() -> dict[str, Look]:
     return looks_of(LOOKS, SHOWN)
 
 
@@ -96,10 +87,10 @@ def lowest(axes: Axes, table: pd.DataFrame, instance: str, batch: int) -> None:
     )  # fmt: skip
 
 
-def panels_of_fig1(table: pd.DataFrame, shown: Sequence[str]) -> tuple[Figure, pd.DataFrame]:
+def panels_of_fig1(table: pd.DataFrame, readings: Sequence[str]) -> tuple[Figure, pd.DataFrame]:
     """The panels of Figure 1 under some readings; also the rows that are drawn."""
     rows = pick(table, statistic="time_ratio")
-    rows = rows[rows.reading.isin(shown)]
+    rows = rows[rows.reading.isin(readings)]
     axis = rows.family.map(PANELS)
     rows = rows[(rows.x_name == axis) & rows.batch.isin(BATCHES)]
     figure = new_figure(WIDE, 4.1)
@@ -124,7 +115,7 @@ def panels_of_fig1(table: pd.DataFrame, shown: Sequence[str]) -> tuple[Figure, p
             if len(ticks) > 5:
                 axes.tick_params(axis="x", rotation=45)
     figure.supylabel(f"mean time: {EVEN}", fontsize=8)
-    legend(figure, looks_of(LOOKS, shown))
+    legend(figure, looks_of(LOOKS, readings))
     return figure, rows
 
 
@@ -235,7 +226,7 @@ def models(table: pd.DataFrame) -> Figure:
         axes.set_xlabel("ratio of mean times")
         for edge in range(1, len(order)):
             axes.axhline(edge - 0.5, color="#e3e3e3", lw=0.5)
-    legend(figure, shown_looks(), lines=False)
+    legend(figure, looks_of_readings(), lines=False)
     caption(
         figure,
         "Twenty free means, k = 4, by what arrives before a pull ends and by its delay: 100 steps "
@@ -290,7 +281,7 @@ def fig2(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     ranked(right.subplots(), arms, "policies by mean life", "life (cycles)")
     panels[0].set_ylim(bottom=0.6)
     left.supxlabel("standard deviation of a forecast, σₚ (cycles)", fontsize=8)
-    legend(figure, shown_looks())
+    legend(figure, looks_of_readings())
     wrong = pick(table, statistic="error_rate", instance="all battery", strategy="Partial")
     caption(
         figure,

@@ -30,12 +30,12 @@ def figure_1(sources: Sources) -> pd.DataFrame:
 
     Also the speed-up of parallel pulls, and times in units of the delay.
     """
-    shown, panels = _by_panel(sources)
+    drawn_rows, panels = _by_panel(sources)
     return assemble(
-        shown,
+        drawn_rows,
         panels,
-        list(speedups(shown)),
-        list(in_delays(shown)),
+        list(speedups(drawn_rows)),
+        list(in_delays(drawn_rows)),
         published_rows(sources.published, "fig1"),
     )
 
@@ -69,7 +69,7 @@ def figure_2(sources: Sources) -> pd.DataFrame:
 
 def cut_strategies(sources: Sources) -> pd.DataFrame:
     """Times and their ratios, the hardness of the instance, the quality of forecasts by step."""
-    wanted = (*RUN_STATISTICS, "share_missed", "pulls_finished")
+    statistics = (*RUN_STATISTICS, "share_missed", "pulls_finished")
     by_step = [
         {**fact, "x_name": "step", "x": float(quality["step"])}
         for quality in _recorded(sources, "mip")["mip"]["truth"]["forecasts"]
@@ -83,7 +83,7 @@ def cut_strategies(sources: Sources) -> pd.DataFrame:
         )
     ]
     return assemble(
-        sources.summary[sources.summary.statistic.isin(wanted)],
+        sources.summary[sources.summary.statistic.isin(statistics)],
         _facts("mip", _of_truth(sources, "mip", "")),
         by_step,
         published_rows(sources.published, "mip"),
@@ -105,9 +105,9 @@ def arms_of(table: str) -> Callable[[Sources], pd.DataFrame]:
 def _recorded(sources: Sources, table: str) -> dict:
     """The instances made from a table of recorded pulls."""
     return {
-        name: one
-        for name, one in sources.instances.items()
-        if one["instance"]["table"] and one["instance"]["table"]["name"] == table
+        name: contents
+        for name, contents in sources.instances.items()
+        if contents["instance"]["table"] and contents["instance"]["table"]["name"] == table
     }
 
 
@@ -178,18 +178,18 @@ def _whole(rows: pd.DataFrame) -> dict:
     return {"instance": f"all {first.family}", **first[kept], "x_name": "", "x": math.nan}
 
 
-def speedups(shown: pd.DataFrame) -> Iterator[dict]:
+def speedups(rows: pd.DataFrame) -> Iterator[dict]:
     """Mean sequential over mean parallel time, of every strategy and reading on every instance."""
-    means = shown[shown.statistic == "mean_stopping_time"]
+    means = rows[rows.statistic == "mean_stopping_time"]
     for (name, strategy, reading), two in groups(means, "instance", "strategy", "reading"):
         one_by_one, together = (two[two.batch == batch].iloc[0] for batch in (1, 10))
         ratio = ratio_of_independent_means("parallel_speedup", one_by_one, together)
         yield from cell_rows(Cell(name, strategy, {}, reading), [ratio])
 
 
-def in_delays(shown: pd.DataFrame) -> Iterator[dict]:
+def in_delays(rows: pd.DataFrame) -> Iterator[dict]:
     """Mean times in units of the delay, for the points along the delay axis."""
-    means = shown[(shown.statistic == "mean_stopping_time") & (shown.x_name == "D")]
+    means = rows[(rows.statistic == "mean_stopping_time") & (rows.x_name == "D")]
     for row in means.to_dict("records"):
         scaled = {name: row[name] / row["x"] for name in ("value", "low", "high")}
         yield {**row, "statistic": "time_per_delay", "unit": "delays", **scaled}

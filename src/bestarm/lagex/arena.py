@@ -4,7 +4,7 @@ import numpy as np
 
 from bestarm.common.arena import Arena, Family
 from bestarm.lagex import pure_exploration
-from bestarm.lagex.bounds import learning_time
+from bestarm.lagex.paper.bounds import learning_time
 from bestarm.lagex.problem import EASIER, Instance, instances, setup1
 from bestarm.lagex.pure_exploration import Policies
 

@@ -24,7 +24,8 @@ from bestarm.common.looks import (
     Look,
     looks_of,
 )
-from bestarm.common.style import legend, pick, plain_log_ticks, published, with_errors
+from bestarm.common.style import legend, plain_log_ticks, published, with_errors
+from bestarm.common.tables import pick
 
 #: Strategies that are given the constraints: drawn last, and named so.
 KNOWING = ("CTnS", "CGE")

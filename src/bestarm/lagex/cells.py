@@ -51,7 +51,7 @@ CERTIFIED_INSTANCES = (
 CERTIFIED_DELTAS, CERTIFIED_TOLERANCES = (0.1, 0.01), (0.3, 0.1, 0.03, 0.01)
 
 
-def shown(instance: str, setting: dict, **x) -> Iterator[Cell]:
+def every_strategy(instance: str, setting: dict, **x) -> Iterator[Cell]:
     """Every strategy as written and with the released stopping rule."""
     for strategy in KINDS:
         for reading in READINGS[strategy]:
@@ -97,7 +97,7 @@ def sweep() -> Iterator[Cell]:
     for printed in (False, True):
         for third in SWEEP:
             name = setup1(third, printed).name
-            for cell in shown(name, SETUP_1, x_name="m3", x=third):
+            for cell in every_strategy(name, SETUP_1, x_name="m3", x=third):
                 if cell.strategy == "LAGEX":
                     yield cell
 
@@ -105,28 +105,30 @@ def sweep() -> Iterator[Cell]:
 def both_setups(third: float, setting: dict) -> tuple[Cell, ...]:
     """Every strategy on setup 1, with the recovered and with the printed means."""
     return tuple(
-        c for printed in (False, True) for c in shown(setup1(third, printed).name, setting)
+        c for printed in (False, True) for c in every_strategy(setup1(third, printed).name, setting)
     )
 
 
 def certified() -> Iterator[Cell]:
     """Certified, with its allocation and uniform (at the larger delta), beside LAGEX and LATS."""
     for instance, delta, r in product(CERTIFIED_INSTANCES, CERTIFIED_DELTAS, CERTIFIED_TOLERANCES):
-        asked, x = {"delta": delta, "r": r}, {"x_name": "r", "x": r}
+        setting, x = {"delta": delta, "r": r}, {"x_name": "r", "x": r}
         for strategy in ADAPTIVE:
             if strategy == "Certified" or delta == max(CERTIFIED_DELTAS):
-                yield Cell(instance, strategy, asked | {"cap": None}, READINGS[strategy].text, **x)
+                yield Cell(
+                    instance, strategy, setting | {"cap": None}, READINGS[strategy].text, **x
+                )
         for strategy in ("LAGEX", "LATS"):
-            yield Cell(instance, strategy, asked | {"cap": SETUP_1["cap"]}, SHOWN[0], **x)
+            yield Cell(instance, strategy, setting | {"cap": SETUP_1["cap"]}, SHOWN[0], **x)
 
 
 EXPERIMENTS = (
     Experiment("sweep", tuple(sweep())),
     Experiment("hard", both_setups(HARD, SETUP_1)),
     Experiment("easy", both_setups(EASIER, SETUP_1)),
-    Experiment("setup-2-hard", tuple(shown("setup 2 hard", OTHERS))),
-    Experiment("setup-2-easy", tuple(shown("setup 2 easy", OTHERS))),
-    Experiment("imdb", tuple(shown("imdb", OTHERS))),
+    Experiment("setup-2-hard", tuple(every_strategy("setup 2 hard", OTHERS))),
+    Experiment("setup-2-easy", tuple(every_strategy("setup 2 easy", OTHERS))),
+    Experiment("imdb", tuple(every_strategy("imdb", OTHERS))),
     Experiment(
         "imdb-spread",
         tuple(Cell("imdb, true spread", strategy, OTHERS, SHOWN[0]) for strategy in KINDS),
@@ -141,8 +143,8 @@ EXPERIMENTS = (
         ),
     ),
     Experiment("readings-added", tuple(added())),
-    Experiment("setup-2-hard-delta", tuple(shown("setup 2 hard", OTHER_DELTA))),
-    Experiment("setup-2-easy-delta", tuple(shown("setup 2 easy", OTHER_DELTA))),
+    Experiment("setup-2-hard-delta", tuple(every_strategy("setup 2 hard", OTHER_DELTA))),
+    Experiment("setup-2-easy-delta", tuple(every_strategy("setup 2 easy", OTHER_DELTA))),
     Experiment("sensitivity", tuple(sensitivity())),
     Experiment("certified", tuple(certified())),
 )

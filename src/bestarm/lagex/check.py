@@ -75,8 +75,8 @@ def claim(data: dict) -> str:
     policy += f"its mean reward is within r = {r!r} of the best policy's that keeps these limits"
     if data["policy"] is None:
         policy = f"no policy keeps mean costs of {', '.join(kept)}"
-    told = f"sigma {sigma}; cost_sigma = {cost_sigma!r}; n0 = {n0!r}; pulls {pulls}"
-    return f"{policy}; with probability at least 1 - delta, delta = {delta!r}; {told}"
+    assumptions = f"sigma {sigma}; cost_sigma = {cost_sigma!r}; n0 = {n0!r}; pulls {pulls}"
+    return f"{policy}; with probability at least 1 - delta, delta = {delta!r}; {assumptions}"
 
 
 def is_above(left: Fraction, square: Fraction) -> bool:

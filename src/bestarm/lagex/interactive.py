@@ -1,4 +1,4 @@
-"""The strategies as ask/tell objects, on the steps of `exploration.py`."""
+"""The strategies as ask/tell objects, on the steps of `paper/exploration.py`."""
 
 import math
 import warnings
@@ -9,10 +9,9 @@ import numpy as np
 
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError, parse
-from bestarm.lagex.arguments import deviations_of
-from bestarm.lagex.counts import observe_counts
-from bestarm.lagex.exploration import look
-from bestarm.lagex.state import FAR_CUT, PULLED, TIME
+from bestarm.lagex.paper.counts import observe_counts
+from bestarm.lagex.paper.exploration import look
+from bestarm.lagex.paper.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 from bestarm.live.counts import Counts
@@ -31,6 +30,16 @@ def policy_in_words(policy: Mapping[Label, float]) -> str:
         '25% of 0, 75% of 2'
     """
     return ", ".join(f"{share:.0%} of {arm}" for arm, share in policy.items() if share > 0.0)
+
+
+def deviations_of(sigma: Any, n_arms: int, source: str) -> np.ndarray:
+    """(K,) from one number or one of each arm. Raises InputError unless they are positive."""
+    deviations = numbers(sigma, 1, source)
+    if deviations.size not in (1, n_arms) or not (deviations > 0).all():
+        raise InputError(
+            f"{source}: must be positive, one number or {n_arms}, got {deviations.tolist()}"
+        )
+    return np.broadcast_to(deviations, n_arms).copy()
 
 
 class _Lagex(Monitored, AskTell[Label]):
@@ -145,14 +154,15 @@ class _Lagex(Monitored, AskTell[Label]):
         if count == 0:
             return "By the estimates only one mixture keeps the limits; one more pull tells."
         steps = near.steps[:count]
-        nats = (near.gaps[:count] + rules.added) ** 2 / (2.0 * steps**2 @ (rules.variances / pulls))
+        scatter = 2.0 * steps**2 @ (rules.variances / pulls)
+        statistics = (near.gaps[:count] + rules.added) ** 2 / scatter
         needed = float(state.threshold[0])
-        v = int(np.argmin(nats))
-        more = more_trials(float(pulls.sum()), float(nats[v]), needed)
+        v = int(np.argmin(statistics))
+        more = more_trials(float(pulls.sum()), float(statistics[v]), needed)
         return (
             f"A mixture with more of {self._arms[int(np.argmax(steps[v]))]} and less of "
-            f"{self._arms[int(np.argmin(steps[v]))]} may be better: the evidence against it is "
-            f"{nats[v]:.2f}, {needed:.2f} is needed; {more}."
+            f"{self._arms[int(np.argmin(steps[v]))]} may be better: the test statistic is "
+            f"{statistics[v]:.2f}, the threshold {needed:.2f}; {more}."
         )
 
     def _update(self, index: int, observation: Any) -> bool:
@@ -162,8 +172,10 @@ class _Lagex(Monitored, AskTell[Label]):
         return done
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
-        for one in batch:
-            observe_counts(self._rules, self._state, one.arm, one.pulls, self._standard(one))
+        for counts in batch:
+            observe_counts(
+                self._rules, self._state, counts.arm, counts.pulls, self._standard(counts)
+            )
         if self._state.counts[PULLED] == len(self._arms):
             look(self._rules, self._state)
 

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pandas as pd
-
 from bestarm.common.pages import FastRun, Pages
-from bestarm.common.prose import markdown, number, percent_row
+from bestarm.common.prose import Lines, as_table, number, percent_row
 from bestarm.common.tables import groups, read_table
-from bestarm.lagex import peculiarity_pages as peculiarities
-from bestarm.lagex import program_pages as programs
 from bestarm.lagex.certified import pages as certified
+from bestarm.lagex.released import pages as programs
+from bestarm.lagex.released import peculiarity_pages as peculiarities
 
 #: Shares of runs in docs/usage.md's example, by statistic.
 EXAMPLE = {
@@ -19,16 +17,15 @@ EXAMPLE = {
 }
 
 
-def example_table(root: Path) -> str:
+@as_table
+def example_table(root: Path) -> Lines:
     """What the strategies recommend in LAGEX's example of docs/usage.md, as shares of runs."""
     table = read_table(root / "figures/lagex/example.csv")
-    rows = []
     for strategy, group in groups(table, "strategy"):
         by = group.set_index("statistic")
         shares = {title: percent_row(by.loc[name]) for name, title in EXAMPLE.items()}
         median = number(by.value["median_stopping_time"])
-        rows.append({"strategy": strategy, "median steps": median, **shares})
-    return markdown(pd.DataFrame(rows))
+        yield {"strategy": strategy, "median steps": median, **shares}
 
 
 PAGES = Pages(

@@ -28,13 +28,13 @@ from bestarm.common.style import (
     dots,
     legend,
     new_figure,
-    pick,
     plain_log_ticks,
     published,
     runs,
     series,
     with_errors,
 )
+from bestarm.common.tables import pick
 from bestarm.lagex.boxes import (
     BOXES,
     KNOWING,
@@ -47,8 +47,8 @@ from bestarm.lagex.boxes import (
     value_of,
 )
 from bestarm.lagex.certified.plots import certified
-from bestarm.lagex.plots_programs import peculiarities, programs
 from bestarm.lagex.problem import EASIER, HARD, setup1
+from bestarm.lagex.released.plots import peculiarities, programs
 
 #: Lower bounds under known constraints, and with the one for strategies that have to learn them.
 KNOWN = ("known lower bound", "inside lower bound")
@@ -115,21 +115,21 @@ def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure
     stated = pick(table, reading="published")
     for row, (instance, title) in zip(panels, titles.items(), strict=True):
         ours = table[(table.instance == instance) & (table.reading != "published")]
-        for axes, (kind, what) in zip(row, kinds.items(), strict=True):
+        for axes, (kind, label) in zip(row, kinds.items(), strict=True):
             low, middle, high = (f"{kind}:{q}" for q in ("quartile_25", "median", "quartile_75"))
             five = (low, low, middle, high, high)
             names = {"as-written": five, "released-stop": five}
             lines = lines_of(ours, order, names)
             boxes(axes, ours, lines, names)
-            axes.set_title(f"{title}: {what}")
+            axes.set_title(f"{title}: {label}")
             if kind == "policy_violations":
                 here = stated[stated.strategy.isin(order)].assign(instance=instance)
                 here = with_errors(here, pick(ours, reading="as-written"))
                 at = [lines.index((name, "as-written")) for name in here.strategy]
                 published(axes, here, here.value, at, label="")
     for column, kind in zip(panels.T, kinds, strict=True):
-        shown = table[table.statistic.str.startswith(f"{kind}:") & table.strategy.isin(order)]
-        top = shown[shown.reading.ne("published") | (kind == "policy_violations")].value.max()
+        rows = table[table.statistic.str.startswith(f"{kind}:") & table.strategy.isin(order)]
+        top = rows[rows.reading.ne("published") | (kind == "policy_violations")].value.max()
         column[0].set_xlim(-0.01 * max(top, 1.0), 1.08 * max(top, 1.0))
         column[-1].set_xlabel("rounds with a violation")
         for axes in column:
@@ -229,7 +229,7 @@ def fig4(table: pd.DataFrame) -> Figure:
 def band(axes: Axes, rows: pd.DataFrame, look: Look) -> None:
     """The quartiles as a band, where they are defined."""
     low, high = (pick(rows, statistic=f"quartile_{q}").sort_values("x") for q in (25, 75))
-    ends = (one.value.to_numpy(float) for one in (low, high))
+    ends = (quartile.value.to_numpy(float) for quartile in (low, high))
     axes.fill_between(low.x.to_numpy(float), *ends, color=look.colour, alpha=0.2, lw=0)
 
 
@@ -356,8 +356,8 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         colour = BLUE if t else GREEN
         edges = edges_of(here)
         axes.add_patch(Polygon(np.vstack([[0, 0], edges]), fc=colour, alpha=0.15))
-        for one, line, edge in ((true_edges, "--", GREEN), (edges, "-", colour)):
-            for x, y in one:
+        for rays, line, edge in ((true_edges, "--", GREEN), (edges, "-", colour)):
+            for x, y in rays:
                 axes.plot([0, x], [0, y], line, color=edge, lw=1.4)
         means = pick(here, kind="means")
         axes.plot(means.x, means.y, "o", color=VERMILION, ms=5)

@@ -16,7 +16,8 @@ from bestarm.common.rates import Law, check_rates
 from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.inputs import Input, PositiveFloat, load, short
 from bestarm.core.units import unit_of
-from bestarm.lagex.bounds import (
+from bestarm.lagex.kernel_problem import Problem
+from bestarm.lagex.paper.bounds import (
     TIE,
     bai_time,
     corollary_1,
@@ -27,7 +28,6 @@ from bestarm.lagex.bounds import (
     slacks_of,
     ties,
 )
-from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, nonempty, row_units
 
 #: r in all of the paper's experiments.

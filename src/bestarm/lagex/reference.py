@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 from scipy.optimize import linprog
 
-from bestarm.lagex.state import GAME, INSIDE, PENALISED, Rules
+from bestarm.lagex.paper.state import GAME, INSIDE, PENALISED, Rules
 
 #: A constraint with less slack than this is tight; instances in tests have entries near 1.
 TIGHT = 1e-10
@@ -26,7 +26,7 @@ ACCURACIES = (1e-10, 1e-9, 1e-8)
 def nearest_ties(
     weights: np.ndarray, means: np.ndarray, policy: np.ndarray, others: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The (V,) minima and (V, K) instances of `program_solvers.alternatives`, by numpy."""
+    """The (V,) minima and (V, K) instances of `released.solvers.alternatives`, by numpy."""
     steps, padded = policy - others, weights + 1e-12
     gaps = np.array([means.dot(step) for step in steps])
     multipliers = gaps / ((steps**2 / padded).sum(axis=1) + 1e-12)
@@ -67,12 +67,12 @@ def vertices(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
     return np.array(listed).reshape(len(listed), k)
 
 
-def adjacent(one: np.ndarray, other: np.ndarray, matrix, limits) -> bool:
+def adjacent(vertex: np.ndarray, neighbour: np.ndarray, matrix, limits) -> bool:
     """Whether two vertices span an edge: the constraints tight at both leave one direction free."""
     left, right = _facets(matrix, limits)
-    both = (left @ one >= right - TIGHT) & (left @ other >= right - TIGHT)
-    system = np.vstack([np.ones(one.size), left[both]])
-    return bool(np.linalg.matrix_rank(system, tol=TIGHT) == one.size - 1)
+    both = (left @ vertex >= right - TIGHT) & (left @ neighbour >= right - TIGHT)
+    system = np.vstack([np.ones(vertex.size), left[both]])
+    return bool(np.linalg.matrix_rank(system, tol=TIGHT) == vertex.size - 1)
 
 
 def best_policy(means: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> np.ndarray | None:
@@ -214,7 +214,7 @@ def solve(problem: cp.Problem) -> float:
 class Round(NamedTuple):
     """The quantities of a round before its pull."""
 
-    found: Alternatives
+    rivals: Alternatives
     lead: float  # the statistic minus the threshold; a run stops if it is positive
     costs: np.ndarray  # (V, K)
     rows: np.ndarray  # (d, K) A - b 1^T - s: allocations keep rows omega <= 0
@@ -245,7 +245,7 @@ class Step(NamedTuple):
 class Run:
     """A strategy under one reading, round by round, recomputing everything from the data.
 
-    `look` gives the stopping rule and the program of the allocation, `step` the move of the game.
+    `look` gives the stopping rule and the problem of the allocation, `step` the move of the game.
     `lags` takes the chosen allocation and returns the lags of the arms.
     """
 
@@ -318,7 +318,7 @@ class Run:
         means, _ = self.estimates()
         at_least = np.maximum(self.omega, 0.5 / math.sqrt(means.size**2 + t))
         worst = int(np.argmax((current.costs / at_least).sum(axis=1)))
-        v = current.found.others[worst] - current.found.policy
+        v = current.rivals.others[worst] - current.rivals.policy
         spread = self.variances * v / at_least
         lam = means + (rules.added - means @ v) * spread / (spread @ v)
         lam = means + np.clip(lam - means, -FARTHEST, FARTHEST)
@@ -327,7 +327,7 @@ class Run:
         gains = np.maximum(math.log(t) / pulls, np.maximum(*ends) / (2.0 * self.variances))
         if current.gamma > 0.0 and (current.rows @ self.omega).max() > 0.0:
             broken = int(np.argmax(current.rows @ self.omega))
-            d = information(self.omega, means, self.variances, current.found, rules.added)
+            d = information(self.omega, means, self.variances, current.rivals, rules.added)
             gains -= d / current.gamma * current.rows[broken]
         return gains
 

@@ -19,11 +19,10 @@ from bestarm.core.units import unit_of
 from bestarm.lagex.certified import runs as certified
 from bestarm.lagex.certified.state import INFEASIBLE, RUNNING
 from bestarm.lagex.certified.steps import STEPS as CERTIFIED_STEPS
-from bestarm.lagex.exploration import STEPS, World, run
-from bestarm.lagex.game import RATE
 from bestarm.lagex.kernel_problem import Problem
-from bestarm.lagex.problem import Constraint, Instance
-from bestarm.lagex.state import (
+from bestarm.lagex.paper.exploration import STEPS, run
+from bestarm.lagex.paper.game import RATE
+from bestarm.lagex.paper.state import (
     FAR_CUT,
     GAME,
     INEXACT,
@@ -40,11 +39,13 @@ from bestarm.lagex.state import (
     UNSOLVED,
     Rules,
 )
+from bestarm.lagex.problem import Constraint, Instance
 from bestarm.lagex.vertices import alternatives, nonempty, row_units, rows_of
+from bestarm.lagex.world import World
 
 
 class Kind(NamedTuple):
-    """The source and the region of a strategy's allocations, and what it knows; see state.py."""
+    """The source and the region of a strategy's allocations, and what it knows (paper/state.py)."""
 
     source: int
     region: int

@@ -19,8 +19,8 @@ from bestarm.common.tables import (
 )
 from bestarm.core.estimates import Estimate, exact, undefined
 from bestarm.core.information import needed_information
-from bestarm.lagex.bounds import lower_bound, quantile_bound
 from bestarm.lagex.cells import ENVIRONMENTS, OTHER_SETTINGS
+from bestarm.lagex.paper.bounds import lower_bound, quantile_bound
 from bestarm.lagex.problem import EASIER, EPSILONS, HARD, SWEEP, TOLERANCE, normalised, setup1
 
 #: Readings that the paper's own figures show; all are in target `readings`.
@@ -57,7 +57,10 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
     """
     if not truth.get("gaussian", True):
         complexities = time_estimates(truth)
-        times = (replace(one, statistic=f"{one.statistic}:Gaussian") for one in complexities)
+        times = (
+            replace(estimate, statistic=f"{estimate.statistic}:Gaussian")
+            for estimate in complexities
+        )
         return [exact("optimal_value", "reward", truth["value"]), *times]
     low, high, high_inside = (math.inf if b is None else b for b in truth["corollary_1"])
     return [
@@ -113,10 +116,10 @@ def bound_rows(name: str, truth: dict, delta: float, x: float | None = None) -> 
     return rows + cell_rows(cell, learning_bounds(truth, delta))
 
 
-def with_bounds(sources: Sources, shown: pd.DataFrame) -> list[dict]:
+def with_bounds(sources: Sources, summary: pd.DataFrame) -> list[dict]:
     """The lower bounds of every instance of some rows, at the delta of their setting."""
     rows = []
-    for (name, delta), _ in groups(shown, "instance", "delta"):
+    for (name, delta), _ in groups(summary, "instance", "delta"):
         rows += bound_rows(name, sources.instances[name]["truth"], delta)
     return rows
 
@@ -130,11 +133,11 @@ def times(target: str) -> Callable[[Sources], pd.DataFrame]:
     """Figures 5 to 7: stopping times, lower bounds, and the published values."""
 
     def tabulate(sources: Sources) -> pd.DataFrame:
-        shown = only(sources.summary, TIME_STATISTICS)
+        summary = only(sources.summary, TIME_STATISTICS)
         return assemble(
-            shown,
-            with_bounds(sources, shown),
-            list(ratios(shown, "median_stopping_time", "median_ratio")),
+            summary,
+            with_bounds(sources, summary),
+            list(ratios(summary, "median_stopping_time", "median_ratio")),
             published_rows(sources.published, target),
         )
 
@@ -146,26 +149,26 @@ def violations(target: str) -> Callable[[Sources], pd.DataFrame]:
 
     def tabulate(sources: Sources) -> pd.DataFrame:
         kinds = sources.summary.statistic.str.contains("_violation")
-        shown = sources.summary[kinds & sources.summary.reading.isin(SHOWN)]
+        summary = sources.summary[kinds & sources.summary.reading.isin(SHOWN)]
         return assemble(
-            shown,
+            summary,
             only(sources.summary, ("share_capped", "error_rate")),
-            list(ratios(shown, MEDIAN, "violation_ratio")),
+            list(ratios(summary, MEDIAN, "violation_ratio")),
             published_rows(sources.published, target),
         )
 
     return tabulate
 
 
-def ratios(shown: pd.DataFrame, of: str, called: str) -> Iterator[dict]:
+def ratios(summary: pd.DataFrame, of: str, called: str) -> Iterator[dict]:
     """Ratios of two strategies' medians, for independent runs.
 
     Args:
-        shown: rows of a summary.
+        summary: rows of it.
         of: the statistic whose ratios are computed.
         called: the name of the ratio.
     """
-    medians = shown[shown.statistic == of]
+    medians = summary[summary.statistic == of]
     for (instance, reading), rows in groups(medians, "instance", "reading"):
         by = {row.strategy: row for row in lines(rows)}
         for first, second in COMPARED:
@@ -193,8 +196,8 @@ def ratio(statistic: str, a, b) -> Estimate:
 
 def sweep(sources: Sources) -> pd.DataFrame:
     """Figure 4: LAGEX and lower bounds over the third mean, for both versions of setup 1."""
-    shown = only(sources.summary, TIME_STATISTICS)
-    delta = shown.delta.iloc[0]
+    summary = only(sources.summary, TIME_STATISTICS)
+    delta = summary.delta.iloc[0]
     published = with_instances(published_rows(sources.published, "fig4"), sources.instances)
     published = published.assign(x_name="m3", x=published.m3)
     bound_lines = []
@@ -204,15 +207,15 @@ def sweep(sources: Sources) -> pd.DataFrame:
             bound_lines += bound_rows(name, sources.instances[name]["truth"], delta, third)
     bounds_of = with_instances(pd.DataFrame(bound_lines), sources.instances)
     return assemble(
-        shown,
+        summary,
         bound_lines,
-        list(over_the_sweep(shown, bounds_of)),
+        list(over_the_sweep(summary, bounds_of)),
         list(published_over_exact(published, bounds_of)),
         published,
     )
 
 
-def over_the_sweep(shown: pd.DataFrame, bounds_by_third: pd.DataFrame) -> Iterator[dict]:
+def over_the_sweep(summary: pd.DataFrame, bounds_by_third: pd.DataFrame) -> Iterator[dict]:
     """The correlation of medians with the lower bound, and the largest rise of each bound."""
     bounds_by_third = bounds_by_third[bounds_by_third.statistic == "lower_bound"]
     for setup, rows in groups(bounds_by_third, "family"):
@@ -224,7 +227,7 @@ def over_the_sweep(shown: pd.DataFrame, bounds_by_third: pd.DataFrame) -> Iterat
             cell = Cell(f"{setup}, all", name, {}, "exact")
             rise = exact("largest_rise", "", float(np.nanmax(rises)))
             yield from cell_rows(cell, [rise], family=setup)
-        medians = shown[(shown.statistic == "median_stopping_time") & (shown.family == setup)]
+        medians = summary[(summary.statistic == "median_stopping_time") & (summary.family == setup)]
         for reading, of_reading in groups(medians, "reading"):
             cell = Cell(f"{setup}, all", "LAGEX", {}, reading)
             estimate = log_correlation(of_reading, by_name["known lower bound"])
@@ -278,13 +281,13 @@ def example(sources: Sources) -> pd.DataFrame:
 
 def readings(sources: Sources) -> pd.DataFrame:
     """Stopping times and shares under every reading, beside the published medians."""
-    wanted = (*TIME_STATISTICS, "prob_r_optimal", "prob_feasible", MEDIAN)
+    statistics = (*TIME_STATISTICS, "prob_r_optimal", "prob_feasible", MEDIAN)
     names = [*ENVIRONMENTS, *(normalised(name).name for name in ENVIRONMENTS)]
     summary = sources.summary[sources.summary.instance.isin(names)]
     published = sources.published
     medians = published[published.statistic == "median_stopping_time"]
     return assemble(
-        only(summary, wanted, summary.reading.unique()),
+        only(summary, statistics, summary.reading.unique()),
         *(published_rows(medians, target) for target in ("fig5", "fig6", "fig7")),
     )
 
@@ -294,7 +297,7 @@ def sensitivity(sources: Sources) -> pd.DataFrame:
 
     That is the bound on medians for strategies that learn the constraints.
     """
-    wanted = only(sources.summary, TIME_STATISTICS, sources.summary.reading.unique())
+    times_of_all = only(sources.summary, TIME_STATISTICS, sources.summary.reading.unique())
     bounds_of = [
         row
         for name in ENVIRONMENTS
@@ -306,7 +309,7 @@ def sensitivity(sources: Sources) -> pd.DataFrame:
     stated = pd.concat([pd.DataFrame(rows) for rows in published])
     # Normalised rows are in two experiments; those of the last one are more.
     same = ["instance", "setting", "reading", "statistic"]
-    ours = wanted[wanted.strategy == "LAGEX"].drop_duplicates(same, keep="last")
+    ours = times_of_all[times_of_all.strategy == "LAGEX"].drop_duplicates(same, keep="last")
     return assemble(ours, bounds_of, stated[stated.strategy == "LAGEX"])
 
 
@@ -318,22 +321,22 @@ def programs(sources: Sources, program: pd.DataFrame) -> pd.DataFrame:
     Args:
         program: rows under reading `program`.
     """
-    wanted = (*TIME_STATISTICS, *VIOLATION_QUANTILES, "prob_r_optimal", "prob_feasible")
+    statistics = (*TIME_STATISTICS, *VIOLATION_QUANTILES, "prob_r_optimal", "prob_feasible")
     names = RELEASED + sorted(set(program.instance) - set(RELEASED))
     written = sources.summary[sources.summary.instance.isin(names)]
     about_rounds = program.statistic.str.startswith("rounds_")
-    shown = pd.concat(
+    summary = pd.concat(
         [
-            only(written, wanted, ("as-written",)),
-            program[program.statistic.isin((*wanted, "share_empty")) | about_rounds],
+            only(written, statistics, ("as-written",)),
+            program[program.statistic.isin((*statistics, "share_empty")) | about_rounds],
         ]
     )
-    compared = shown[shown.instance.isin(RELEASED)]
+    compared = summary[summary.instance.isin(RELEASED)]
     figures = ("fig5", "fig6", "fig7", "fig8", "fig9", "fig10", "fig11", "fig12")
     published = [f"{figure}{boxes}" for figure in figures for boxes in ("", " boxes")]
     stated = (published_rows(sources.published, name) for name in published)
     return assemble(
-        shown,
+        summary,
         list(ratios(compared, "median_stopping_time", "median_ratio")),
         list(ratios(compared, MEDIAN, "violation_ratio")),
         *(rows[rows.instance.isin(names)] for rows in stated),
@@ -359,9 +362,9 @@ def peculiarities(sources: Sources, program: pd.DataFrame) -> pd.DataFrame:
 
 def spread(sources: Sources) -> pd.DataFrame:
     """IMDB with reward deviations of 1, as the paper has it, and with the ratings' own."""
-    shown = only(sources.summary, (*TIME_STATISTICS, "prob_r_optimal", "prob_feasible"))
-    shown = shown[shown.reading == "as-written"]
-    return assemble(shown, with_bounds(sources, shown))
+    summary = only(sources.summary, (*TIME_STATISTICS, "prob_r_optimal", "prob_feasible"))
+    summary = summary[summary.reading == "as-written"]
+    return assemble(summary, with_bounds(sources, summary))
 
 
 def perturbation(sources: Sources) -> pd.DataFrame:

@@ -5,13 +5,15 @@ import pandas as pd
 from bestarm.common.paper import Cell, Sources, Target
 from bestarm.common.tables import cell_rows
 from bestarm.core.estimates import exact, stopping_times, undefined
-from bestarm.lagex import kept, shapes, tables
+from bestarm.lagex import tables
 from bestarm.lagex.cells import SETUP_1, SHORT
 from bestarm.lagex.certified import tables as certified
+from bestarm.lagex.paper import shapes
+from bestarm.lagex.paper.theorems import theorems
 from bestarm.lagex.problem import EASIER, setup1
-from bestarm.lagex.program import PROGRAMS, SWITCHED_OFF, can_be_without, reading_without
+from bestarm.lagex.released import kept
+from bestarm.lagex.released.program import PROGRAMS, SWITCHED_OFF, can_be_without, reading_without
 from bestarm.lagex.statistics import summarise
-from bestarm.lagex.theorems import theorems
 
 
 def programs(sources: Sources) -> pd.DataFrame:

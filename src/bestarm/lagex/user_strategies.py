@@ -13,11 +13,11 @@ from bestarm.common.user_strategies import (
     shares,
 )
 from bestarm.core.status import Status
-from bestarm.lagex.bounds import rows_of, slacks_of
-from bestarm.lagex.exploration import BROKEN, draw_new
+from bestarm.lagex.paper.bounds import rows_of, slacks_of
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.strategies import FAILURES, Outcome, Setting, world_of
 from bestarm.lagex.vertices import alternatives, nonempty
+from bestarm.lagex.world import BROKEN, draw_new
 
 
 def arguments(instance: Instance, setting: Setting) -> ConstructorArguments:

@@ -20,6 +20,7 @@ from bestarm.core.bases import (
 )
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.units import unit_of
+from bestarm.lagex.world import BROKEN
 
 #: Entries of tableaus (which are near 1) up to this size count as zero.
 TOLERANCE = 1e-11
@@ -515,3 +516,13 @@ def every_alternative(
 ) -> Alternatives | None:
     """The best vertex and all others; None if the set is empty. Not for use in loops."""
     return alternatives(means, matrix, limits, np.inf)
+
+
+@jit
+def support_of(polytope: Polytope) -> np.ndarray:
+    """(K + d,) 1 for arms with weight in the best vertex, then for slack constraints."""
+    support = np.zeros(polytope.tableau.shape[1] - 1, np.int64)
+    for row in range(polytope.basis.size):
+        if polytope.basis[row] >= 0 and polytope.tableau[row, support.size] > BROKEN:
+            support[polytope.basis[row]] = 1
+    return support

@@ -57,6 +57,6 @@ def in_phases(instance: Any, cell: Cell) -> Replicate:
 
 ASSUMPTIONS = Assumptions(
     (Case("linear", "three-arms", {"cap": 20_000}, ("XY-Oracle",)),),  # which knows the truth
-    asked=frozenset({"RAGE", "XY-Adaptive"}),
+    ask_tell=frozenset({"RAGE", "XY-Adaptive"}),
     in_phases=in_phases,
 )

@@ -56,8 +56,8 @@ def readings(strategies: tuple[str, ...], rebuilt: bool | None = None) -> Iterat
     setting = REBUILT_SETTING if rebuilt else GRID_SETTING
     for strategy in strategies:
         for name, reading in grid(strategy).items():
-            wanted = rebuilt is None or reading.rebuild == rebuilt
-            if wanted and name not in MORE_RUNS.get(strategy, []):
+            fits = rebuilt is None or reading.rebuild == rebuilt
+            if fits and name not in MORE_RUNS.get(strategy, []):
                 yield Cell("d=5", strategy, setting, name)
 
 

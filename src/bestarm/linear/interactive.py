@@ -51,15 +51,15 @@ def ellipsoid_intervals(
         (n,) values in the unit of the rewards and (n,) half-widths in that of the noise; nan and
         infinity if the pulls do not determine the values.
     """
-    wanted = arms if directions is None else directions
+    vectors = arms if directions is None else directions
     design = arms.T * counts @ arms
     if np.linalg.matrix_rank(arms[counts > 0]) < arms.shape[1]:
-        return np.full(len(wanted), np.nan), np.full(len(wanted), np.inf)
+        return np.full(len(vectors), np.nan), np.full(len(vectors), np.inf)
     prior = PRIOR_PULLS / len(arms) * arms.T @ arms
     beta = -np.log(delta) + 0.5 * (
         np.linalg.slogdet(design + prior)[1] - np.linalg.slogdet(prior)[1]
     )
-    predictors = np.linalg.solve(design, wanted.T)
+    predictors = np.linalg.solve(design, vectors.T)
     spread = np.einsum("da,de,ea->a", predictors, design + prior, predictors)
     return predictors.T @ (arms.T @ sums), np.sqrt(2.0 * beta * spread)
 
@@ -146,9 +146,9 @@ class _Linear(Monitored, AskTell[Label]):
         self._tell_one(arm, reward, pulls=pulls, total=total, at=at)
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
-        for one in batch:
-            total = float(self._standard(one))
-            self._strategy.observe(self._rules, self._state, one.arm, total, one.pulls)
+        for counts in batch:
+            total = float(self._standard(counts))
+            self._strategy.observe(self._rules, self._state, counts.arm, total, counts.pulls)
 
     @property
     def answer(self) -> Label:
@@ -202,7 +202,7 @@ class _Linear(Monitored, AskTell[Label]):
 
     def _difference(self, line: Line, control: Line) -> Interval:
         names = [*map(str, self._arms.labels)]
-        ours, theirs = (self._rules.arms[names.index(one.arm)] for one in (line, control))
+        ours, theirs = (self._rules.arms[names.index(side.arm)] for side in (line, control))
         (value,), (half,) = self._ellipsoid((ours - theirs)[None])
         if not np.isfinite(half):
             return Interval(-np.inf, np.nan, np.inf)

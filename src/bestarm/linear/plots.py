@@ -32,11 +32,11 @@ from bestarm.common.style import (
     heat,
     legend,
     new_figure,
-    pick,
     runs,
     series,
     with_errors,
 )
+from bestarm.common.tables import pick
 from bestarm.linear.cells import HONEST_EMPIRICAL
 from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
 from bestarm.linear.tables import TRUE_GAPS

@@ -160,7 +160,9 @@ class Changing(AskTell[Arm]):
     def _told_of(self, arm: int) -> int:
         """How many results of an arm wait for their turn."""
         waiting = self._window.waiting.values() if self._window is not None else ()
-        return sum(one.arm // self._width == arm and one.values is not None for one in waiting)
+        return sum(
+            event.arm // self._width == arm and event.values is not None for event in waiting
+        )
 
     def _of_all(self, kept: np.ndarray, past: Callable[[int, float], float]) -> np.ndarray:
         """Numbers of all arms, given those of the arms that are left.
@@ -169,11 +171,11 @@ class Changing(AskTell[Arm]):
             kept: (K', ...) by place.
             past: the number of a dropped arm, from the number and the sum of its results.
         """
-        found = np.zeros((len(self._arms), *kept.shape[1:]), kept.dtype)
+        values = np.zeros((len(self._arms), *kept.shape[1:]), kept.dtype)
         for index, (n, sums) in self._totals.items():
-            found.flat[index] = past(n, float(sums[0]))
-        found[self._kept] = kept
-        return found
+            values.flat[index] = past(n, float(sums[0]))
+        values[self._kept] = kept
+        return values
 
     def _apply(self, event: Event) -> None:
         if event.kind == "drop":

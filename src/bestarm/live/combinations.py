@@ -61,8 +61,10 @@ def weighted(weights: np.ndarray, intervals: list[Interval]) -> Interval:
         >>> weighted(np.array([0.5, 0.0]), [Interval(1.0, 2.0, 4.0), NOTHING])
         Interval(low=0.5, estimate=1.0, high=2.0)
     """
-    terms = [(w, one) for w, one in zip(weights.tolist(), intervals, strict=True) if w > 0.0]
-    return Interval(*(sum(w * one[end] for w, one in terms) for end in range(3)))
+    terms = [
+        (w, interval) for w, interval in zip(weights.tolist(), intervals, strict=True) if w > 0.0
+    ]
+    return Interval(*(sum(w * interval[end] for w, interval in terms) for end in range(3)))
 
 
 def gaussian_combination(

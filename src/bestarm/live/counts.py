@@ -66,8 +66,8 @@ def added_up(counts: Sequence[Counts], shape: tuple[int, ...]) -> tuple[np.ndarr
         ([0.0, 40.0], [0.0, 3.0])
     """
     pulls, sums, scatter = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    for one in counts:
-        pulls.flat[one.arm] = one.pulls
-        sums.flat[one.arm] = one.sums[0]
-        scatter.flat[one.arm] = one.scatter
+    for arm_counts in counts:
+        pulls.flat[arm_counts.arm] = arm_counts.pulls
+        sums.flat[arm_counts.arm] = arm_counts.sums[0]
+        scatter.flat[arm_counts.arm] = arm_counts.scatter
     return pulls, sums, scatter

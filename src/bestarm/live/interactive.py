@@ -215,8 +215,8 @@ class AskTell(Recorded, Generic[Arm]):
                 index = self._choose_for(pulls, *given)
                 counts[index] = counts.get(index, 0) + pulls
                 self._expect({index: pulls})
-        asked = (int(n), plain(least_share), *given)
-        self.history.append(Event("allocate", None, None, tuples(asked)))
+        request = (int(n), plain(least_share), *given)
+        self.history.append(Event("allocate", None, None, tuples(request)))
         return sorted((index, pulls) for index, pulls in counts.items() if pulls)
 
     def _choose_for(self, pulls: int, *given: Any) -> int:
@@ -467,17 +467,17 @@ class AskTell(Recorded, Generic[Arm]):
             raise ValueError(f"arm must be a trial with a window, as ask(n) gives them, got {arm}")
         ids = [id] if isinstance(arm, Trial) else self._outstanding.oldest(index, pulls)
         waits = self._window is not None  # until it is its turn
-        wanted = self._done or waits or self._wanted(index, ids, pulls)
+        counting = self._done or waits or self._wanted(index, ids, pulls)
         self._set_clock(at)
-        for one in ids:
-            self._outstanding.remove(one)
+        for trial_id in ids:
+            self._outstanding.remove(trial_id)
         only = ids[0] if ids and pulls == 1 else None
         self.history.append(Event("tell", only, self._label(index), values))
         self._told += pulls
         in_time = self._window is None or self._window.settle(id, values, self._now)
         if self._done or not in_time or not self._counts_still(index):
             self._late += pulls
-        elif not wanted:
+        elif not counting:
             self._kept_out[index] = self._kept_out.get(index, 0) + pulls
         elif self._window is None:
             self._count(index, values, observation)
@@ -551,42 +551,49 @@ class AskTell(Recorded, Generic[Arm]):
         if why := self._no_counts():
             raise ValueError(f"pulls must be told one by one: {why}")
         checked: list[Counts] = []
-        for place, one in enumerate(told, 1):
+        for place, counts in enumerate(told, 1):
             try:
-                checked.append(self._checked(one))
+                checked.append(self._checked(counts))
             except ValueError as error:
                 row = f"row {place}: " if len(told) > 1 else ""
                 raise ValueError(f"{row}{error}") from None
-        batch = [one for one in checked if one.pulls]
-        if len({one.arm for one in batch}) < len(batch):
+        batch = [counts for counts in checked if counts.pulls]
+        if len({counts.arm for counts in batch}) < len(batch):
             raise ValueError("table must have one row per arm")
-        asked = [self._outstanding.oldest(one.arm, one.pulls) for one in batch]
-        wanted = [
-            self._done or self._wanted(one.arm, ids, one.pulls)
-            for one, ids in zip(batch, asked, strict=True)
+        trial_ids = [self._outstanding.oldest(counts.arm, counts.pulls) for counts in batch]
+        which_count = [
+            self._done or self._wanted(counts.arm, ids, counts.pulls)
+            for counts, ids in zip(batch, trial_ids, strict=True)
         ]
         if not batch:
             return
-        for ids in asked:
+        for ids in trial_ids:
             for id in ids:
                 self._outstanding.remove(id)
-        rows = [(self._label(one.arm), one.pulls, one.sums, one.squares) for one in batch]
+        rows = [
+            (self._label(counts.arm), counts.pulls, counts.sums, counts.squares) for counts in batch
+        ]
         self.history.append(Event("counts", None, None, tuple(rows)))
-        pulls = sum(one.pulls for one in batch)
+        pulls = sum(counts.pulls for counts in batch)
         self._told += pulls
         if self._done:
             self._late += pulls
             return
-        for one, counts in zip(batch, wanted, strict=True):
-            if not self._counts_still(one.arm):
-                self._late += one.pulls
-            elif counts:
-                before, sums = self._totals.get(one.arm, (0, 0.0))
-                self._totals[one.arm] = before + one.pulls, sums + np.array(self._values(one))
+        for counts, counting in zip(batch, which_count, strict=True):
+            if not self._counts_still(counts.arm):
+                self._late += counts.pulls
+            elif counting:
+                before, sums = self._totals.get(counts.arm, (0, 0.0))
+                self._totals[counts.arm] = (
+                    before + counts.pulls,
+                    sums + np.array(self._values(counts)),
+                )
             else:
-                self._kept_out[one.arm] = self._kept_out.get(one.arm, 0) + one.pulls
-        pairs = zip(batch, wanted, strict=True)
-        counted = [one for one, counts in pairs if counts and self._counts_still(one.arm)]
+                self._kept_out[counts.arm] = self._kept_out.get(counts.arm, 0) + counts.pulls
+        pairs = zip(batch, which_count, strict=True)
+        counted = [
+            counts for counts, counting in pairs if counting and self._counts_still(counts.arm)
+        ]
         if counted:
             self._done = self._update_counts(counted)
 
@@ -634,9 +641,9 @@ class AskTell(Recorded, Generic[Arm]):
 
     def _observe_counts(self, batch: Sequence[Counts]) -> None:
         """Observe a batch: all coefficients and plans are those from before it."""
-        for one in batch:
-            place = self._place(one.arm)
-            self._strategy.observe(self._rules, self._state, place, self._standard(one))
+        for counts in batch:
+            place = self._place(counts.arm)
+            self._strategy.observe(self._rules, self._state, place, self._standard(counts))
 
     def _wanted(self, index: int, ids: list[int], pulls: int) -> bool:
         """Whether pulls of an arm, of these trials, count.

@@ -118,6 +118,6 @@ def in_order(value: Any, names: Sequence[Label], source: str) -> Any:
     if not isinstance(value, Mapping):
         return value
     if set(value) != set(names):
-        wanted, got = listed(map(str, names)), listed(map(str, value)) or "none"
-        raise InputError(f"{source} must be given for {wanted}, got {got}")
+        expected, got = listed(map(str, names)), listed(map(str, value)) or "none"
+        raise InputError(f"{source} must be given for {expected}, got {got}")
     return [value[name] for name in names]

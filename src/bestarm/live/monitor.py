@@ -75,7 +75,10 @@ class Monitored(Recorded):
             table = table.drop(columns="limit")
         if control is None:
             return table
-        values = [(one.estimate, one.low, one.high, 0.5 * (one.high - one.low)) for _, one in rows]
+        values = [
+            (interval.estimate, interval.low, interval.high, 0.5 * (interval.high - interval.low))
+            for _, interval in rows
+        ]
         return table.join(pd.DataFrame(values, columns=list(DIFFERENCES)))
 
     @atomic

@@ -101,11 +101,11 @@ def _sorted(drawn: list[tuple[Line, Interval]]) -> list[tuple[Line, Interval]]:
     """First those over all segments, then segment by segment; of too many the highest of all."""
     segments = list(dict.fromkeys(line.segment for line, _ in drawn))
     if len(drawn) > MOST_ROWS and len(segments) > 1:
-        drawn = [one for one in drawn if one[0].quantity == TOTAL]
+        drawn = [row for row in drawn if row[0].quantity == TOTAL]
     if len(drawn) > MOST_ROWS:
-        kept = sorted(drawn, key=lambda one: -one[1].estimate)[:MOST_ROWS]
-        drawn = [one for one in drawn if one in kept]
-    return sorted(drawn, key=lambda one: (one[0].quantity != TOTAL, segments.index(one[0].segment)))
+        kept = sorted(drawn, key=lambda row: -row[1].estimate)[:MOST_ROWS]
+        drawn = [row for row in drawn if row in kept]
+    return sorted(drawn, key=lambda row: (row[0].quantity != TOTAL, segments.index(row[0].segment)))
 
 
 def _said(quantity: str, control: str) -> str:
@@ -131,11 +131,11 @@ def _short(name: str, width: float = NAME_WIDTH) -> str:
 
 
 def _label(line: Line) -> str:
-    what = DROPPED if line.status == "dropped" else ""
+    suffix = DROPPED if line.status == "dropped" else ""
     if not line.segment:
-        return _short(line.arm, NAME_WIDTH - _width(what)) + what
+        return _short(line.arm, NAME_WIDTH - _width(suffix)) + suffix
     segment = ALL if line.quantity == TOTAL else _short(line.segment, HALF_WIDTH)
-    return f"{segment}: {_short(line.arm, HALF_WIDTH - _width(what))}{what}"
+    return f"{segment}: {_short(line.arm, HALF_WIDTH - _width(suffix))}{suffix}"
 
 
 def _draw_estimates(
@@ -148,14 +148,14 @@ def _draw_estimates(
 
     Of differences those that leave out 0 are filled.
     """
-    for place, (line, one) in enumerate(drawn):
+    for place, (line, interval) in enumerate(drawn):
         colour, marker = looks[line.arm]
-        filled = one.apart or not compared
-        ends = [end for end in (one.low, one.high) if math.isfinite(end)]
+        filled = interval.apart or not compared
+        ends = [end for end in (interval.low, interval.high) if math.isfinite(end)]
         if len(ends) == 2:
             axes.plot(ends, [place, place], color=colour)
         face = colour if filled else "white"
-        axes.plot(one.estimate, place, marker, color=colour, mfc=face, ms=4.5, zorder=3)
+        axes.plot(interval.estimate, place, marker, color=colour, mfc=face, ms=4.5, zorder=3)
         if not compared and not math.isnan(line.limit):
             axes.plot(line.limit, place, "|", color=BLACK, ms=9, mew=1.5)
     if compared:
@@ -180,9 +180,9 @@ def _draw_shares(
     pulls = np.zeros((len(kept), len(arms)))
     cells = np.searchsorted(kept, events) * len(arms) + columns
     np.add.at(pulls.ravel(), cells, [n for _, _, n in results])
-    told = pulls.cumsum(axis=0)
-    total = told.sum(axis=1)
-    for arm, share in zip(arms, (told / total[:, None]).T, strict=True):
+    so_far = pulls.cumsum(axis=0)
+    total = so_far.sum(axis=1)
+    for arm, share in zip(arms, (so_far / total[:, None]).T, strict=True):
         colour, marker = looks[arm]
         axes.plot(total, share, color=colour)
         axes.plot(total[-1], share[-1], marker, color=colour, ms=4.5, clip_on=False)

@@ -22,7 +22,7 @@ def caption_of(svg: Path) -> str:
         return ""
     with svg.open("rb") as file:  # read as far as the description; the parser would not close it
         elements = (element for _, element in ElementTree.iterparse(file))
-        return next((one.text or "" for one in elements if one.tag == _DESCRIPTION), "")
+        return next((element.text or "" for element in elements if element.tag == _DESCRIPTION), "")
 
 
 def rst_caption(svg: Path | str) -> str:

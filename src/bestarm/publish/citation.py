@@ -74,7 +74,7 @@ def zenodo(root: Path) -> dict[str, Any]:
 def citation_files(root: Path) -> dict[str, str]:
     """The text of every file made here, by its name."""
     made = (codemeta(root), zenodo(root))
-    texts = (json.dumps(one, indent=2, ensure_ascii=False) + "\n" for one in made)
+    texts = (json.dumps(contents, indent=2, ensure_ascii=False) + "\n" for contents in made)
     return dict(zip(FILES, texts, strict=True))
 
 

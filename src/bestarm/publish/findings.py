@@ -45,8 +45,11 @@ def read_findings(root: Path) -> list[Finding]:
 
 def as_markdown(findings: list[Finding], verdicts: pd.DataFrame) -> str:
     """A paragraph per finding."""
-    said = [f"**{one.headline}** {one.text.strip()} Check: `{one.check}`." for one in findings]
-    return "\n\n".join(wrapped(filled(one, verdicts)) for one in said)
+    texts = [
+        f"**{finding.headline}** {finding.text.strip()} Check: `{finding.check}`."
+        for finding in findings
+    ]
+    return "\n\n".join(wrapped(filled(text, verdicts)) for text in texts)
 
 
 def is_known(finding: Finding, verdicts: pd.DataFrame) -> bool:

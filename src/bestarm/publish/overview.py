@@ -164,14 +164,14 @@ def _environment(paper: str, claim: str) -> str:
 
 def _forest_caption(verdicts: "pd.Series[int]", n_claims: int, n_drawn: int, named: bool) -> str:
     """What came out, and what is drawn."""
-    said = [
+    counts = [
         f"{verdicts[name]} {name.replace('differs', 'differ')}"
         for name in LOOKS
         if name in verdicts
     ]
     left_out = n_claims - n_drawn
     return (
-        f"Of {n_claims} published numbers: {', '.join(said)}. Marks: published over ours, under "
+        f"Of {n_claims} published numbers: {', '.join(counts)}. Marks: published over ours, under "
         "the reading that the verdict rests on"
         + (", named on the right" if named else "")
         + ": one that is confirmed, else a compatible one, else the nearest. Thick bars: 95% "
@@ -213,7 +213,7 @@ def _forest_panel(axes: Axes, numbers: pd.DataFrame, claims: list[str], height: 
         _forest_line(axes, place, numbers[numbers.id == name])
 
 
-def _shown(readings: pd.DataFrame) -> pd.Series:
+def _decisive(readings: pd.DataFrame) -> pd.Series:
     """The line of a claim that its verdict rests on."""
     first = readings.iloc[0]
     under = first.under if isinstance(first.under, str) else ""
@@ -224,8 +224,8 @@ def _forest_readings(axes: Axes, numbers: pd.DataFrame, claims: list[str]) -> No
     """On the right the readings that verdicts rest on, where it is not the paper's text."""
     for place, name in enumerate(claims):
         readings = numbers[numbers.id == name]
-        first, shown = readings.iloc[0], _shown(readings)
-        is_text = shown.reading == first.reading and first.basis == TEXT
+        first, decisive = readings.iloc[0], _decisive(readings)
+        is_text = decisive.reading == first.reading and first.basis == TEXT
         if isinstance(first.under, str) and first.under and not is_text:
             where = axes.get_yaxis_transform()
             axes.text(1.02, place, first.under, transform=where, fontsize=6, va="center")
@@ -233,25 +233,25 @@ def _forest_readings(axes: Axes, numbers: pd.DataFrame, claims: list[str]) -> No
 
 def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
     """One claim: a mark for its verdict, bars, and ticks for the other readings."""
-    first, shown = readings.iloc[0], _shown(readings)
-    others = readings.ratio[readings.reading != shown.reading].clip(NARROWEST, WIDEST)
+    first, decisive = readings.iloc[0], _decisive(readings)
+    others = readings.ratio[readings.reading != decisive.reading].clip(NARROWEST, WIDEST)
     others = sorted({float(f"{ratio:.3g}") for ratio in others})  # one tick where several would be
     ends = [place - TICK, place + TICK, np.nan]  # one line with gaps takes less space than marks
     axes.plot(np.repeat(others, 3), np.tile(ends, len(others)), color="#aaaaaa", lw=0.6)
     look = LOOKS[first.verdict]
     for low, high, width in (
-        (shown.ratio_low, shown.ratio_high, 0.7),
-        (shown.ratio_low_ours, shown.ratio_high_ours, 2.0),
+        (decisive.ratio_low, decisive.ratio_high, 0.7),
+        (decisive.ratio_low_ours, decisive.ratio_high_ours, 2.0),
     ):
         ends = np.clip([low, high], NARROWEST, WIDEST)
         axes.plot(ends, [place, place], color=look.colour, lw=width, solid_capstyle="butt")
-    beyond = shown.ratio < NARROWEST or shown.ratio > WIDEST
-    marker = ("<" if shown.ratio < 1.0 else ">") if beyond else look.marker
+    beyond = decisive.ratio < NARROWEST or decisive.ratio > WIDEST
+    marker = ("<" if decisive.ratio < 1.0 else ">") if beyond else look.marker
     inside: dict[str, Any] = {"facecolors": look.colour if look.fill == "full" else "white"}
     colours: dict[str, Any] = (
         {"color": look.colour} if marker == "_" else {"edgecolors": look.colour, **inside}
     )
-    place_x = min(max(shown.ratio, NARROWEST), WIDEST)
+    place_x = min(max(decisive.ratio, NARROWEST), WIDEST)
     mark = axes.scatter(
         place_x, place, s=18, marker=marker, zorder=3, clip_on=False, linewidths=0.8, **colours
     )

@@ -25,7 +25,7 @@ def control_text(root: Path) -> str:
         "compatible": COMPATIBLE,
         "different from every reading": ALL_DIFFER,
     }
-    said = [
+    parts = [
         f"{numbers[key]} {'is' if numbers[key] == 1 else 'are'} {words}"
         for words, key in counts.items()
         if numbers.get(key, 0)
@@ -33,7 +33,7 @@ def control_text(root: Path) -> str:
     return wrapped(
         f"**Positive control.** *{title}* stands beside these totals, never in them: it was "
         f"chosen because its experiments are known in full and expected to replicate. Of its "
-        f"{numbers.sum()} published numbers {', '.join(said)}; of its {len(others)} other claims "
+        f"{numbers.sum()} published numbers {', '.join(parts)}; of its {len(others)} other claims "
         f"{confirmed} are confirmed ([figures/control.csv](figures/control.csv)). All of them are "
         "second hand: the paper's text could not be read here, and every page says so."
     )

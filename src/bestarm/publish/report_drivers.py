@@ -56,7 +56,7 @@ def driver_table(bench: pd.DataFrame, paper: str) -> str:
         }
         for (names, run), strategies in groups.items()
     ]
-    return markdown(pd.DataFrame(rows))
+    return markdown(rows)
 
 
 def _names(paper: str, steps: Any) -> str:

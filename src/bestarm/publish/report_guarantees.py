@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from bestarm.arena.crossings import DELTA, SAMPLING, VECTOR
-from bestarm.common.prose import markdown, number, percent_row
+from bestarm.common.prose import Lines, as_table, markdown, number, percent_row
 from bestarm.common.tables import groups, lines
 from bestarm.core.anytime import (
     half_normal_threshold,
@@ -53,26 +53,24 @@ THRESHOLDS: dict[str, Threshold] = dict(
 ONE_SIDED = {f"half-normal, n1 = {n1:g}, one side": _half_normal(n1) for n1 in (1.0, 20.0)}
 
 
-def threshold_table() -> str:
+@as_table
+def threshold_table() -> Lines:
     """What sum N err^2 / 2 must exceed at delta = DELTA, by streams and pulls of each."""
     level = math.log(1.0 / DELTA)
-    rows = []
     for streams in STREAMS:
         for name, threshold in (THRESHOLDS | (ONE_SIDED if streams == 1 else {})).items():
             values = (threshold(level, np.full(streams, float(pulls))) for pulls in PULLS)
-            shown = {f"N = {pulls:,}": number(v) for pulls, v in zip(PULLS, values, strict=True)}
-            rows.append({"streams": streams, "bound": name, **shown})
-    return markdown(pd.DataFrame(rows))
+            by_pulls = {f"N = {pulls:,}": number(v) for pulls, v in zip(PULLS, values, strict=True)}
+            yield {"streams": streams, "bound": name, **by_pulls}
 
 
-def crossing_table(root: Path) -> str:
+@as_table
+def crossing_table(root: Path) -> Lines:
     """How often runs violate each bound, from the kept table."""
-    rows = []
     for row in lines(pd.read_csv(root / "data/anytime/crossings.csv")):
-        said = percent_row(proportion("", int(row.crossed), int(row.runs)), 2)
+        violated = percent_row(proportion("", int(row.crossed), int(row.runs)), 2)
         how = row.sampling if row.streams > 1 or row.sampling not in SAMPLING else "–"
-        rows.append({"bound": row.bound, "streams": row.streams, "sampled": how, "violated": said})
-    return markdown(pd.DataFrame(rows))
+        yield {"bound": row.bound, "streams": row.streams, "sampled": how, "violated": violated}
 
 
 #: Headings of what kept tables name in a word.
@@ -105,23 +103,22 @@ def drift_table(root: Path) -> str:
     return _by_noise(kept, dict(zip(changes, changes, strict=True)), about)
 
 
+@as_table
 def _by_noise(
     kept: pd.DataFrame, headings: dict[str, str], about: Callable[[Any], dict[str, str]]
-) -> str:
+) -> Lines:
     """A line per strategy: `about` its runs as assumed, and wrong answers by noise."""
-    rows = []
     for case, runs in groups(kept, "paper", "instance", "strategy"):
         by = {row.noise: row for row in lines(runs)}
         first = dict(zip(("paper", "instance", "strategy"), case, strict=True))
         wrong = {head: _wrong(by[name]) if name in by else "–" for name, head in headings.items()}
-        rows.append({**first, **about(by["as assumed"]), **wrong})
-    return markdown(pd.DataFrame(rows))
+        yield {**first, **about(by["as assumed"]), **wrong}
 
 
 def rates_table(root: Path) -> str:
     """Errors and cost on Bernoulli rewards by what is told of sigma, from the kept table."""
     kept = pd.read_csv(root / "data/assumptions/errors.csv")
-    rows = [
+    return markdown(
         {
             "instance": row.instance,
             "told": row.noise,
@@ -130,8 +127,7 @@ def rates_table(root: Path) -> str:
             "median pulls": number(row.median),
         }
         for row in lines(kept[~kept.noise.isin(list(HEADINGS))])
-    ]
-    return markdown(pd.DataFrame(rows))
+    )
 
 
 def _wrong(row) -> str:

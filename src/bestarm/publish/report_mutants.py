@@ -22,16 +22,16 @@ def mutant_table(root: Path) -> str:
         pd.read_csv(file).set_index("fault").killed_by if file.is_file() else pd.Series(dtype=str)
         for file in files
     )
-    table = pd.read_csv(files[0])
-    shown = pd.DataFrame(
+    faults = pd.read_csv(files[0])
+    table = pd.DataFrame(
         {
-            "fault": table.breaks,
-            "in": "`" + table.file.str.removeprefix("src/bestarm/") + "`",
-            "seen by": table.killed_by.map(_test),
-            "before": [_test(before.get(name, "–")) for name in table.fault],
+            "fault": faults.breaks,
+            "in": "`" + faults.file.str.removeprefix("src/bestarm/") + "`",
+            "seen by": faults.killed_by.map(_test),
+            "before": [_test(before.get(name, "–")) for name in faults.fault],
         }
     )
-    return f"{_total(now, 'now')} {_total(before, 'before')}\n\n{markdown(shown)}"
+    return f"{_total(now, 'now')} {_total(before, 'before')}\n\n{markdown(table)}"
 
 
 def _test(node: str) -> str:

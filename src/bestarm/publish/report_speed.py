@@ -43,13 +43,13 @@ INSTALL = {"pip install .": "the algorithms and the command line, in an environm
 def command_table(bench: pd.DataFrame, commands: Mapping[str, str]) -> str:
     """What commands do and cost; a dash where it has not been measured."""
     measured = bench.set_index("measure")
-    shown = {}
+    by_measure = {}
     for command, does in commands.items():
         measure = f"command: {command}"
         cost = _cost(measured, measure)
-        shown[measure] = {"command": f"`{command}`", "what it does": does, **cost}
-    machines = measured.machine[measured.index.isin(shown)]
-    return _with_machine(_lines(shown), machines)
+        by_measure[measure] = {"command": f"`{command}`", "what it does": does, **cost}
+    machines = measured.machine[measured.index.isin(by_measure)]
+    return _with_machine(_lines(by_measure), machines)
 
 
 def _cost(measured: pd.DataFrame, measure: str) -> dict[str, str]:
@@ -85,7 +85,7 @@ def size(megabytes: float) -> str:
 def peer_table(bench: pd.DataFrame) -> str:
     """How many times our time others take for the same work."""
 
-    def shown(rows: pd.DataFrame) -> dict[str, pd.Series]:
+    def columns(rows: pd.DataFrame) -> dict[str, pd.Series]:
         named = rows.measure.str.split(": ", n=3, expand=True)
         return {
             "paper": named[1],
@@ -95,7 +95,7 @@ def peer_table(bench: pd.DataFrame) -> str:
             "ours and theirs": rows.how,
         }
 
-    return _own_table(bench, "peer: ", shown)
+    return _own_table(bench, "peer: ", columns)
 
 
 def growth_table(bench: pd.DataFrame) -> str:
@@ -111,25 +111,25 @@ def _growths(rows: pd.DataFrame) -> pd.DataFrame:
     named = rows.measure.str.extract(
         r"^growth: (?P<paper>\w+): (?P<strategy>.+): (?P<at>.+): (?P<size>\w+)=(?P<n>\d+)$"
     )
-    shown = {}
-    for (paper, strategy, at, letter), of_one in groups(
+    by_measure = {}
+    for (paper, strategy, at, letter), group in groups(
         rows.join(named), "paper", "strategy", "at", "size"
     ):
-        n, spent = of_one.n.astype(float).to_numpy(), of_one.value.to_numpy()
-        per = of_one.unit.iloc[0].removeprefix("us a ")
+        n, spent = group.n.astype(float).to_numpy(), group.value.to_numpy()
+        per = group.unit.iloc[0].removeprefix("us a ")
         power = math.log(spent[-1] / spent[-2]) / math.log(n[-1] / n[-2])
         tedious = n[-1] * (TEDIOUS[per] / spent[-1]) ** (1.0 / power) if power > 0.0 else math.inf
         rounded = number(float(f"{tedious:.2g}"))
-        shown[of_one.index[-1]] = {
+        by_measure[group.index[-1]] = {
             "paper": paper,
             "strategy": strategy,
-            "size": f"{letter} = {', '.join(of_one.n)} at {at}",
+            "size": f"{letter} = {', '.join(group.n)} at {at}",
             "time, us": ", ".join(map(number, spent)),
             "per": per,
             "power": f"{power:.1f}",
             "tedious at": f"{letter} = {rounded}" if tedious < 1e5 else "beyond 100,000",
         }
-    return _lines(shown)
+    return _lines(by_measure)
 
 
 def size_table(bench: pd.DataFrame) -> str:
@@ -197,14 +197,14 @@ def program_speed_table(bench: pd.DataFrame) -> str:
     named = rows.measure.str.split(": ", n=2, expand=True)
     spent = pd.Series(_values(rows).to_numpy(), pd.MultiIndex.from_arrays([named[1], named[2]]))
     table = spent.unstack()[list(named[2].unique())].loc[list(named[1].unique())]
-    shown = table.rename_axis("program").reset_index()
-    return _with_machine(shown.reset_index(drop=True), rows.machine)
+    by_program = table.rename_axis("program").reset_index()
+    return _with_machine(by_program.reset_index(drop=True), rows.machine)
 
 
 def speed_table(bench: pd.DataFrame) -> str:
     """What `make bench` measured, without what has a table of its own."""
     bench = bench[~bench.measure.str.startswith(ELSEWHERE)]
-    shown = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "measure": bench.measure,
             "value": _values(bench),
@@ -213,7 +213,7 @@ def speed_table(bench: pd.DataFrame) -> str:
             "how": bench.how,
         }
     )
-    return _with_machine(shown, bench.machine)
+    return _with_machine(table, bench.machine)
 
 
 def time_table(bench: pd.DataFrame) -> str:
@@ -226,7 +226,7 @@ def time_table(bench: pd.DataFrame) -> str:
         else None
         for measure in rows.measure
     ]
-    shown = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "measure": rows.measure,
             "time": _values(rows),
@@ -234,7 +234,7 @@ def time_table(bench: pd.DataFrame) -> str:
             "how": rows.how,
         }
     )
-    return _with_machine(shown, rows.machine)
+    return _with_machine(table, rows.machine)
 
 
 def strategy_table(bench: pd.DataFrame) -> str:
@@ -242,46 +242,46 @@ def strategy_table(bench: pd.DataFrame) -> str:
     rows = bench[bench.unit.fillna("").str.startswith("us a ")]
     rows = rows[~rows.measure.str.startswith(ELSEWHERE)]
     named = rows.measure.str.extract(r"^(?P<paper>\w+): (?P<strategy>.+?) on (?P<instance>.+)$")
-    shown = {}
-    for (paper, strategy), of_one in groups(rows.join(named), "paper", "strategy"):
-        place = int(of_one.value.argmax())
-        longest = of_one.iloc[place]
-        shown[of_one.index[place]] = {
+    by_measure = {}
+    for (paper, strategy), group in groups(rows.join(named), "paper", "strategy"):
+        place = int(group.value.argmax())
+        longest = group.iloc[place]
+        by_measure[group.index[place]] = {
             "paper": paper,
             "strategy": strategy,
-            "least": number(of_one.value.min()),
-            "most": number(of_one.value.max()),
+            "least": number(group.value.min()),
+            "most": number(group.value.max()),
             "unit": longest.unit,
             "most on": longest.instance,
         }
-    return _with_machine(_lines(shown), rows.machine)
+    return _with_machine(_lines(by_measure), rows.machine)
 
 
-def _lines(shown: Mapping[Any, Mapping[str, str]]) -> pd.DataFrame:
+def _lines(by_measure: Mapping[Any, Mapping[str, str]]) -> pd.DataFrame:
     """A table of one line per measurement, by the measurement's place in the index of all."""
-    return pd.DataFrame(list(shown.values()), index=list(shown))
+    return pd.DataFrame(list(by_measure.values()), index=list(by_measure))
 
 
-def _own_table(bench: pd.DataFrame, begins: str, shown: Callable[[pd.DataFrame], Any]) -> str:
+def _own_table(bench: pd.DataFrame, begins: str, columns: Callable[[pd.DataFrame], Any]) -> str:
     """What is shown of the measurements whose names begin so."""
     rows = bench[bench.measure.str.startswith(begins)]
     if rows.empty:
         return "Not measured."
-    return _with_machine(pd.DataFrame(shown(rows)), rows.machine)
+    return _with_machine(pd.DataFrame(columns(rows)), rows.machine)
 
 
-def _with_machine(shown: pd.DataFrame, machines: pd.Series) -> str:
+def _with_machine(table: pd.DataFrame, machines: pd.Series) -> str:
     """A table and the machine it was measured on, or a column of machines if there are several.
 
     Args:
-        shown: one line per measurement.
+        table: one line per measurement.
         machines: by the same index, of these measurements and perhaps others.
     """
     if machines.nunique() == 0:
-        return markdown(shown)
+        return markdown(table)
     if machines.nunique() == 1:
-        return f"{markdown(shown)}\n\nMachine: {machines.iloc[0]}."
-    return markdown(shown.assign(machine=machines.reindex(shown.index).fillna("–")))
+        return f"{markdown(table)}\n\nMachine: {machines.iloc[0]}."
+    return markdown(table.assign(machine=machines.reindex(table.index).fillna("–")))
 
 
 def _where_measured(numbers: pd.Series) -> list[str]:

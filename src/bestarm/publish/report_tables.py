@@ -47,7 +47,7 @@ def _paper(root: Path, paper: Paper) -> Iterator[str]:
     if meanings:
         of = {name: label for label, described in paper.extra_columns.items() for name in described}
         rows = [(f"`{name}`", of[name], text) for name, text in meanings.items()]
-        yield markdown(pd.DataFrame(rows, columns=["further column", "part of", "meaning"]))
+        yield markdown(pd.DataFrame(rows, columns=["extra column", "part of", "meaning"]))
     yield _meanings("statistic", paper.statistics.meanings)
     lines, shapes = [], {}
     for target in paper.targets.values():
@@ -57,7 +57,7 @@ def _paper(root: Path, paper: Paper) -> Iterator[str]:
         if target.geometry:
             _extra_columns(root / f"{path}.geometry.csv", target.columns)
             shapes.setdefault(tuple(target.columns.items()), []).append(f"`{path}.geometry.csv`")
-    yield markdown(pd.DataFrame(lines, columns=["table", "its further columns"]))
+    yield markdown(pd.DataFrame(lines, columns=["table", "its extra columns"]))
     for columns, paths in shapes.items():
         yield f"{', '.join(paths)}:"
         yield _meanings("column", dict(columns))
@@ -72,6 +72,6 @@ def _extra_columns(path: Path, meanings: Mapping[str, str]) -> list[str]:
     return [name for name in columns if name not in tables.COLUMNS]
 
 
-def _meanings(what: str, meanings: Mapping[str, str]) -> str:
+def _meanings(heading: str, meanings: Mapping[str, str]) -> str:
     rows = [(f"`{name}`", text) for name, text in meanings.items()]
-    return markdown(pd.DataFrame(rows, columns=[what, "meaning"]))
+    return markdown(pd.DataFrame(rows, columns=[heading, "meaning"]))

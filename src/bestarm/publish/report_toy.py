@@ -11,8 +11,8 @@ def toy_text(root: Path) -> str:
     data = sorted((root / "tests/toy/data").iterdir())
     steps = f"{len(modules)} modules of {_lines(modules)} lines: a strategy of five steps"
     claim = f"{_lines(data)} lines of data, with a claim"
-    said = f"{steps}, its ask/tell object and a figure; and {claim}"
-    return wrapped(f"[tests/toy](../tests/toy) has {said}.")
+    text = f"{steps}, its ask/tell object and a figure; and {claim}"
+    return wrapped(f"[tests/toy](../tests/toy) has {text}.")
 
 
 def _lines(files: list[Path]) -> int:

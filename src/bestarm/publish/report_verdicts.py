@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from bestarm import registry
-from bestarm.common.prose import markdown, number, wrapped
+from bestarm.common.prose import Lines, as_table, markdown, number, wrapped
 from bestarm.common.tables import groups, lines
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.outcome import (
@@ -96,18 +96,17 @@ def headline_sentence(results: pd.DataFrame) -> str:
     )
 
 
-def result_table(results: pd.DataFrame) -> str:
+@as_table
+def result_table(results: pd.DataFrame) -> Lines:
     """Results by standing and paper, with the numbers that they make."""
     papers = [paper for paper in registry.COUNTED if paper in set(results.paper)]
     short = {paper: registry.PAPERS[paper].pages.short or paper for paper in papers}
-    rows = []
     for standing in STANDINGS:
         here = results[results.standing == standing]
         cells = {short[paper]: _count(here[here.paper == paper]) for paper in papers}
         all_here = {"all": _count(here), "their numbers": int(here.numbers.sum())}
         before = {"all, without added readings": int((results.without_added == standing).sum())}
-        rows.append({"published results": standing, **cells, **all_here, **before})
-    return markdown(pd.DataFrame(rows))
+        yield {"published results": standing, **cells, **all_here, **before}
 
 
 def _count(results: pd.DataFrame) -> str:
@@ -185,7 +184,7 @@ def rate_table(root: Path) -> str:
         "confirmed": kept.confirmed,
         "differs from every reading": kept.set_empty,
     }
-    shown = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "truth": kept.apart.map(truths),
             "readings": kept.readings,
@@ -194,7 +193,7 @@ def rate_table(root: Path) -> str:
             "power stated": kept.power.map("{:.0%}".format).where(kept.apart == 0.0, "–"),
         }
     )
-    return markdown(shown)
+    return markdown(table)
 
 
 def our_number(row) -> str:
@@ -213,7 +212,7 @@ def recovered_text(root: Path, paper: str) -> str:
         {"experiments on": ", ".join(part.instances), "not printed": part.what, "from": part.source}
         for part in recovered
     ]
-    return markdown(pd.DataFrame(rows)) if rows else "Nothing: the text fixes its experiments."
+    return markdown(rows) if rows else "Nothing: the text fixes its experiments."
 
 
 def differs_table(verdicts: pd.DataFrame, paper: str) -> str:
@@ -227,7 +226,7 @@ def differs_table(verdicts: pd.DataFrame, paper: str) -> str:
         if of_claim.verdict.iloc[0] not in (BY_TEXT, NOT_TESTABLE)
     ]
     if rows:
-        parts.append(markdown(pd.DataFrame(rows)))
+        parts.append(markdown(rows))
     rows = [
         _other_row(name, of_claim)
         for name, of_claim in groups(of_paper[of_paper.kind.ne("number")], "id")
@@ -235,7 +234,7 @@ def differs_table(verdicts: pd.DataFrame, paper: str) -> str:
         and not (of_claim.outcome.iloc[0] == CONFIRMED and of_claim.basis.iloc[0] != NOT_RUN)
     ]
     if rows:
-        parts.append(markdown(pd.DataFrame(rows)))
+        parts.append(markdown(rows))
     return "\n\n".join(parts) or "Nothing: the text gives every claim."
 
 
@@ -292,15 +291,17 @@ def _other_row(name: str, of_claim: pd.DataFrame) -> dict[str, str]:
     return {
         "claim": f"`{name}`",
         "what it says": textwrap.shorten(of_claim.statement.iloc[0], 200),
-        "by reading": "; ".join(f"{name}: {_listed(some)}" for name, some in by_outcome.items()),
+        "by reading": "; ".join(
+            f"{name}: {_listed(readings)}" for name, readings in by_outcome.items()
+        ),
     }
 
 
 def _listed(readings: list[str]) -> str:
     """The first MOST_READINGS readings, and how many more there are."""
     more = len(readings) - MOST_READINGS
-    shown = [f"`{reading}`" for reading in readings[:MOST_READINGS]]
-    return ", ".join([*shown, *([f"{more} more"] if more > 0 else [])])
+    quoted = [f"`{reading}`" for reading in readings[:MOST_READINGS]]
+    return ", ".join([*quoted, *([f"{more} more"] if more > 0 else [])])
 
 
 def most_runs(n: float) -> str:
@@ -327,4 +328,4 @@ def settle_table(verdicts: pd.DataFrame, paper: str) -> str:
             span = most_runs(least) if least == most else f"{least:,.0f} to {most_runs(most)}"
             reasons.insert(0, f"{span} runs of ours instead of {ours.n.max():,.0f}")
         rows.append({"claim": f"`{name}`", "what would settle it": "; ".join(reasons)})
-    return markdown(pd.DataFrame(rows)) if rows else "Nothing is open."
+    return markdown(rows) if rows else "Nothing is open."

@@ -32,13 +32,13 @@ class Size(Input):
     def shards(self) -> int:
         return self.replications // self.per_shard
 
-    def with_replications(self, wanted: Any, source: str) -> "Size":
+    def with_replications(self, replications: Any, source: str) -> "Size":
         """As many shards of the same size as hold what was asked for.
 
         Raises:
             InputError: naming `source`; it is no multiple of per_shard, or no positive integer.
         """
-        return parse(Size, {"replications": wanted, "per_shard": self.per_shard}, source)
+        return parse(Size, {"replications": replications, "per_shard": self.per_shard}, source)
 
 
 class Scale(Input):
@@ -55,8 +55,10 @@ def read_scale(path: Path) -> Scale:
         required = set(outlines()[paper].experiments)
         given = set(scale.papers.get(paper, {}))
         for name in sorted(required ^ given):
-            what = "is required" if name in required else f"unknown, allowed are {sorted(required)}"
-            raise InputError(f"{path}: papers.{paper}.{name}: {what}")
+            problem = (
+                "is required" if name in required else f"unknown, allowed are {sorted(required)}"
+            )
+            raise InputError(f"{path}: papers.{paper}.{name}: {problem}")
     for paper in scale.papers.keys() - registry.PAPERS.keys():
         raise InputError(f"{path}: papers.{paper}: unknown, allowed are {list(registry.PAPERS)}")
     return scale

@@ -73,9 +73,9 @@ def simulate(
             parts = _parts(task, replications, cores, advance)
             if _is_slow(task) and not quiet:
                 has_compiled = task.paper.user_strategies.rounds is not None
-                said = partial(_foretold, task.cell.strategy, reps, cores, has_compiled)
+                forecast = partial(_foretold, task.cell.strategy, reps, cores, has_compiled)
                 say = partial(progress.console.print, **PLAIN)
-                parts = _timed(parts, min(cores, reps), said, say)
+                parts = _timed(parts, min(cores, reps), forecast, say)
             results.append((task, joined(parts)))
     return results
 

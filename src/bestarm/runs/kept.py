@@ -142,7 +142,9 @@ class KeptTable:
         if self.save is not None:
             self.save(jobs, results, out)
             return
-        rows = [row for one in results for row in (one if isinstance(one, list) else [one])]
+        rows = [
+            row for result in results for row in (result if isinstance(result, list) else [result])
+        ]
         table = pd.DataFrame(rows, columns=list(self.columns) or None)
         write_text(out, table.to_csv(index=False, lineterminator="\n", **self.written))
 

@@ -66,7 +66,7 @@ class Plan(BaseModel):
             InputError: an instance is none of the paper's.
         """
         assert paper.name == self.paper
-        model, asked, users = paper.problems.instance, paper.simulation.asked, given or {}
+        model, arguments, users = paper.problems.instance, paper.simulation.arguments, given or {}
         models = {
             name: parse(model, described["instance"], f"instance {name}")
             for name, described in self.instances.items()
@@ -78,7 +78,7 @@ class Plan(BaseModel):
                 key=key(cell.instance, cell.setting_label),
                 instance=models[cell.instance],
                 truth=self.instances[cell.instance]["truth"],
-                facts=facts_of(self.instances[cell.instance]["instance"]) | asked(cell),
+                facts=facts_of(self.instances[cell.instance]["instance"]) | arguments(cell),
                 paper=paper,
                 user_strategy=users.get(cell.strategy),
             )

@@ -19,14 +19,14 @@ def table_of_runs(task: Task, names: Sequence[str], runs: Columns) -> pa.Table:
     """
     size, cell = len(runs["replication"]), task.cell
     labels = (cell.instance, cell.label, cell.setting_label, cell.reading, cell.strategy)
-    said = dict(zip(LABELS, labels, strict=True)) | task.facts
+    facts = dict(zip(LABELS, labels, strict=True)) | task.facts
     arrays = {}
     for name in names:
-        if isinstance(said.get(name), str):
-            places, texts = pa.array(np.zeros(size, np.int32)), pa.array([said[name]])
+        if isinstance(facts.get(name), str):
+            places, texts = pa.array(np.zeros(size, np.int32)), pa.array([facts[name]])
             arrays[name] = pa.DictionaryArray.from_arrays(places, texts)
         else:
-            number = None if said.get(name) is None else float(said[name])
+            number = None if facts.get(name) is None else float(facts[name])
             arrays[name] = pa.array([number] * size, pa.float64())
     for name, values in runs.items():
         arrays[name] = pa.array(list(values) if values.ndim > 1 else values)

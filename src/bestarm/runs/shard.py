@@ -46,8 +46,8 @@ def open_shard(path: Path | str, plan: Plan) -> pq.ParquetFile:
     except (OSError, pa.ArrowInvalid):
         raise InputError(f"{path}: is missing or damaged; delete it and run again") from None
     metadata = shard.schema_arrow.metadata or {}
-    wanted = {b"plan": plan.hash, b"code": simulation_code(plan.paper)}
-    for key, expected in wanted.items():
+    required = {b"plan": plan.hash, b"code": simulation_code(plan.paper)}
+    for key, expected in required.items():
         if metadata.get(key, b"").decode() != expected:
             raise InputError(
                 f"{path}: was made from another {key.decode()}; delete it and run again"

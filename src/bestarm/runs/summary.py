@@ -69,8 +69,8 @@ def summarise(plan: Plan, paper: Paper, paths: list[Path]) -> pd.DataFrame:
     return assemble(rows)
 
 
-def _add(one: dict, other: dict) -> dict:
-    return {name: value + other[name] for name, value in one.items()}
+def _add(tally: dict, other: dict) -> dict:
+    return {name: value + other[name] for name, value in tally.items()}
 
 
 def check_shard(plan: Plan, index: int, path: Path) -> pq.FileMetaData:

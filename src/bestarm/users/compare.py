@@ -77,8 +77,8 @@ class Comparisons(Mapping[str, Comparison]):
         (['d=2', 'd=3'], 5, ['d=2', 'd=3'])
     """
 
-    def __init__(self, found: Mapping[str, Comparison]) -> None:
-        self._comparisons = dict(found)
+    def __init__(self, comparisons: Mapping[str, Comparison]) -> None:
+        self._comparisons = dict(comparisons)
 
     def __getitem__(self, name: str) -> Comparison:
         return self._comparisons[name]
@@ -92,14 +92,16 @@ class Comparisons(Mapping[str, Comparison]):
     @property
     def table(self) -> pd.DataFrame:
         """The rows of all tables, with the column `instance` first."""
-        tables = {name: one.table for name, one in self._comparisons.items()}
+        tables = {name: comparison.table for name, comparison in self._comparisons.items()}
         rows = pd.concat(tables, names=["instance"]).reset_index(level="instance")
         return rows.reset_index(drop=True)
 
     @property
     def runs(self) -> pd.DataFrame:
         """The runs on all instances, which the column `instance` names."""
-        return pd.concat([one.runs for one in self._comparisons.values()], ignore_index=True)
+        return pd.concat(
+            [comparison.runs for comparison in self._comparisons.values()], ignore_index=True
+        )
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self._comparisons.values()))
@@ -173,14 +175,14 @@ def compare(
         >>> found.table.query("statistic == 'mean_stopping_time'").strategy.tolist()
         ['LinGapE', 'InTurn']
     """
-    one = isinstance(instance, str) or not isinstance(instance, Sequence)
-    listed: Any = [instance] if one else instance
+    single = isinstance(instance, str) or not isinstance(instance, Sequence)
+    listed: Any = [instance] if single else instance
     instances = [_instance(named) for named in listed]
     paper = _common(instances)
     names, user_strategies = _strategies(strategies, paper)
     request = Request(names, readings, plugins.distinct(paper, user_strategies))
-    asked = {name: str(value) for name, value in options.items()}
-    experiments = [user_experiment(paper, i.name, asked, request, dashes="") for _, i in instances]
+    texts = {name: str(value) for name, value in options.items()}
+    experiments = [user_experiment(paper, i.name, texts, request, dashes="") for _, i in instances]
     runs = Runs(
         whole(reps, 1, 10**6, "reps"),
         whole(seed, 0, None, "seed"),
@@ -192,7 +194,7 @@ def compare(
         with computing(parsed.name):
             results = simulate_experiment(paper, parsed, experiment, request.user_strategies, runs)
         comparisons[parsed.name] = Comparison(results)
-    return next(iter(comparisons.values())) if one else Comparisons(comparisons)
+    return next(iter(comparisons.values())) if single else Comparisons(comparisons)
 
 
 def _common(instances: Sequence[tuple[str, Any]]) -> str:
@@ -201,7 +203,7 @@ def _common(instances: Sequence[tuple[str, Any]]) -> str:
     if len(papers) != 1:
         got = ", ".join(papers) or "none"
         raise InputError(f"instance: a list must hold instances of one paper, got {got}")
-    names = [one.name for _, one in instances]
+    names = [parsed.name for _, parsed in instances]
     if len(set(names)) < len(names):
         raise InputError(f"instance: names must be distinct, got {', '.join(names)}")
     return next(iter(papers))
@@ -222,13 +224,13 @@ def _strategies(strategies: Any, paper: str) -> tuple[list[str], list[UserStrate
         raise InputError(f"strategies: must be a list of them, got {short(strategies)}")
     if isinstance(strategies, Mapping):
         user_strategies = [plugins.user_strategy(make, name) for name, make in strategies.items()]
-        return [one.name for one in user_strategies], user_strategies
+        return [strategy.name for strategy in user_strategies], user_strategies
     names: list[str] = []
     user_strategies: list[UserStrategy] = []
-    for one in strategies:
-        name = one if isinstance(one, str) else plugins.name_of_ours(one, paper)
+    for strategy in strategies:
+        name = strategy if isinstance(strategy, str) else plugins.name_of_ours(strategy, paper)
         if name is None:
-            user_strategies.append(plugins.user_strategy(one))
+            user_strategies.append(plugins.user_strategy(strategy))
             name = user_strategies[-1].name
         elif name in plugins.installed():
             user_strategies.append(plugins.load_installed(name))

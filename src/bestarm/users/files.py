@@ -43,16 +43,16 @@ class Files:
             is not installed.
     """
 
-    def __init__(self, **wanted: Path | None) -> None:
-        self._wanted = {name: path for name, path in wanted.items() if path is not None}
-        for name, path in self._wanted.items():
+    def __init__(self, **paths: Path | None) -> None:
+        self._paths = {name: path for name, path in paths.items() if path is not None}
+        for name, path in self._paths.items():
             _check_ending(name, path)
-        if "plot" in self._wanted and find_spec("matplotlib") is None:
+        if "plot" in self._paths and find_spec("matplotlib") is None:
             raise not_installed("matplotlib")
         if len(self.printed) > 1:
             raise InputError("--csv, --json: only one of them can be standard output")
         options: dict[Path, str] = {}
-        for name, path in self._wanted.items():
+        for name, path in self._paths.items():
             other = options.setdefault(path.resolve(), name)
             if other != name and name not in self.printed:
                 raise InputError(f"--{other}, --{name}: {path} is one file, they need two")
@@ -60,10 +60,10 @@ class Files:
     def only_runs(self) -> None:
         """Raise InputError unless the file of runs is all that is written: of a shard, which others
         are to be merged with, statistics are none of the whole run."""
-        for name in self._wanted:
+        for name in self._paths:
             if name != "out":
                 raise InputError(f"--{name}: is for whole runs; `bestarm merge` writes it")
-        if not self._wanted:
+        if not self._paths:
             raise InputError("--out: is needed with --shard, for `bestarm merge`")
 
     def spare(self, inputs: Mapping[str, Path]) -> None:
@@ -72,21 +72,21 @@ class Files:
         Args:
             inputs: these files by what they are, such as "the instance".
         """
-        for what, read in inputs.items():
-            for name, path in self._wanted.items():
+        for label, read in inputs.items():
+            for name, path in self._paths.items():
                 if path.exists() and read.exists() and path.samefile(read):
-                    raise InputError(f"{path}: is {what}; --{name} must name another file")
+                    raise InputError(f"{path}: is {label}; --{name} must name another file")
 
     @property
     def printed(self) -> list[str]:
         """The formats that go to standard output, which nothing else is printed to then."""
-        return [name for name, path in self._wanted.items() if str(path) == STANDARD_OUTPUT]
+        return [name for name, path in self._paths.items() if str(path) == STANDARD_OUTPUT]
 
     def __enter__(self) -> "Files":
         with ExitStack() as opening:
             self._open = {
                 name: opening.enter_context(replacing(path))
-                for name, path in self._wanted.items()
+                for name, path in self._paths.items()
                 if name not in self.printed
             }
             self._stack = opening.pop_all()
@@ -113,13 +113,13 @@ class Files:
                     self._write(name, path, results)
             except OSError as error:
                 error.filename = None  # that of the temporary file
-                raise InputError(told(error, f"{self._wanted[name]}: not written")) from None
+                raise InputError(told(error, f"{self._paths[name]}: not written")) from None
         for name in self.printed:
             sys.stdout.flush()
             sys.stdout.buffer.write(_text(name, results, "").encode())  # as in a file: UTF-8
 
     def _write(self, name: str, path: Path, results: RunResults) -> None:
-        ending = self._wanted[name].suffix
+        ending = self._paths[name].suffix
         if name == "out":
             pq.write_table(results.runs(), path, compression="zstd")
         elif name == "plot":
@@ -136,7 +136,7 @@ class Files:
             "json": "the statistics",
             "table": "the table",
         }
-        for name, path in self._wanted.items():
+        for name, path in self._paths.items():
             if name not in self.printed:
                 yield f"{what[name]} written to {path}"
 

@@ -8,4 +8,4 @@ GROUP = "bestarm.strategies"
 
 def installed() -> dict[str, EntryPoint]:
     """The strategies of installed packages, by name, not loaded yet."""
-    return {one.name: one for one in entry_points(group=GROUP)}
+    return {entry_point.name: entry_point for entry_point in entry_points(group=GROUP)}

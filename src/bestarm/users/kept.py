@@ -7,7 +7,7 @@ from bestarm.common.by_sources import by_sources
 from bestarm.common.files import data_folder, files_hash
 
 
-def kept(paper: str, what: str, compute: Callable[[], Any]) -> Any:
+def kept(paper: str, name: str, compute: Callable[[], Any]) -> Any:
     """A value that follows from the sources, from data/ and from a paper's tables.
 
     Args:
@@ -18,4 +18,4 @@ def kept(paper: str, what: str, compute: Callable[[], Any]) -> Any:
     data = data_folder()
     files = [*data.rglob("*"), *data.parent.glob(f"figures/{paper}/*.csv")]
     inputs = files_hash(sorted(file for file in files if file.is_file()))
-    return by_sources(f"{paper}, {inputs}: {what}", compute)
+    return by_sources(f"{paper}, {inputs}: {name}", compute)

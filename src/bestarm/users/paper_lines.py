@@ -25,10 +25,10 @@ def paper_lines(paper: Paper, every: bool) -> Iterator[str]:
 
 def _default_readings(paper: Paper) -> Iterator[str]:
     """A line per strategy: its default reading, what is known of it, how many others there are."""
-    readings, known = paper.simulation.readings, _guarantees(paper)
-    rows = [("strategy", "reading (of all)", "guarantee" * bool(known))]
+    readings, guarantees = paper.simulation.readings, _guarantees(paper)
+    rows = [("strategy", "reading (of all)", "guarantee" * bool(guarantees))]
     for strategy, of in readings.items():
-        guarantee = known.get((strategy, of.default), NOT_PROVEN) if known else ""
+        guarantee = guarantees.get((strategy, of.default), NOT_PROVEN) if guarantees else ""
         more = f"{of.default} (of {len(of)})" if len(of) > 1 else of.default
         rows.append((strategy, more, guarantee))
     first, second = (max(len(row[i]) for row in rows) + 2 for i in range(2))
@@ -38,12 +38,12 @@ def _default_readings(paper: Paper) -> Iterator[str]:
 
 def _every_reading(paper: Paper) -> Iterator[str]:
     """The readings of each strategy by guarantee; * marks the default of `bestarm run`."""
-    known = _guarantees(paper)
+    guarantees = _guarantees(paper)
     for strategy, readings in paper.simulation.readings.items():
         yield f"  {strategy} (* the default reading)"
         by: dict[str, list[str]] = {}
         for name in readings:
-            guarantee = known.get((strategy, name), NOT_PROVEN if known else "readings")
+            guarantee = guarantees.get((strategy, name), NOT_PROVEN if guarantees else "readings")
             kind, _, remark = guarantee.partition(" (")
             marked = name + "*" * (name == readings.default)
             by.setdefault(kind, []).append(f"{marked} ({remark}" if remark else marked)
@@ -73,8 +73,8 @@ def option_lines(simulation: Simulation) -> Iterator[str]:
     of = {"": simulation.setting} | dict(simulation.options)
     strategies: dict[tuple[str, str, str], list[str]] = {}
     for strategy, model in of.items():
-        for name, known in model.model_json_schema()["properties"].items():
-            limits = known | next(iter(known.get("anyOf", [])), {})
+        for name, described in model.model_json_schema()["properties"].items():
+            limits = described | next(iter(described.get("anyOf", [])), {})
             words = {
                 "exclusiveMinimum": "above",
                 "minimum": "at least",
@@ -82,19 +82,19 @@ def option_lines(simulation: Simulation) -> Iterator[str]:
                 "maximum": "at most",
             }
             ranges = [f"{word} {limits[key]:,g}" for key, word in words.items() if key in limits]
-            if {"type": "null"} in known.get("anyOf", []):
+            if {"type": "null"} in described.get("anyOf", []):
                 ranges.append("or none")
-            default = "none" if known["default"] is None else known["default"]
+            default = "none" if described["default"] is None else described["default"]
             option = f"--{name.replace('_', '-')} {str(default).lower()}"
-            meaning = known["description"].partition(", e.g. ")[0]
+            meaning = described["description"].partition(", e.g. ")[0]
             line = (option, meaning, ", ".join(["", *ranges]))
             strategies.setdefault(line, []).append(strategy)
     width = max(len(option) for option, _, _ in strategies) + 1
     for (option, meaning, ranges), names in strategies.items():
         which = f" ({', '.join(names)})" if any(names) else ""
         line = f"  {option:{width}}{meaning}{ranges}{which}"
-        further = " " * (width + 2)
-        yield from textwrap.wrap(line, WIDTH, subsequent_indent=further, break_on_hyphens=False)
+        indent = " " * (width + 2)
+        yield from textwrap.wrap(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _families(instances: Mapping[str, BaseInstance]) -> list[str]:

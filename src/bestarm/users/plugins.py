@@ -149,13 +149,13 @@ def strategy_named(paper: str, name: str, names: Collection[str], source: str) -
     """
     if name in names:
         return name
-    same = [one for one in names if simplified(one) == simplified(name)]
+    same = [candidate for candidate in names if simplified(candidate) == simplified(name)]
     if len(same) == 1:
         return same[0]
     module = import_module(f"bestarm.{paper}")
-    for one in module.__all__:
-        label = name_of_ours(getattr(module, one), paper)
-        if label is not None and label in names and simplified(one) == simplified(name):
+    for candidate in module.__all__:
+        label = name_of_ours(getattr(module, candidate), paper)
+        if label is not None and label in names and simplified(candidate) == simplified(name):
             return label
     allowed = ", ".join(dict.fromkeys([*names, *installed()]))
     near = advice(name, [*names, *installed()], "")
@@ -169,12 +169,14 @@ def distinct(paper: str, strategies: Iterable[UserStrategy]) -> dict[str, UserSt
         InputError: two have the same name, one has a paper's, or the paper cannot be played.
     """
     by_name: dict[str, UserStrategy] = {}
-    for one in strategies:
+    for strategy in strategies:
         if importlib.util.find_spec(f"bestarm.{paper}.user_strategies") is None:
-            raise InputError(f"{one.name}: {paper} takes strategies of the package only")
-        if one.name in by_name:
-            raise InputError(f"{one.name}: two strategies have this name")
-        if one.name in registry.PAPERS[paper].simulation.readings:
-            raise InputError(f"{one.name}: is the name of a strategy of {paper}; choose another")
-        by_name[one.name] = one
+            raise InputError(f"{strategy.name}: {paper} takes strategies of the package only")
+        if strategy.name in by_name:
+            raise InputError(f"{strategy.name}: two strategies have this name")
+        if strategy.name in registry.PAPERS[paper].simulation.readings:
+            raise InputError(
+                f"{strategy.name}: is the name of a strategy of {paper}; choose another"
+            )
+        by_name[strategy.name] = strategy
     return by_name

@@ -70,11 +70,11 @@ class RunResults:
         for (cell, *_), runs in self.results:
             with np.errstate(invalid="ignore"):  # shares of no pulls are nan
                 estimates = self._paper.statistics.summarise(cell, self._truth, runs)
-            for one in estimates:
-                row = {"strategy": cell.label, "reading": cell.reading, **vars(one)}
-                name = one.statistic.split(":")[0]
+            for estimate in estimates:
+                row = {"strategy": cell.label, "reading": cell.reading, **vars(estimate)}
+                name = estimate.statistic.split(":")[0]
                 unknown = name in chain(*self._unknown(cell).values())
-                if unknown or (one.statistic in SCORES and not self._scored):
+                if unknown or (estimate.statistic in SCORES and not self._scored):
                     row |= {"value": math.nan, "low": math.nan, "high": math.nan}
                     row["status"] = UNKNOWN if unknown else "not scored"
                 rows.append(row | {"meaning": meanings[name]})
@@ -117,8 +117,8 @@ class RunResults:
     @property
     def notes(self) -> list[str]:
         """What stands under a table of these statistics."""
-        shown = self.statistics[self.statistics.statistic.isin(list(self.headings))]
-        words = [text for status, text in FOOTNOTES.items() if (shown.status == status).any()]
+        statistics = self.statistics[self.statistics.statistic.isin(list(self.headings))]
+        words = [text for status, text in FOOTNOTES.items() if (statistics.status == status).any()]
         return ["[low, high]: 95% intervals", *words]
 
     def show(self, console: Console) -> None:
@@ -163,8 +163,8 @@ class RunResults:
         panels = figure.subplots(lines, columns, squeeze=False, sharey=True).ravel()
         for axes, (statistic, heading) in zip(panels, headings.items(), strict=False):
             for place, cell in enumerate(cells):
-                one: Any = by_cell[cell.label, cell.reading, statistic]  # pyright: ignore
-                _draw(axes, place, one, looks[cell.strategy])
+                estimate: Any = by_cell[cell.label, cell.reading, statistic]  # pyright: ignore
+                _draw(axes, place, estimate, looks[cell.strategy])
             names = [f"{c.label} ({c.reading})" if several else c.label for c in cells]
             axes.set_yticks(range(len(cells)), names)
             axes.set(xlabel=heading, ylim=(len(cells) - 0.5, -0.5))
@@ -178,17 +178,17 @@ class RunResults:
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7, "color": "gray"}
 
 
-def _draw(axes: Any, place: int, one: dict[str, Any], look: Look) -> None:
+def _draw(axes: Any, place: int, estimate: dict[str, Any], look: Look) -> None:
     """An estimate with its interval on a line of its own; in words if it has no value.
 
     An arrow stands for an infinite upper end.
     """
-    value = one["value"]
+    value = estimate["value"]
     if math.isnan(value):
         where = axes.get_yaxis_transform()
-        axes.text(0.5, place, one["status"] or "none", transform=where, **MIDDLE)
+        axes.text(0.5, place, estimate["status"] or "none", transform=where, **MIDDLE)
         return
-    low, high = one["low"], one["high"]
+    low, high = estimate["low"], estimate["high"]
     if math.isinf(high):
         high = 2.0 * value - low
         axes.plot([high], [place], ">", color=look.colour, ms=4)
@@ -212,14 +212,14 @@ def _table(statistics: pd.DataFrame, headings: Mapping[str, str]) -> Table:
     return table
 
 
-def _text(one: dict[str, Any]) -> str:
+def _text(estimate: dict[str, Any]) -> str:
     """A value with its interval, and a word that a footnote explains."""
-    if math.isnan(one["value"]):
-        return f"– {one['status']}"
-    whole = one["unit"] in ("pulls", "steps")
-    value, low, high = (decimal(one[name], whole) for name in ("value", "low", "high"))
-    text = value if math.isnan(one["low"]) else f"{value} [{low}, {high}]"
-    return text + (" restricted" if one["status"] == "restricted" else "")
+    if math.isnan(estimate["value"]):
+        return f"– {estimate['status']}"
+    whole = estimate["unit"] in ("pulls", "steps")
+    value, low, high = (decimal(estimate[name], whole) for name in ("value", "low", "high"))
+    text = value if math.isnan(estimate["low"]) else f"{value} [{low}, {high}]"
+    return text + (" restricted" if estimate["status"] == "restricted" else "")
 
 
 def decimal(number: float, whole: bool = False) -> str:

@@ -25,7 +25,7 @@ from bestarm.users.results import RunResults
 from bestarm.users.shards import Mark, Share, merge
 from bestarm.users.show import print_instance
 from bestarm.users.show_list import few
-from bestarm.users.shown import instance_shown
+from bestarm.users.views import instance_view
 
 #: Control characters, which would steer the terminal that a name is printed to.
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -90,7 +90,7 @@ def computing(path: object) -> Iterator[None]:
 
 
 def split_options(
-    paper: str, asked: Mapping[str, str], dashes: str = "--"
+    paper: str, texts: Mapping[str, str], dashes: str = "--"
 ) -> tuple[dict, dict[str, dict]]:
     """The setting, and each strategy's options, from options as a person wrote them.
 
@@ -98,7 +98,7 @@ def split_options(
     what its messages put before a name.
     """
     simulation = registry.PAPERS[paper].simulation
-    values = {name: None if text.lower() == "none" else text for name, text in asked.items()}
+    values = {name: None if text.lower() == "none" else text for name, text in texts.items()}
     allowed = list(simulation.setting.model_fields)
     allowed += [name for model in simulation.options.values() for name in model.model_fields]
     for name in values:
@@ -106,7 +106,7 @@ def split_options(
             written, *options = (
                 n.replace("_", "-") if dashes else n for n in dict.fromkeys([name, *allowed])
             )
-            near = advice(written, [f"{dashes}{one}" for one in options], "")
+            near = advice(written, [f"{dashes}{option}" for option in options], "")
             only = f"{paper} has no such option, only {dashes}{f', {dashes}'.join(options)}"
             only += f"; {near}" if near else ""
             raise InputError(f"{dashes}{written}: {only}")
@@ -155,7 +155,7 @@ class Request(NamedTuple):
 
 
 def user_experiment(
-    paper: str, name: str, asked: Mapping[str, str], request: Request, dashes: str = "--"
+    paper: str, name: str, texts: Mapping[str, str], request: Request, dashes: str = "--"
 ) -> Experiment:
     """Cells for the wanted strategies and readings, in the order of their names.
 
@@ -173,7 +173,7 @@ def user_experiment(
             near = advice(reading, every, "")
             allowed = f"must be one of {few(every)}, got {reading}{near and '; ' + near}"
             raise InputError(f"{dashes}reading: {allowed}")
-    setting, options = split_options(paper, asked, dashes)
+    setting, options = split_options(paper, texts, dashes)
     cells: list[Cell] = []
     for strategy in chosen:
         if strategy in request.user_strategies:
@@ -211,9 +211,14 @@ def request_from_options(paper: str, strategies: StrategyOptions) -> Request:
         InputError: a file cannot be run, or a name is used twice.
     """
     user_strategies = [
-        one for path in strategies.plugins or [] for one in plugins.load_user_strategies(path)
+        strategy
+        for path in strategies.plugins or []
+        for strategy in plugins.load_user_strategies(path)
     ]
-    taken = {*registry.PAPERS[paper].simulation.readings, *(one.name for one in user_strategies)}
+    taken = {
+        *registry.PAPERS[paper].simulation.readings,
+        *(strategy.name for strategy in user_strategies),
+    }
     user_strategies += [
         plugins.load_installed(name)
         for name in dict.fromkeys(strategies.strategies or [])
@@ -232,7 +237,7 @@ def _inputs(paper: str, path: Path, strategies: StrategyOptions) -> dict[str, Pa
         for field in registry.PAPERS[paper].problems.files:
             if isinstance(data[field], str):
                 inputs[f"a file of the instance ({field})"] = path.parent / data[field]
-    return inputs | {f"the plugin {one}": one for one in strategies.plugins or []}
+    return inputs | {f"the plugin {plugin}": plugin for plugin in strategies.plugins or []}
 
 
 def run_instance(
@@ -277,15 +282,15 @@ def _report(results: RunResults, files: Files) -> None:
             console.print(line, soft_wrap=True)
 
 
-def bound_instance(path: Path, asked: dict[str, str], certificate: Path | None = None) -> None:
+def bound_instance(path: Path, texts: dict[str, str], certificate: Path | None = None) -> None:
     """Print an instance, its ground truth, and the lower bound at delta; write its certificate."""
     paper, instance = read_instance(path)
     allowed = registry.PAPERS[paper].user_output.bound_options
-    for name in asked:
+    for name in texts:
         if name not in allowed:
             only = f"only on --{', --'.join(allowed)}" if allowed else "on no option"
             raise InputError(f"--{name.replace('_', '-')}: bounds of {paper} depend {only}")
-    setting, _ = split_options(paper, asked)
+    setting, _ = split_options(paper, texts)
     certify = registry.PAPERS[paper].user_output.certificate
     if certificate is not None and certify is None:
         raise InputError(f"--certificate: {paper} has none, only baics with rewards bernoulli has")
@@ -294,7 +299,7 @@ def bound_instance(path: Path, asked: dict[str, str], certificate: Path | None =
             proof = certify(instance) if certificate is not None and certify is not None else ""
         except InputError as error:
             raise InputError(f"{path}: {error}") from None
-        shown = instance_shown(paper, instance, setting)
+        view = instance_view(paper, instance, setting)
     if certificate is not None:
         write_text(certificate, proof + "\n")
-    print_instance(shown)
+    print_instance(view)

@@ -66,7 +66,7 @@ class Mark(BaseModel):
 
     def differs_from(self, other: "Mark") -> str | None:
         """What another run has that this one has not; None for a shard of the same run."""
-        said = {
+        pairs = {
             "version of bestarm": (self.code, other.code),
             "--reps": (self.reps, other.reps),
             "--seed": (self.plan.seed, other.plan.seed),
@@ -75,7 +75,7 @@ class Mark(BaseModel):
             "instance": (self.plan.instances, other.plan.instances),
             "options or strategies": (self.plan, other.plan),
         }
-        return next((what for what, (mine, its) in said.items() if mine != its), None)
+        return next((name for name, (mine, its) in pairs.items() if mine != its), None)
 
 
 def write_share(path: Path, results: RunResults, mark: Mark) -> None:
@@ -103,8 +103,8 @@ def merge(paths: Sequence[Path]) -> RunResults:
     first, mark = next(iter(marks.items()))
     by_number: dict[int, Path] = {}
     for path, other in marks.items():
-        if what := mark.differs_from(other):
-            raise InputError(f"{path}: is of another run than {first}: another {what}")
+        if difference := mark.differs_from(other):
+            raise InputError(f"{path}: is of another run than {first}: another {difference}")
         if (same := by_number.setdefault(other.share.number, path)) != path:
             raise InputError(f"{path}: is the same shard as {same}")
     shares = [Share(number, mark.share.shards) for number in range(1, mark.share.shards + 1)]

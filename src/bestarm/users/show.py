@@ -25,33 +25,33 @@ def show_named(name: str) -> None:
         raise InputError(f"{name}: must be PAPER/INSTANCE or PAPER/TARGET; {near}")
 
     def compute() -> dict[str, Any]:
-        from bestarm.users.shown import part_shown
+        from bestarm.users.views import part_view
 
-        return part_shown(paper, part)
+        return part_view(paper, part)
 
-    shown = kept(paper, f"show {part}", compute)
-    if "instance" in shown:
-        print_instance(shown["instance"])
-    if "target" in shown:
-        print_target(shown["target"])
+    view = kept(paper, f"show {part}", compute)
+    if "instance" in view:
+        print_instance(view["instance"])
+    if "target" in view:
+        print_target(view["target"])
 
 
-def print_instance(shown: dict[str, Any]) -> None:
+def print_instance(view: dict[str, Any]) -> None:
     """Print an instance's tables, its ground truth, and its lower bound under a setting.
 
     Args:
-        shown: what `instance_shown` gives.
+        view: what `instance_view` gives.
     """
     console = output()
-    for title, columns, rows in shown["tables"]:
+    for title, columns, rows in view["tables"]:
         grid = Table("", title=title, title_justify="left")
         for column in columns:
             grid.add_column(column, justify="right", overflow="fold")
         for row in rows:
             grid.add_row(*row)
         console.print(grid)
-    facts = Table(title=shown["title"], title_justify="left", show_header=False)
-    for fact in shown["facts"]:
+    facts = Table(title=view["title"], title_justify="left", show_header=False)
+    for fact in view["facts"]:
         facts.add_row(*fact)
     if facts.row_count:
         console.print(facts)

@@ -46,9 +46,9 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
         raise InputError(
             f"{name}: target must be one of {', '.join(targets)}{near and '; ' + near}"
         )
-    if verdict and not any(known.startswith(verdict) for known in VERDICTS):
+    if verdict and not any(word.startswith(verdict) for word in VERDICTS):
         raise InputError(f"--verdict {verdict}: must begin as one of: {'; '.join(VERDICTS)}")
-    shown = 0
+    n_printed = 0
     every = all_claims()
     for of, claims in every.items():
         for claim in claims if paper in ("", of) else []:
@@ -57,12 +57,12 @@ def show_claims(name: str | None, id: str | None, verdict: str | None) -> None:
             if target and target not in claim.claim.targets:
                 continue
             print("\n".join(described(of, claim, all_readings=bool(id))), end="\n\n")
-            shown += 1
-    if not shown:
-        asked = [f"--id {id}"] * bool(id) + [f"--verdict {verdict}"] * bool(verdict)
-        known = [claim.claim.id for claims in every.values() for claim in claims] if id else []
-        near = advice(id or "", known, "")
-        words = " ".join([name or "all papers", *asked])
+            n_printed += 1
+    if not n_printed:
+        filters = [f"--id {id}"] * bool(id) + [f"--verdict {verdict}"] * bool(verdict)
+        names = [claim.claim.id for claims in every.values() for claim in claims] if id else []
+        near = advice(id or "", names, "")
+        words = " ".join([name or "all papers", *filters])
         raise InputError(f"{words}: there is no such claim{near and '; ' + near}")
 
 
@@ -79,9 +79,9 @@ def all_claims() -> dict[str, list[JudgedClaim]]:
         by_paper[line.paper].append(line)
     return {
         paper: [
-            one
-            for one in judged_claims(read_claims(data_folder() / f"claims/{paper}.yaml"), lines)
-            if one.lines
+            claim
+            for claim in judged_claims(read_claims(data_folder() / f"claims/{paper}.yaml"), lines)
+            if claim.lines
         ]
         for paper, lines in by_paper.items()
         if lines

@@ -17,22 +17,22 @@ Row = tuple[list[str], dict[str, tuple[float, str]]]
 FOOTNOTE = "* some runs reached the cap, and count as ended there; – not defined"
 
 
-def print_target(shown: dict) -> None:
+def print_target(view: dict) -> None:
     """Print the table of a target, in 80 columns or the width of the terminal.
 
     Args:
-        shown: what `target_shown` gives.
+        view: what `target_view` gives.
     """
     console = output(WIDTH)
-    for title, statistics, rows in shown["parts"]:
+    for title, statistics, rows in view["parts"]:
         console.print(title, soft_wrap=True, highlight=False, style="bold")
         headings = {name: name for name in statistics}
         for grid in tables_that_fit(headings, partial(_grid, rows), console):
             console.print(grid)
-    digits = f"all digits and columns: {shown['file']}"
+    digits = f"all digits and columns: {view['file']}"
     for note in ("[low, high]: 95% intervals, to three digits", digits):
         console.print(note, soft_wrap=True, highlight=False)
-    if shown["marked"]:
+    if view["marked"]:
         console.print(FOOTNOTE, soft_wrap=True, highlight=False)
 
 

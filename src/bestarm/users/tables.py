@@ -66,10 +66,10 @@ def for_a_paper(results: Any) -> pd.DataFrame:
         cells: dict[Any, Any] = of_cell.set_index("statistic").to_dict("index")
         row = {"strategy": str(strategy)} | ({"reading": str(reading)} if several else {})
         for statistic, heading in headings.items():
-            one = cells[statistic]
-            text = with_interval(one["value"], one["low"], one["high"])
-            row[heading] = f"– {one['status']}" if math.isnan(one["value"]) else text
-            row[heading] += " restricted" if one["status"] == "restricted" else ""
+            estimate = cells[statistic]
+            text = with_interval(estimate["value"], estimate["low"], estimate["high"])
+            row[heading] = f"– {estimate['status']}" if math.isnan(estimate["value"]) else text
+            row[heading] += " restricted" if estimate["status"] == "restricted" else ""
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -87,7 +87,9 @@ def named(entries: Iterable[Entry]) -> Iterator[NamedReading]:
     """The readings of a list, in order."""
     for entry in entries:
         if isinstance(entry, AddedReadings):
-            yield from (one.model_copy(update={"added": True}) for one in named(entry.added))
+            yield from (
+                reading.model_copy(update={"added": True}) for reading in named(entry.added)
+            )
         else:
             yield entry if isinstance(entry, NamedReading) else NamedReading(name=entry)
 

@@ -171,8 +171,8 @@ def _number(claim: Claim, ours: Any, published: Published, margins: float) -> PV
     tested = p_values.same(mine, other, margin, off)
     if ours.status != "restricted" or is_same_cap(ours, published):
         return tested
-    shown = p_values.is_lower_bound(ours) and tested.difference < 0.0
-    return tested._replace(support=1.0, against=tested.against if shown else 1.0, reason=CAPPED)
+    differs = p_values.is_lower_bound(ours) and tested.difference < 0.0
+    return tested._replace(support=1.0, against=tested.against if differs else 1.0, reason=CAPPED)
 
 
 def _with_row(claim: Claim, part: Part, ours: Number, other: Number, margins: float) -> Comparison:

@@ -45,7 +45,7 @@ def judge_paper(
 
     def lines(factor: float, added: bool = True) -> list[Line]:
         judged = judge(claims, tables, path.stem, factor, validity, added)
-        return [line for one in judged for line in one.lines]
+        return [line for claim in judged for line in claim.lines]
 
     try:
         return {factor: lines(factor) for factor in margins}, lines(1.0, added=False)

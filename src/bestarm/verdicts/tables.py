@@ -86,9 +86,9 @@ class Tables:
     def _find(self, row: TableRow, reading: str) -> Any:
         rows = self._rows(row, reading)
         if len(rows) != 1:
-            wanted = _wanted(row, reading)
+            criteria = _criteria(row, reading)
             raise InputError(
-                f"claims: {len(rows)} rows of {row.target} match {wanted}, 1 is wanted"
+                f"claims: {len(rows)} rows of {row.target} match {criteria}, 1 is wanted"
             )
         return rows[0]
 
@@ -96,12 +96,12 @@ class Tables:
         """All rows that are meant."""
         if row.target is None or row.target not in self.tables:
             raise InputError(f"claims name target {row.target}, which has no table")
-        wanted = _wanted(row, reading)
+        criteria = _criteria(row, reading)
         near = self._once(f"rows {row.target}", lambda: self._by_statistic(row.target))
         return [
             line
-            for line in near[wanted.get("statistic")]
-            if all(_is_near(getattr(line, k), v, k) for k, v in wanted.items())
+            for line in near[criteria.get("statistic")]
+            if all(_is_near(getattr(line, k), v, k) for k, v in criteria.items())
         ]
 
     def _by_statistic(self, target: str | None) -> dict[str | None, list]:
@@ -114,29 +114,31 @@ class Tables:
 
     def _find_published(self, row: TableRow) -> Published:
         names = ("target", "instance", "strategy", "statistic")
-        wanted = {k: v for k, v in row.model_dump(exclude_none=True).items() if k in names}
-        rows = matching(self._published, wanted)
+        criteria = {k: v for k, v in row.model_dump(exclude_none=True).items() if k in names}
+        rows = matching(self._published, criteria)
         if len(rows) != 1:
-            raise InputError(f"claims: {len(rows)} published numbers match {wanted}, 1 is wanted")
+            raise InputError(f"claims: {len(rows)} published numbers match {criteria}, 1 is wanted")
         return Published(**{name: rows.iloc[0][name] for name in Published._fields})
 
 
-def _wanted(row: TableRow, reading: str) -> dict[str, Any]:
+def _criteria(row: TableRow, reading: str) -> dict[str, Any]:
     """The columns of a row that is meant, with their values."""
-    wanted = row.model_dump(exclude={"target"}, exclude_none=True)
-    wanted.setdefault("reading", reading)
-    return wanted
+    criteria = row.model_dump(exclude={"target"}, exclude_none=True)
+    criteria.setdefault("reading", reading)
+    return criteria
 
 
-def _is_near(value: Any, wanted: Any, column: str) -> bool:
+def _is_near(value: Any, expected: Any, column: str) -> bool:
     """Whether a row has a wanted value; those of `x` may differ by rounding."""
-    return abs(value - wanted) <= 1e-5 * abs(wanted) if column == "x" else bool(value == wanted)
+    return (
+        abs(value - expected) <= 1e-5 * abs(expected) if column == "x" else bool(value == expected)
+    )
 
 
-def matching(table: pd.DataFrame, wanted: Mapping) -> pd.DataFrame:
+def matching(table: pd.DataFrame, criteria: Mapping) -> pd.DataFrame:
     """The rows of a table with these values."""
     keep = np.ones(len(table), dtype=bool)
-    for column, value in wanted.items():
+    for column, value in criteria.items():
         values = table[column]
         keep &= np.isclose(values, value, rtol=1e-5) if column == "x" else (values == value)
     return table[keep]

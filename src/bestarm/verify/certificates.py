@@ -26,8 +26,8 @@ def check_certificate(path: Path) -> bool:
     if not check.misfit(data):
         print(f"{'claim':8}{check.claim(data)}", flush=True)
     try:
-        for said, holds in check.lines(data):
-            print(f"{'ok' if holds else 'REFUSED':8}{said}", flush=True)
+        for statement, holds in check.lines(data):
+            print(f"{'ok' if holds else 'REFUSED':8}{statement}", flush=True)
             if not holds:
                 return False
     except NO_CERTIFICATE as error:

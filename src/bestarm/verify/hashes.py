@@ -59,7 +59,7 @@ def differences(lock: Path) -> list[str]:
     if sys.version_info[:2] != (3, 11):
         listed.append(f"Python {platform.python_version()} is not 3.11")
     pinned = [Requirement(line) for line in re.findall(r"^[\w-]+==[^\\\n]+", read_text(lock), re.M)]
-    here = {one.name: one.specifier for one in pinned if not one.marker or one.marker.evaluate()}
+    here = {pin.name: pin.specifier for pin in pinned if not pin.marker or pin.marker.evaluate()}
     for name in NUMBERS_FROM:
         if name not in here or version(name) not in here[name]:
             listed.append(f"{name} {version(name)} is not the one in {lock.name}")

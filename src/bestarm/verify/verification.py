@@ -108,12 +108,12 @@ def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
             near = advice(name, every_name, papers)
             raise InputError(f"{name}: must be PAPER or PAPER/TARGET; {near}")
         targets = registry.PAPERS[paper].targets.values()
-        wanted = {t.name: t for t in targets if target in ("", t.name)}
-        if not wanted:
+        named = {t.name: t for t in targets if target in ("", t.name)}
+        if not named:
             allowed = [t.name for t in targets]
             near = advice(target, allowed, f"only {', '.join(allowed)}")
             raise InputError(f"{name}: {paper} has no target {target}; {near}")
-        by_paper.setdefault(paper, {}).update(wanted)
+        by_paper.setdefault(paper, {}).update(named)
     return {paper: list(targets.values()) for paper, targets in by_paper.items()}
 
 
@@ -215,7 +215,9 @@ class Verification:
             experiment = registry.PAPERS[paper].experiments[name]
             level = fresh_level(self.alpha) if self.independent else 0.95
             alone = [Experiment(name, (cell,)) for cell in experiment.cells]
-            plans = [make_plan(paper, one, seed, size, self.instances[paper]) for one in alone]
+            plans = [
+                make_plan(paper, of_cell, seed, size, self.instances[paper]) for of_cell in alone
+            ]
             jobs = [Job(plan, size, level) for plan in plans]
             self.futures[paper, name] = [pool.submit(simulate, job) for job in jobs]
             for future in self.futures[paper, name]:
@@ -257,8 +259,8 @@ class Verification:
 
     def _say_cell(self, key: tuple) -> str:
         _, experiment, instance, strategy, setting, reading, _ = key
-        what = "other rows" if key in self.hashes else "no hash is kept (make verify-hashes)"
-        return f"{experiment}: {strategy} on {instance}, {setting}, {reading}: {what}"
+        reason = "other rows" if key in self.hashes else "no hash is kept (make verify-hashes)"
+        return f"{experiment}: {strategy} on {instance}, {setting}, {reading}: {reason}"
 
     def _progress(self) -> Progress:
         times = (TimeElapsedColumn(), "left", TimeRemainingColumn())

@@ -163,7 +163,7 @@ def test_names_of_arms_and_limits():
     for name in s.wanted:
         s.tell(name, 1.0, [0.1, 0.1])
     assert set(s.summary().quantity) == {"reward", "money", "time"}
-    assert "After 3 pulls no mixture surely keeps the limits" in s.why_not_done()
+    assert "After 3 pulls no mixture is known to keep the limits" in s.why_not_done()
 
 
 def test_outstanding_trials_are_not_wanted_again():

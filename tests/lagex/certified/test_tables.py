@@ -6,8 +6,8 @@ import pytest
 from bestarm.common.tables import read_table
 from bestarm.core.estimates import wilson
 from bestarm.core.information import needed_information
-from bestarm.lagex.bounds import learning_time
 from bestarm.lagex.cells import CERTIFIED_DELTAS, CERTIFIED_INSTANCES, CERTIFIED_TOLERANCES
+from bestarm.lagex.paper.bounds import learning_time
 from bestarm.lagex.problem import instances
 
 CELLS = len(CERTIFIED_INSTANCES) * len(CERTIFIED_TOLERANCES)

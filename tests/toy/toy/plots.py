@@ -5,7 +5,8 @@ from matplotlib.figure import Figure
 
 from bestarm.common.looks import BLUE, Look
 from bestarm.common.paper import Plots
-from bestarm.common.style import HALF, caption, new_figure, pick, runs, series
+from bestarm.common.style import HALF, caption, new_figure, runs, series
+from bestarm.common.tables import pick
 
 LOOKS = {"Equal": Look(BLUE, "o")}
 

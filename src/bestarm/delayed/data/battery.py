@@ -215,7 +215,7 @@ def try_policy(policy: tuple, long: int = LONG, short: int = SHORT) -> dict | No
 
 def jobs(policies: Sequence[Policy] = ()) -> list[Job]:
     """One for each policy; for all candidates in order if none are named."""
-    return [Job(one.name, try_policy, (tuple(one),)) for one in policies or candidates()]
+    return [Job(policy.name, try_policy, (tuple(policy),)) for policy in policies or candidates()]
 
 
 TABLE = KeptTable(

@@ -108,10 +108,10 @@ def _switch(model, chosen: tuple[str, ...]) -> None:
     """Disable all separators but those of the chosen families, which keep SCIP's defaults."""
     defaults = model.getParams()
     model.setSeparating(scip().SCIP_PARAMSETTING.OFF)
-    wanted = [name for family in chosen for name in FAMILIES[family]]
-    if set(wanted) & set(UNDER_AGGREGATION):
+    separators = [name for family in chosen for name in FAMILIES[family]]
+    if set(separators) & set(UNDER_AGGREGATION):
         model.setParam("separating/aggregation/freq", defaults["separating/aggregation/freq"])
-    for separator in wanted:
+    for separator in separators:
         name = f"separating/{separator}/freq"
         model.setParam(name, defaults[name])
     if "knapsack" in chosen:
@@ -236,7 +236,7 @@ def table_of(runs: list[list], names: tuple[str, ...]) -> pa.Table:
 def jobs(instances: int = INSTANCES, names: tuple[str, ...] = ()) -> list[Job]:
     """One for each of the first instances: every arm, or those named."""
     arguments = ((i, names or tuple(arms())) for i in range(instances))
-    return [Job(f"{one[0]:03}", solve_instance, one) for one in arguments]
+    return [Job(f"{parameters[0]:03}", solve_instance, parameters) for parameters in arguments]
 
 
 def save(jobs: Sequence[Job], runs: list, out: Path) -> None:
@@ -260,11 +260,13 @@ TABLE = KeptTable(
 def make(out: Path, threads: int, instances: int = INSTANCES, names: tuple = ()) -> None:
     """Run every arm (or those named) on the first instances, and write the table."""
     solver = f"SCIP {scip().Model().version()}"
-    wanted = jobs(instances, names)
-    save(wanted, gather(wanted, out, threads, "corridor problems"), out)
+    jobs_made = jobs(instances, names)
+    save(jobs_made, gather(jobs_made, out, threads, "corridor problems"), out)
     choices = len(names or arms())
-    what = f"bounds of {solver} on {instances} corridor problems with {choices} choices of cuts"
-    TABLE.finish(out, what)
+    description = (
+        f"bounds of {solver} on {instances} corridor problems with {choices} choices of cuts"
+    )
+    TABLE.finish(out, description)
 
 
 if __name__ == "__main__":

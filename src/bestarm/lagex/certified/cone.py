@@ -1,4 +1,4 @@
-"""The best policy that surely keeps the constraints, a second-order cone program.
+"""The best policy that keeps all constraints that may hold, a second-order cone program.
 
     max { mu pi : pi in simplex, rows_i pi + |pi|_u <= eps for every i }
 

@@ -8,13 +8,12 @@ import numpy as np
 
 from bestarm.core.arguments import positive, several_pulls
 from bestarm.core.inputs import parse
-from bestarm.lagex.arguments import deviations_of
 from bestarm.lagex.certified.certificate import certificate
 from bestarm.lagex.certified.confidence import shortfall
 from bestarm.lagex.certified.runs import Options, rules_of
 from bestarm.lagex.certified.state import POLICY, SAFE, VERDICT
 from bestarm.lagex.certified.steps import STEPS
-from bestarm.lagex.interactive import policy_in_words
+from bestarm.lagex.interactive import deviations_of, policy_in_words
 from bestarm.lagex.strategies import Setting
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
@@ -130,7 +129,7 @@ class Certified(Monitored, AskTell[Label]):
     def answer(self) -> np.ndarray | None:
         """(K,) the policy; None if it is certified that none is feasible.
 
-        Before `done`, the policy found last that surely keeps the limits; None before the first.
+        Before `done`, the last policy that is known to keep the limits; None before the first.
         """
         counts = self._state.counts
         has_policy = counts[VERDICT] == POLICY if self._done else counts[SAFE]
@@ -187,7 +186,7 @@ class Certified(Monitored, AskTell[Label]):
         state, pulls = self._state, float(self._state.pulls.sum())
         if not state.counts[SAFE]:
             return (
-                f"After {pulls:,.0f} pulls no mixture surely keeps the limits yet; "
+                f"After {pulls:,.0f} pulls no mixture is known to keep the limits yet; "
                 "how many more that takes cannot be told."
             )
         apart, unit = state.other - state.policy, float(self._rules.units[0])

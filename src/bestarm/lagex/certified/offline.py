@@ -16,9 +16,9 @@ from bestarm.lagex.certified.pieces import largest_shortfall, make_pieces, worst
 from bestarm.lagex.certified.runs import play
 from bestarm.lagex.certified.state import Rules
 from bestarm.lagex.certified.steps import ACCURACY
-from bestarm.lagex.exploration import World
 from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.vertices import rows_of
+from bestarm.lagex.world import World
 
 #: Relative accuracy of times, and the factor by which a guess is widened.
 CLOSE, WIDER = 1e-3, 1.2
@@ -132,7 +132,7 @@ def best_fixed(problem: Problem, rules: Rules) -> FixedAllocation:
         omega = np.exp(logits - logits.max()) + LEAST
         omega /= omega.sum()
         candidate = FixedAllocation(certificate.time(omega, best.time), omega)
-        best = min(best, candidate, key=lambda one: one.time)
+        best = min(best, candidate, key=lambda allocation: allocation.time)
         return math.log(candidate.time)
 
     for _ in range(2):  # a new simplex gets the search out of a degenerate one

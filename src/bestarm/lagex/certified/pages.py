@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from bestarm.common.prose import markdown, number, wrapped
-from bestarm.common.tables import groups, lines, read_table
+from bestarm.common.prose import Lines, as_table, number, wrapped
+from bestarm.common.tables import groups, lines, pick, read_table
 from bestarm.core.estimates import wilson
 
 #: The hard environment, and the menus of docs/usage.md.
@@ -37,16 +37,9 @@ def read(root: Path) -> pd.DataFrame:
     return read_table(root / "figures/lagex/certified.csv")
 
 
-def pick(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
-    """The rows with these values."""
-    for name, value in wanted.items():
-        table = table[table[name] == value]
-    return table
-
-
-def value(table: pd.DataFrame, statistic: str, **wanted: object) -> float:
+def value(table: pd.DataFrame, statistic: str, **columns: object) -> float:
     """The one value of a statistic among rows with these values."""
-    return float(pick(table, statistic=statistic, **wanted).value.iloc[0])
+    return float(pick(table, statistic=statistic, **columns).value.iloc[0])
 
 
 def cost_text(root: Path) -> str:
@@ -76,48 +69,44 @@ def steps(rows: pd.DataFrame) -> str:
     return number(value(rows, "median_stopping_time"))
 
 
-def menu_table(root: Path) -> str:
+@as_table
+def menu_table(root: Path) -> Lines:
     """Certified beside LAGEX and LATS on the menus of docs/usage.md, by r."""
     table = pick(read(root), instance=MENUS, delta=USERS["delta"], x_name="r")
     table = table[table.strategy.isin(("Certified", "LAGEX", "LATS"))]
     table = table[table.statistic.isin((*SHARES, *TIMES)) & (table.other == "")]
     table = table.sort_values(["strategy", "r"], ascending=[True, False])
-    rows = []
     for (strategy, r), group in groups(table, "strategy", "r"):
         by = group.set_index("statistic")
         times = {title: number(by.value[name]) for name, title in TIMES.items()}
         shares = {title: f"{100 * by.value[name]:.0f}%" for name, title in SHARES.items()}
-        rows.append({"strategy": strategy, "r": f"{r:g}", **times, **shares})
-    return markdown(pd.DataFrame(rows))
+        yield {"strategy": strategy, "r": f"{r:g}", **times, **shares}
 
 
-def error_table(root: Path) -> str:
+@as_table
+def error_table(root: Path) -> Lines:
     """Wrong answers of Certified in the kept runs, for docs/guarantees.md."""
     table = pick(read(root), statistic="error_check:wrong")
-    rows = []
     for random in (False, True):
         these = table[table.instance.str.startswith("random ") == random]
         for (delta, r), group in groups(these, "delta", "r"):
             counts = [(round(row.value * row.n), row.n) for row in lines(group)]
             upper = max(wilson(wrong / n, n)[1] for wrong, n in counts)
-            rows.append(
-                {
-                    "instances": "random linear programs" if random else "of the paper, and menus",
-                    "number": len(group),
-                    "δ": f"{delta:g}",
-                    "r": f"{r:g}",
-                    "runs of each": f"{counts[0][1]:,}",
-                    "wrong answers": f"{sum(wrong for wrong, _ in counts):,}",
-                    "largest upper 95% limit": f"{100 * upper:.2f}%",
-                }
-            )
-    return markdown(pd.DataFrame(rows))
+            yield {
+                "instances": "random linear programs" if random else "of the paper, and menus",
+                "number": len(group),
+                "δ": f"{delta:g}",
+                "r": f"{r:g}",
+                "runs of each": f"{counts[0][1]:,}",
+                "wrong answers": f"{sum(wrong for wrong, _ in counts):,}",
+                "largest upper 95% limit": f"{100 * upper:.2f}%",
+            }
 
 
-def part_table(root: Path) -> str:
+@as_table
+def part_table(root: Path) -> Lines:
     """What the allocation and the parts of the certificate cost, for docs/guarantees.md."""
     table = pick(read(root), delta=USERS["delta"], r=PAPERS["r"], algorithm="Certified")
-    rows = []
     for instance, group in groups(table, "instance"):
         by = group.set_index("statistic").value
         bound = by["mean_stopping_time"] / by["mean_over_bound"]
@@ -129,5 +118,4 @@ def part_table(root: Path) -> str:
         }
         ratios = {t: f"{by[f'certificate_ratio:{name}']:.2f}" for name, t in PARTS.items()}
         left = {"their time over lower bound": number(by[f"certificate_time:{ALL}"] / bound)}
-        rows.append(labels | ratios | left)
-    return markdown(pd.DataFrame(rows))
+        yield labels | ratios | left

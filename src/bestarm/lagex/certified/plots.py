@@ -8,7 +8,8 @@ from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
 from bestarm.common.looks import BLACK, BOUND, GREEN, looks_of
-from bestarm.common.style import WIDE, caption, dots, legend, new_figure, pick, runs
+from bestarm.common.style import WIDE, caption, dots, legend, new_figure, runs
+from bestarm.common.tables import pick
 from bestarm.lagex.boxes import LOOKS
 
 #: Instances in the order of panels.
@@ -50,12 +51,12 @@ def certified(table: pd.DataFrame) -> Figure:
     figure = new_figure(WIDE, 7.4)
     sizes = [1.5, 1.05, 0.95]
     steps, shares, parts = figure.subfigures(3, 1, squeeze=False, height_ratios=sizes)[:, 0]
-    shown = table[table.delta == DELTA]
-    draw_steps(steps, shown)
-    draw_shares(shares, shown)
+    at_delta = table[table.delta == DELTA]
+    draw_steps(steps, at_delta)
+    draw_shares(shares, at_delta)
     left, right = parts.subplots(1, 2, width_ratios=[1.35, 1.0])
-    draw_ratios(left, shown)
-    draw_over_bound(right, shown)
+    draw_ratios(left, at_delta)
+    draw_over_bound(right, at_delta)
     legend(figure, looks_of(LOOKS, STRATEGIES), 3)
     settle(figure)
     checked = table[table.statistic == "error_check:wrong"]
@@ -93,12 +94,12 @@ def settle(figure: Figure) -> None:
             axes.set_position(Bbox(np.round(axes.get_position().get_points(), DIGITS)))
 
 
-def draw_steps(part: SubFigure, shown: pd.DataFrame) -> None:
+def draw_steps(part: SubFigure, table: pd.DataFrame) -> None:
     """Steps over r, a panel for each instance."""
     panels = part.subplots(2, 5, sharex=True, sharey=True)
     for axes, (instance, title) in zip(panels.flat, TITLES.items(), strict=True):
         for strategy, look in looks_of(LOOKS, STRATEGIES).items():
-            rows = pick(shown, instance=instance, strategy=strategy)
+            rows = pick(table, instance=instance, strategy=strategy)
             least = strategy.endswith("lower bound")
             name = "median_lower_bound" if least else "median_stopping_time"
             line = pick(rows[rows.value > 0.0], statistic=name).sort_values("x")
@@ -125,9 +126,9 @@ def log_ticks(axes: Axes) -> None:
     axes.yaxis.set_major_locator(LogLocator(100.0))
 
 
-def draw_shares(part: SubFigure, shown: pd.DataFrame) -> None:
+def draw_shares(part: SubFigure, table: pd.DataFrame) -> None:
     """Shares of right answers, a line for each instance."""
-    rows = shown[(shown.x == R_SHARES) & shown.strategy.isin(("Certified", "LAGEX", "LATS"))]
+    rows = table[(table.x == R_SHARES) & table.strategy.isin(("Certified", "LAGEX", "LATS"))]
     rows = rows[rows.statistic.isin(SHARES) & rows.instance.isin(TITLES)]
     columns = ("statistic", SHARES)
     panels = dots(part, rows, LOOKS, list(TITLES), y="instance", col=columns)[0]
@@ -139,10 +140,10 @@ def draw_shares(part: SubFigure, shown: pd.DataFrame) -> None:
     part.supxlabel(f"share of runs, r = {R_SHARES:g}", fontsize=8)
 
 
-def draw_ratios(axes: Axes, shown: pd.DataFrame) -> None:
+def draw_ratios(axes: Axes, table: pd.DataFrame) -> None:
     """What the allocation and each part of the certificate cost."""
     for place, which in enumerate(RATIOS):
-        values = pick(shown, statistic=f"certificate_ratio:{which}", x=R_RATIOS).value
+        values = pick(table, statistic=f"certificate_ratio:{which}", x=R_RATIOS).value
         axes.plot(values, np.full(len(values), place), "o", color=GREEN, ms=3.2, alpha=0.6, mew=0)
         middle = float(values.median())
         axes.plot([middle, middle], [place - 0.3, place + 0.3], color=BLACK, lw=1.2)
@@ -155,9 +156,9 @@ def draw_ratios(axes: Axes, shown: pd.DataFrame) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def draw_over_bound(axes: Axes, shown: pd.DataFrame) -> None:
+def draw_over_bound(axes: Axes, table: pd.DataFrame) -> None:
     """Mean steps over the lower bound on them, over r."""
-    rows = pick(shown, statistic="mean_over_bound").sort_values("x")
+    rows = pick(table, statistic="mean_over_bound").sort_values("x")
     for _, line in rows.groupby("instance"):
         axes.plot(line.x, line.value, "D-", color=GREEN, ms=2.6, lw=0.8, alpha=0.7)
     axes.set(xscale="log", yscale="log", xlabel="r", ylabel="steps over lower bound")

@@ -11,8 +11,8 @@ from bestarm.core.inputs import Input, InputError, Scale, Tolerance
 from bestarm.core.units import unit_of
 from bestarm.lagex.certified.state import TIME, UNCLOSED, UNSAFE, VERDICT, Rules, State
 from bestarm.lagex.certified.steps import STEPS, done, estimate, observe, pull_sums
-from bestarm.lagex.exploration import World, support_of
-from bestarm.lagex.vertices import find_best, load
+from bestarm.lagex.vertices import find_best, load, support_of
+from bestarm.lagex.world import World
 
 #: By strategy, whether it allocates as `allocation.py` says, else uniformly.
 ADAPTIVE = {"Certified": True, "Certified-Uniform": False}

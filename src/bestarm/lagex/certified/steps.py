@@ -1,4 +1,4 @@
-"""Certified: a policy that surely keeps unknown constraints and is surely within r of the best one.
+"""Certified: with probability 1 - delta, a policy keeps unknown constraints and is r-optimal.
 
 Not in the paper. Pulls come in blocks that end at geometric times. After each block, `check` finds
 the best policy pi that keeps every constraint whatever the costs may be (`cone.py`). It stops if no
@@ -29,15 +29,8 @@ from bestarm.lagex.certified.state import (
     State,
     start,
 )
-from bestarm.lagex.exploration import (
-    BROKEN,
-    BROKEN_BY_SOLVER,
-    World,
-    breaks,
-    draw_counts,
-    in_units,
-)
 from bestarm.lagex.vertices import EMPTY, find_best, load
+from bestarm.lagex.world import BROKEN, BROKEN_BY_SOLVER, World, breaks, draw_counts, in_units
 
 #: Accuracy of the safe policy's value, in units of r.
 ACCURACY = 1e-3

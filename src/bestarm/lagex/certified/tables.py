@@ -9,10 +9,10 @@ import pandas as pd
 from bestarm.common.paper import Cell, Sources
 from bestarm.common.tables import assemble, cell_rows, comparison_rows, groups, lines
 from bestarm.core.estimates import Estimate, exact, proportion
-from bestarm.lagex import kept
-from bestarm.lagex.bounds import learning_time
 from bestarm.lagex.certified.times import BEST
+from bestarm.lagex.paper.bounds import learning_time
 from bestarm.lagex.problem import Instance
+from bestarm.lagex.released import kept
 from bestarm.lagex.tables import TIME_STATISTICS, UNKNOWN, learning_bounds, only, ratio
 
 #: Kept tables, under data/: what certificates cost (`times.py`), how often they err (`errors.py`).
@@ -23,13 +23,13 @@ ADAPTIVE, UNIFORM, READING = "Certified", "Certified-Uniform", "proven"
 
 def tabulate(sources: Sources) -> pd.DataFrame:
     """Runs with their lower bounds and ratios, and the rows of both kept tables."""
-    shown = only(sources.summary, (*TIME_STATISTICS, *SHARES), ("as-written", READING))
-    bounds = list(bounds_of(sources, shown))
+    summary = only(sources.summary, (*TIME_STATISTICS, *SHARES), ("as-written", READING))
+    bounds = list(bounds_of(sources, summary))
     return assemble(
-        shown,
+        summary,
         bounds,
-        list(over_bounds(shown, pd.DataFrame(bounds))),
-        list(over_uniform(shown)),
+        list(over_bounds(summary, pd.DataFrame(bounds))),
+        list(over_uniform(summary)),
         list(times()),
         list(errors()),
     )
@@ -40,9 +40,9 @@ def cell(instance: str, strategy: str, delta: float, r: float, reading: str) -> 
     return Cell(instance, strategy, {"delta": delta, "r": r}, reading, x_name="r", x=r)
 
 
-def bounds_of(sources: Sources, shown: pd.DataFrame) -> Iterator[dict]:
+def bounds_of(sources: Sources, summary: pd.DataFrame) -> Iterator[dict]:
     """Lower bounds on mean and median steps of strategies that learn the constraints."""
-    for (name, delta, r), _ in groups(shown, "instance", "delta", "r"):
+    for (name, delta, r), _ in groups(summary, "instance", "delta", "r"):
         problem = Instance(**sources.instances[name]["instance"]).problem
         time = learning_time(problem, r).time
         if math.isfinite(time):
@@ -50,11 +50,11 @@ def bounds_of(sources: Sources, shown: pd.DataFrame) -> Iterator[dict]:
             yield from cell_rows(cell(name, UNKNOWN, delta, r, "exact"), estimates)
 
 
-def over_bounds(shown: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[dict]:
+def over_bounds(summary: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[dict]:
     """Certified's mean steps over the lower bound on them."""
     lower_bounds = bounds[bounds.statistic == "lower_bound"]
     least = {(b.instance, b.delta, b.r): b.value for b in lines(lower_bounds)}
-    for row in rows_of(shown, ADAPTIVE, "mean_stopping_time"):
+    for row in rows_of(summary, ADAPTIVE, "mean_stopping_time"):
         bound = least.get((row.instance, row.delta, row.r), 0.0)
         if bound > 0.0:
             ends = (row.value / bound, row.low / bound, row.high / bound)
@@ -62,19 +62,19 @@ def over_bounds(shown: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[dict]:
             yield from cell_rows(of(row), [ratio])
 
 
-def over_uniform(shown: pd.DataFrame) -> Iterator[dict]:
+def over_uniform(summary: pd.DataFrame) -> Iterator[dict]:
     """Certified's median steps over those with uniform pulls."""
     median = "median_stopping_time"
-    uniform = {(b.instance, b.delta, b.r): b for b in rows_of(shown, UNIFORM, median)}
-    for row in rows_of(shown, ADAPTIVE, median):
+    uniform = {(b.instance, b.delta, b.r): b for b in rows_of(summary, UNIFORM, median)}
+    for row in rows_of(summary, ADAPTIVE, median):
         other = uniform.get((row.instance, row.delta, row.r))
         if other is not None:
             yield from comparison_rows(of(row), UNIFORM, [ratio("median_ratio", row, other)])
 
 
-def rows_of(shown: pd.DataFrame, strategy: str, statistic: str) -> Iterator[Any]:
+def rows_of(summary: pd.DataFrame, strategy: str, statistic: str) -> Iterator[Any]:
     """The rows of a strategy's statistic."""
-    return lines(shown[(shown.strategy == strategy) & (shown.statistic == statistic)])
+    return lines(summary[(summary.strategy == strategy) & (summary.statistic == statistic)])
 
 
 def of(row: Any) -> Cell:

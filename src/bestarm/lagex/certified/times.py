@@ -25,8 +25,8 @@ COLUMNS = ["instance", "delta", "r", "allocation", "without", "time"]
 def times(name: str, delta: float, r: float) -> list[dict]:
     """Rows of an instance at a delta and a tolerance."""
     problem = instances()[name].problem
-    asked = (delta, r, Options(), problem.variances, problem.cost_sigma, problem.limits)
-    rules = rules_of("Certified", *asked)
+    arguments = (delta, r, Options(), problem.variances, problem.cost_sigma, problem.limits)
+    rules = rules_of("Certified", *arguments)
     best, k = best_fixed(problem, rules), problem.means.size
     by_part = {
         (NOISELESS, ""): noiseless(problem, rules)[0],

@@ -180,9 +180,9 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     bench = pd.read_csv(root / "bench/bench.csv")
     times = {paper: _time(bench, paper) for paper in registry.PAPERS}
     pending = any(verdicts.PENDING in verdicts.tally(paper["claims"]) for paper in papers.values())
-    shown = [*LOOKS.values(), *([verdicts.PENDING] if pending else [])]
+    looks = [*LOOKS.values(), *([verdicts.PENDING] if pending else [])]
     counted = {paper: view for paper, view in papers.items() if paper in registry.COUNTED}
-    values = {"of": counted, "times": times, "verdicts": shown, **_across_papers(site)}
+    values = {"of": counted, "times": times, "verdicts": looks, **_across_papers(site)}
     values["controls"] = [paper for paper in papers if paper not in counted]
     site.page("index.html", "index.html", **values)
     for path, page in site.code.pages().items():
@@ -280,8 +280,8 @@ def _add_arena(site: Site, path: Path) -> None:
     """Add the page of the arena: its text, its pictures and its cells."""
     captions = read_captions(site.root / "figures/captions.csv")
     pictures = arena.picture_views(site.root, captions)
-    for one in pictures:
-        stem = f"figures/{ARENA}/{one.name}.svg"
+    for picture in pictures:
+        stem = f"figures/{ARENA}/{picture.name}.svg"
         site.files[stem] = smaller(Path(site.root / stem).read_bytes())
     kept = site.root / "data/arena/cells.csv"
     site.files[f"figures/{ARENA}/cells.csv"] = kept.read_bytes()
@@ -302,13 +302,13 @@ def _across_papers(site: Site) -> dict[str, Any]:
     """What the first page says of all papers together; parts that have not been built are empty."""
     files = site.files
     headline = results = ""
-    shown: list[dict[str, Any]] = []
+    finding_views: list[dict[str, Any]] = []
     tables = {f"figures/{name}.csv" for name in ("headline", "results", "claims")}
     if tables <= files.keys():
         lines = as_frame(read_verdicts(site.root / "figures/claims.csv"))
         headline = texts.render(headline_text(site.root, lines), site.link("")).body
-        findings = (one for one in read_findings(site.root) if is_known(one, lines))
-        shown = [_finding(site, one, lines) for one in findings]
+        findings = (finding for finding in read_findings(site.root) if is_known(finding, lines))
+        finding_views = [_finding(site, finding, lines) for finding in findings]
     if "figures/results.svg" in files:
         results = caption_of(site.root / "figures/results.svg")
     control = ""
@@ -316,7 +316,7 @@ def _across_papers(site: Site) -> dict[str, Any]:
         control = texts.render(control_text(site.root), site.link("")).body
     return {
         "headline": headline,
-        "findings": shown,
+        "findings": finding_views,
         "results": results,
         "control": control,
         "has_claims": "figures/claims.csv" in files,
@@ -324,10 +324,10 @@ def _across_papers(site: Site) -> dict[str, Any]:
 
 
 def _finding(site: Site, finding: Finding, lines: pd.DataFrame) -> dict[str, Any]:
-    said = texts.render(filled(finding.text, lines), site.link("")).body
+    body = texts.render(filled(finding.text, lines), site.link("")).body
     return {
         **finding.model_dump(include={"headline", "check", "unit"}),
-        "text": said.removeprefix("<p>").removesuffix("</p>\n"),
+        "text": body.removeprefix("<p>").removesuffix("</p>\n"),
         "page": finding.figure.replace("/", ".html#"),
         "bars": bars(finding, lines),
     }

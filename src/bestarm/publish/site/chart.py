@@ -123,7 +123,7 @@ def _heat_map(
     if rows.instance.nunique() > 1:
         alike = len(set(series)) == 1
         both = zip(rows.instance, series, strict=True)
-        series = [one if alike else f"{one}: {name}" for one, name in both]
+        series = [label if alike else f"{label}: {name}" for label, name in both]
     rows = rows.assign(series=series)
     sizes = rows.groupby("panel")[["part", "series"]].transform("nunique")
     rows = rows[(sizes.part >= FEWEST_PARTS) & sizes.series.between(2, MOST_LINES)]
@@ -134,8 +134,8 @@ def _heat_map(
 
 
 def _dots(rows: pd.DataFrame, looks: Mapping[str, Look], first: str, about: About) -> dict | None:
-    shown = rows[rows.statistic == first]
-    if len(shown) and shown.x.isna().all():
+    estimates = rows[rows.statistic == first]
+    if len(estimates) and estimates.x.isna().all():
         rows = rows[rows.x.isna()]
     if rows.empty:
         return None
@@ -157,13 +157,13 @@ def _without_x(rows: pd.DataFrame, about: About) -> pd.DataFrame:
     for label, names in about.items():
         names = [name for name in names if name in rows]
         on_axis = [name for name in names if (rows[name].eq(rows.x) | rows[name].isna()).all()]
-        said = rows[on_axis].notna().any(axis=1)
+        has_axis = rows[on_axis].notna().any(axis=1)
         others = rows[[name for name in names if name not in on_axis]]
         texts = [
             " ".join(filter(None, [begin, *given]))
             for begin, given in zip(begins[label], _given(others), strict=True)
         ]
-        rows = rows.assign(**{label: rows[label].where(~said, pd.Series(texts, rows.index))})
+        rows = rows.assign(**{label: rows[label].where(~has_axis, pd.Series(texts, rows.index))})
     return rows
 
 
@@ -223,7 +223,7 @@ def _made(placed: pd.DataFrame, series: list[dict[str, Any]]) -> dict[str, Any]:
     with_runs = placed.panel[~placed.reading.isin(NOT_PLAYED)]
     order = dict.fromkeys([*with_runs, *placed.panel])
     panels = {panel: k for k, panel in enumerate(order)}
-    names = {one["name"]: k for k, one in enumerate(series)}
+    names = {line["name"]: k for k, line in enumerate(series)}
     of: dict[Any, tuple[list[int], int]] = {}
     for row in lines(placed):
         of.setdefault(row.Index, ([], names[row.series]))[0].append(panels[row.panel])
@@ -243,6 +243,6 @@ def _series(placed: pd.DataFrame, named: Names) -> list[dict[str, Any]]:
         if dash and (*mark, dash) in seen:
             dash = next((d for d in OTHER_DASHES if (*mark, d) not in seen), dash)
         seen.add((*mark, dash))
-        one = {"name": row.series, "colour": look.colour, "dash": dash, "symbol": mark[1]}
-        drawn.append(one | ({"hollow": True} if look is PUBLISHED else {}))
+        line = {"name": row.series, "colour": look.colour, "dash": dash, "symbol": mark[1]}
+        drawn.append(line | ({"hollow": True} if look is PUBLISHED else {}))
     return drawn

@@ -30,10 +30,10 @@ def _page(path: str) -> str:
 class Code:
     """Knows where the code of a project is shown, and collects which of it is asked for."""
 
-    def __init__(self, root: Path, shown: list[Path]):
-        """`shown` are the files that may be linked."""
+    def __init__(self, root: Path, files: list[Path]):
+        """`files` are those that may be linked."""
         self._root = root
-        self._files = {path.relative_to(root).as_posix() for path in shown}
+        self._files = {path.relative_to(root).as_posix() for path in files}
         self._folders = {
             f"{folder.as_posix()}/" for file in self._files for folder in list(Path(file).parents)
         }
@@ -71,11 +71,13 @@ class Code:
         return made
 
     def _folder(self, path: str) -> CodePage:
-        inside = (one for one in self._files | self._folders if one != path)
-        direct = {one for one in inside if one.startswith(path) and "/" not in one[len(path) : -1]}
-        for one in direct:
-            self._asked.setdefault(one, set())
-        return CodePage(path, "", [_page(one) for one in sorted(direct)])
+        inside = (entry for entry in self._files | self._folders if entry != path)
+        direct = {
+            entry for entry in inside if entry.startswith(path) and "/" not in entry[len(path) : -1]
+        }
+        for entry in direct:
+            self._asked.setdefault(entry, set())
+        return CodePage(path, "", [_page(entry) for entry in sorted(direct)])
 
     def _file(self, path: str) -> CodePage:
         try:
@@ -108,8 +110,8 @@ def highlighted(text: str, name: str) -> str:
 
 #: What site.css colours; kinds of one colour are one kind.
 COLOURED = {
-    kind: one
-    for one, kinds in {
+    kind: colour
+    for colour, kinds in {
         Comment: [Comment, String.Doc],
         Keyword: [Keyword, Operator.Word, Name.Decorator],
         String: [String, Literal.Scalar.Plain],
@@ -129,7 +131,7 @@ def coloured(self, lexer, stream, options):
 
 @functools.cache
 def _colour(kind):
-    ways = [one for one in COLOURED if kind in one]
+    ways = [way for way in COLOURED if kind in way]
     return COLOURED[max(ways, key=len)] if ways else Text
 
 

@@ -22,8 +22,8 @@ class Names:
 
     def __init__(self, rows: pd.DataFrame, looks: Mapping[str, Look], first: str):
         played = rows[~rows.reading.isin(NOT_PLAYED)]
-        shown = played[played.statistic == first] if first else played
-        readings = shown.groupby("strategy").reading.nunique()
+        estimates = played[played.statistic == first] if first else played
+        readings = estimates.groupby("strategy").reading.nunique()
         #: Strategies that the figure shows in several readings.
         self.several = list(readings[readings > 1].index)
         self._alone = len(readings) == 1
@@ -65,11 +65,13 @@ def _looks(
     table: Mapping[str, Look], names: Iterable[str], kinds: Iterable[str] | None = None
 ) -> dict[str, Look]:
     """As `looks_of`, but a name may have the look of its kind, and spare looks are used again."""
-    wanted = dict(zip(names, names if kinds is None else kinds, strict=True))
-    looks = {name: look for name, look in table.items() if name in wanted}
-    others = [name for name in wanted if name not in table]
+    kinds_by_name = dict(zip(names, names if kinds is None else kinds, strict=True))
+    looks = {name: look for name, look in table.items() if name in kinds_by_name}
+    others = [name for name in kinds_by_name if name not in table]
     looks |= {
-        name: table[wanted[name]]._replace(name=name) for name in others if wanted[name] in table
+        name: table[kinds_by_name[name]]._replace(name=name)
+        for name in others
+        if kinds_by_name[name] in table
     }
     left = [name for name in others if name not in looks]
     looks |= {name: Look(*SPARE[k % len(SPARE)]) for k, name in enumerate(left)}

@@ -59,7 +59,9 @@ def notebook_view(path: Path, link: Callable[[str], str | None]) -> NotebookView
             view.headings.extend(text.headings)
             view.cells.append(CellView(text.body, "", [], tags))
         else:
-            outputs = [_output(one, path.stem, view.pictures, link) for one in cell["outputs"]]
+            outputs = [
+                _output(output, path.stem, view.pictures, link) for output in cell["outputs"]
+            ]
             view.cells.append(CellView("", preformatted(source, "python"), outputs, tags))
     return view
 

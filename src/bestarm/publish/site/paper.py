@@ -65,8 +65,8 @@ def target_view(
         "the table": target.tabulate,
         "its geometry": target.geometry,
     }
-    pages = [(what, code.of(piece)) for what, piece in pieces.items() if piece is not None]
-    links = [(what, page) for what, page in pages if page]
+    pages = [(label, code.of(piece)) for label, piece in pieces.items() if piece is not None]
+    links = [(label, page) for label, page in pages if page]
     return TargetView(target, table, picture, widths(picture or b""), caption, drawn, own, links)
 
 

@@ -17,12 +17,14 @@ def smaller(picture: bytes) -> bytes:
     svg = re.sub(r"M (\S+) (\S+)\s+L \1 (\S+)", r"M\1 \2V\3", svg)
     reference = r'(?<=[("])#(\w+)'  # no colour, and no place on a page
     used = {name: f"svg-{k}" for k, name in enumerate(dict.fromkeys(re.findall(reference, svg)))}
-    svg = re.sub(r' id="(\w+)"', lambda one: f' id="{used[one[1]]}"' if one[1] in used else "", svg)
-    svg = re.sub(reference, lambda one: f"#{used[one[1]]}", svg)
+    svg = re.sub(
+        r' id="(\w+)"', lambda match: f' id="{used[match[1]]}"' if match[1] in used else "", svg
+    )
+    svg = re.sub(reference, lambda match: f"#{used[match[1]]}", svg)
     svg = re.sub(r"\s*\n\s*", "\n", svg)
     styles = list(dict.fromkeys(re.findall(r' style="([^"]*)"', svg)))
     names = {style: f"svg-{k}" for k, style in enumerate(styles)}
-    svg = re.sub(r' style="([^"]*)"', lambda one: f' class="{names[one[1]]}"', svg)
+    svg = re.sub(r' style="([^"]*)"', lambda match: f' class="{names[match[1]]}"', svg)
     rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
     head = '<style type="text/css">'
     return svg.replace(head, head + rules, 1).encode()

@@ -36,7 +36,7 @@ def plain(value: Any) -> Any:
     return int(value) if value == int(value) and abs(value) < 1e15 else float(value)
 
 
-def shown(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A value as a cell of the page says it."""
     value = plain(value)
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
@@ -44,7 +44,9 @@ def shown(value: Any) -> str:
 
 def preview(table: pd.DataFrame) -> list[list[str]]:
     """The first rows, as texts."""
-    return [[shown(v) for v in row] for row in table[columns(table)].head(ROWS).itertuples(False)]
+    return [
+        [cell_text(v) for v in row] for row in table[columns(table)].head(ROWS).itertuples(False)
+    ]
 
 
 def _compact(values: list[Any]) -> list[Any] | dict[str, list[Any]]:

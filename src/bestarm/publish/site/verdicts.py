@@ -94,7 +94,7 @@ def program(claim: JudgedClaim) -> str:
 
 def tally(claims: Iterable[JudgedClaim]) -> dict[VerdictLook, int]:
     """How many claims of the papers have each kind of verdict; kinds without any are left out."""
-    counts = Counter(style(one).name for one in claims if not one.claim.beyond)
+    counts = Counter(style(claim).name for claim in claims if not claim.claim.beyond)
     return {look: counts[name] for name, look in STYLES.items() if counts[name]}
 
 
