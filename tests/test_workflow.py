@@ -428,6 +428,7 @@ class TestSite:
 
     SITE = "site/index.html"
     API = "Interface\n=========\n\n.. autofunction:: bestarm.toy.steps.choose\n"
+    PAGES = ("readings", "findings", "papers", "arena")
 
     def test_it_is_built_once_and_nothing_is_simulated(self, project):
         toy.alone_in(project, "toy", compiled=False)
@@ -436,18 +437,25 @@ class TestSite:
         templates = project / "src/bestarm/publish/site/templates"
         edit(templates / "base.html", "src/bestarm/", "src/bestarm/toy/")
         edit(project / "README.md", "(src/bestarm/baics)", "(src/bestarm/toy)")
-        needed = ("readings", "findings", "papers", "arena")
         for page in [*(project / "docs/api").glob("*.rst"), *(project / "docs").rglob("*.md")]:
-            if page.stem not in needed:
-                page.unlink()
+            page.unlink()
+        listed = "".join(f"- [Page]({name}.md)\n" for name in self.PAGES)
+        contents = f"# Documentation\n\n## Reference\n\n{listed}- [Interface](api/index.rst)\n"
+        (project / "docs/README.md").write_text(contents)
+        for name in self.PAGES:
+            code = "[code](../src/bestarm/toy/steps.py)"
+            (project / f"docs/{name}.md").write_text(f"# {name}\n\nA page, {code}.\n")
         (project / "docs/api/index.rst").write_text(self.API)
         done = jobs(snakemake(project, self.SITE))
-        assert done == {("api", ""): 1, ("site", ""): 1}
+        assert done == {("docs", ""): 1, ("site", ""): 1}
         page = (project / "site/toy.html").read_text()
         assert "Not built yet" in page
         assert "not tested yet" in page
         assert 'href="toy.html"' in (project / self.SITE).read_text()
-        assert "bestarm.toy.steps.choose" in (project / "site/api/index.html").read_text()
+        docs = project / "site/docs"
+        assert "bestarm.toy.steps.choose" in (docs / "api/index.html").read_text()
+        there = re.search(r'href="(\.\./code/[^"]+)"', (docs / "papers.html").read_text())
+        assert (docs / there[1]).is_file()
         # Hidden ones are Snakemake's own.
         files = [f for f in (project / "site").rglob("[!.]*") if f.is_file()]
         assert (project / self.SITE).stat().st_mtime_ns == max(f.stat().st_mtime_ns for f in files)
@@ -459,14 +467,22 @@ class TestSite:
 
     def test_an_edit_to_what_it_shows_rebuilds_it(self, project):
         with edits(project, [("docs/readings.md", "# ", "#  ")]):
-            assert jobs(snakemake(project, "-n", self.SITE)) == {("site", ""): 1}
+            made = jobs(snakemake(project, "-n", self.SITE))
+            assert made == {("docs", ""): 1, ("site", ""): 1}
+
+    def test_a_page_without_a_place_in_the_contents_is_refused(self, project):
+        with edits(project, [("docs/README.md", "- [Page](arena.md)\n", "")]):
+            snakemake(project, self.SITE, "--until", "docs", check=False)
+            log = (project / "results/logs/docs.log").read_text()
+        assert "arena.md: WARNING: document isn't included in any toctree" in log
+        snakemake(project, self.SITE)
 
     def test_a_lost_page_is_made_again(self, project):
         """The run first removes the page that is asked for; this one ends before it makes it."""
         (project / "site/toy.html").unlink()
-        snakemake(project, self.SITE, "--until", "api")
+        snakemake(project, self.SITE, "--until", "docs")
         assert not (project / self.SITE).exists()
-        assert (project / "site/api/index.html").exists()
+        assert (project / "site/docs/api/index.html").exists()
 
     def test_a_notebook_is_made_first(self, project):
         (project / "notebooks").mkdir()

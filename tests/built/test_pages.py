@@ -4,6 +4,7 @@ import html
 import os
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import pandas as pd
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import site_checks
 from bestarm import registry
 from bestarm.publish.report_verdicts import headline_sentence
+from bestarm.publish.site import texts
 from bestarm.publish.site.content import page_names
 
 SITE = os.environ.get("BESTARM_SITE")
@@ -26,7 +28,7 @@ def site(root):
     contents = {
         name: path.read_bytes()
         for name, path in files.items()
-        if path.is_file() and not name.startswith("api/")
+        if path.is_file() and not name.startswith("docs/")
     }
     return site_checks.site_of(root, contents, registry.PAPERS)
 
@@ -37,7 +39,7 @@ def test_of_a_site(check, site):
 
 
 def test_pages_are_those_the_workflow_declares(root, site):
-    assert {p for p in site.files if "/" not in p} == {f"{name}.html" for name in page_names(root)}
+    assert {p for p in site.files if "/" not in p} == {f"{name}.html" for name in page_names()}
     folders = {p.split("/")[0] for p in site.files if "/" in p}
     assert folders == {"assets", "code", "figures", "notebooks", "schemas"}
 
@@ -64,9 +66,10 @@ def test_marks_of_forests_lead_to_claims(root, site):
         assert anchor in site.pages[page].ids
 
 
-def test_readings_whose_names_are_put_together_lead_to_the_section_of_their_paper(site):
-    sections = [one for one in site.pages["readings.html"].ids if one.startswith("linear-bandits")]
-    assert f"readings.html#{sections[0]}" in site.pages["linear.html"].links
+def test_readings_whose_names_are_put_together_lead_to_the_section_of_their_paper(root, site):
+    headings = texts.sections((root / "docs/readings.md").read_text())
+    (section,) = (texts.slug(heading) for heading in headings if heading.startswith("Linear"))
+    assert f"docs/readings.html#{section}" in site.pages["linear.html"].links
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
@@ -82,4 +85,41 @@ def test_a_notebook_has_its_outputs(paper, site):
 
 
 def test_the_programming_interface_is_documented(root):
-    assert "bestarm.baics.TaSCS" in (Path(root / SITE) / "api/baics.html").read_text()
+    assert "bestarm.baics.TaSCS" in (Path(root / SITE) / "docs/api/baics.html").read_text()
+
+
+def test_links_between_the_documentation_and_the_site_lead_somewhere(root):
+    """And within the documentation; all pages of docs/ are there, with their pictures."""
+    folder = Path(root / SITE).resolve()
+    ids, links = {}, {}
+    for path in folder.rglob("*.html"):
+        text = path.read_text()
+        ids[path] = set(re.findall(r'\sid="([^"]+)"', text))
+        links[path] = set(re.findall(r'\s(?:href|src)="([^"]+)"', text))
+    for source in [*(root / "docs").rglob("*.md"), *(root / "docs").rglob("*.rst")]:
+        page = folder / source.relative_to(root).with_suffix(".html")
+        assert page in ids or "paper" in source.parts, source
+    crossings = 0
+    for path, there in ((page, link) for page in links for link in links[page]):
+        if re.match(r"\w+:", there):
+            continue
+        name, _, anchor = html.unescape(unquote(there)).partition("#")
+        target = (path.parent / name.partition("?")[0]).resolve() if name else path
+        in_docs = [folder / "docs" in one.parents for one in (path, target)]
+        if not any(in_docs):
+            continue  # the checks above
+        crossings += not all(in_docs)
+        assert target.is_file(), f"{path}: {there}"
+        if anchor and target.suffix == ".html":
+            assert anchor in ids[target], f"{path}: {there}"
+    assert crossings > 500
+
+
+def test_the_documentation_fetches_nothing_and_shows_its_pictures(root):
+    pages = list((Path(root / SITE) / "docs").rglob("*.html"))
+    for page in pages:
+        text = page.read_text()
+        assert not re.search(r'(?:src|<link[^>]*href)="(?:https?:)?//', text), page.name
+    shown = "".join(page.read_text() for page in pages)
+    for picture in (root / "docs/pictures").glob("*.svg"):
+        assert f"_images/{picture.name}" in shown

@@ -29,6 +29,7 @@ from bestarm.publish.site import build, texts, verdicts
 from bestarm.publish.site.chart import chart
 from bestarm.publish.site.code import Code, highlighted
 from bestarm.publish.site.content import fingerprint, page_names, sources
+from bestarm.publish.site.links import Links, reading_anchor
 from bestarm.publish.site.pictures import log_axes, smaller, width_of
 from bestarm.publish.site.table import plain, script
 from bestarm.verdicts.claims import read_claims
@@ -48,7 +49,7 @@ def built(root, paper, notebooks=()):
         patch.setattr(
             build, "sources", lambda root: [path for path in sources(root) if paper in str(path)]
         )
-        names = {f"{name}.html" for name in page_names(root)}
+        names = {f"{name}.html" for name in page_names()}
         site = site_checks.site_of(root, build.build(root, notebooks), [paper])
     assert {path for path in site.files if "/" not in path} == names
     return site
@@ -140,8 +141,27 @@ def test_thresholds_of_our_tests_are_said_in_words(odd):
 
 
 def test_readings_lead_to_where_they_are_explained(odd):
-    assert "readings.html#baics-maximiser+no-half" in odd.pages["baics.html"].links
-    assert odd.pages["readings.html"].texts["baics-maximiser+no-half"] == "maximiser+no-half"
+    assert "docs/readings.html#baics-maximiser+no-half" in odd.pages["baics.html"].links
+
+
+def test_links_of_texts_lead_to_pages_of_the_site(root):
+    links = Links(root)
+    assert links.page("docs", "../figures/baics/fig1.svg") == "baics.html#fig1"
+    assert links.page("docs/authors", "../../figures/baics") == "baics.html"
+    assert links.page("docs/authors", "../design.md#words") == "docs/design.html#words"
+    assert links.page("", "docs/api/index.rst") == "docs/api/index.html"
+    assert links.page("docs", "../README.md#what-replicates") == "rerun.html#what-replicates"
+    assert links.page("docs", "../figures/claims.csv") == "figures/claims.csv"
+    there = links.page("docs", "../src/bestarm/core/anytime.py")
+    assert there == "code/src/bestarm/core/anytime.py.html"
+    assert there in links.code.pages()
+    assert links.page("docs", "../results/x.csv") is None
+
+
+def test_readings_are_named_by_paper():
+    assert reading_anchor("BAICS (Wu and others)", "no-half") == "baics-no-half"
+    assert reading_anchor("BAICS (Wu and others)", "no-such-reading") is None
+    assert reading_anchor("Words", "no-half") is None
 
 
 def test_hostile_texts_are_text(odd):

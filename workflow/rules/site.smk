@@ -5,7 +5,7 @@
 
 from bestarm.publish.site.content import fingerprint, page_names
 
-FIRST, *PAGES = [f"site/{page}.html" for page in page_names(Path())]
+FIRST, *PAGES = [f"site/{page}.html" for page in page_names()]
 FOLDERS = ["site/assets", "site/code", "site/figures", "site/schemas"]
 FOLDERS += ["site/notebooks"] if NOTEBOOKS else []
 
@@ -18,7 +18,7 @@ rule site:
     """Make the replication site from the committed figures."""
     input:
         notebooks=expand("results/notebooks/{paper}.ipynb", paper=NOTEBOOKS),
-        api="site/api",
+        docs="site/docs",
     output:
         PAGES,
         [directory(folder) for folder in FOLDERS],

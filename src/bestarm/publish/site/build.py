@@ -1,6 +1,6 @@
 """From the project's files to the pages of the site."""
 
-import posixpath
+import functools
 from collections.abc import Callable, Iterable
 from importlib.resources import files
 from pathlib import Path
@@ -19,8 +19,8 @@ from bestarm.publish.report_control import control_text
 from bestarm.publish.report_verdicts import headline_text
 from bestarm.publish.site import arena, texts, verdicts
 from bestarm.publish.site import table as tables
-from bestarm.publish.site.code import Code
-from bestarm.publish.site.content import README_PAGES, fingerprint, kept, prose, sources
+from bestarm.publish.site.content import README_PAGES, fingerprint, kept, prose
+from bestarm.publish.site.links import Links, reading_anchor
 from bestarm.publish.site.notebook import notebook_view
 from bestarm.publish.site.paper import (
     check_targets,
@@ -47,9 +47,10 @@ class Site:
     def __init__(self, root: Path):
         self.root = root
         self.files: dict[str, bytes] = {}
-        self.code = Code(root, sources(root))
+        self.links = Links(root)
+        self.code = self.links.code
         self.readme = read_text(root / "README.md")
-        self.prose = {str(path.relative_to(root)): page for page, path in prose(root)}
+        self.docs = self._docs()
         for path in kept(root):
             if path.parent == root / "figures" and path.is_file():
                 data = path.read_bytes()
@@ -57,8 +58,6 @@ class Site:
                 self.files[f"figures/{path.name}"] = smaller(data) if svg else data
         for path in sorted((root / "schemas").glob("*.json")):
             self.files[f"schemas/{path.name}"] = path.read_bytes()
-        for path in sorted((root / "docs/pictures").glob("*.svg")):
-            self.files[f"figures/docs/{path.name}"] = smaller(path.read_bytes())
         self.readings = self._readings()
         self.names = {paper: self._name(paper) for paper in registry.PAPERS}
         loader = PackageLoader("bestarm.publish.site")
@@ -71,7 +70,8 @@ class Site:
         )
         self._templates.globals.update(
             papers=self.names,
-            docs=self._docs(),
+            docs=self.docs,
+            made=README_PAGES,
             claim_kinds=KINDS,
             about=verdicts.about,
             most_readings=verdicts.MOST_READINGS,
@@ -97,27 +97,7 @@ class Site:
 
     def link(self, folder: str) -> Callable[[str], str | None]:
         """Links of a text in `folder`, as links between pages."""
-
-        def to_page(href: str) -> str | None:
-            path, _, fragment = href.partition("#")
-            path = posixpath.normpath(posixpath.join(folder, path))
-            anchor = f"#{fragment}" if fragment else ""
-            parts = path.split("/")
-            if path == "README.md":
-                return f"rerun.html{anchor}"
-            if path == "docs/api/index.rst":
-                return "api/index.html"
-            if parts[0] == "site":
-                return "/".join(parts[1:]) + anchor
-            if parts[:2] == ["docs", "pictures"]:
-                return f"figures/docs/{parts[-1]}"
-            if path in self.prose:
-                return f"{self.prose[path]}.html{anchor}"
-            if parts[0] == "figures" and len(parts) == 3 and parts[1] in (*registry.PAPERS, ARENA):
-                return f"{parts[1]}.html#{parts[2].split('.')[0]}"
-            return path if path in self.files else self.code.page(path)
-
-        return to_page
+        return functools.partial(self.links.page, folder)
 
     def about(self, paper: str, texts_by_name: dict[str, str]) -> str:
         """Of some texts the one whose name says it is on a paper, or nothing."""
@@ -127,35 +107,29 @@ class Site:
     def reading_page(self, paper: str, reading: str) -> str:
         """Where a reading is explained: at its name, else in the section on its paper."""
         if (anchor := f"{paper}-{reading}") in self.readings.anchors:
-            return f"readings.html#{anchor}"
+            return f"docs/readings.html#{anchor}"
         sections = {h.text: h.anchor for h in self.readings.headings if h.level == 2}
         anchor = self.about(paper, sections)
-        return f"readings.html#{anchor}" if anchor else "readings.html"
+        return f"docs/readings.html#{anchor}" if anchor else "docs/readings.html"
 
     def _readings(self) -> texts.Text:
-        def anchor(heading: str, name: str) -> str | None:
-            for paper in registry.PAPERS:
-                if texts.about(paper, [heading]):
-                    names = registry.PAPERS[paper].simulation.reading_names()
-                    return f"{paper}-{name}" if name in names else None
-            return None
-
-        return texts.render(read_text(self.root / "docs/readings.md"), self.link("docs"), anchor)
+        markdown = read_text(self.root / "docs/readings.md")
+        return texts.render(markdown, self.link("docs"), reading_anchor)
 
     def _name(self, paper: str) -> str:
         """The short name of a paper, as the headings of docs/readings.md have it."""
         heading = texts.about(paper, [h.text for h in self.readings.headings if h.level == 2])
         return heading.partition(" (")[0] if heading else paper
 
-    def _docs(self) -> dict[str, str]:
-        """Pages of prose and their titles, docs/readings.md first."""
-        titles = {
-            page: texts.render(read_text(path), self.link("docs")).title
-            for page, path in prose(self.root)
-            if path.parent.name == "docs"
+    def _docs(self) -> set[str]:
+        """The pages of docs/, which Sphinx makes; what they link to is shown here."""
+        for path in prose(self.root):
+            folder = path.parent.relative_to(self.root).as_posix()
+            texts.render(read_text(path), self.link(folder))
+        return {
+            path.relative_to(self.root / "docs").with_suffix("").as_posix()
+            for path in prose(self.root)
         }
-        made = {page: title for page, (title, _) in README_PAGES.items()}
-        return {"readings": titles.pop("readings"), **made, **titles}
 
 
 def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
@@ -226,13 +200,13 @@ def _add_paper(
         )
     )
     values = {"claims": claims, "targets": targets, "notebook": notebook}
-    authors = f"docs/authors/{paper}.md" in site.prose
+    authors = f"authors/{paper}" in site.docs
     site.page(
         f"{paper}.html",
         "paper.html",
         paper=paper,
         title=entry.title,
-        authors=f"authors-{paper}.html" if authors else "",
+        authors=f"docs/authors/{paper}.html" if authors else "",
         forest=site.files.get(f"figures/forest-{paper}.svg", b"").decode(),  # its marks are links
         forest_caption=captions.get(("", f"forest-{paper}"), ""),
         scorecard=widths(site.files.get(f"figures/scorecard-{paper}.svg", b"")),
@@ -259,15 +233,8 @@ def _add_notebook(site: Site, paper: str, path: Path) -> None:
 
 
 def _add_texts(site: Site) -> None:
-    """Add the pages of prose: docs/*.md, and sections of README.md."""
-    site.page("readings.html", "text.html", text=site.readings)
-    for page, path in prose(site.root):
-        if page == ARENA:
-            _add_arena(site, path)
-        elif page != "readings":
-            folder = str(path.parent.relative_to(site.root))
-            text = texts.render(read_text(path), site.link(folder))
-            site.page(f"{page}.html", "text.html", text=text)
+    """Add the pages made of sections of README.md, and the arena's."""
+    _add_arena(site, site.root / "docs/arena.md")
     for page, (title, headings) in README_PAGES.items():
         markdown = "".join(texts.section(site.readme, heading) for heading in headings)
         if not markdown:

@@ -9,8 +9,6 @@ from bestarm import arena, registry
 #: Folders at the top of the project that hold what was built. Of figures/ only the targets count.
 BUILT = {"build", "crate", "dist", "figures", "results", "site"}
 
-#: The page that lists the pages of docs/.
-DOCS = "docs"
 #: Pages made of sections of README.md: title and sections.
 README_PAGES = {
     "rerun": ("How to rerun it", ["Rebuild everything", "Reading the code"]),
@@ -18,17 +16,14 @@ README_PAGES = {
 }
 
 
-def page_names(root: Path) -> list[str]:
-    """The pages at the top of the site: overview, papers, prose."""
-    return ["index", *registry.PAPERS, *README_PAGES, *(page for page, _ in prose(root))]
+def page_names() -> list[str]:
+    """The pages at the top of the site: overview, papers, arena, sections of README.md."""
+    return ["index", *registry.PAPERS, "arena", *README_PAGES]
 
 
-def prose(root: Path) -> list[tuple[str, Path]]:
-    """The pages made of docs/, and their sources: docs/authors/x.md becomes authors-x, and
-    docs/README.md, the list of pages, docs."""
-    paths = sorted((root / "docs").rglob("*.md"))
-    names = ("-".join(path.relative_to(root / "docs").with_suffix("").parts) for path in paths)
-    return [(DOCS if name == "README" else name, p) for name, p in zip(names, paths, strict=True)]
+def prose(root: Path) -> list[Path]:
+    """The pages of docs/ that are Markdown. Sphinx makes them, and the programming interface."""
+    return sorted((root / "docs").rglob("*.md"))
 
 
 def stem(root: Path, paper: str, target: str) -> Path:

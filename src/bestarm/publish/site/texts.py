@@ -50,7 +50,7 @@ def render(
     """
     highlight = lambda code, language, _: preformatted(code, language)  # noqa: E731
     parser = MarkdownIt("commonmark", {"html": False, "highlight": highlight}).enable("table")
-    parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=_equation)
+    parser.use(dollarmath_plugin, allow_space=False, allow_digits=False, renderer=equation)
     tokens = parser.parse(COMMENT.sub("", markdown))
     title, tokens = _without_title(tokens)
     headings, anchors, section = [], set(), ""
@@ -98,7 +98,7 @@ def about(paper: str, names: Iterable[str]) -> str | None:
     return next((name for name in names if begins.match(name)), None)
 
 
-def _equation(tex: str, options: dict[str, Any]) -> str:
+def equation(tex: str, options: dict[str, Any]) -> str:
     """TeX as MathML."""
     try:
         mathml = tex2mathml(tex.strip(), as_block=options["display_mode"])

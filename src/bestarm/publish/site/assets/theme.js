@@ -11,7 +11,8 @@
   })();
   const system = window.matchMedia("(prefers-color-scheme: dark)");
   const chosen = () => root.dataset.theme || (system.matches ? "dark" : "light");
-  if (memory?.getItem("theme")) root.dataset.theme = memory.getItem("theme");
+  const kept = memory?.getItem("theme"); // the documentation keeps its own there, or "auto"
+  if (["light", "dark"].includes(kept)) root.dataset.theme = kept;
 
   addEventListener("DOMContentLoaded", () => {
     const button = document.getElementById("theme");
