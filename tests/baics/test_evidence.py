@@ -12,18 +12,21 @@ from bestarm.baics.e_values import (
     DIRECTED,
     ELLIPSOID,
     INFEASIBLE,
+    INTERVALS,
     MEAN_WEIGHT,
     MIXTURE,
     PAIR_WEIGHT,
     PRIOR_PULLS,
     excluded,
     half_width,
+    log_excluded,
     log_feasible,
     log_infeasible,
     log_mixture,
     log_one_side,
     log_unknown,
     make_e_values,
+    refuted_unknown,
 )
 from bestarm.baics.pairs import lower_bound
 from bestarm.baics.problem import Instance
@@ -344,9 +347,11 @@ def test_with_sigma_unknown_kinds_are_excluded_as_by_the_slow_version(name, sigm
     best, level = int(state.answer[0]), math.log(3 / 0.1)
     assert (best == NO_ARM) == (name == "none")
     data = (state.evidence, state.pulls, state.means, rules.problem, best)
-    given = (instance.problem.weights, 2, None if best == NO_ARM else best, MEAN_WEIGHT)
+    none = None if best == NO_ARM else best
+    given = (instance.problem.weights, 2, none, MEAN_WEIGHT, INTERVALS)
     for i in range(5):
-        evidence = log_unknown(i, level, *data)
+        evidence = log_excluded(i, level, *data)
+        assert log_unknown(i, level, *data) >= evidence
         near = [] if evidence in (0.0, math.inf) else [evidence - 1e-6, evidence + 1e-6]
         for at in (0.5, level, 2 * level, *near):
             assert excluded(i, at, *data) == (evidence > at)
@@ -354,7 +359,8 @@ def test_with_sigma_unknown_kinds_are_excluded_as_by_the_slow_version(name, sigm
     ends = reference.t_interval(rewards[0][0], level, MEAN_WEIGHT)
     half = half_width(level, state.evidence, state.pulls, 0, 0)
     assert half == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
-    everything = all(excluded(i, level, *data) for i in range(5))
+    everything = all(refuted_unknown(i, level, *data) for i in range(5))
+    assert everything == (min(log_unknown(i, level, *data) for i in range(5)) > level)
     assert strategy.done(rules, state) == everything
 
 

@@ -11,8 +11,10 @@ from scipy import integrate, stats
 from scipy.special import zeta
 
 from bestarm.core.anytime import (
+    ABOVE,
     beta_interval,
     beta_log,
+    gamma_log,
     half_normal_log,
     half_normal_threshold,
     kaufmann_koolen_threshold,
@@ -22,6 +24,7 @@ from bestarm.core.anytime import (
     shrunk_counts,
     t_log,
     t_radius,
+    variance_bound,
 )
 
 COUNTS = st.floats(1.0, 1e6)
@@ -186,6 +189,107 @@ def test_t_radius_is_where_the_level_is_reached(rewards, level, n0):
     elif half < 1e3 * x.std():  # beyond, rounding in the squares decides
         y = x - x.mean() + half
         assert t_log(y.sum(), y @ y, float(x.size), n0) == pytest.approx(level, rel=1e-4)
+
+
+@pytest.mark.parametrize("rewards", [(0.4, 1.1), (0.9, -0.2, 0.3, 1.9), (2.0, 2.1, 1.8)])
+def test_one_end_of_a_t_interval_is_a_mixture_of_one_side(rewards):
+    """E+ >= 2 E - 1 if S >= 0, with both mixtures by integrals over mean and sigma."""
+    y, n0 = np.array(rewards), 3.0
+
+    def integral(theta):
+        found, _ = integrate.quad(
+            lambda x: x ** (y.size - 1) * math.exp(-((y * x - theta) ** 2).sum() / 2), 0.0, 60.0
+        )
+        return found
+
+    prior = stats.norm(0.0, 1 / math.sqrt(n0)).pdf
+    sides = [
+        integrate.quad(lambda theta: 2.0 * integral(theta) * prior(theta), *ends)[0] / integral(0.0)
+        for ends in ((0.0, 12.0 / math.sqrt(n0)), (-12.0 / math.sqrt(n0), 0.0))
+    ]
+    both = math.exp(t_log(y.sum(), y @ y, float(y.size), n0))
+    assert both == pytest.approx(sum(sides) / 2, rel=1e-6)
+    assert y.sum() >= 0.0
+    assert sides[1] <= 1.0
+    assert sides[0] >= 2.0 * both - 1.0
+
+
+@pytest.mark.parametrize(("squares", "freedom"), [(0.0, 4), (3.0, 1), (12.0, 30), (90.0, 60)])
+@pytest.mark.parametrize("a", [0.5, 2.0])
+def test_gamma_is_its_integral(squares, freedom, a):
+    prior = stats.gamma(a, scale=1.0 / a)
+
+    def ratio(v):
+        return v ** (freedom / 2) * math.exp(-(v - 1.0) * squares / 2)
+
+    # by quantiles of the prior, whose density has a pole
+    expected, _ = integrate.quad(lambda x: ratio(prior.ppf(x)), 0.0, 1.0, epsrel=1e-9, limit=500)
+    assert gamma_log(squares, freedom, a) == pytest.approx(math.log(expected), abs=1e-6)
+
+
+@pytest.mark.parametrize("freedom", [1, 7, 40])
+def test_gamma_is_on_average_1_at_the_true_variance(freedom):
+    def density(x):  # of ln R
+        r = math.exp(x)
+        return math.exp(gamma_log(r, freedom, 3.0) + float(stats.chi2.logpdf(r, freedom)) + x)
+
+    parts = [integrate.quad(density, *ends)[0] for ends in ((-60.0, 0.0), (0.0, 5.0), (5.0, 14.0))]
+    assert sum(parts) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize(("squares", "freedom"), [(0.0, 1), (3.0, 3), (9.0, 30), (40.0, 60)])
+def test_the_gamma_mixture_above_1_is_at_least_what_is_taken_for_it(squares, freedom):
+    """(E - P(v < 1)) / P(v >= 1), with v >= 1 by quadrature, if R is at most nu."""
+    prior = stats.chi2(1)
+    above, _ = integrate.quad(
+        lambda v: v ** (freedom / 2) * math.exp(-(v - 1.0) * squares / 2) * prior.pdf(v), 1.0, 99.0
+    )
+    taken = (math.exp(gamma_log(squares, freedom, 0.5)) - prior.cdf(1.0)) / prior.sf(1.0)
+    assert prior.sf(1.0) == pytest.approx(ABOVE)
+    assert above / prior.sf(1.0) >= taken - 1e-9
+
+
+@pytest.mark.parametrize("n", [12, 40, 600])
+@pytest.mark.parametrize("level", [0.7, 9.0])
+def test_a_variance_bound_is_where_the_level_is_reached(n, level):
+    bound = variance_bound(level, 3.0, float(n))
+    inside = math.log(ABOVE * math.exp(level) + 1.0 - ABOVE)
+    if bound == math.inf:
+        assert gamma_log(0.0, n - 1.0, 0.5) <= inside
+    else:
+        assert 3.0 / bound < n - 1
+        assert gamma_log(3.0 / bound, n - 1.0, 0.5) == pytest.approx(inside, abs=1e-9)
+        assert variance_bound(level, 300.0, float(n)) == pytest.approx(100.0 * bound)
+        assert variance_bound(level, 0.0, float(n)) == 0.0
+
+
+def test_a_variance_bound_covers_what_was_rounded():
+    """At every number of rewards, whatever they were rounded to."""
+    rng = np.random.default_rng(4)
+    for h in (0.1, 1.0, 5.0):
+        exact = rng.normal(2.0, 1.0, 300)
+        told = h * np.round(exact / h)
+        for n in range(2, 300):
+            bounds = [
+                variance_bound(3.0, n * x[:n].var(), float(n), rounding)
+                for x, rounding in ((exact, 0.0), (told, h))
+            ]
+            assert bounds[1] >= bounds[0]
+
+
+@pytest.mark.parametrize("delta", [0.45, 0.05])
+def test_a_variance_bound_holds_at_all_times(delta):
+    """A bound that fails in a share delta of runs is found to fail in more once in 10^6 tests; one
+    that fails in twice the share with probability 0.999 and more."""
+    runs, n = 3000, 1000
+    rewards = np.random.default_rng(8).normal(size=(runs, n))
+    counts = np.arange(1, n + 1)
+    means = rewards.cumsum(axis=1) / counts
+    steps = (rewards[:, 1:] - means[:, :-1]) ** 2 * (counts[:-1] / counts[1:])
+    level = math.log(1.0 / delta)
+    least = [1.0 / variance_bound(level, 1.0, float(k)) for k in counts[1:]]
+    failed = int((steps.cumsum(axis=1) < np.array(least)).any(axis=1).sum())
+    assert 0.2 * delta * runs < failed <= stats.binom.isf(1e-6, runs, delta)
 
 
 def test_a_known_variance_is_the_limit_of_an_unknown_one():

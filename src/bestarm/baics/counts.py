@@ -7,7 +7,8 @@ import numpy as np
 from bestarm.baics.alternatives import NO_ARM, Problem, best_feasible_arm
 from bestarm.baics.bets import record_bets
 from bestarm.baics.e_values import DIRECTED, UNKNOWN, EValues, plan_ahead
-from bestarm.baics.steps import INITIAL_DRAWS, Rules, State, needed_e_value
+from bestarm.baics.pairs import Pairs
+from bestarm.baics.steps import INITIAL_DRAWS, Rules, State, directs, needed_e_value
 from bestarm.core.anytime import BERNOULLI_SIGMA
 
 
@@ -31,12 +32,13 @@ def observe_counts(
     state.sums[:] += sums
     told = pulls > 0.0
     if rules.stopping == UNKNOWN:
+        record_in_pairs(evidence.pairs, pulls, sums)
         n, m = before[told], pulls[told]
         apart = sums[told] / m - state.means[told]
         evidence.scatter[told] += scatter[told] + apart**2 * n * m / (n + m)
     state.means[told] = state.sums[told] / state.pulls[told]
     state.answer[0] = best_feasible_arm(state.means, rules.problem)
-    if rules.stopping == DIRECTED and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
+    if directs(rules) and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
         data = (state.pulls, state.means, rules.problem, state.answer[0])
         plan_ahead(evidence, needed_e_value(rules), state.clock[0], *data)
 
@@ -51,18 +53,26 @@ def record(
         for arm, l in np.argwhere(pulls > 0.0).tolist():
             record_bets(evidence.bets, floor, arm, l, float(pulls[arm, l]), float(totals[arm, l]))
         return
-    pairs, b = evidence.pairs, int(evidence.pairs.planned[0])
+    record_in_pairs(evidence.pairs, pulls, sums)
+    below = np.maximum(-means[:, :constrained], 0.0)
+    worst = below.max(axis=1, initial=0.0)
+    c = below / np.where(worst > 0.0, worst, 1.0)[:, None]
+    evidence.below[:] -= (c * sums[:, :constrained]).sum(axis=1)
+    evidence.variance[:] += (pulls[:, :constrained] * c * c).sum(axis=1)
+
+
+def record_in_pairs(pairs: Pairs, pulls: np.ndarray, sums: np.ndarray) -> None:
+    """`pairs.record_pairs` for a batch."""
+    b = int(pairs.planned[0])
     for k in range(len(pulls)):
         if b not in (NO_ARM, k):
             c, rows = pairs.coefficients[k], [b, k]
             pairs.moved[b, k] += pulls[rows] * c
             pairs.drift[b, k] += (c * sums[rows]).sum()
             pairs.variance[b, k] += (pulls[rows] * c * c).sum()
-    below = np.maximum(-means[:, :constrained], 0.0)
-    worst = below.max(axis=1, initial=0.0)
-    c = below / np.where(worst > 0.0, worst, 1.0)[:, None]
-    evidence.below[:] -= (c * sums[:, :constrained]).sum(axis=1)
-    evidence.variance[:] += (pulls[:, :constrained] * c * c).sum(axis=1)
+            if pairs.squares.size:
+                pairs.squares[b, k] += pulls[rows] * c * c
+                pairs.sizes[b, k] += (pulls[rows] * abs(c)).sum()
 
 
 def with_arms(rules: Rules, new: State, state: State, kept: Sequence[int]) -> State:
@@ -87,7 +97,7 @@ def with_arms(rules: Rules, new: State, state: State, kept: Sequence[int]) -> St
     _keep_evidence(new.evidence, state.evidence, left)
     if new.clock[0] >= INITIAL_DRAWS * new.pulls.size:
         new.tracked[:] = np.maximum(new.pulls.reshape(new.tracked.size, -1).sum(axis=1), 1.0)
-        if rules.stopping == DIRECTED:
+        if directs(rules):
             data = (new.pulls, new.means, rules.problem, new.answer[0])
             plan_ahead(new.evidence, needed_e_value(rules), new.clock[0], *data)
     return new
@@ -95,12 +105,15 @@ def with_arms(rules: Rules, new: State, state: State, kept: Sequence[int]) -> St
 
 def _keep_evidence(new: EValues, old: EValues, left: Sequence[int]) -> None:
     """The sums of each arm, and of each ordered pair, of those that are left."""
-    of_pairs = {"pairs": ("moved", "drift", "variance"), "bets": ("wealth", "moved", "centred")}
+    sums = ("moved", "drift", "variance", "squares", "sizes")
+    of_pairs = {"pairs": sums, "bets": ("wealth", "moved", "centred")}
     for part, names in of_pairs.items():
         for name in names:
             _keep(getattr(getattr(new, part), name), getattr(getattr(old, part), name), left, 2)
     for name in ("low", "high"):
         _keep(getattr(new.bets, name), getattr(old.bets, name), left, 1)
+    for name in ("estimated", "bounds"):
+        _keep(getattr(new.pairs, name), getattr(old.pairs, name), left, 1)
     for name in ("below", "variance", "scatter"):
         _keep(getattr(new, name), getattr(old, name), left, 1)
     new.rounding[:] = old.rounding

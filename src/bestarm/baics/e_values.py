@@ -13,7 +13,16 @@ import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap, worst_violation
 from bestarm.baics.bets import Bets, box_level, log_bets, make_bets, plan_bets, record_bets
-from bestarm.baics.pairs import Buffers, Pairs, lower_bound, make_pairs, plan, record_pairs
+from bestarm.baics.pairs import (
+    Buffers,
+    Pairs,
+    bound_variances,
+    lower_bound,
+    make_pairs,
+    pair_variance,
+    plan,
+    record_pairs,
+)
 from bestarm.core.anytime import (
     BERNOULLI_SIGMA,
     beta_log,
@@ -25,7 +34,8 @@ from bestarm.core.anytime import (
 from bestarm.core.compile import jit, lean
 
 #: Stopping rules: the paper's, which is not proved; the proved ones: mixtures over all coordinates,
-#: and over the one direction that matters; and t-mixtures of single coordinates, sigma unknown.
+#: and over the one direction that matters; and that with bounds of all variances, sigma unknown,
+#: beside t-mixtures of single coordinates.
 GLR, MIXTURE, DIRECTED, UNKNOWN = range(4)
 #: n0 of the mixtures over all coordinates, in pulls.
 PRIOR_PULLS = 100.0
@@ -37,15 +47,17 @@ HIGHEST, BISECTIONS = 1e9, 60
 #: Share of delta for the ellipsoid of a pair, and for its box if rewards are from 0 to 1; and share
 #: of its evidence for "k is infeasible".
 ELLIPSOID, BOX, INFEASIBLE = 0.02, 0.02, 0.1
+#: With sigma unknown: share of delta for the bounds of variances, and for the t-intervals.
+VARIANCES, INTERVALS = 0.1, 1.0 / 3.0
 
 
 class EValues(NamedTuple):
     """What the rules of this module keep, and buffers; arrays are changed in place."""
 
     failed: np.ndarray  # (1,) kind of alternative that was last found too near to stop
-    pairs: Pairs  # of DIRECTED, as what follows: else of no arms
-    bets: Bets  # the same of rewards from 0 to 1, in place of `pairs`
-    below: np.ndarray  # (K,) -sum c X of an arm, with c on what looks below 0
+    pairs: Pairs  # of DIRECTED and UNKNOWN: else of no arms
+    bets: Bets  # of DIRECTED and rewards from 0 to 1, in place of `pairs`
+    below: np.ndarray  # (K,) of DIRECTED: -sum c X of an arm, with c on what looks below 0
     variance: np.ndarray  # (K,) sum c^2
     scatter: np.ndarray  # (K, L) sum (X - mean)^2, of UNKNOWN: else (0, L)
     rounding: np.ndarray  # (1,) what rewards are rounded to, of UNKNOWN; 0 if they are not
@@ -56,9 +68,10 @@ class EValues(NamedTuple):
 def make_e_values(n_arms: int, n_groups: int, stopping: int, rates: bool = False) -> EValues:
     """No evidence; `rates` says whether rewards are from 0 to 1."""
     pairs, n_directed = (n_arms, n_groups), n_arms if stopping == DIRECTED else 0
+    n_paired = 0 if rates else n_arms if stopping == UNKNOWN else n_directed
     return EValues(
         failed=np.zeros(1, np.int64),
-        pairs=make_pairs(0 if rates else n_directed, n_groups),
+        pairs=make_pairs(n_paired, n_groups, stopping == UNKNOWN),
         bets=make_bets(n_directed if rates else 0, n_groups),
         below=np.zeros(n_directed),
         variance=np.zeros(n_directed),
@@ -149,7 +162,7 @@ def plan_ahead(
     problem: Problem,
     b: int,
 ) -> None:
-    """Choose the coefficients of the next pulls of DIRECTED, if they are due.
+    """Choose the coefficients of the next pulls, if they are due.
 
     Args:
         e_values: changed in place.
@@ -158,7 +171,16 @@ def plan_ahead(
         pulls, means, problem: as for `log_mixture`.
         b: the answer.
     """
-    if problem.floor.size:
+    scatter = e_values.scatter
+    if scatter.size:
+        due = clock >= e_values.pairs.next_plan[0]
+        if b != NO_ARM and (due or b != e_values.pairs.planned[0]):
+            share = box_level(level, problem.weights.size, VARIANCES)
+            bound_variances(e_values.pairs, share, pulls, scatter, e_values.rounding[0])
+        if not scatter.sum() > 0.0 and not e_values.rounding[0] > 0.0:
+            return
+        plan(e_values.pairs, clock, pulls, means, problem, b, e_values.buffers)
+    elif problem.floor.size:
         share = box_level(level, problem.floor.size, BOX)
         plan_bets(e_values.bets, share, clock, pulls, means, problem, b, e_values.buffers)
     else:
@@ -284,6 +306,37 @@ def log_both(worse: float, infeasible: float, share: float) -> float:
 
 
 @lean
+def one_sided(level: float) -> float:
+    """ln((exp(level) + 1) / 2): of a t-interval of which one end is used, at exp(-level)."""
+    return level + math.log1p(math.exp(-level)) - math.log(2.0)
+
+
+@lean
+def log_unknown_pair(
+    level: float,
+    e_values: EValues,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    best: int,
+    k: int,
+) -> float:
+    """ln of the evidence of a pair's directed sums, at the bounds of all variances.
+
+    Returns:
+        -infinity as long as some variance has no bound.
+    """
+    pairs, rounding = e_values.pairs, e_values.rounding[0]
+    variance = pair_variance(pairs, best, k)
+    if variance == np.inf:
+        return -np.inf
+    share = level - math.log(ELLIPSOID)
+    u = lower_bound(pairs, share, pulls, means, problem, best, k, e_values.buffers, rounding)
+    left = math.log1p(-ELLIPSOID - VARIANCES - INTERVALS)
+    return half_normal_log(u, variance, PAIR_WEIGHT) + left
+
+
+@lean
 def half_width(log_inverse: float, e_values: EValues, pulls: np.ndarray, k: int, l: int) -> float:
     """Of the t-interval of mu_kl, about mu^_kl; ln(1 / delta) of its own share of delta."""
     count = pulls[k, l]
@@ -321,8 +374,9 @@ def excluded(
 ) -> bool:
     """Whether t-intervals leave no instance of the i-th kind of alternative, at exp(-level).
 
-    "b is infeasible on l": one interval. "k is feasible": one for each l < M, which share
-    exp(-level). "k is feasible and at least as good as b": all 2 L of both arms share it.
+    Of each interval one end is used. "b is infeasible on l": one interval. "k is feasible": one for
+    each l < M, which share exp(-level). "k is feasible and at least as good as b": all 2 L of both
+    arms share INTERVALS exp(-level).
 
     Args:
         i, pulls, means, problem, best: as for `log_mixture`; means in one unit for all arms.
@@ -334,11 +388,12 @@ def excluded(
     """
     k, n_groups = i - problem.constrained, problem.weights.size
     if k < 0:
-        return best == NO_ARM or means[best, i] > half_width(level, e_values, pulls, best, i)
+        share = one_sided(level)
+        return best == NO_ARM or means[best, i] > half_width(share, e_values, pulls, best, i)
     if k == best:
         return True
-    n_intervals = problem.constrained if best == NO_ARM else 2 * n_groups
-    share = level + math.log(n_intervals)
+    n_intervals = problem.constrained if best == NO_ARM else 2 * n_groups / INTERVALS
+    share = one_sided(level + math.log(n_intervals))
     if looks_infeasible(share, e_values, pulls, means, problem.constrained, k):
         return True
     if best == NO_ARM:
@@ -356,7 +411,35 @@ def excluded(
 
 
 @lean
-def log_unknown(
+def refuted_unknown(
+    i: int,
+    level: float,
+    e_values: EValues,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    best: int,
+) -> bool:
+    """Whether the i-th kind is `excluded`, or a pair whose directed evidence exceeds exp(level).
+
+    That is looked at only if the GLR statistic at the bounds of variances exceeds the level too, as
+    in `steps.refuted`.
+    """
+    if excluded(i, level, e_values, pulls, means, problem, best):
+        return True
+    k = i - problem.constrained
+    if k < 0 or best == NO_ARM or pair_variance(e_values.pairs, best, k) == np.inf:
+        return False
+    buffers = e_values.buffers
+    for arm in (best, k):
+        for l in range(problem.weights.size):
+            buffers.weights[arm, l] = pulls[arm, l] / e_values.pairs.bounds[arm, l]
+    glr = 0.5 * nearest_swap(buffers.weights, means, problem, best, k, buffers.shift)
+    return glr > level and log_unknown_pair(level, e_values, pulls, means, problem, best, k) > level
+
+
+@lean
+def log_excluded(
     i: int,
     level: float,
     e_values: EValues,
@@ -382,3 +465,25 @@ def log_unknown(
         else:
             high = middle
     return low
+
+
+@lean
+def log_unknown(
+    i: int,
+    level: float,
+    e_values: EValues,
+    pulls: np.ndarray,
+    means: np.ndarray,
+    problem: Problem,
+    best: int,
+) -> float:
+    """The evidence against the i-th kind, to be shown: `log_excluded` or the directed, if larger.
+
+    Args:
+        i, level, e_values, pulls, means, problem, best: as for `excluded`.
+    """
+    shown = log_excluded(i, level, e_values, pulls, means, problem, best)
+    k = i - problem.constrained
+    if k < 0 or best == NO_ARM or k == best:
+        return shown
+    return max(shown, log_unknown_pair(level, e_values, pulls, means, problem, best, k))

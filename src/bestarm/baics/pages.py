@@ -6,13 +6,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bestarm.baics.e_values import MEAN_WEIGHT
+from bestarm.baics.bets import box_level
+from bestarm.baics.e_values import VARIANCES
 from bestarm.baics.limits import exact_times
 from bestarm.baics.problem import PROBLEMS, characteristic_time
 from bestarm.common.pages import Pages
 from bestarm.common.prose import Lines, as_table, markdown, number, percent_row
 from bestarm.common.tables import groups, lines, read_table
-from bestarm.core.anytime import mean_radius, t_radius
+from bestarm.core.anytime import variance_bound
 from bestarm.core.information import needed_information
 
 #: Stopping rules of T-a-SCS with the exact maximiser, by reading.
@@ -55,15 +56,15 @@ def sigma_table(root: Path) -> Lines:
     for row in lines(pd.read_csv(root / "data/unknown-sigma/times.csv")):
         n_arms, n_groups = np.shape(instances[row.instance].means)
         count = row.unknown / (n_arms * n_groups)
-        level = math.log(2 * n_groups * n_arms / row.delta)
-        half = t_radius(level, 1.0, count, MEAN_WEIGHT), mean_radius(level, count, MEAN_WEIGHT)
+        level = box_level(math.log(n_arms / row.delta), n_groups, VARIANCES)
+        bound = variance_bound(level, count - 1.0, count)
         yield {
             "instance": row.instance,
             "sampling": row.strategy,
             "σ known": number(row.known),
             "σ unknown": number(row.unknown),
             "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
-            "t over normal interval": f"{half[0] / half[1]:.3f}",
+            "bound of σ² over σ²": f"{bound:.2f}",
         }
 
 

@@ -14,7 +14,9 @@ dual cone
 
 with q_kl = q_l sigma_kl, so that W . lambda >= (W - G) . lambda: of the means only what W lacks of
 a G of the cone has to be known, and coefficients are chosen so that this is little.
-docs/guarantees.md has the proof.
+
+If sigma is unknown, Q is sum c^2 sigma^2, of which the evidence takes an upper bound: with
+sum c^2 by coordinate and `variance_bound`. docs/guarantees.md has the proofs.
 """
 
 import math
@@ -23,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap
-from bestarm.core.anytime import mixture_threshold, shrunk_counts
+from bestarm.core.anytime import mixture_threshold, shrunk_counts, variance_bound
 from bestarm.core.compile import jit, lean
 
 #: n0 of the ellipsoid that holds the means, in pulls.
@@ -34,6 +36,8 @@ HORIZON = 0.1
 LARGEST = 3.0
 #: They are planned anew when pulls have grown by this factor, and when the answer changes.
 GROWTH = 1.03
+#: Rewards that the pooled variance is worth beside an empirical one.
+PRIOR_FREEDOM = 10.0
 #: Solutions for U; the first weighs what W lacks so much that G is W's projection.
 ROUNDS, PROJECTION = 3, 1e3
 
@@ -43,7 +47,11 @@ class Pairs(NamedTuple):
 
     moved: np.ndarray  # (K, K, 2, L) W of the pair (b, k): of b's coordinates, then of k's
     drift: np.ndarray  # (K, K) Y
-    variance: np.ndarray  # (K, K) Q
+    variance: np.ndarray  # (K, K) sum c^2, which is Q if sigma is known
+    squares: np.ndarray  # (K, K, 2, L) sum of c^2 by coordinate, if sigma is unknown: else of none
+    sizes: np.ndarray  # (K, K) sum of |c|, likewise
+    estimated: np.ndarray  # (K, L) sigma^2 of rewards, for the choice of coefficients
+    bounds: np.ndarray  # (K, L) at least sigma^2, for evidence
     coefficients: np.ndarray  # (K, 2, L) c for the planned answer and challenger k
     planned: np.ndarray  # (1,) the answer that coefficients are for, or NO_ARM
     next_plan: np.ndarray  # (1,) pulls at which they are planned anew
@@ -58,12 +66,17 @@ class Buffers(NamedTuple):
 
 
 @jit
-def make_pairs(n_arms: int, n_groups: int) -> Pairs:
-    """Empty sums, and no coefficients yet."""
+def make_pairs(n_arms: int, n_groups: int, unknown: bool = False) -> Pairs:
+    """Empty sums, and no coefficients yet; sigma is 1, or unknown."""
+    n_unknown = n_arms if unknown else 0
     return Pairs(
         moved=np.zeros((n_arms, n_arms, 2, n_groups)),
         drift=np.zeros((n_arms, n_arms)),
         variance=np.zeros((n_arms, n_arms)),
+        squares=np.zeros((n_unknown, n_unknown, 2, n_groups)),
+        sizes=np.zeros((n_unknown, n_unknown)),
+        estimated=np.ones((n_arms, n_groups)),
+        bounds=np.full((n_arms, n_groups), np.inf if unknown else 1.0),
         coefficients=np.zeros((n_arms, 2, n_groups)),
         planned=np.full(1, NO_ARM),
         next_plan=np.zeros(1, np.int64),
@@ -83,6 +96,48 @@ def record_pairs(pairs: Pairs, arm: int, l: int, reward: float) -> None:
             pairs.moved[b, k, row, l] += c
             pairs.drift[b, k] += c * reward
             pairs.variance[b, k] += c * c
+            if pairs.squares.size:
+                pairs.squares[b, k, row, l] += c * c
+                pairs.sizes[b, k] += abs(c)
+
+
+@lean
+def bound_variances(
+    pairs: Pairs, log_inverse: float, pulls: np.ndarray, scatter: np.ndarray, rounding: float
+) -> None:
+    """Set `bounds`, which hold at all times at once, so that none grows; and `estimated`.
+
+    The latter are empirical variances, shrunk to the pooled one as by PRIOR_FREEDOM more rewards.
+
+    Args:
+        pairs: changed in place.
+        log_inverse: ln(1/delta) of each bound.
+        pulls: (K, L) N.
+        scatter: (K, L) sum (X - mean)^2.
+        rounding: of the rewards, or 0.
+    """
+    pooled = scatter.sum() / max(pulls.sum() - pulls.size, 1.0) + rounding * rounding
+    for k in range(pulls.shape[0]):
+        for l in range(pulls.shape[1]):
+            count = pulls[k, l]
+            bound = variance_bound(log_inverse, scatter[k, l], count, rounding)
+            pairs.bounds[k, l] = min(pairs.bounds[k, l], bound)
+            total = scatter[k, l] + PRIOR_FREEDOM * pooled
+            pairs.estimated[k, l] = total / (max(count - 1.0, 0.0) + PRIOR_FREEDOM)
+
+
+@lean
+def pair_variance(pairs: Pairs, b: int, k: int) -> float:
+    """Q, or if sigma is unknown a bound of it; infinite if there is none yet."""
+    if pairs.squares.size == 0:
+        return pairs.variance[b, k]
+    total = 0.0
+    for row, arm in enumerate((b, k)):
+        for l in range(pairs.bounds.shape[1]):
+            if not 0.0 < pairs.bounds[arm, l] < np.inf:
+                return np.inf
+            total += pairs.squares[b, k, row, l] * pairs.bounds[arm, l]
+    return total
 
 
 @lean
@@ -105,6 +160,7 @@ def plan(
 
     the growth of the exponent at the estimated means. Its dual is the swap at weights DN and means
     mu^ - x W / DN: with mu^ - x W / DN - lambda the shift to its solution, c = -shift / x - W / DN.
+    If sigma is unknown, this is all in units of the `estimated` one of each coordinate.
 
     Args:
         pairs: changed in place.
@@ -121,21 +177,27 @@ def plan(
         if k == b:
             continue
         total = pulls[b].sum() + pulls[k].sum()
-        tilt = math.sqrt(nearest_swap(pulls, means, problem, b, k, buffers.shift) / total)
+        for arm in (b, k):
+            for l in range(problem.weights.size):
+                buffers.weights[arm, l] = pulls[arm, l] / pairs.estimated[arm, l]
+        cost = nearest_swap(buffers.weights, means, problem, b, k, buffers.shift)
+        tilt = math.sqrt(cost / total)
         moved, coefficients = pairs.moved[b, k], pairs.coefficients[k]
         if not tilt > 0.0:
             coefficients[:] = 0.0
             continue
         for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
-                more = HORIZON * max(float(pulls[arm, l]), 1.0)
+                more = HORIZON * max(float(pulls[arm, l]), 1.0) / pairs.estimated[arm, l]
                 buffers.weights[arm, l] = more
                 buffers.means[arm, l] = means[arm, l] - tilt * moved[row, l] / more
         nearest_swap(buffers.weights, buffers.means, problem, b, k, buffers.shift)
         for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
                 c = -buffers.shift[row, l] / tilt - moved[row, l] / buffers.weights[arm, l]
-                coefficients[row, l] = min(max(c, -LARGEST), LARGEST)
+                largest = LARGEST / math.sqrt(pairs.estimated[arm, l])
+                c /= pairs.estimated[arm, l]
+                coefficients[row, l] = min(max(c, -largest), largest)
 
 
 @lean
@@ -148,6 +210,7 @@ def lower_bound(
     b: int,
     k: int,
     buffers: Buffers,
+    rounding: float = 0.0,
 ) -> float:
     """U <= W . lambda - Y for every lambda with k feasible and as good as b, near enough to mu^.
 
@@ -172,20 +235,23 @@ def lower_bound(
     for _ in range(ROUNDS):
         for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
-                shrunk = shrunk_counts(pulls[arm, l], PRIOR_PULLS)
+                shrunk = shrunk_counts(pulls[arm, l], PRIOR_PULLS) / pairs.bounds[arm, l]
                 buffers.weights[arm, l] = shrunk / nu
                 buffers.means[arm, l] = means[arm, l]
                 if shrunk > 0.0:
                     buffers.means[arm, l] -= nu * moved[row, l] / shrunk
         nearest_swap(buffers.weights, buffers.means, problem, b, k, buffers.shift)
-        value, spread = -pairs.drift[b, k], 0.0
+        value, spread, size = -pairs.drift[b, k], 0.0, 0.0
         for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
                 weight = buffers.weights[arm, l]
                 lacking = moved[row, l] + weight * buffers.shift[row, l]
                 value += lacking * means[arm, l]
+                size += abs(lacking)
                 if lacking != 0.0:
                     spread += lacking * lacking / (nu * weight)
+        if rounding > 0.0:
+            value -= 0.5 * rounding * (pairs.sizes[b, k] + size)
         best = max(best, value - math.sqrt(2.0 * beta * spread))
         if not spread > 0.0:
             break

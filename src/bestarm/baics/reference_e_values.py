@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 from scipy import stats
 from scipy.integrate import quad
-from scipy.optimize import brentq, linprog
+from scipy.optimize import brentq, linprog, minimize_scalar
 from scipy.special import xlogy
 
 from bestarm.baics.reference import solve, swap_cost
@@ -156,26 +156,75 @@ def t_interval(rewards: np.ndarray, log_inverse: float, n0: float) -> tuple[floa
     return float(low), float(high)
 
 
+def variance_bound(rewards: np.ndarray, log_inverse: float, rounding: float) -> float:
+    """The largest variance that is not rejected, by Helmert's contrasts, quadrature and a root.
+
+    The prior of v = (sigma / sigma')^2 is that of a squared standard normal.
+
+    Args:
+        rewards: of one stream, at least 2.
+        log_inverse: ln(1/delta).
+        rounding: what rewards are rounded to, or 0.
+    """
+    prior = stats.chi2(1)
+    level = math.log(prior.sf(1.0) * math.exp(log_inverse) + prior.cdf(1.0))
+    seen = sum(i / (i + 1) * (x - rewards[:i].mean()) ** 2 for i, x in enumerate(rewards) if i)
+    largest = (math.sqrt(seen) + rounding / 2 * math.sqrt(len(rewards))) ** 2
+    freedom = len(rewards) - 1
+
+    def excess(log_variance: float) -> float:
+        squares = largest / math.exp(log_variance)
+
+        def log_ratio(x: float) -> float:  # x = ln v
+            v = math.exp(x)
+            return (freedom / 2 + 1) * x - (v - 1) * squares / 2 + float(prior.logpdf(v))
+
+        peak = minimize_scalar(lambda x: -log_ratio(x), bounds=(-20.0, 20.0), method="bounded").x
+        top = log_ratio(peak)
+        ends = (peak - 30.0, peak), (peak, peak + 30.0)
+        total = sum(quad(lambda x: math.exp(log_ratio(x) - top), *end)[0] for end in ends)
+        return top + math.log(total) - level
+
+    low = math.log(largest / freedom)
+    if excess(low + 30.0) < 0.0:
+        return math.inf
+    return math.exp(brentq(excess, low, low + 30.0, xtol=1e-10))
+
+
+def t_end(rewards: np.ndarray, inverse: float, n0: float, upper: bool) -> float:
+    """The end of the t-interval beyond which all means together have E >= (1/delta + 1) / 2."""
+    return t_interval(rewards, math.log((inverse + 1.0) / 2.0), n0)[int(upper)]
+
+
 def excluded(
-    i: int, rewards: Any, level: float, q: np.ndarray, constrained: int, best: Any, n0: float
+    i: int,
+    rewards: Any,
+    level: float,
+    q: np.ndarray,
+    constrained: int,
+    best: Any,
+    n0: float,
+    share: float,
 ) -> bool:
     """Whether t-intervals leave no instance of the i-th kind of alternative: a linear program.
 
     Args:
         rewards: of arm k on subpopulation l, rewards[k][l].
         level: ln(K / delta).
+        q, constrained, best, n0: as for `mixture`.
+        share: of delta for the intervals of a pair.
     """
-    k = i - constrained
+    k, inverse = i - constrained, math.exp(level)
     if best is None and k >= 0:
-        share = level + math.log(constrained)
-        uppers = [t_interval(rewards[k][l], share, n0)[1] for l in range(constrained)]
-        return min(uppers) < 0.0
+        ends = [t_end(x, constrained * inverse, n0, True) for x in rewards[k][:constrained]]
+        return min(ends) < 0.0
     if best is not None and k < 0:
-        return t_interval(rewards[best][i], level, n0)[0] > 0.0
+        return t_end(rewards[best][i], inverse, n0, False) > 0.0
     if k < 0 or k == best:
         return True
-    share = level + math.log(2 * len(q))
-    box = [t_interval(x, share, n0) for x in (*rewards[best], *rewards[k])]
+    inverse *= 2 * len(q) / share
+    box = [(t_end(x, inverse, n0, False), math.inf) for x in rewards[best]]
+    box += [(-math.inf, t_end(x, inverse, n0, True)) for x in rewards[k]]
     for l in range(constrained):
         low, high = box[len(q) + l]
         if high < 0.0:

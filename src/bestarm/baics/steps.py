@@ -23,13 +23,14 @@ from bestarm.baics.e_values import (
     MIXTURE,
     UNKNOWN,
     EValues,
-    excluded,
     log_directed,
     log_mixture,
     make_e_values,
     plan_ahead,
     record,
+    refuted_unknown,
 )
+from bestarm.baics.pairs import record_pairs
 from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.game import Game, make_game
@@ -88,6 +89,12 @@ def has_bets(rules: Rules) -> bool:
 
 
 @jit
+def directs(rules: Rules) -> bool:
+    """Whether the stopping rule plans coefficients of pulls."""
+    return rules.stopping in (DIRECTED, UNKNOWN)
+
+
+@jit
 def start_on(rules: Rules, n_targets: int, game_rows: int = 0) -> State:
     """An initial state; the initial draws count as tracked, so all lags start at 0.
 
@@ -140,6 +147,7 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     if rules.stopping == DIRECTED:
         record(state.evidence, k, l, reward, state.means, rules.problem)
     elif rules.stopping == UNKNOWN:
+        record_pairs(state.evidence.pairs, k, l, reward)
         count = state.pulls[k, l]
         state.evidence.scatter[k, l] += (reward - state.means[k, l]) ** 2 * count / (count + 1.0)
     state.clock[0] += 1
@@ -147,7 +155,7 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     state.sums[k, l] += reward
     state.means[k, l] = state.sums[k, l] / state.pulls[k, l]
     state.answer[0] = best_feasible_arm(state.means, rules.problem)
-    if rules.stopping == DIRECTED and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
+    if directs(rules) and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
         plan_ahead(
             state.evidence,
             needed_e_value(rules),
@@ -169,7 +177,7 @@ def done(rules: Rules, state: State) -> bool:
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return False
     if rules.stopping == UNKNOWN:
-        return all_excluded(rules, state)
+        return all_refuted_unknown(rules, state)
     if rules.stopping != GLR:
         return all_refuted(rules, state)
     level = stylised_threshold(state.clock[0], rules.delta) / rules.glr_factor
@@ -232,14 +240,14 @@ def all_refuted(rules: Rules, state: State) -> bool:
 
 
 @lean
-def all_excluded(rules: Rules, state: State) -> bool:
-    """Whether t-intervals exclude every kind of alternative; the last that they did not first."""
+def all_refuted_unknown(rules: Rules, state: State) -> bool:
+    """`all_refuted` with sigma unknown."""
     level, best, problem = needed_e_value(rules), state.answer[0], rules.problem
     evidence, pulls, means = state.evidence, state.pulls, state.means
-    if not excluded(evidence.failed[0], level, evidence, pulls, means, problem, best):
+    if not refuted_unknown(evidence.failed[0], level, evidence, pulls, means, problem, best):
         return False
     for i in range(problem.constrained + rules.n_arms):
-        if not excluded(i, level, evidence, pulls, means, problem, best):
+        if not refuted_unknown(i, level, evidence, pulls, means, problem, best):
             evidence.failed[0] = i
             return False
     return True

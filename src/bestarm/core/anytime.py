@@ -21,6 +21,9 @@ from bestarm.core.compile import jit
 #: Standard deviation of an observation that is 0 or 1, at most; and its sub-Gaussian scale.
 BERNOULLI_SIGMA = 0.5
 
+#: Both parameters of the gamma mixture that bounds a variance, and its chance of v >= 1.
+VARIANCE_SHAPE, ABOVE = 0.5, math.erfc(math.sqrt(0.5))
+
 #: Beyond this erfc is too small for its logarithm; the asymptotic series is exact to rounding.
 FAR = 25.0
 #: Most Newton steps of an inversion, which takes about six, and bisections to the last bit.
@@ -282,6 +285,74 @@ def t_radius(
     shift = 0.5 * rounding * (1.0 + c)
     root = math.sqrt(shift * shift + (1.0 - square) * spread * spread)
     return (shift + c * root) / (1.0 - square)
+
+
+@jit
+def gamma_log(squares: float, freedom: float, a: float) -> float:
+    """ln of the mixture of likelihood ratios of sigma' against sigma, of centred Gaussian rewards.
+
+        int v^(nu/2) exp(-(v - 1) R / 2) Gamma(v; a, a) dv
+            = a^a Gamma(a + nu/2) / Gamma(a) (a + R/2)^-(a + nu/2) exp(R/2),
+
+    v = (sigma / sigma')^2. R is the sum of nu independent squares of N(0, 1), such as
+    sum (X_i - mean)^2 / sigma^2 of nu + 1 rewards of one stream. It is a martingale in the history
+    of these squares, which does not hold the sampling rule, as that of `t_log` does not.
+
+    Args:
+        squares: R.
+        freedom: nu.
+        a: of the prior, of mean 1 and variance 1/a.
+
+    Example:
+        >>> round(gamma_log(5.0, 20.0, 0.5), 3)
+        3.986
+    """
+    shape = a + 0.5 * freedom
+    constant = a * math.log(a) + math.lgamma(shape) - math.lgamma(a)
+    return constant - shape * math.log(a + 0.5 * squares) + 0.5 * squares
+
+
+@jit
+def variance_bound(
+    log_inverse: float, scatter: float, count: float, rounding: float = 0.0
+) -> float:
+    """An upper bound of sigma^2, sigma unknown: all larger ones are rejected by `gamma_log`.
+
+    Only v >= 1 matter, whose mixture is at least (E - P(v < 1)) / P(v >= 1) where R is at most nu,
+    since the ratio of each v < 1 is at most 1 there. So R has to have E = P(v >= 1) / delta +
+    P(v < 1). With y = a + R/2 that is y - (a + nu/2) ln y = a constant, convex and decreasing, so
+    Newton's method from a point to the left of the root increases to it. If rewards are rounded the
+    root of the scatter before that was at most sqrt(N) h / 2 more, as a projection shortens
+    differences.
+
+    Args:
+        log_inverse: ln(1/delta).
+        scatter: sum (X_i - mean)^2.
+        count: N.
+        rounding: h, in the unit of the rewards; 0 if they are not rounded.
+
+    Returns:
+        Infinite as long as no variance is rejected.
+
+    Example:
+        >>> round(variance_bound(math.log(20), 99.0, 100.0), 3)
+        1.579
+        >>> variance_bound(math.log(20), 4.0, 5.0)
+        inf
+    """
+    a, freedom = VARIANCE_SHAPE, count - 1.0
+    level = log_inverse + math.log(ABOVE + (1.0 - ABOVE) * math.exp(-log_inverse))
+    if not freedom > 0.0 or gamma_log(0.0, freedom, a) <= level:
+        return math.inf
+    shape = a + 0.5 * freedom
+    constant = gamma_log(0.0, freedom, a) - a + shape * math.log(a) - level
+    y = math.exp(constant / shape)
+    for _ in range(NEWTON_STEPS):
+        step = (y - shape * math.log(y) + constant) / (1.0 - shape / y)
+        y -= step
+        if not -step > 1e-15 * y:
+            break
+    return (math.sqrt(scatter) + 0.5 * rounding * math.sqrt(count)) ** 2 / (2.0 * (y - a))
 
 
 def kaufmann_koolen_threshold(log_inverse: float, counts: np.ndarray) -> float:
