@@ -132,7 +132,7 @@ def over_published(table: pd.DataFrame, statistic: str, reading: str = "") -> st
     stated = rows.value[rows.reading == "published"]
     ours = rows[rows.reading.eq(reading) if reading else rows.reading.ne("published")]
     ratios = (ours.value / stated.reindex(ours.index)).dropna()
-    far = np.log(ratios).abs()
+    far = ratios.where(ratios >= 1.0, 1.0 / ratios)
     nearest = far == far.groupby(level=[0, 1]).transform("min")
     return f"{spread(ratios[nearest])} times"
 
