@@ -5,6 +5,7 @@ import re
 import subprocess
 import tomllib
 from concurrent.futures import ProcessPoolExecutor
+from importlib.metadata import metadata
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from bestarm.core.compile import PACKAGE, kernel_sources, paper_of
 from bestarm.core.estimates import MEANINGS
 from bestarm.publish.citation import citation_files
 from bestarm.publish.report import PAGES, Project, fill
+from bestarm.publish.speed_picture import speed_picture
 from bestarm.registry.scales import SCALES, read_scale
 
 
@@ -133,6 +135,24 @@ def test_pages_say_what_was_computed(root, page, project):
     assert fill(page, text, project) == text
 
 
+def test_the_picture_of_speeds_is_drawn_from_what_was_measured(root, project, tmp_path):
+    """Every time is in it; `make readme` draws it anew."""
+    figure = speed_picture(project.bench)
+    left, right = figure.axes
+    paces = project.bench[project.bench.unit.fillna("").str.startswith("us a ")]
+    paces = paces[~paces.measure.str.startswith("growth: ")]
+    drawn = [x for line in right.lines for x in line.get_xdata()]
+    assert sorted(drawn) == sorted(paces.value)
+    totals = project.bench[project.bench.measure.str.contains("paper scale from nothing")]
+    seconds = {round(60 * bar.get_width(), 6) for bar in left.patches}
+    assert {
+        v for m, v in zip(totals.measure, totals.value, strict=True) if "all" not in m
+    } <= seconds
+    save(figure, tmp_path / "speed.svg")
+    kept = (root / "docs/pictures/speed.svg").read_bytes()
+    assert (tmp_path / "speed.svg").read_bytes() == kept
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/usage.md"])
 def test_examples_run(root, page, tmp_path, monkeypatch):
     """The Python examples, as written; those of docs/live.md have a test of their own."""
@@ -151,6 +171,44 @@ def test_links_lead_somewhere(root):
     ]:
         for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
+
+
+def test_every_page_of_the_documentation_is_in_its_contents(root):
+    """Sphinx makes the contents of the lists of docs/README.md and docs/api/index.rst."""
+    docs = root / "docs"
+    listed = re.findall(r"\]\(([\w/-]+\.(?:md|rst))", (docs / "README.md").read_text())
+    index = (docs / "api/index.rst").read_text()
+    below = re.findall(r"^   ([a-z]\w+)$", index, re.MULTILINE)
+    pages = {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+    pages |= {path.relative_to(docs).as_posix() for path in docs.rglob("*.rst")}
+    pages -= {"README.md", "paper/paper.md"}
+    assert pages == {*listed, *(f"api/{name}.rst" for name in below)}
+
+
+def test_hosted_checks_try_every_python_that_numba_supports(root, pyproject):
+    """The package alone from the oldest to the newest; a new Numba may add one."""
+    jobs = yaml.safe_load((root / ".github/workflows/tests.yml").read_text())["jobs"]
+    kind = "Programming Language :: Python :: 3."
+    known = metadata("numba").get_all("Classifier")
+    minors = {int(one.removeprefix(kind)) for one in known if one.startswith(kind)}
+    oldest = int(pyproject["project"]["requires-python"].removeprefix(">=3."))
+    expected = [f"3.{minor}" for minor in sorted(minors) if minor >= oldest]
+    assert jobs["wheel"]["strategy"]["matrix"]["python"] == expected
+    assert set(jobs["linux"]["strategy"]["matrix"]["python"]) <= set(expected)
+
+
+def test_the_published_site_has_the_documentation(root):
+    """The workflow uploads the folder in which the target that it makes puts both."""
+    (job,) = yaml.safe_load((root / ".github/workflows/site.yml").read_text())["jobs"].values()
+    (command,) = [step["run"] for step in job["steps"] if "run" in step]
+    (upload,) = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
+    recipe = re.search(r"^site:.*\n\t(.*)", (root / "Makefile").read_text(), re.MULTILINE)
+    assert (command, upload) == ("make site", "site/")
+    assert recipe and recipe[1].endswith("snakemake site/index.html")
+    docs = (root / "workflow/rules/docs.smk").read_text()
+    site = (root / "workflow/rules/site.smk").read_text()
+    assert f'directory("{upload}docs")' in docs
+    assert f'docs="{upload}docs"' in site
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)

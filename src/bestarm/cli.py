@@ -30,7 +30,7 @@ PAPER_OPTIONS = (
 )
 DASH = "- is standard output, to which then nothing else is printed."
 InstanceArgument = Annotated[
-    Path, typer.Argument(help="An instance file (YAML), or PAPER/INSTANCE.")
+    Path, typer.Argument(help="An instance file (YAML), or PAPER/INSTANCE; one per command.")
 ]
 Cores = Annotated[int | None, typer.Option(min=1, max=1024, help="All cores if left out.")]
 Out = Annotated[Path | None, typer.Option(help="Write every run to this .parquet file.")]

@@ -26,9 +26,11 @@ from bestarm.common.style import (
     dots,
     legend,
     new_figure,
+    over_published,
     runs,
     save,
     series,
+    spread,
     with_errors,
 )
 from bestarm.common.tables import read_geometry, read_table
@@ -230,3 +232,41 @@ def test_kept_pictures_fit_a_page_and_have_text_and_a_caption(paper, root):
         assert "<text" in svg, target
         assert captions[target].endswith("."), target
         assert not re.search(r"\b\d{5,}\b", captions[target]), target
+
+
+def test_published_values_are_said_beside_ours():
+    """Ratios by strategy, of one reading or the nearest; a bound has none."""
+    rows = [
+        ("A", "published", 100.0),
+        ("A", "as-written", 200.0),
+        ("A", "other", 90.0),
+        ("B", "published", 10.0),
+        ("B", "as-written", 15.0),
+        ("B", "other", 40.0),
+        ("C", "as-written", 7.0),
+        ("bound", "exact", 1.0),
+    ]
+    table = pd.DataFrame(rows, columns=["strategy", "reading", "value"])
+    table = table.assign(instance="one", statistic="mean")
+    assert over_published(table, "mean", "as-written") == "1.5 to 2 times"
+    assert over_published(table, "mean", "other") == "0.9 to 4 times"
+    assert over_published(table, "mean") == "0.9 to 1.5 times"
+    assert spread([0.5, 0.5]) == "0.5"
+    assert spread([]) == "nan"
+
+
+#: Targets of the papers' own figures and tables, whose captions begin with a finding.
+OWN = re.compile(r"(fig\d+(-delta)?|table\d+|example2|appendix-a|mip)$")
+
+
+@pytest.mark.parametrize("paper", registry.COUNTED)
+def test_captions_of_a_papers_own_figures_begin_with_a_number_of_ours(paper, root):
+    """Their first sentence says what came out, not what is drawn."""
+    captions = pd.read_csv(root / "figures/captions.csv", keep_default_na=False)
+    captions = captions[captions.paper == paper].set_index("target").caption
+    own = [target for target in captions.index if OWN.fullmatch(target)]
+    assert own
+    for target in own:
+        first = re.split(r"[.:;] ", captions[target])[0]
+        assert re.search(r"\d|six digits", first), (target, first)
+        assert "nan" not in first, (target, first)

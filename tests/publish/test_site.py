@@ -25,11 +25,10 @@ from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
 from bestarm.publish.captions import caption_of, read_captions, rst_caption, write_captions
 from bestarm.publish.site import arena as arena_page
-from bestarm.publish.site import build, texts, verdicts
+from bestarm.publish.site import build, links, texts, verdicts
 from bestarm.publish.site.chart import chart
 from bestarm.publish.site.code import Code, highlighted
 from bestarm.publish.site.content import fingerprint, page_names, sources
-from bestarm.publish.site.links import Links, reading_anchor
 from bestarm.publish.site.pictures import log_axes, smaller, width_of
 from bestarm.publish.site.table import plain, script
 from bestarm.verdicts.claims import read_claims
@@ -47,7 +46,7 @@ def built(root, paper, notebooks=()):
         patch.setattr(registry, "PAPERS", {paper: registry.PAPERS[paper]})
         patch.setattr(registry, "COUNTED", (paper,))
         patch.setattr(
-            build, "sources", lambda root: [path for path in sources(root) if paper in str(path)]
+            links, "sources", lambda root: [path for path in sources(root) if paper in str(path)]
         )
         names = {f"{name}.html" for name in page_names()}
         site = site_checks.site_of(root, build.build(root, notebooks), [paper])
@@ -145,23 +144,23 @@ def test_readings_lead_to_where_they_are_explained(odd):
 
 
 def test_links_of_texts_lead_to_pages_of_the_site(root):
-    links = Links(root)
-    assert links.page("docs", "../figures/baics/fig1.svg") == "baics.html#fig1"
-    assert links.page("docs/authors", "../../figures/baics") == "baics.html"
-    assert links.page("docs/authors", "../design.md#words") == "docs/design.html#words"
-    assert links.page("", "docs/api/index.rst") == "docs/api/index.html"
-    assert links.page("docs", "../README.md#what-replicates") == "rerun.html#what-replicates"
-    assert links.page("docs", "../figures/claims.csv") == "figures/claims.csv"
-    there = links.page("docs", "../src/bestarm/core/anytime.py")
+    of = links.Links(root)
+    assert of.page("docs", "../figures/baics/fig1.svg") == "baics.html#fig1"
+    assert of.page("docs/authors", "../../figures/baics") == "baics.html"
+    assert of.page("docs/authors", "../design.md#words") == "docs/design.html#words"
+    assert of.page("", "docs/api/index.rst") == "docs/api/index.html"
+    assert of.page("docs", "../README.md#what-replicates") == "rerun.html#what-replicates"
+    assert of.page("docs", "../figures/claims.csv") == "figures/claims.csv"
+    there = of.page("docs", "../src/bestarm/core/anytime.py")
     assert there == "code/src/bestarm/core/anytime.py.html"
-    assert there in links.code.pages()
-    assert links.page("docs", "../results/x.csv") is None
+    assert there in of.code.pages()
+    assert of.page("docs", "../results/x.csv") is None
 
 
 def test_readings_are_named_by_paper():
-    assert reading_anchor("BAICS (Wu and others)", "no-half") == "baics-no-half"
-    assert reading_anchor("BAICS (Wu and others)", "no-such-reading") is None
-    assert reading_anchor("Words", "no-half") is None
+    assert links.reading_anchor("BAICS (Wu and others)", "no-half") == "baics-no-half"
+    assert links.reading_anchor("BAICS (Wu and others)", "no-such-reading") is None
+    assert links.reading_anchor("Words", "no-half") is None
 
 
 def test_hostile_texts_are_text(odd):

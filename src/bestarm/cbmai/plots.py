@@ -32,6 +32,7 @@ from bestarm.common.style import (
     plain_log_ticks,
     runs,
     series,
+    spread,
 )
 from bestarm.common.tables import lines, pick
 
@@ -93,11 +94,23 @@ def instances_over_curves(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure
     legend(lower, looks_of(LOOKS, rows[rows.other == ""].strategy))
     caption(
         figure,
+        f"{fewer_errors(table)} "
         f"Above: arms; green triangles are in the optimal support, the dotted line is the bound on "
         f"the cost. Instances are rebuilt from their description, the paper does not print them. "
         f"Below: share of runs with a wrong support, {BARS} ({runs(rows.n)} per point).",
     )
     return figure
+
+
+def fewer_errors(table: pd.DataFrame) -> str:
+    """On how many instances SFSR errs less or more often than USLP with the largest budget."""
+    rows = pick(table, statistic="error_difference", algorithm="SFSR", other="USLP")
+    rows = rows[rows.x == rows.x.max()]
+    less, more = (rows.high < 0.0).sum(), (rows.low > 0.0).sum()
+    return (
+        f"With N = {rows.x.max():,.0f} pulls SFSR errs less often than USLP on {less} of "
+        f"{len(rows)} instances and more often on {more} (95% intervals of the difference)."
+    )
 
 
 def fig2(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
@@ -108,7 +121,7 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     return instances_over_curves(table, geometry)
 
 
-def curves(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure:
+def curves(table: pd.DataFrame, titles: dict[str, str], note: str, finding: str = "") -> Figure:
     """Error rates alone, a panel per instance, at most three in a row."""
     n_rows = -(-len(titles) // 3)
     figure = new_figure(WIDE, 1.75 * n_rows + 0.3)
@@ -121,14 +134,15 @@ def curves(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure:
         panels = error_curves(part, rows, "instance", in_row)
         panels[0].set_ylim(0.3 * rows.value[rows.value > 0].min(), 1.5)
     legend(figure, looks_of(LOOKS, rows.strategy))
-    caption(figure, f"Share of wrong answers, {BARS} ({runs(rows.n)} per point). {note}")
+    text = f"Share of wrong answers, {BARS} ({runs(rows.n)} per point). {note}"
+    caption(figure, f"{finding} {text}".strip())
     return figure
 
 
 def fig5(table: pd.DataFrame) -> Figure:
     names = ("D1P", "D2P", "D3P", "D1I", "D2I", "D3I")
     note = "K = 24 arms, L = 2 constraints; the instances are those of Table 1."
-    return curves(table, {name: name for name in names}, note)
+    return curves(table, {name: name for name in names}, note, fewer_errors(table))
 
 
 def known_arms(table: pd.DataFrame) -> Figure:
@@ -206,13 +220,22 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         left.annotate(f"{arm.arm}", (arm.cost, arm.reward), (-8, 2), textcoords="offset points")
     left.set(ylabel="mean reward", title="intersection values ρ")
     bars(right, table, geometry)
+    first = best_columns(table, "intersection_value") & best_columns(table, "lagrangian_score")
     caption(
         figure,
+        f"Both scores are highest for columns {' and '.join(sorted(first))}. "
         "A five-arm instance with one constraint (reconstructed; computed, no simulation). Left: a "
         "score is the best value of a mixture, on a basis with that arm, that meets the bound "
         "(dotted); grey segments are those mixtures. Right: both scores of every column.",
     )
     return figure
+
+
+def best_columns(table: pd.DataFrame, score: str) -> set[str]:
+    """The columns with the highest score, a tie included."""
+    rows = table[table.statistic.str.startswith(f"{score}:")]
+    best = rows[np.isclose(rows.value, rows.value.max())]
+    return set(best.statistic.str.partition(":")[2])
 
 
 def partners(arms: pd.DataFrame, scores: dict[int, float]) -> Iterable[tuple[int, int]]:
@@ -288,8 +311,11 @@ def fig4(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     axes.set(title="first rejection is wrong", xlabel="budget N (pulls)", ylabel="share of runs")
     legend(figure, looks_of(LOOKS, rows.strategy))
     seen = pick(geometry, panel="seen")
+    worst = rows.groupby("strategy").value.max()
     caption(
         figure,
+        f"SFSR-L first rejects an arm of the support in up to {worst['SFSR-L']:.0%} of runs, SFSR "
+        f"in up to {worst['SFSR']:.0%}. "
         "H2 (reconstructed from Appendix A). Left: the green frontier passes through arms 1 and 2. "
         f"Middle: run {seen.replication.iloc[0]}, {seen.pulls.iloc[0]:g} pulls per arm: one of "
         "arms 3 to 16 tilts the empirical frontier, and arm 1, which looks no worse than it is, "
@@ -332,8 +358,10 @@ def table1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         axes.set_ylabel("mean cost 1")
     shades = all_axes[0, 0].collections[0]
     figure.colorbar(shades, ax=list(all_axes.flat), label="mean reward", aspect=35, pad=0.01)
+    sizes = pick(table, statistic="support_size", reading="exact").value
     caption(
         figure,
+        f"The best mixture has {spread(sizes, '.0f')} of 24 arms. "
         "Mean rewards of the 24 arms, transcribed from the paper's Table 1. Outlined: the optimal "
         "support, recomputed, with its weights w. Both bounds are 1. Computed, no simulation.",
     )

@@ -1,5 +1,6 @@
 """The theme of all figures, drawing from tables by seaborn, and reproducible files."""
 
+import math
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -111,6 +112,30 @@ def runs(counts: Iterable[int]) -> str:
     if not seen:
         return "computed, no simulation"
     return f"n = {seen[0]:,} runs" if len(seen) == 1 else f"n = {seen[0]:,} to {seen[-1]:,} runs"
+
+
+def spread(values: Iterable[float], form: str = ".3g") -> str:
+    """The least and the largest of some numbers, in words: `0.9 to 2`, or one number."""
+    values = [*values] or [math.nan]
+    ends = dict.fromkeys(format(end(values), form) for end in (min, max))
+    return " to ".join(ends)
+
+
+def over_published(table: pd.DataFrame, statistic: str, reading: str = "") -> str:
+    """How many times the published values of a statistic ours are, in words: `0.9 to 2 times`.
+
+    Args:
+        table: of a target.
+        statistic: with published rows, each for an instance and a strategy.
+        reading: ours; if empty, for each published value the reading that comes nearest.
+    """
+    rows = table[table.statistic == statistic].set_index(["instance", "strategy"])
+    stated = rows.value[rows.reading == "published"]
+    ours = rows[rows.reading.eq(reading) if reading else rows.reading.ne("published")]
+    ratios = (ours.value / stated.reindex(ours.index)).dropna()
+    far = ratios.where(ratios >= 1.0, 1.0 / ratios)
+    nearest = far == far.groupby(level=[0, 1]).transform("min")
+    return f"{spread(ratios[nearest])} times"
 
 
 @contextmanager

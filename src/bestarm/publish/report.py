@@ -15,6 +15,7 @@ import pandas as pd
 
 from bestarm import registry
 from bestarm.common.prose import wrapped
+from bestarm.common.style import save
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.publish.captions import read_captions
@@ -53,7 +54,7 @@ from bestarm.publish.report_speed import (
     suite_table,
     time_table,
 )
-from bestarm.publish.report_tables import dictionary
+from bestarm.publish.report_tables import dictionary, example
 from bestarm.publish.report_toy import toy_text
 from bestarm.publish.report_verdicts import (
     differs_table,
@@ -66,6 +67,7 @@ from bestarm.publish.report_verdicts import (
     verdict_table,
 )
 from bestarm.publish.schema import schema_files
+from bestarm.publish.speed_picture import speed_picture, summary_text
 from bestarm.verdicts.table import as_frame, read_verdicts
 
 #: Pages with computed parts, and which of them are of no paper or are made for each.
@@ -83,6 +85,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "docs/analysis-plan.md": ("verdict rates", "margins"),
     "docs/mutants.md": ("mutants",),
     "docs/speed.md": (
+        "speed summary",
         "times",
         "cold starts",
         "imports",
@@ -95,7 +98,7 @@ PAGES: dict[str, tuple[str, ...]] = {
         "speed",
     ),
     "docs/design.md": tuple(f"drivers {paper}" for paper in registry.PAPERS),
-    "docs/tables.md": ("tables",),
+    "docs/tables.md": ("table example", "tables"),
     "docs/paper/paper.md": ("headline sentence",),
     "docs/readings.md": (),
     "docs/applied-studies.md": (),
@@ -196,6 +199,7 @@ PARTS: dict[str, Callable[[Project], str]] = {
     "first commands": lambda p: command_table(p.bench, FIRST),
     "install": lambda p: command_table(p.bench, INSTALL),
     "rebuild commands": lambda p: command_table(p.bench, REBUILD),
+    "speed summary": lambda p: summary_text(p.bench),
     "times": lambda p: time_table(p.bench),
     "cold starts": lambda p: cold_table(p.bench),
     "imports": lambda p: import_table(p.bench),
@@ -207,6 +211,7 @@ PARTS: dict[str, Callable[[Project], str]] = {
     "peers": lambda p: peer_table(p.bench),
     "programs speed": lambda p: program_speed_table(p.bench),
     "speed": lambda p: speed_table(p.bench),
+    "table example": lambda p: example(p.root),
     "tables": lambda p: dictionary(p.root),
     "toy": lambda p: toy_text(p.root),
 }
@@ -250,8 +255,8 @@ def fill(name: str, text: str, project: Project) -> str:
 
 
 def fill_pages(root: Path) -> None:
-    """Make the computed parts of every page of a checkout anew, in place; and its schemas, and the
-    files that say how to cite it.
+    """Make the computed parts of every page of a checkout anew, in place; and its schemas, the
+    picture of speeds, and the files that say how to cite it.
     """
     project = Project(root)
     there = [name for name in PAGES if (root / name).is_file()]  # pages for authors are optional
@@ -260,3 +265,4 @@ def fill_pages(root: Path) -> None:
     pages |= {root / "schemas" / name: text for name, text in schema_files().items()}
     for path, text in pages.items():
         write_text(path, text)
+    save(speed_picture(project.bench), root / "docs/pictures/speed.svg")
