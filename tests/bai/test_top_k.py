@@ -89,7 +89,7 @@ def test_rates_stop_when_the_bets_on_every_exchange_have_won():
                 evidence = (1.0 - BOX) * reference.evidence(of_pair, worst)
                 found.append(evidence)
             expected = pytest.approx(np.log(found), rel=1e-8, abs=1e-8)
-            assert s._evidence()[0].ravel() == expected
+            assert s._statistics()[0].ravel() == expected
             assert s.done == (min(found) > 2 / 0.2)
     assert s.answer == ["a", "c"]
     table = s.summary().set_index("arm")

@@ -51,7 +51,7 @@ def append(source) -> None:
 
 def test_kernels_of_others_are_kept_by_their_own_path(tmp_path):
     ours = Locator.get_suitable_cache_subpath(str(PACKAGE / "lagex/paper/dual.py"))
-    assert ours == "bestarm.lagex"
+    assert ours == "bestarm.lagex.paper"
     paths = {Locator.get_suitable_cache_subpath(str(tmp_path / n / "x.py")) for n in "ab"}
     assert len(paths) == 2
 

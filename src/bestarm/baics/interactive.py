@@ -412,9 +412,7 @@ class _Baics(Planned, Changing[Pair]):
         state, problem, best = self._state, self._rules.problem, int(self._state.answer[0])
         missing = self._missing()[self._kept]
         pulls = state.pulls + missing
-        at_zero, at_one = (
-            (reward - self._floor) / self._sigma[self._kept] for reward in (0.0, 1.0)
-        )
+        at_zero, at_one = ((x - self._floor) / self._sigma[self._kept] for x in (0.0, 1.0))
         means = (state.sums + missing * at_one) / pulls
         if best != NO_ARM:
             means[best] = ((state.sums + missing * at_zero) / pulls)[best]

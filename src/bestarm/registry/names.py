@@ -32,5 +32,5 @@ def near_part(name: str, otherwise: str, instances: bool = True, targets: bool =
     """`advice` for PAPER/INSTANCE or PAPER/TARGET, or for a part whose paper was left out."""
     names = names_of_parts(instances, targets)
     bare = simplified(name)
-    same = [full_name for full_name in names if simplified(full_name.partition("/")[2]) == bare]
+    same = [part for part in names if simplified(part.partition("/")[2]) == bare]
     return f"did you mean {' or '.join(same[:3])}?" if same else advice(name, names, otherwise)

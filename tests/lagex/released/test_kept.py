@@ -138,12 +138,12 @@ def test_more_runs_extend_a_table(monkeypatch, tmp_path):
 
     whole_job = program_runs.job
     monkeypatch.setattr(program_runs, "job", job)
-    monkeypatch.setattr(program_runs, "wanted", lambda: dict.fromkeys(quick[:1], 1.0))
+    monkeypatch.setattr(program_runs, "planned_runs", lambda: dict.fromkeys(quick[:1], 1.0))
     program_runs.make(out, 1)
     first = out.with_name("provenance.yaml").read_text()
     assert "1 runs of" in first
     assert asked == quick[:1]
-    monkeypatch.setattr(program_runs, "wanted", lambda: dict.fromkeys(quick, 1.0))
+    monkeypatch.setattr(program_runs, "planned_runs", lambda: dict.fromkeys(quick, 1.0))
     program_runs.make(out, 1)
     assert asked == quick
     law = yaml.safe_load(out.with_name("provenance.yaml").read_text())["law"]
@@ -158,7 +158,7 @@ def test_only_whole_cells_are_added_while_others_are_made(monkeypatch, tmp_path)
     runs = [
         program_runs.Run(easy, 0.01, name, without, r) for name, without in cells for r in range(2)
     ]
-    monkeypatch.setattr(program_runs, "wanted", lambda: dict.fromkeys(runs, 1.0))
+    monkeypatch.setattr(program_runs, "planned_runs", lambda: dict.fromkeys(runs, 1.0))
 
     def finish(run):
         write_json(part(program_runs.job(run), out), {"tau": 10 + run.replication})
