@@ -158,6 +158,37 @@ rule rates:
         "python -m bestarm.baics.rates --out {output.table} --threads {threads} 2> {log}"
 
 
+rule standard:
+    """Play again: stopping rules for the best arm, ours and the literature's, on one sample."""
+    output:
+        table="data/standard/times.csv",
+        provenance="data/standard/provenance.yaml",
+    log:
+        "results/logs/data/standard.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.bai.standard --out {output.table} --threads {threads} 2> {log}"
+
+
+rule self_normalised:
+    """Play again: linear bandits with the self-normalised rule, and with the published ones."""
+    output:
+        table="data/self-normalised/times.csv",
+        provenance="data/self-normalised/provenance.yaml",
+    log:
+        "results/logs/data/self-normalised.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.linear.self_normalised_times --out {output.table} --threads {threads}"
+        " 2> {log}"
+
+
 rule battery:
     """Simulate the battery policies again (data/battery; needs PyBaMM)."""
     output:

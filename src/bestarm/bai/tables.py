@@ -5,6 +5,7 @@ import math
 import pandas as pd
 
 from bestarm.bai.cells import DELTAS, MEASURED, SETTING, SWEPT
+from bestarm.common.files import data_folder
 from bestarm.common.paper import Cell, Sources
 from bestarm.common.tables import (
     assemble,
@@ -14,7 +15,7 @@ from bestarm.common.tables import (
     lines,
     published_rows,
 )
-from bestarm.core.estimates import Estimate, exact, ratio_of_independent_means
+from bestarm.core.estimates import Estimate, exact, proportion, ratio_of_independent_means
 from bestarm.core.information import needed_information
 
 RUN_STATISTICS = (
@@ -102,3 +103,31 @@ def boundary(sources: Sources) -> pd.DataFrame:
     """Wrong stops where a wrong answer is all but right."""
     kept = ("wrong_stops", "share_capped", "error_rate", "prob_correct")
     return assemble(sources.summary[sources.summary.statistic.isin(kept)])
+
+
+#: The kept table of stopping rules on the same samples, under data/ (standard.py).
+STANDARD = "standard/times.csv"
+#: Its rules, as readings. The samples are those of Track-and-Stop.
+RULE_READINGS = {
+    "mixtures": "proven",
+    "bets": "bets",
+    "pairwise": "kaufmann-koolen",
+    "intervals": "betting-intervals",
+}
+
+
+def standard(sources: Sources) -> pd.DataFrame:
+    """Stopping times of our rules and of the literature's on the same samples, and their ratios."""
+    rows = []
+    for row in lines(pd.read_csv(data_folder() / STANDARD)):
+        setting, reading = {"delta": row.delta, "cap": None}, RULE_READINGS[row.rule]
+        axis = {"x_name": "arms", "x": float(row.n_arms)}
+        cell = Cell(row.law, "Track-and-Stop", setting, reading, **axis)
+        ends = (row.pulls, row.low, row.high)
+        time = Estimate("mean_stopping_time", "pulls", *ends, row.runs)
+        rows += cell_rows(cell, [time, proportion("error_rate", row.wrong, row.runs)])
+        if reading != "proven":
+            ends = (row.ratio, row.ratio_low, row.ratio_high)
+            ratio = Estimate("budget_ratio", "", *ends, row.runs)
+            rows += comparison_rows(cell, "Track-and-Stop proven", [ratio])
+    return assemble(rows)

@@ -8,5 +8,11 @@ TARGETS = (
     Target("proportions", "Shares of pulls and w*", tables.proportions, ("table1", "readings")),
     Target("proven", "What a proved threshold costs", tables.proven, ("table1", "proven")),
     Target("asymptotics", "Draws as delta shrinks", tables.asymptotics, ("sweep",)),
+    Target(
+        "standard",
+        "Our stopping rules beside those of the literature",
+        tables.standard,
+        kept=(tables.STANDARD,),
+    ),
     Target("boundary", "Wrong answers at the boundary", tables.boundary, ("boundary",)),
 )

@@ -9,6 +9,7 @@ from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.plain import ordinary
 from bestarm.linear.problem import MOST_ARMS, Problem, span_of
+from bestarm.linear.self_normalised import self_normalised
 from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
 from bestarm.live.combinations import Interval
 from bestarm.live.counts import Counts
@@ -73,6 +74,8 @@ class _Linear(Monitored, AskTell[Label]):
         delta: maximum probability of a wrong answer, e.g. 0.05.
         sigma: standard deviation of a reward, in the rewards' unit.
         reading: of the paper, see `strategies.READINGS`; by default the honest one.
+        counts_all: whether results that were not asked for count. Then arms are told apart by a
+            bound for every choice of pulls (docs/guarantees.md), in place of the reading's.
         window, default: a result counts in the order of asking, and as `default` if it is not told
             within `window` later trials, or within that time if calls have `at`.
 
@@ -93,6 +96,7 @@ class _Linear(Monitored, AskTell[Label]):
         delta: float = 0.05,
         sigma: float = 1.0,
         reading: str | None = None,
+        counts_all: bool = False,
         window: float | None = None,
         default: float | None = None,
     ) -> None:
@@ -121,7 +125,11 @@ class _Linear(Monitored, AskTell[Label]):
         means = np.zeros(len(table)) if self._means is None else self._means
         problem = Problem(table @ span_of(table), means / sigma, self._norm / sigma)
         rules = rules_of(self._name, problem, rule, setting.delta)
-        super().__init__(STRATEGIES[self._name], rules, window=window, default=default)
+        strategy = STRATEGIES[self._name]
+        if counts_all:
+            strategy, rules = self_normalised(rules, setting.delta)
+            self._fixed_design = False
+        super().__init__(strategy, rules, window=window, default=default)
 
     @atomic
     def tell(
@@ -137,7 +145,8 @@ class _Linear(Monitored, AskTell[Label]):
 
         Or of several pulls of an arm their number and the `total` of their rewards, as
         `tell_table` does. Without a window none may be late, or missing, because of its value. G,
-        XY, XY-Oracle, XY-Adaptive and RAGE count only what they asked for (docs/live.md).
+        XY, XY-Oracle, XY-Adaptive and RAGE count only what they asked for (docs/live.md), but with
+        `counts_all`.
 
         Raises:
             ValueError: for an unknown arm or trial, or a reward that is no finite number; or of
