@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from provenance import described
 
 from bestarm.bai.problem import Instance
 from bestarm.bai.standard import (
@@ -28,6 +27,7 @@ from bestarm.bai.strategies import prepare
 from bestarm.common.paper import Cell
 from bestarm.core.anytime import kaufmann_koolen_threshold
 from bestarm.core.streams import stream_key, streams_of
+from provenance import described
 
 SMALL = ("rates, 50% and 35%", 2)
 

@@ -118,7 +118,11 @@ def is_pairwise(rules: Rules, state: State, level: float) -> bool:
             gaussian = rules.family == GAUSSIAN
             cost += 2.0 * math.log(4.0 + log_n) if gaussian else 3.0 * math.log(1.0 + log_n)
         statistic = transport(
-            rules.family, state.pulls[best], state.means[best], state.pulls[a], state.means[a]
+            rules.family,
+            float(state.pulls[best]),
+            float(state.means[best]),
+            float(state.pulls[a]),
+            float(state.means[a]),
         )
         if not (state.means[best] > state.means[a] and statistic > cost):
             return False

@@ -33,14 +33,14 @@ def exact_times(instance: Instance, deltas: Sequence[float]) -> list[float]:
     means, problem = instance.standard_means, instance.problem
     best, share = best_feasible_arm(means, problem), np.zeros(means.shape)
     optimal_allocation(means, problem, best, share)
-    e_values = make_e_values(*means.shape, DIRECTED, False)
+    e_values = make_e_values(len(means), means.shape[1], DIRECTED)
     clock, times = 1.0, list[float]()
     for delta in deltas:
         level = math.log(len(means) / delta)
-        kinds = range(problem.constrained + len(means))
+        against = range(problem.constrained + len(means))
         while not all(
             log_directed(i, level, e_values, clock * share, means, problem, best) > level
-            for i in kinds
+            for i in against
         ):
             plan_ahead(e_values, level, int(clock), clock * share, means, problem, best)
             _record(e_values, (GROWTH - 1.0) * clock * share, means, problem.constrained, best)

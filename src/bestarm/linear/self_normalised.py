@@ -11,7 +11,7 @@ features do not matter. docs/guarantees.md has the proof.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +22,10 @@ from bestarm.linear.allocation import StaticSequence
 from bestarm.linear.least_squares import Fit, make_fit
 from bestarm.linear.phased import Phases
 from bestarm.linear.steps import (
-    Linear,
     Phased,
     PhasedRules,
     PhasedState,
+    Rules,
     Static,
     StaticRules,
     StaticState,
@@ -120,7 +120,8 @@ class SelfNormalisedStatic(Static):
     """A fixed sequence of arms, until the mixture rules out all but one; all results count."""
 
     def done(self, rules: SequenceRules, state: StaticState) -> bool:  # pyright: ignore
-        return state.fit.inverse.any() and rules_out(rules.mixture, state.fit, state.answer)
+        known = bool(state.fit.inverse.any())
+        return known and rules_out(rules.mixture, state.fit, state.answer)
 
     def radius(self, rules: SequenceRules, state: StaticState) -> float:  # pyright: ignore
         return largest_radius(rules.mixture, state.fit, state.answer)
@@ -138,7 +139,7 @@ class MixturePhases(NamedTuple):
 class MixtureState(PhasedState):
     """The same with a fit to the rewards of all phases."""
 
-    whole: Fit | None = None
+    whole: Fit = field(kw_only=True)
 
     @property
     def answer(self) -> int:
@@ -167,7 +168,7 @@ class SelfNormalisedPhased(Phased):
             self.fit_again(fit)
         if state.whole.inverse.any():
             state.active &= ~is_refuted(rules.mixture, state.whole, state.answer)
-        if self.done(rules, state) or (state.fit.counts < state.plan.counts).any():
+        if state.active.sum() == 1 or (state.fit.counts < state.plan.counts).any():
             return
         state.spent += state.fit.counts
         state.phase += 1
@@ -176,10 +177,11 @@ class SelfNormalisedPhased(Phased):
 
 
 def self_normalised(
-    rules: StaticRules | PhasedRules, delta: float
-) -> tuple[Linear, SequenceRules | MixturePhases]:
-    """A strategy with the pulls of G, XY, XY-Adaptive or RAGE that counts all results."""
+    rules: Rules, delta: float
+) -> tuple[SelfNormalisedStatic | SelfNormalisedPhased, SequenceRules | MixturePhases]:
+    """A strategy that counts all results, by the rules of G, XY, XY-Adaptive or RAGE."""
     mixture = make_mixture(rules.arms, delta)
+    assert isinstance(rules, StaticRules | PhasedRules)
     if isinstance(rules, StaticRules):
         return SelfNormalisedStatic(), SequenceRules(rules.arms, rules.sequence, mixture)
     return SelfNormalisedPhased(), MixturePhases(rules.arms, rules.phases, mixture)

@@ -34,6 +34,7 @@ def all_instances() -> dict[str, Instance]:
 def self_normalised_runs(instance: Instance, strategy: str, key: int, runs: int) -> np.ndarray:
     """(runs, 2) pulls and answers of the strategy with the self-normalised rule."""
     problem, reading = instance.problem, READINGS[strategy][READINGS[strategy].default]
+    steps: Any
     steps, rules = self_normalised(
         rules_of(strategy, problem, reading, SETTING["delta"]), SETTING["delta"]
     )
