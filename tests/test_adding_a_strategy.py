@@ -92,7 +92,7 @@ def test_what_other_papers_need_is_there(root):
     for paper, row in rows.items():
         for file in re.findall(rf"\]\(\.\./(src/bestarm/{paper}/\w+\.py)\)", row):
             assert (root / file).is_file()
-        modules = [path.read_text() for path in (PACKAGE / paper).glob("*.py")]
+        modules = [path.read_text() for path in (PACKAGE / paper).rglob("*.py")]
         for name in re.findall(r"`(\w+)`", row):
             defined = re.compile(rf"^(?:[ ]*def |class )?{name}(?:_\w+)?\b", re.MULTILINE)
             assert any(map(defined.search, modules)), (paper, name)

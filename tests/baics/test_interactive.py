@@ -248,7 +248,7 @@ def test_with_sigma_unknown_what_is_open_is_told():
     s.tell((0, 0), 1.0)
     s.tell((1, 0), -1.0)
     assert s.statistic == 0.0
-    assert "0.00, 3.00 is needed" in s.why_not_done()
+    assert "the test statistic is 0.00, the threshold 3.00" in s.why_not_done()
     assert not np.isfinite(s.summary()[["low", "high"]]).any(axis=None)
 
 

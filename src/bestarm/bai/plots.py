@@ -203,8 +203,8 @@ PLOTS = Plots(
         "proportions": proportions,
         "proven": proven,
         "asymptotics": asymptotics,
-        "boundary": boundary,
         "standard": standard,
+        "boundary": boundary,
     },
     LOOKS,
 )

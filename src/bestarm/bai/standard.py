@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import brentq
 
+from bestarm.bai import strategies
 from bestarm.bai.bets import BOX, Bets, log_better, make_bets, plan_bets, record_bets
 from bestarm.bai.families import BERNOULLI, GAUSSIAN, transport
 from bestarm.bai.steps import (
@@ -34,7 +35,6 @@ from bestarm.bai.steps import (
     pull,
     start,
 )
-from bestarm.bai.strategies import READINGS, rules_of
 from bestarm.core.anytime import kaufmann_koolen_threshold
 from bestarm.core.compile import jit, lean
 from bestarm.core.estimates import mean, ratio_of_means
@@ -226,7 +226,8 @@ def play(law: str, n_arms: int, run: int) -> tuple[np.ndarray, np.ndarray]:
     """(4,) pulls and answers of RULES in a run; 0 pulls for those that are not of the law."""
     family, best, others = LAWS[law]
     means = np.array([best] + [others] * (n_arms - 1))
-    rules = rules_of("Track-and-Stop", family, n_arms, DELTA, READINGS["Track-and-Stop"]["proven"])
+    reading = strategies.READINGS["Track-and-Stop"]["proven"]
+    rules = strategies.rules_of("Track-and-Stop", family, n_arms, DELTA, reading)
     rates = n_arms if family == BERNOULLI else 0
     intervals = Intervals(
         grid=np.linspace(others, best, GRID),
@@ -246,7 +247,7 @@ def play(law: str, n_arms: int, run: int) -> tuple[np.ndarray, np.ndarray]:
 def law_rows(law: str, n_arms: int, runs: int) -> list[dict[str, Any]]:
     """A row per rule: mean pulls, their ratio to those of `mixtures` on one sample, errors."""
     played = [play(law, n_arms, run) for run in range(runs)]
-    times, answers = (np.array(one) for one in zip(*played, strict=True))
+    times, answers = (np.array(column) for column in zip(*played, strict=True))
     rows = []
     for rule, name in enumerate(RULES):
         if not times[:, rule].all():

@@ -482,8 +482,8 @@ def log_unknown(
     Args:
         i, level, e_values, pulls, means, problem, best: as for `excluded`.
     """
-    shown = log_excluded(i, level, e_values, pulls, means, problem, best)
+    excluded = log_excluded(i, level, e_values, pulls, means, problem, best)
     k = i - problem.constrained
     if k < 0 or best == NO_ARM or k == best:
-        return shown
-    return max(shown, log_unknown_pair(level, e_values, pulls, means, problem, best, k))
+        return excluded
+    return max(excluded, log_unknown_pair(level, e_values, pulls, means, problem, best, k))

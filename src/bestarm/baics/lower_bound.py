@@ -28,12 +28,12 @@ def certificate(instance: Instance) -> str:
     """
     if instance.rewards != "bernoulli":
         raise InputError("rewards: a certificate is only of rewards that are bernoulli")
-    found = solve(instance)
-    if not 0.0 < found.low < np.inf:
-        raise InputError(f"means: there is no bound to certify, T* is {found.low:g}")
+    optimum = solve(instance)
+    if not 0.0 < optimum.low < np.inf:
+        raise InputError(f"means: there is no bound to certify, T* is {optimum.low:g}")
     answer = true_answer(instance) - 1 if true_answer(instance) else None
-    others = [settled(other, answer, instance) for other in found.alternatives]
-    time = time_down(*map(exact, (instance.means, found.shares, others)))
+    others = [settled(other, answer, instance) for other in optimum.alternatives]
+    time = time_down(*map(exact, (instance.means, optimum.shares, others)))
     data = {
         "paper": "baics",
         "kind": KIND,
@@ -43,7 +43,7 @@ def certificate(instance: Instance) -> str:
         "weights": instance.weights,
         "minimum": instance.floor[: instance.n_constrained].tolist(),
         "time": math.nextafter(float(time), 0.0),
-        "shares": found.shares.tolist(),
+        "shares": optimum.shares.tolist(),
         "alternatives": others,
     }
     return json.dumps(data | {"sha256": sha256_of(data)}, indent=1)

@@ -15,6 +15,10 @@ def phi(z: float) -> float:
     """z - ln(1 + z), z > -1, to relative accuracy near 0.
 
     ln(1 + z) = 2 artanh(s), s = z / (2 + z), and z - 2 s = z s.
+
+    Example:
+        >>> phi(0.0), round(phi(1.0), 4), round(phi(1e-9) / 0.5e-18, 6)
+        (0.0, 0.3069, 1.0)
     """
     if abs(z) > SMALL:
         return z - math.log1p(z)

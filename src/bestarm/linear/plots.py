@@ -135,7 +135,9 @@ def fig5(table: pd.DataFrame) -> Figure:
             axes.axhline(edge - 0.5, color="#e3e3e3", lw=0.5)
     figure.axes[3].set_xlabel("mean pulls")
     legend(figure, looks_of(LOOKS, rows.reading), lines=False)
-    times = [over_published(table, "mean_stopping_time", one) for one in ("honest", "closest")]
+    times = [
+        over_published(table, "mean_stopping_time", reading) for reading in ("honest", "closest")
+    ]
     caption(
         figure,
         f"Valid widths take {times[0]} the published budgets, the closest ones {times[1]}. "

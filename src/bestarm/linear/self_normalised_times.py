@@ -28,7 +28,7 @@ COLUMNS += ["ratio", "low", "high", "wrong_published", "wrong_self_normalised"]
 def all_instances() -> dict[str, Instance]:
     """Those of the arena, and one of ten dimensions."""
     chosen = (instances()["three-arms"], canonical(5), canonical(10), random_instance(0))
-    return {one.name: one for one in chosen}
+    return {instance.name: instance for instance in chosen}
 
 
 def self_normalised_runs(instance: Instance, strategy: str, key: int, runs: int) -> np.ndarray:

@@ -26,13 +26,13 @@ def example(root: Path) -> str:
     """A figure, and some of the rows that it is drawn from."""
     rows = tables.read_table(root / f"figures/{registry.EXAMPLE}.csv")
     rows = rows[rows.statistic.eq("mean_stopping_time") & rows.reading.eq("as-written")]
-    shown = ["instance", "strategy", "reading", "statistic", "value", "low", "high", "n"]
+    columns = ["instance", "strategy", "reading", "statistic", "value", "low", "high", "n"]
     text = (
         f"*`figures/{registry.EXAMPLE}.csv` has the numbers behind every mark of this figure. "
         "These are three of its rows and some of its columns: the mean stopping times as written.*"
     )
     picture = f"![A figure: each mark is a row of its table](../figures/{registry.EXAMPLE}.svg)"
-    cells = rows[shown].map(lambda cell: number(cell) if isinstance(cell, float) else cell)
+    cells = rows[columns].map(lambda cell: number(cell) if isinstance(cell, float) else cell)
     return "\n\n".join([picture, wrapped(text), markdown(cells)])
 
 
