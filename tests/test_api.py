@@ -88,4 +88,4 @@ def test_pages_are_built_without_a_warning_and_fetch_nothing(tmp_path):
         pages = (tmp_path / "docs/api").glob("*.html")
         assert any(f'id="{name}"' in page.read_text() for page in pages)
     files = [path for path in (tmp_path / "docs").rglob("*") if path.is_file()]
-    assert sum(path.stat().st_size for path in files) < 4_000_000
+    assert sum(path.stat().st_size for path in files) < 5_000_000

@@ -10,9 +10,6 @@ import pytest
 
 #: What `snakemake --lint` says of this workflow, and why it stays.
 EXPLAINED = {
-    "Environment variable PYTHONPATH": "set here, not asked of whoever runs it: the package beside "
-    "the Snakefile is used",
-    "Environment variable PATH": "likewise, the interpreter that runs Snakemake",
     "Specify a conda environment or container": "all rules run the package, in the environment "
     "that Snakemake was started from (environment.yml, requirements.lock or Dockerfile); one per "
     "rule would be that one again",
