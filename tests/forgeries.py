@@ -3,7 +3,12 @@
 import hashlib
 import json
 import random
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
+
+from bestarm.core.inputs import InputError
+from bestarm.verify.certificates import NO_CERTIFICATE, read
 
 #: Written as texts by json, and replaced by what JSON's grammar allows and no number is.
 HUGE = ["<1e999>", "<-1e999>", "<1E+400>"]
@@ -65,3 +70,27 @@ def forged(data: dict, rng: random.Random) -> str:
     for huge in HUGE:
         text = text.replace(f'"{huge}"', huge[1:-1])
     return text
+
+
+def accepted(
+    check: Any, written: list[dict], rng: random.Random, path: Path, tries: int, unchecked: str = ""
+) -> Iterator[dict]:
+    """Of forged certificates, one of those written each, those that a check takes for true.
+
+    Args:
+        check: a module `check` of a paper.
+        written: certificates.
+        rng: of the changes.
+        path: of the file.
+        tries: how many are forged.
+        unchecked: a line of the check that may fail, since a forger could make it fit.
+    """
+    for _ in range(tries):
+        path.write_text(forged(rng.choice(written), rng))
+        try:
+            data = read(path)
+            passes = all(holds or said == unchecked for said, holds in check.lines(data))
+        except (InputError, *NO_CERTIFICATE):
+            continue
+        if passes:
+            yield data

@@ -81,3 +81,14 @@ def test_the_kept_table_has_every_rule_and_hardly_an_error():
     bets = table[table.rule == "bets"].set_index("n_arms")
     assert (bets.ratio_high[bets.index == 2] < 1.0).all()
     assert (bets.ratio_low[bets.index > 2] > 1.0).all()
+
+
+def test_what_pages_say_of_the_rules_is_in_the_table(root):
+    """README and guarantees.md: ours stops before the literature's; bets first of two arms only."""
+    table = pd.read_csv(root / "data/standard/times.csv")
+    literature = table[table.rule.isin(["pairwise", "intervals"])]
+    assert (literature.ratio_low > 1.0).all()
+    bets = table[table.rule == "bets"]
+    assert (bets.ratio_high[bets.n_arms == 2] < 1.0).all()
+    assert (bets.ratio_low[bets.n_arms > 2] > 1.0).all()
+    assert set(bets.n_arms) == {2, 5, 10}

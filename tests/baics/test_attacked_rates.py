@@ -3,11 +3,9 @@
 import pytest
 from scipy import stats
 
-from bestarm.baics.attacks import LEAST, LUCKY, UNLUCKY, attacked
+from bestarm.baics.attacks import LEAST, LUCKY, UNLUCKY
 from bestarm.baics.problem import Instance
-from bestarm.baics.strategies import steps
-from bestarm.common.paper import Cell
-from bestarm.core.streams import streams_of
+from ties import wrong_stops
 
 #: Of two arms that tie the first is the answer. The other is called better with probability at most
 #: delta / 2, as K wrong answers share delta.
@@ -21,15 +19,12 @@ TIES = {
 DELTA = 0.2
 
 
-def wrong_stops(name, attack, runs, pulls, minimum=None):
+def wrong_at_tie(name, attack, runs, pulls, minimum=None):
     fields = {"constrained": 0} if minimum is None else {"minimum": minimum}
     instance = Instance(
         name=name, means=TIES[name], weights=[1.0, 1.0], rewards="bernoulli", **fields
     )
-    cell = Cell(name, "Uniform", {"delta": DELTA, "cap": pulls}, "proven")
-    _, rules, world, cap = steps(instance, cell)
-    found = [attacked(rules, world, attack, cap, streams_of(9, r).environment) for r in range(runs)]
-    return sum(stopped and answer != 0 for stopped, answer in found)
+    return wrong_stops(instance, "proven", DELTA, attack, runs, pulls)
 
 
 @pytest.mark.parametrize("attack", [LEAST, LUCKY, UNLUCKY])
@@ -37,13 +32,13 @@ def wrong_stops(name, attack, runs, pulls, minimum=None):
 def test_ties_of_rates_are_rarely_told_apart_under_attack(name, attack):
     """A rule that errs in a share delta / 2 fails once in 10^6."""
     runs = 120
-    assert wrong_stops(name, attack, runs, 600) <= stats.binom.isf(1e-6, runs, DELTA / 2)
+    assert wrong_at_tie(name, attack, runs, 600) <= stats.binom.isf(1e-6, runs, DELTA / 2)
 
 
 def test_at_a_minimum_every_answer_is_one_of_the_kinds():
     """All means are the minimum: arm 2 and "none" are as likely as they can be."""
     runs = 120
-    assert wrong_stops("one half", LUCKY, runs, 600, 0.5) <= stats.binom.isf(1e-6, runs, DELTA)
+    assert wrong_at_tie("one half", LUCKY, runs, 600, 0.5) <= stats.binom.isf(1e-6, runs, DELTA)
 
 
 @pytest.mark.long
@@ -52,4 +47,4 @@ def test_at_a_minimum_every_answer_is_one_of_the_kinds():
 def test_ties_in_two_thousand_runs(name, attack):
     """The same, of more and longer runs."""
     runs = 2000
-    assert wrong_stops(name, attack, runs, 2000) <= stats.binom.isf(1e-6, runs, DELTA / 2)
+    assert wrong_at_tie(name, attack, runs, 2000) <= stats.binom.isf(1e-6, runs, DELTA / 2)

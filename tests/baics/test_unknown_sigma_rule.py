@@ -8,7 +8,7 @@ from scipy import stats
 
 from bestarm.baics import TaSCS
 from bestarm.baics import reference_e_values as reference
-from bestarm.baics.attacks import LEAST, LUCKY, UNLUCKY, attacked
+from bestarm.baics.attacks import LEAST, LUCKY, UNLUCKY
 from bestarm.baics.counts import observe_counts
 from bestarm.baics.e_values import (
     ELLIPSOID,
@@ -24,6 +24,7 @@ from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
 from bestarm.core.anytime import variance_bound
 from bestarm.core.streams import streams_of
+from ties import wrong_stops
 
 MEANS = [[0.3, 0.9, 0.8], [0.4, 0.4, 0.3], [-0.6, 1.0, 1.5]]
 SIGMAS = [[0.5, 1.0, 0.8], [1.0, 0.3, 0.4], [0.7, 0.7, 0.2]]
@@ -193,15 +194,11 @@ TIES = {
 DELTA = 0.45
 
 
-def wrong_stops(name, attack, runs, pulls, factor=1.0):
+def wrong_at_tie(name, attack, runs, pulls, factor=1.0):
     means, sigma = TIES[name]
     weights = [1.0] * len(means[0])
     instance = Instance(name=name, means=means, weights=weights, constrained=0, sigma=sigma)
-    cell = Cell(name, "Uniform", {"delta": DELTA, "cap": pulls}, "proven-unknown-sigma")
-    _, rules, world, cap = steps(instance, cell)
-    rules = rules._replace(delta=factor * rules.delta)
-    found = [attacked(rules, world, attack, cap, streams_of(9, r).environment) for r in range(runs)]
-    return sum(stopped and answer != 0 for stopped, answer in found)
+    return wrong_stops(instance, "proven-unknown-sigma", DELTA, attack, runs, pulls, factor)
 
 
 @pytest.mark.parametrize("attack", [LEAST, LUCKY, UNLUCKY])
@@ -210,7 +207,7 @@ def test_ties_are_rarely_told_apart_under_attack(name, attack):
     """A rule that errs in a share delta / 2, as K answers share delta, fails once in 10^6; one that
     errs in 35% of its runs is found with probability 0.9."""
     runs = 500
-    assert wrong_stops(name, attack, runs, 600) <= stats.binom.isf(1e-6, runs, DELTA / 2)
+    assert wrong_at_tie(name, attack, runs, 600) <= stats.binom.isf(1e-6, runs, DELTA / 2)
 
 
 def test_an_attack_finds_a_rule_that_spends_delta_too_often():
@@ -218,7 +215,7 @@ def test_an_attack_finds_a_rule_that_spends_delta_too_often():
     from its delta in so few pulls.
     """
     runs = 500
-    assert wrong_stops("equal", LUCKY, runs, 600, 16.0) > stats.binom.isf(1e-6, runs, DELTA / 2)
+    assert wrong_at_tie("equal", LUCKY, runs, 600, 16.0) > stats.binom.isf(1e-6, runs, DELTA / 2)
 
 
 @pytest.mark.long
@@ -227,7 +224,7 @@ def test_an_attack_finds_a_rule_that_spends_delta_too_often():
 def test_ties_in_two_thousand_runs(name, attack):
     """The same, of more and longer runs; one that errs in 30% is found with probability 0.99."""
     runs = 2000
-    assert wrong_stops(name, attack, runs, 2000) <= stats.binom.isf(1e-6, runs, DELTA / 2)
+    assert wrong_at_tie(name, attack, runs, 2000) <= stats.binom.isf(1e-6, runs, DELTA / 2)
 
 
 def test_the_directed_sums_stop_runs_that_intervals_do_not():

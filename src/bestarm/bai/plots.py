@@ -27,6 +27,7 @@ from bestarm.common.style import (
     published,
     runs,
     series,
+    spread,
     with_errors,
 )
 from bestarm.common.tables import pick
@@ -174,25 +175,29 @@ def boundary(table: pd.DataFrame) -> Figure:
 
 def standard(table: pd.DataFrame) -> Figure:
     """Mean draws of our stopping rules and of the literature's, on the same samples."""
-    rows = pick(table, statistic="mean_stopping_time")
+    rows, ratios = (pick(table, statistic=s) for s in ("mean_stopping_time", "budget_ratio"))
     rows = rows.assign(arms=rows.x.map("{:.0f} arms".format))
-    order, laws = (
-        list(dict.fromkeys(rows.sort_values("x").arms)),
-        list(dict.fromkeys(rows.instance)),
-    )
+    order = list(dict.fromkeys(rows.sort_values("x").arms))
+    columns = ("instance", dict(zip(rows.instance, rows.instance, strict=True)))
+
+    def times(reading: str, *arms: int) -> str:
+        """Draws of a rule over those of ours, in words; of all numbers if none is given."""
+        of_rule = pick(ratios, reading=reading)
+        return spread(of_rule.value[of_rule.x.isin(arms or of_rule.x)])
+
     figure = new_figure(WIDE, 2.3)
-    col = ("instance", {law: law for law in laws})
-    for axes in dots(figure, rows, LOOKS, order, "arms", "reading", True, col)[0]:
+    for axes in dots(figure, rows, LOOKS, order, "arms", "reading", True, columns)[0]:
         axes.set_xlabel("mean draws")
         plain_log_ticks(axes.xaxis, crowded=20.0)
     legend(figure, looks_of(LOOKS, rows.reading), 4, lines=False)
     caption(
         figure,
-        "Our proved rule (mixtures, one per arm) stops before the threshold of Kaufmann & Koolen "
-        "and before betting intervals; of two arms with rates, bets on the difference stop first, "
-        "of five and ten they do not. Mean draws on the same samples of Track-and-Stop, "
-        f"δ = {rows.delta.iloc[0]:g}, with 95% intervals; {runs(rows.n)}. The best arm has the "
-        "first mean in the title, all others the second.",
+        "Draws over those of our proved rule, a mixture per arm: Kaufmann & Koolen's threshold "
+        f"{times('kaufmann-koolen')}, betting intervals {times('betting-intervals')}, bets "
+        f"{times('bets', 2)} with two arms and {times('bets', 5, 10)} with five and ten. Mean "
+        f"draws on the same samples of Track-and-Stop, δ = {rows.delta.iloc[0]:g}, with 95% "
+        f"intervals; {runs(rows.n)}. The best arm has the first mean in the title, all others the "
+        "second.",
     )
     return figure
 

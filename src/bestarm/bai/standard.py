@@ -283,6 +283,7 @@ TABLE = KeptTable(
     ("numpy", "numba", "scipy"),
     jobs,
     ("0-2", "1-2"),
+    columns=COLUMNS,
 )
 
 

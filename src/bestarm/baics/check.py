@@ -7,6 +7,7 @@ fractions and with logarithms rounded up. Nothing here is shared with what finds
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import zip_longest
 from math import inf
 
 import numpy as np
@@ -55,11 +56,8 @@ def claim(data: dict) -> str:
     )
     groups = ", ".join(
         f"{name!r} of size {weight!r}" + (f" with minimum {least!r}" if least is not None else "")
-        for name, weight, least in zip(
-            data["subpopulations"],
-            data["weights"],
-            data["minimum"] + [None] * (len(data["weights"]) - len(data["minimum"])),
-            strict=True,
+        for name, weight, least in zip_longest(
+            data["subpopulations"], data["weights"], data["minimum"]
         )
     )
     return (

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bestarm.baics.alternatives import best_feasible_arm, optimal_allocation, worst_violation
-from bestarm.baics.e_values import DIRECTED, EValues, log_directed, make_e_values, plan_ahead
+from bestarm.baics.alternatives import best_feasible_arm, optimal_allocation
+from bestarm.baics.counts import record
+from bestarm.baics.e_values import DIRECTED, log_directed, make_e_values, plan_ahead
 from bestarm.baics.pairs import GROWTH
 from bestarm.baics.problem import Instance
 
@@ -43,23 +44,8 @@ def exact_times(instance: Instance, deltas: Sequence[float]) -> list[float]:
             for i in against
         ):
             plan_ahead(e_values, level, int(clock), clock * share, means, problem, best)
-            _record(e_values, (GROWTH - 1.0) * clock * share, means, problem.constrained, best)
+            pulls = (GROWTH - 1.0) * clock * share
+            record(e_values, pulls, pulls * means, means, problem)
             clock *= GROWTH
         times.append(clock)
     return times
-
-
-def _record(e: EValues, more: np.ndarray, means: np.ndarray, constrained: int, best: int) -> None:
-    """Add (K, L) pulls that give their means: `record` of e_values.py for many at a time."""
-    for k in range(len(means)):
-        violation, _ = worst_violation(means[k], constrained)
-        if violation > 0.0:
-            c = np.maximum(-means[k, :constrained], 0.0) / violation
-            e.below[k] -= more[k, :constrained] * c @ means[k, :constrained]
-            e.variance[k] += more[k, :constrained] @ c**2
-        if best >= 0 and k != best:
-            for row, arm in enumerate((best, k)):
-                c = e.pairs.coefficients[k, row]
-                e.pairs.moved[best, k, row] += more[arm] * c
-                e.pairs.drift[best, k] += more[arm] * c @ means[arm]
-                e.pairs.variance[best, k] += more[arm] @ c**2

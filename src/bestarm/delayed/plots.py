@@ -68,14 +68,14 @@ ONCE_MORE = ("mixture", "as-written", "as-published")
 
 
 def shares_of_time(rows: pd.DataFrame) -> str:
-    """The share of the time that is left with forecasts, in words, under two readings."""
-    left = {
+    """The time with forecasts over that without, in words, under two readings."""
+    shares = {
         reading: spread(pick(rows, strategy="Partial", reading=reading).value, ".0%")
         for reading in ("as-written", "as-published")
     }
     return (
-        f"Forecasts leave {left['as-written']} of the time without them as written, and "
-        f"{left['as-published']} as published"
+        f"With forecasts the time is {shares['as-written']} of that without them as written, and "
+        f"{shares['as-published']} as published"
     )
 
 

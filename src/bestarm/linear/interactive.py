@@ -74,7 +74,7 @@ class _Linear(Monitored, AskTell[Label]):
         delta: maximum probability of a wrong answer, e.g. 0.05.
         sigma: standard deviation of a reward, in the rewards' unit.
         reading: of the paper, see `strategies.READINGS`; by default the honest one.
-        counts_all: whether results that were not asked for count. Then arms are told apart by a
+        counts_all: whether results that were not asked for count. Then arms are compared by a
             bound for every choice of pulls (docs/guarantees.md), in place of the reading's.
         window, default: a result counts in the order of asking, and as `default` if it is not told
             within `window` later trials, or within that time if calls have `at`.

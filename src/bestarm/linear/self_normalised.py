@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.pure_exploration.problem import PRIOR_PULLS
-from bestarm.core.strategy import NO_CAP
 from bestarm.linear.allocation import StaticSequence
 from bestarm.linear.least_squares import Fit, make_fit
 from bestarm.linear.phased import Phases
@@ -154,10 +153,7 @@ class SelfNormalisedPhased(Phased):
     """
 
     def start(self, rules: MixturePhases) -> MixtureState:  # pyright: ignore
-        every_arm, nothing = np.ones(len(rules.arms), np.bool_), np.zeros(len(rules.arms))
-        plan = rules.phases.plan(1, every_arm, rules.phases.start, NO_CAP)
-        fits = [make_fit(rules.arms, 0.0) for _ in range(2)]
-        return MixtureState(fits[0], every_arm, plan, nothing, whole=fits[1])
+        return MixtureState(*self.first_phase(rules), whole=make_fit(rules.arms, 0.0))
 
     def observe(  # pyright: ignore
         self, rules: MixturePhases, state: MixtureState, arm: int, observed: float, pulls: int = 1
@@ -168,12 +164,8 @@ class SelfNormalisedPhased(Phased):
             self.fit_again(fit)
         if state.whole.inverse.any():
             state.active &= ~is_refuted(rules.mixture, state.whole, state.answer)
-        if state.active.sum() == 1 or (state.fit.counts < state.plan.counts).any():
-            return
-        state.spent += state.fit.counts
-        state.phase += 1
-        state.plan = rules.phases.plan(state.phase, state.active, state.plan.reached, NO_CAP)
-        state.fit = make_fit(rules.arms, 0.0)
+        if state.active.sum() > 1 and not (state.fit.counts < state.plan.counts).any():
+            self.next_phase(rules, state)
 
 
 def self_normalised(

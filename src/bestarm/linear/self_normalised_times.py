@@ -50,10 +50,8 @@ def self_normalised_runs(instance: Instance, strategy: str, key: int, runs: int)
 def time_ratio(name: str, strategy: str, runs: int) -> dict[str, Any]:
     """A row: mean pulls of both rules and their ratio."""
     instance = all_instances()[name]
-    best, key = (
-        int(instance.problem.means.argmax()) + 1,
-        stream_key(SEED, "linear", name, strategy, ""),
-    )
+    best = int(instance.problem.means.argmax()) + 1
+    key = stream_key(SEED, "linear", name, strategy, "")
     cell = Cell(name, strategy, SETTING, READINGS[strategy].default)
     published = play(prepare(instance, cell), key, range(runs))
     ours = self_normalised_runs(instance, strategy, key, runs)
@@ -82,6 +80,7 @@ TABLE = KeptTable(
     ("numpy", "numba"),
     jobs,
     ("0-G", "0-RAGE"),
+    columns=COLUMNS,
 )
 
 

@@ -189,9 +189,20 @@ class Phased(Linear):
     """Phases of pulls, each followed by the elimination of dominated arms, until one is left."""
 
     def start(self, rules: PhasedRules) -> PhasedState:
+        return PhasedState(*self.first_phase(rules))
+
+    def first_phase(self, rules: Any) -> tuple[Fit, np.ndarray, Plan, np.ndarray]:
+        """What the fields of a `PhasedState` without defaults are before the first pull."""
         every_arm, nothing = np.ones(len(rules.arms), np.bool_), np.zeros(len(rules.arms))
         plan = rules.phases.plan(1, every_arm, rules.phases.start, NO_CAP)
-        return PhasedState(make_fit(rules.arms, 0.0), every_arm, plan, nothing)
+        return make_fit(rules.arms, 0.0), every_arm, plan, nothing
+
+    def next_phase(self, rules: Any, state: PhasedState) -> None:
+        """Plan a phase for the active arms, and forget the rewards of the last one."""
+        state.spent += state.fit.counts
+        state.phase += 1
+        state.plan = rules.phases.plan(state.phase, state.active, state.plan.reached, NO_CAP)
+        state.fit = make_fit(rules.arms, 0.0)
 
     def done(self, rules: PhasedRules, state: PhasedState) -> bool:
         return bool(state.active.sum() == 1)
@@ -211,10 +222,7 @@ class Phased(Linear):
         n = int(state.pulls.sum())
         state.active = rules.phases.survivors(state.fit, state.phase, state.active, n)
         if not self.done(rules, state):
-            state.spent += state.fit.counts
-            state.phase += 1
-            state.plan = rules.phases.plan(state.phase, state.active, state.plan.reached, NO_CAP)
-            state.fit = make_fit(rules.arms, 0.0)
+            self.next_phase(rules, state)
 
 
 class AdaptiveRules(NamedTuple):

@@ -291,15 +291,20 @@ def bound_instance(path: Path, texts: dict[str, str], certificate: Path | None =
             only = f"only on --{', --'.join(allowed)}" if allowed else "on no option"
             raise InputError(f"--{name.replace('_', '-')}: bounds of {paper} depend {only}")
     setting, _ = split_options(paper, texts)
-    certify = registry.PAPERS[paper].user_output.certificate
-    if certificate is not None and certify is None:
-        raise InputError(f"--certificate: {paper} has none, only baics with rewards bernoulli has")
     with computing(path):
-        try:
-            proof = certify(instance) if certificate is not None and certify is not None else ""
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from None
+        proof = certified(paper, instance, path) if certificate else ""
         view = instance_view(paper, instance, setting)
-    if certificate is not None:
+    if certificate:
         write_text(certificate, proof + "\n")
     print_instance(view)
+
+
+def certified(paper: str, instance: Any, path: Path) -> str:
+    """The certificate of an instance's lower bound. Raises InputError if there is none."""
+    certify = registry.PAPERS[paper].user_output.certificate
+    if certify is None:
+        raise InputError(f"--certificate: {paper} has none, only baics with rewards bernoulli has")
+    try:
+        return certify(instance)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
