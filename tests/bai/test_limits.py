@@ -5,9 +5,11 @@ import math
 import numpy as np
 
 from bestarm.bai.bets import log_better, make_bets, plan_bets, record_bets
+from bestarm.bai.families import FAMILIES
 from bestarm.bai.limits import exact_time
 from bestarm.bai.problem import Instance, characteristic_time
-from bestarm.bai.strategies import READINGS, prepare
+from bestarm.bai.steps import done_track_and_stop, start
+from bestarm.bai.strategies import READINGS, prepare, rules_of
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
@@ -20,6 +22,21 @@ def test_with_exact_estimates_the_proved_rule_attains_the_characteristic_time():
         ratios = [exact_time(instance, 10.0**-e) / (time * e * math.log(10)) for e in (1, 16, 256)]
         assert ratios[0] > ratios[1] > ratios[2] > 1.0
         assert ratios[2] < 1.05
+
+
+def test_the_exact_time_is_where_the_rule_itself_begins_to_hold():
+    instance = Instance(name="three", means=[0.6, 0.5, 0.2])
+    found, delta = characteristic_time(instance), 0.05
+    reading = READINGS["Track-and-Stop"]["proven"]
+    rules = rules_of("Track-and-Stop", FAMILIES[instance.rewards], 3, delta, reading)
+    time, state, holds = exact_time(instance, delta), start(rules), []
+    for part in (0.99, 1.01):
+        state.pulls[:] = part * time * found.allocation
+        state.means[:] = instance.means
+        state.sums[:] = state.pulls * state.means
+        state.clock[0] = int(state.pulls.sum())
+        holds.append(bool(done_track_and_stop(rules, state)))
+    assert holds == [False, True]
 
 
 def test_at_a_tie_runs_hardly_ever_stop():

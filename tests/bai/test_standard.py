@@ -6,7 +6,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import rel_entr
 
+from bestarm.bai.families import GAUSSIAN
 from bestarm.bai.problem import Instance
 from bestarm.bai.standard import (
     DELTA,
@@ -20,10 +22,12 @@ from bestarm.bai.standard import (
     Intervals,
     bet_on_grid,
     exponential_family_cost,
+    is_pairwise,
     play,
     threshold_constant,
 )
-from bestarm.bai.strategies import prepare
+from bestarm.bai.steps import start
+from bestarm.bai.strategies import READINGS, prepare, rules_of
 from bestarm.common.paper import Cell
 from bestarm.core.anytime import kaufmann_koolen_threshold
 from bestarm.core.streams import stream_key, streams_of
@@ -54,6 +58,32 @@ def test_kaufmann_and_koolen_have_their_thresholds():
         assert exponential_family_cost(y) == pytest.approx(near, rel=0.025)
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_the_pairwise_rule_stops_where_the_statistic_passes_the_threshold(law):
+    family, best, other = LAWS[law]
+    x, means = math.log(20.0), np.array([best, other])
+    reading = READINGS["Track-and-Stop"]["proven"]
+    rules = rules_of("Track-and-Stop", family, 2, DELTA, reading)
+    state, stops = start(rules), []
+    state.means[:], state.answer[0] = means, 0
+    for n in (5 * 1.1 ** np.arange(90)).round():
+        state.pulls[:] = n, 2.0 * n
+        if family == GAUSSIAN:
+            middle = means @ [1.0, 2.0] / 3.0
+            statistic = 0.5 * n * ((means - middle) ** 2) @ [1.0, 2.0]
+            threshold = kaufmann_koolen_threshold(x, state.pulls)
+        else:
+            q = means @ [1.0, 2.0] / 3.0
+            nats = rel_entr(means, q) + rel_entr(1.0 - means, 1.0 - q)
+            statistic = n * nats @ [1.0, 2.0]
+            threshold = 2.0 * exponential_family_cost(0.5 * x)
+            threshold += 3.0 * np.log(1.0 + np.log(state.pulls)).sum()
+        stops.append(is_pairwise(rules, state, threshold_constant(family, x)))
+        assert stops[-1] == (statistic > threshold)
+    assert not stops[0]
+    assert stops[-1]
+
+
 @pytest.mark.parametrize("mean", [0.1, 0.5])
 def test_betting_wealth_has_mean_one_at_the_true_mean(mean):
     """Over all sequences of eight rewards of 0 and 1, with their probabilities."""
@@ -81,14 +111,3 @@ def test_the_kept_table_has_every_rule_and_hardly_an_error():
     bets = table[table.rule == "bets"].set_index("n_arms")
     assert (bets.ratio_high[bets.index == 2] < 1.0).all()
     assert (bets.ratio_low[bets.index > 2] > 1.0).all()
-
-
-def test_what_pages_say_of_the_rules_is_in_the_table(root):
-    """README and guarantees.md: ours stops before the literature's; bets first of two arms only."""
-    table = pd.read_csv(root / "data/standard/times.csv")
-    literature = table[table.rule.isin(["pairwise", "intervals"])]
-    assert (literature.ratio_low > 1.0).all()
-    bets = table[table.rule == "bets"]
-    assert (bets.ratio_high[bets.n_arms == 2] < 1.0).all()
-    assert (bets.ratio_low[bets.n_arms > 2] > 1.0).all()
-    assert set(bets.n_arms) == {2, 5, 10}

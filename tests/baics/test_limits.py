@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from bestarm.baics.counts import observe_counts
 from bestarm.baics.limits import exact_times
 from bestarm.baics.pairs import GROWTH, HORIZON, LARGEST
 from bestarm.baics.problem import PROBLEMS, Instance, characteristic_time, true_allocation
-from bestarm.baics.strategies import prepare
+from bestarm.baics.steps import INITIAL_DRAWS
+from bestarm.baics.strategies import prepare, steps
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import streams_of
@@ -25,6 +27,19 @@ def test_with_exact_estimates_the_directed_rule_attains_the_characteristic_time(
     ratios = exact_times(instance, deltas) / unit
     assert (np.diff(ratios) < 0.01).all()
     assert 1.0 / GROWTH < ratios[-1] < 1.05
+
+
+def test_the_exact_time_is_where_the_rule_itself_begins_to_hold():
+    """Told exact rewards in the shares of w*, as counts; the initial draws are equal shares."""
+    instance, delta = KEPT[0], 1e-6
+    strategy, rules, _, _ = steps(instance, Cell("", "T-a-SCS", {"delta": delta}, "proven"))
+    state, means, share = strategy.start(rules), instance.standard_means, true_allocation(instance)
+    pulls = np.full(share.shape, float(INITIAL_DRAWS))
+    while not strategy.done(rules, state):
+        observe_counts(rules, state, pulls, pulls * means, np.zeros(share.shape))
+        pulls = (GROWTH - 1.0) * state.pulls.sum() * share
+    time = exact_times(instance, [delta])[0]
+    assert 0.9 * time < state.pulls.sum() < 1.1 * time
 
 
 def test_the_clipped_arm_is_clipped():
