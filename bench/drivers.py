@@ -11,7 +11,7 @@ from timed import replication_of
 from bestarm import registry
 from bestarm.common.paper import Cell
 from bestarm.core.strategy import Strategy
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.publish.report_drivers import SIMULATED, STEPPED, fast_runs, measured_as
 from bestarm.registry.scales import read_scale
 
@@ -58,7 +58,7 @@ def of_simulated(paper: str, cell: Cell) -> tuple[float, float]:
     replicate, outcomes = replication_of(paper, cell), []
 
     def once(number: int) -> float:
-        streams = streams_of(1, number)
+        streams = run_streams(1, number)
         begin = time.process_time()
         outcomes.append(replicate(streams))
         return time.process_time() - begin
@@ -93,7 +93,7 @@ def parts_of(asked: Any, part: int) -> Callable[[int, float], tuple[int, float, 
     strategy, rules, world, cap = asked
 
     def advance(number: int, longest: float) -> tuple[int, float, bool]:
-        streams = streams_of(1, number)
+        streams = run_streams(1, number)
         begin, done, whole = time.process_time(), 0, False
         state = strategy.start(rules)
         drawn = streams.environment, streams.coins

@@ -23,7 +23,7 @@ from bestarm import registry
 from bestarm.baics import TaSCS
 from bestarm.baics.problem import Instance
 from bestarm.common.paper import Cell
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.delayed import Partial
 
 ROOT = Path(__file__).parents[1]
@@ -120,9 +120,9 @@ def large() -> Iterator[Measured]:
     def looped(cap: int) -> float:
         cell = Cell("large", "T-a-SCS", {"delta": 1e-300, "cap": cap}, "as-written")
         replicate = simulation.prepare(instance, cell)
-        replicate(streams_of(0, 0))
+        replicate(run_streams(0, 0))
         start = time.perf_counter()
-        replicate(streams_of(0, 0))
+        replicate(run_streams(0, 0))
         return time.perf_counter() - start
 
     kernel = (looped(initial + PULLS) - looped(initial)) / PULLS

@@ -14,7 +14,7 @@ from bestarm.baics import reference as baics
 from bestarm.cbmai import reference as cbmai
 from bestarm.common.paper import Cell
 from bestarm.core.bases import basic_solution, load_program, make_workspace, score_bases
-from bestarm.core.streams import replication_streams, streams_of
+from bestarm.core.streams import replication_streams, run_streams
 from bestarm.delayed import reference as delayed
 from bestarm.lagex import reference as lagex
 from bestarm.lagex.paper import projection
@@ -168,7 +168,7 @@ def of_delayed() -> Iterator[Peer]:
     rules = delayed.Rules("unbiased", *scales, 0.05, "guaranteed")
 
     def theirs() -> int:
-        streams, sigma = streams_of(1, 0), float(arms.sigma[0])
+        streams, sigma = run_streams(1, 0), float(arms.sigma[0])
         nature = delayed.Nature(
             arms.means, arms.low, arms.high, sigma, streams.environment, sigma_p=arms.sigma_p
         )
@@ -217,7 +217,7 @@ def of_lagex() -> Iterator[Peer]:
 
         def released(strategy: str = strategy) -> int:
             return program.run(
-                program.PROGRAMS[strategy], model, 0.01, 60, streams_of(1, 0).environment
+                program.PROGRAMS[strategy], model, 0.01, 60, run_streams(1, 0).environment
             ).time
 
         peer = "its released program, rebuilt with the same solver"

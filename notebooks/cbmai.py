@@ -203,14 +203,14 @@ kept = kept[(kept.statistic == "error_rate") & (kept.instance == "A2") & kept.x.
 
 # %% tags=["hide-input"]
 from bestarm.cbmai.plots import error_curves
-from bestarm.common.looks import looks_of
+from bestarm.common.looks import named_looks
 from bestarm.common.style import legend
 
 figure = new_figure(WIDE, 2.8)
 axes = error_curves(figure, here, "instance", {"A2": ""})[0]
 for strategy, rows in kept[(kept.other == "") & (kept.value > 0)].groupby("strategy"):
     axes.plot(rows.x, rows.value, "x", color=LOOKS[strategy].colour, ms=5, mew=1.2)
-legend(figure, looks_of(LOOKS, here.strategy))
+legend(figure, named_looks(LOOKS, here.strategy))
 picture(
     figure,
     "Error rates of three strategies against the budget, both axes logarithmic. SFSR and SFSR-L "

@@ -280,7 +280,7 @@ kept = kept_table("delayed", "fig1")
 kept = kept[(kept.statistic == "time_ratio") & (kept.batch == 1) & kept.instance.isin(NAMES)]
 
 # %% tags=["hide-input"]
-from bestarm.common.looks import looks_of
+from bestarm.common.looks import named_looks
 from bestarm.common.style import legend, series
 from bestarm.delayed.plots import TITLES
 
@@ -297,7 +297,7 @@ for axes, family in zip(panels, titles, strict=True):
     axes.minorticks_off()
     axes.set_xlabel("number of arms n")
 panels[0].set_ylabel("mean time: with forecasts\n/ rewards alone")
-legend(figure, looks_of(LOOKS, READINGS))
+legend(figure, named_looks(LOOKS, READINGS))
 picture(
     figure,
     "Time with forecasts over time without, against the number of arms, in two panels. It is least "

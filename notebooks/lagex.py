@@ -183,7 +183,7 @@ from bestarm.notebook import beside, kept_table, simulate
 RUNS = 100
 
 
-def runs_of(strategies):
+def simulated(strategies):
     """Runs of some strategies as a table."""
     setting = {"delta": delta, "r": r, "cap": 100_000}
     return simulate(
@@ -191,7 +191,7 @@ def runs_of(strategies):
     )
 
 
-here = runs_of(STRATEGIES)
+here = simulated(STRATEGIES)
 kept = kept_table("lagex", "fig6")
 shares = kept_table("lagex", "shares")
 
@@ -242,7 +242,7 @@ picture(
 # %% tags=["exercise"]
 name = "CTnS-WLag"  # change this to CTnS
 
-rows = runs_of([name]).set_index("statistic").value
+rows = simulated([name]).set_index("statistic").value
 print(
     f"median {rows['median_stopping_time']:.0f} steps, limits kept in {rows['prob_feasible']:.0%}"
 )

@@ -200,12 +200,12 @@ kept = kept_table("linear", "fig4")
 kept = kept[kept.x.isin(here.x) & (kept.other == "")]
 
 # %% tags=["hide-input"]
-from bestarm.common.looks import looks_of
+from bestarm.common.looks import named_looks
 from bestarm.common.style import legend, series
 from bestarm.linear.plots import LOOKS
 
 figure = new_figure(WIDE, 2.8)
-looks = looks_of(LOOKS, READINGS)
+looks = named_looks(LOOKS, READINGS)
 means = here[here.statistic == "mean_stopping_time"]
 axes = series(figure, means, looks, log="y")[0, 0]
 for strategy, look in looks.items():

@@ -174,8 +174,8 @@ def test_a_paper_has_to_be_named_if_several_suit():
         def tell(self): ...
 
     with pytest.raises(InputError, match=r"^Any: several papers suit it; say --on, one of b"):
-        conformance.paper_of(UserStrategy("Any", Any))
+        conformance.fitting_paper(UserStrategy("Any", Any))
     with pytest.raises(InputError, match=r"^Any: no paper suits it \(its constructor needs k"):
-        conformance.paper_of(
+        conformance.fitting_paper(
             UserStrategy("Any", type("Any", (Any,), {"__init__": lambda self, k: None}))
         )

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from bestarm import registry
-from bestarm.common.paper import Cell, Paper, Readings, facts_of
+from bestarm.common.paper import Cell, Paper, Readings, instance_facts
 from bestarm.common.tables import COLUMNS
 from bestarm.core.status import Status
 from bestarm.core.strategy import Strategy
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.live.interactive import AskTell
 from components import components
 
@@ -36,7 +36,7 @@ def prepared(paper, strategy, reading, **setting):
 
 def replicate(paper, strategy, reading, replication, **setting):
     """One run."""
-    return prepared(paper, strategy, reading, **setting)(streams_of(17, replication))
+    return prepared(paper, strategy, reading, **setting)(run_streams(17, replication))
 
 
 @pytest.mark.parametrize(("paper", "strategy", "reading"), CASES)
@@ -94,7 +94,7 @@ def test_both_drivers_make_the_same_pulls(paper, strategy, reading):
     cell = Cell(simulation.easy.name, strategy, setting, reading)
     steps, rules, world, cap = simulation.steps(simulation.easy, cell)
 
-    streams = streams_of(17, 2)
+    streams = run_streams(17, 2)
     state, arms = steps.start(rules), []
     for arm in steps.follow(world, rules, state, streams.environment, streams.coins):
         arms.append(arm)
@@ -102,7 +102,7 @@ def test_both_drivers_make_the_same_pulls(paper, strategy, reading):
             steps.done(rules, state)  # as a person, who looks after every pull
             break
 
-    streams = streams_of(17, 2)
+    streams = run_streams(17, 2)
     person, asked = Told(steps, rules, streams.coins), []
     while len(asked) < cap and not person.done:
         asked.append(person.ask())
@@ -112,7 +112,7 @@ def test_both_drivers_make_the_same_pulls(paper, strategy, reading):
     assert_same(person._state, state)
 
     if isinstance(steps, Strategy):
-        streams = streams_of(17, 2)
+        streams = run_streams(17, 2)
         played, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
         if not stopped:
             steps.done(rules, played)
@@ -160,7 +160,7 @@ def test_further_columns_have_names_of_their_own_and_meanings(paper):
 def test_family_and_parameters_tell_instances_apart(paper):
     known = registry.PAPERS[paper].problems
     instances = known.instances()
-    facts = [facts_of(instance.model_dump()) for instance in instances.values()]
+    facts = [instance_facts(instance.model_dump()) for instance in instances.values()]
     assert len({tuple(sorted(one.items())) for one in facts}) == len(instances)
     assert {name for one in facts for name in one} - {"family"} == set(known.parameters)
 

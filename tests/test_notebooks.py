@@ -98,7 +98,7 @@ def test_pictures_take_colours_and_scales_from_the_figures(root, paper):
     for cell in code_of(root, paper):
         for node in ast.walk(ast.parse(cell.source)):
             if isinstance(node, ast.ImportFrom) and node.module == "bestarm.common.looks":
-                assert {alias.name for alias in node.names} <= {"BLACK", "GREY", "looks_of"}
+                assert {alias.name for alias in node.names} <= {"BLACK", "GREY", "named_looks"}
         assert all(r == g == b for r, g, b in re.findall(r"#(\w\w)(\w\w)(\w\w)\b", cell.source))
         assert not re.search(r"scale\(|scale=|loglog|semilog", cell.source)
 

@@ -19,7 +19,7 @@ from bestarm.common.arithmetic import same_bits
 from bestarm.common.command import DISTRIBUTION
 from bestarm.common.style import save
 from bestarm.common.tables import COLUMNS, read_geometry, read_table
-from bestarm.core.compile import PACKAGE, kernel_sources, paper_of
+from bestarm.core.compile import PACKAGE, kernel_sources, source_paper
 from bestarm.core.estimates import MEANINGS
 from bestarm.publish.citation import citation_files
 from bestarm.publish.report import PAGES, Project, fill
@@ -82,14 +82,14 @@ def test_files_that_say_how_to_cite_it_are_in_step(root):
 def test_kernels_live_where_the_compile_cache_looks():
     """Files with kernels take nothing from others of the package but classes and functions."""
     for source in PACKAGE.rglob("*.py"):
-        allowed = set(kernel_sources(paper_of(source)))
+        allowed = set(kernel_sources(source_paper(source)))
         tree = ast.parse(source.read_text())
         imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
         uses_jit = any(n.module == "bestarm.core.compile" for n in imports)
         assert not uses_jit or source in allowed, source
         for node in imports if uses_jit else ():
             found = PACKAGE.joinpath(*node.module.split(".")[1:]).with_suffix(".py")
-            assert paper_of(found) in (None, paper_of(source)), (source, node.module)
+            assert source_paper(found) in (None, source_paper(source)), (source, node.module)
             if node.module.startswith("bestarm") and found not in allowed:
                 constants = {alias.name for alias in node.names if alias.name.isupper()}
                 assert not constants, (source, node.module, constants)

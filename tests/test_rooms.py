@@ -8,7 +8,7 @@ import pytest
 
 from bestarm import registry
 from bestarm.common.codehash import without_docstrings
-from bestarm.core.compile import PACKAGE, paper_of
+from bestarm.core.compile import PACKAGE, source_paper
 
 
 def imports_of(source):
@@ -104,7 +104,7 @@ def test_nothing_but_papers_and_their_registry_names_a_paper():
     found = [
         (source.relative_to(PACKAGE), text)
         for source in PACKAGE.rglob("*.py")
-        if source != PACKAGE / "registry/__init__.py" and not paper_of(source)
+        if source != PACKAGE / "registry/__init__.py" and not source_paper(source)
         for text in strings_of(source)
         if names_a_paper(text) and (source.name, text) not in ALLOWED
     ]

@@ -10,7 +10,7 @@ import pytest
 
 import bestarm
 from bestarm.common.paper import Cell
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.verdicts.claims import read_claims
 
 HERE = Path(__file__).parent / "toy"
@@ -29,8 +29,8 @@ def test_a_person_is_asked_for_the_pulls_that_are_simulated(monkeypatch):
     monkeypatch.setitem(simulation.STRATEGIES, "Equal", uncached)
     instance = import_module("bestarm.toy.problem").instances()["two-arms"]
     cell = Cell("two-arms", "Equal", {"cap": 20}, "as-written")
-    run = simulation.prepare(instance, cell)(streams_of(1, 0))
-    s, environment = toy.Equal(budget=20), streams_of(1, 0).environment
+    run = simulation.prepare(instance, cell)(run_streams(1, 0))
+    s, environment = toy.Equal(budget=20), run_streams(1, 0).environment
     while not s.done:
         arm = s.ask()
         s.tell(arm, instance.means[arm] + environment.standard_normal())

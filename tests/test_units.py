@@ -14,9 +14,9 @@ import pytest
 
 from bestarm import baics, delayed, lagex, linear, registry
 from bestarm.core.inputs import parse
-from bestarm.core.units import unit_of
+from bestarm.core.units import power_of_two
 from bestarm.lagex import check
-from bestarm.lagex.strategies import READINGS, rules_of
+from bestarm.lagex.strategies import READINGS, make_rules
 
 MATRIX, LIMITS = np.array([[1.0, 0.0, 0.0], [0.0, 0.5, 1.0]]), np.array([0.45, 0.6])
 ARMS, THETA = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]]), np.array([4.0, 0.5])
@@ -224,14 +224,21 @@ def test_a_certificate_has_the_units_of_the_person():
 
 
 def test_the_unit_is_the_power_of_two_below():
-    assert [unit_of(x) for x in (0.0, 0.3, 0.5, 1.0, 1.9, 2.0)] == [1.0, 0.25, 0.5, 1.0, 1.0, 2.0]
-    assert unit_of(5e-324) == 5e-324
+    assert [power_of_two(x) for x in (0.0, 0.3, 0.5, 1.0, 1.9, 2.0)] == [
+        1.0,
+        0.25,
+        0.5,
+        1.0,
+        1.0,
+        2.0,
+    ]
+    assert power_of_two(5e-324) == 5e-324
 
 
 def test_rules_are_in_units_near_the_noise_and_the_rows():
     setting = registry.PAPERS["lagex"].simulation.setting(r=3e-9)
     given = np.full(3, 9e-18), 1e9 * LIMITS, 1e9 * MATRIX
-    rules = rules_of("CTnS", READINGS["CTnS"]["as-written"], setting, *given)
+    rules = make_rules("CTnS", READINGS["CTnS"]["as-written"], setting, *given)
     assert 1.0 <= rules.variances[0] < 4.0
     assert rules.r == setting.r / rules.units[0]
     rows = np.abs(rules.matrix - rules.limits[:, None]).max(axis=1)

@@ -24,7 +24,7 @@ import toy
 from bestarm import registry
 from bestarm.arena import PICTURES
 from bestarm.common.tables import read_table
-from bestarm.publish.captions import caption_of
+from bestarm.publish.captions import kept_caption
 
 #: Whatever asks for a page goes to a port where nothing listens.
 OFFLINE = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
@@ -161,7 +161,7 @@ class TestWorkflow:
             one = shown[path.relative_to(project).as_posix()]
             assert base64.b64decode(one["data_uri"].partition("base64,")[2]) == path.read_bytes()
             caption = html.unescape(re.sub("<.*?>", "", one["caption"]))
-            assert caption.split() == (caption_of(path) if path in pictures else "").split()
+            assert caption.split() == (kept_caption(path) if path in pictures else "").split()
         names = json.loads(re.search(r"var categories = ({.*?});?\n", page)[1])
         assert {"Toy", "Twin", "All papers"} == set(names)
         labels = shown["figures/smoke/toy/fig1.svg"]["labels"]
@@ -310,7 +310,7 @@ def refusal(scale, settings):
     config.clear()
     config.update(settings)
     try:
-        return str(size_of(scale, "toy", "errors"))
+        return str(experiment_size(scale, "toy", "errors"))
     except SystemExit as end:
         return end.code
 

@@ -4,7 +4,7 @@ from bestarm.baics.attacks import attacked
 from bestarm.baics.problem import Instance
 from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 
 def wrong_stops(
@@ -28,5 +28,5 @@ def wrong_stops(
     cell = Cell(instance.name, "Uniform", {"delta": delta, "cap": pulls}, reading)
     _, rules, world, cap = steps(instance, cell)
     rules = rules._replace(delta=factor * rules.delta)
-    ends = [attacked(rules, world, attack, cap, streams_of(9, r).environment) for r in range(runs)]
+    ends = [attacked(rules, world, attack, cap, run_streams(9, r).environment) for r in range(runs)]
     return sum(stopped and answer != 0 for stopped, answer in ends)

@@ -9,7 +9,7 @@ from typing import Any
 
 from bestarm import registry
 from bestarm.common.paper import Cell
-from bestarm.core.streams import Streams, streams_of
+from bestarm.core.streams import Streams, run_streams
 
 #: Work that is compared takes turns this often, and for at least this many seconds in all.
 TURNS, SECONDS = 5, 0.5
@@ -50,7 +50,7 @@ def replication_of(paper: str, cell: Cell, instance: Any = None) -> Callable[[St
     replicate = known.simulation.prepare(
         instance or known.problems.instances()[cell.instance], cell
     )
-    replicate(streams_of(0, 0))
+    replicate(run_streams(0, 0))
     return replicate
 
 

@@ -30,13 +30,13 @@ from bestarm.common.user_strategies import (
     UserStrategy,
     construct,
     described,
-    limit_of,
+    most_pulls,
     play,
 )
 from bestarm.core.inputs import InputError, short
 from bestarm.core.status import Status
 from bestarm.core.strategy import with_pull
-from bestarm.core.streams import Streams, streams_of
+from bestarm.core.streams import Streams, run_streams
 from bestarm.users import plugins
 from bestarm.users.run import read_instance
 
@@ -99,7 +99,7 @@ class Case:
         replicate = self.paper.user_strategies.prepare(
             self.instance, self.setting, self.user_strategy
         )
-        return replicate(streams_of(17, number))
+        return replicate(run_streams(17, number))
 
     @cached_property
     def outcomes(self) -> list[Any]:
@@ -116,7 +116,7 @@ class Case:
         self, number: int, between: Callable[[UserObject], Any] = lambda _: None
     ) -> Iterator[Any]:
         """The arms of a run as it asks for them, told after `between`."""
-        rounds, streams = self.rounds, streams_of(17, number)
+        rounds, streams = self.rounds, run_streams(17, number)
         user_object = self.object(streams)
         while not user_object.done:
             arm = user_object.call("ask")
@@ -144,7 +144,7 @@ def stops(case: Case) -> None:
     """stops on an easy instance"""
     left = sum(run.status != Status.STOPPED for run in case.outcomes)
     if left:
-        raise Fault(f"{left} of {RUNS} runs were not done after {limit_of(case.setting):,} pulls")
+        raise Fault(f"{left} of {RUNS} runs were not done after {most_pulls(case.setting):,} pulls")
 
 
 def is_right(case: Case) -> None:
@@ -197,7 +197,7 @@ def _same_arms(expected: list[Any], got: list[Any], what: str) -> None:
 
 def takes_any_arm(case: Case) -> None:
     """takes a reward that it did not ask for, or refuses it with ValueError"""
-    streams, rounds = streams_of(17, 1), case.rounds
+    streams, rounds = run_streams(17, 1), case.rounds
     user_object = case.object(streams)
     arm = user_object.call("ask")
     others = [a for a in islice(case.pulls(1), PART) if not np.array_equal(a, arm)]
@@ -221,7 +221,7 @@ def _told(user_object: UserObject, arm: Any, values: tuple[Any, ...]) -> bool:
 
 def takes_trials(case: Case) -> None:
     """takes several trials in any order"""
-    streams, rounds = streams_of(17, 1), case.rounds
+    streams, rounds = run_streams(17, 1), case.rounds
     user_object = case.object(streams)
     if not inspect.signature(user_object.object.ask).parameters:
         raise NotApplicable("ask takes no number of trials")
@@ -237,9 +237,9 @@ def takes_trials(case: Case) -> None:
 
 def stays_done(case: Case) -> None:
     """stays done, with the same answer, whatever it is told then"""
-    streams, rounds = streams_of(17, 1), case.rounds
+    streams, rounds = run_streams(17, 1), case.rounds
     user_object = case.object(streams)
-    run = play(user_object, rounds, limit_of(case.setting), streams.environment)
+    run = play(user_object, rounds, most_pulls(case.setting), streams.environment)
     if not run.stopped:
         raise NotApplicable("did not stop")
     for arm in list(islice(case.pulls(1), PART)):
@@ -255,7 +255,7 @@ def stays_done(case: Case) -> None:
 
 def goes_on_from_json(case: Case) -> None:
     """goes on from JSON as if nothing had happened"""
-    streams, rounds = streams_of(17, 1), case.rounds
+    streams, rounds = run_streams(17, 1), case.rounds
     user_object = case.object(streams)
     kind = type(user_object.object)
     if not (hasattr(kind, "to_dict") and hasattr(kind, "from_dict")):
@@ -283,11 +283,11 @@ def steps_agree(case: Case) -> None:
         raise NotApplicable("is not compiled")
     rounds, rules = case.rounds, construct(make.rules, case.arguments)
     steps = with_pull(make.strategy, rounds.pull, rounds.n)
-    streams = streams_of(17, 2)
+    streams = run_streams(17, 2)
     state = steps.start(rules)
     run = steps.follow(rounds.world, rules, state, streams.environment, streams.coins)
     counted = np.bincount(list(islice(run, PART)), minlength=rounds.n)
-    streams = streams_of(17, 2)
+    streams = run_streams(17, 2)
     run, _ = steps.play(rounds.world, rules, PART, streams.environment, streams.coins)
     for name, counts in (("compiled", run.pulls), ("step by step", state.pulls)):
         if not np.array_equal(np.ravel(counts), counted):
@@ -336,13 +336,13 @@ def load_strategies(target: str) -> list[UserStrategy]:
         except Exception as error:
             raise InputError(f"{target}: {described(error)}") from error
     if not name:
-        return plugins.strategies_of(module, source)
+        return plugins.module_strategies(module, source)
     if not hasattr(module, name):
         raise InputError(f"{target}: {source} has no {name}")
     return [plugins.user_strategy(getattr(module, name), None, target)]
 
 
-def paper_of(strategy: UserStrategy) -> str:
+def fitting_paper(strategy: UserStrategy) -> str:
     """The one paper whose arguments suit a strategy. Raises InputError if several do, or none."""
     fitting, reason = list[str](), ""
     for paper in registry.PAPERS:
@@ -369,7 +369,7 @@ def main(
     failed = 0
     for strategy in load_strategies(target):
         if on is None or on in registry.PAPERS:
-            case = Case(strategy, on or paper_of(strategy))
+            case = Case(strategy, on or fitting_paper(strategy))
         else:
             case = Case(strategy, *read_instance(Path(on)))
         print(f"{strategy.name} on {case.paper.name}/{case.instance.name}")

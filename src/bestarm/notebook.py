@@ -14,7 +14,7 @@ from bestarm.common.paper import Cell, Experiment
 from bestarm.common.tables import NUMBERS, assemble, read_table
 from bestarm.registry import PAPERS
 from bestarm.runs.plan import describe_instances, make_plan
-from bestarm.runs.summary import rows_of
+from bestarm.runs.summary import summary_rows
 from bestarm.runs.tasks import run
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.outcome import BY_TEXT
@@ -32,7 +32,7 @@ def simulate(instance: Any, cells: Iterable[Cell], runs: int) -> pd.DataFrame:
     paper = PAPERS[instance.paper]
     described = describe_instances(paper, {instance.name: instance})
     plan = make_plan(paper.name, Experiment("notebook", tuple(cells)), 2024, runs, described)
-    rows = [row for task in plan.tasks(paper) for row in rows_of(task, run(task, range(runs)))]
+    rows = [row for task in plan.tasks(paper) for row in summary_rows(task, run(task, range(runs)))]
     return assemble(rows).infer_objects().astype(dict.fromkeys(NUMBERS, float))
 
 

@@ -19,11 +19,11 @@ from bestarm.arena.cells import (
     PROVEN,
     budget_cells,
     cells,
-    deltas_of,
+    entry_deltas,
     smallest_cells,
     submitted_cells,
 )
-from bestarm.arena.entries import Entry, arenas, bound_of, time_of
+from bestarm.arena.entries import Entry, arenas, entry_bound, entry_time
 from bestarm.arena.submissions import load_submission, submissions
 from bestarm.common.files import data_folder
 from bestarm.core.estimates import wilson
@@ -50,8 +50,8 @@ def test_the_list_is_short_and_bounds_are_small():
     assert 0 < len(cells()) <= MOST_CELLS
     assert len(set(cells())) == len(cells())
     for entry in one_cell_a_problem():
-        assert deltas_of(entry)
-        assert all(bound_of(entry, delta) <= MOST_PULLS for delta in deltas_of(entry))
+        assert entry_deltas(entry)
+        assert all(entry_bound(entry, delta) <= MOST_PULLS for delta in entry_deltas(entry))
 
 
 def test_every_strategy_and_reading_exists():
@@ -75,7 +75,7 @@ def test_rules_called_proven_are_so_in_the_claims(root):
 def test_a_family_is_the_same_problem_for_all_papers():
     times: dict = {}
     for entry in one_cell_a_problem():
-        times.setdefault((entry.family, entry.instance), []).append(time_of(entry))
+        times.setdefault((entry.family, entry.instance), []).append(entry_time(entry))
     for some in times.values():
         np.testing.assert_allclose(some, some[0], rtol=3e-6)  # twice the certificate's gap
 
@@ -85,7 +85,7 @@ def test_times_are_those_of_the_kept_table(kept):
     table = kept["cells"].groupby(["family", "paper", "instance"]).characteristic_time.first()
     for entry in one_cell_a_problem():
         known = table[entry.family, entry.paper, entry.instance]
-        assert time_of(entry) == pytest.approx(known, rel=1e-5)
+        assert entry_time(entry) == pytest.approx(known, rel=1e-5)
 
 
 def test_times_are_those_of_the_papers():
@@ -138,14 +138,14 @@ def test_ratios_and_errors_are_what_they_say():
         "stopped": np.array([True, True, True, False]),
         "right": np.array([True, False, True, False]),
     }
-    ratios = runs.ratios_of(found, 10.0)
+    ratios = runs.time_ratios(found, 10.0)
     mean = sum(tau) / 40
     deviation = math.sqrt(sum((t / 10 - mean) ** 2 for t in tau) / 3)
     half = stats.t(3).ppf(0.975) * deviation / 2
     assert ratios["ratio"] == pytest.approx(mean)
     assert ratios["ratio_low"] == pytest.approx(mean - half)
     assert ratios["ratio_90"] is None  # among those cut off
-    counts = runs.counts_of(found)
+    counts = runs.error_counts(found)
     assert (counts["runs"], counts["stopped"], counts["wrong"]) == (4, 3, 1)
     assert (counts["error_low"], counts["error_high"]) == pytest.approx(wilson(0.25, 4))
 

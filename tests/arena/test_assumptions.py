@@ -16,7 +16,7 @@ from bestarm.common.paper import Cell
 from bestarm.common.user_strategies import UserStrategy
 from bestarm.core.compile import jit
 from bestarm.core.noise import DisturbedGenerator
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from provenance import described
 
 from .kept_rows import named
@@ -122,7 +122,7 @@ def test_compiled_steps_and_ask_tell_objects_play_the_same_run(paper, instance, 
     given = UserStrategy(strategy, classes(paper)[strategy])
     asked = of.user_strategies.prepare(problem, of.simulation.setting(**setting), given)
     for number in range(3):
-        one, other = compiled(streams_of(1, number)), asked(streams_of(1, number))
+        one, other = compiled(run_streams(1, number)), asked(run_streams(1, number))
         assert one.tau == other.tau
         np.testing.assert_array_equal(one.answer, other.answer)
         np.testing.assert_array_equal(one.pulls, other.pulls)

@@ -49,7 +49,7 @@ def times(monkeypatch):
     known = pd.read_csv(data_folder() / "arena/cells.csv")
     of = known.groupby(["family", "paper", "instance"]).characteristic_time.first().to_dict()
     for module in (cells, entries, fingerprints):
-        monkeypatch.setattr(module, "time_of", lambda e: of[e.family, e.paper, e.instance])
+        monkeypatch.setattr(module, "entry_time", lambda e: of[e.family, e.paper, e.instance])
 
 
 def edit(file, old, new):
@@ -193,8 +193,8 @@ def test_law_seed_and_cap_count_for_all(before, monkeypatch, name, value):
 
 def test_the_numbers_of_an_instance_count(before, monkeypatch):
     entry = next(iter(before))
-    other = entries.instance_of(entry).model_copy(update={"source": "elsewhere"})
-    monkeypatch.setattr(fingerprints, "instance_of", lambda _: other)
+    other = entries.entry_instance(entry).model_copy(update={"source": "elsewhere"})
+    monkeypatch.setattr(fingerprints, "entry_instance", lambda _: other)
     assert table.fingerprint(entry, 0.1, 500) != before[entry]
 
 

@@ -13,7 +13,7 @@ from bestarm.bai.strategies import READINGS, prepare
 from bestarm.common.paper import Cell
 from bestarm.core.anytime import beta_interval, mean_radius
 from bestarm.core.inputs import InputError
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 OBJECTS = {
     "Track-and-Stop": TrackAndStop,
@@ -31,8 +31,8 @@ every = pytest.mark.parametrize("kind", OBJECTS.values(), ids=OBJECTS)
 @pytest.mark.parametrize("rewards", FAMILIES)
 def test_same_run_as_compiled(strategy, reading, rewards):
     instance = Instance(name="three", means=MEANS, rewards=rewards)
-    run = prepare(instance, Cell("three", strategy, {"delta": 0.1}, reading))(streams_of(2, 5))
-    streams, family = streams_of(2, 5), FAMILIES[rewards]
+    run = prepare(instance, Cell("three", strategy, {"delta": 0.1}, reading))(run_streams(2, 5))
+    streams, family = run_streams(2, 5), FAMILIES[rewards]
     s = OBJECTS[strategy](3, rewards=rewards, reading=reading, seed=streams.coins)
     while not s.done:
         arm = s.ask()

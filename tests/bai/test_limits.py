@@ -9,10 +9,10 @@ from bestarm.bai.families import FAMILIES
 from bestarm.bai.limits import exact_time
 from bestarm.bai.problem import Instance, characteristic_time
 from bestarm.bai.steps import done_track_and_stop, start
-from bestarm.bai.strategies import READINGS, prepare, rules_of
+from bestarm.bai.strategies import READINGS, make_rules, prepare
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 
 def test_with_exact_estimates_the_proved_rule_attains_the_characteristic_time():
@@ -28,7 +28,7 @@ def test_the_exact_time_is_where_the_rule_itself_begins_to_hold():
     instance = Instance(name="three", means=[0.6, 0.5, 0.2])
     found, delta = characteristic_time(instance), 0.05
     reading = READINGS["Track-and-Stop"]["proven"]
-    rules = rules_of("Track-and-Stop", FAMILIES[instance.rewards], 3, delta, reading)
+    rules = make_rules("Track-and-Stop", FAMILIES[instance.rewards], 3, delta, reading)
     time, state, holds = exact_time(instance, delta), start(rules), []
     for part in (0.99, 1.01):
         state.pulls[:] = part * time * found.allocation
@@ -43,7 +43,7 @@ def test_at_a_tie_runs_hardly_ever_stop():
     instance = Instance(name="tied", means=[0.5, 0.5])
     for strategy in READINGS:
         run = prepare(instance, Cell("tied", strategy, {"delta": 0.05, "cap": 1_000}, "proven"))
-        stops = sum(run(streams_of(0, i)).status == Status.STOPPED for i in range(100))
+        stops = sum(run(run_streams(0, i)).status == Status.STOPPED for i in range(100))
         assert stops <= 29  # of Bin(100, 2 delta) more than that has probability 1e-8
 
 

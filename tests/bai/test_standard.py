@@ -27,10 +27,10 @@ from bestarm.bai.standard import (
     threshold_constant,
 )
 from bestarm.bai.steps import start
-from bestarm.bai.strategies import READINGS, prepare, rules_of
+from bestarm.bai.strategies import READINGS, make_rules, prepare
 from bestarm.common.paper import Cell
 from bestarm.core.anytime import kaufmann_koolen_threshold
-from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.streams import run_streams, stream_key
 from provenance import described
 
 SMALL = ("rates, 50% and 35%", 2)
@@ -43,7 +43,7 @@ def test_mixtures_are_the_default_rule_of_track_and_stop():
     run = prepare(instance, Cell("two", "Track-and-Stop", {"delta": DELTA}, "proven"))
     key = stream_key(SEED, "bai", "standard", f"{law}, {n_arms} arms", "")
     for i in range(5):
-        row, (times, answers) = run(streams_of(key, i)), play(law, n_arms, i)
+        row, (times, answers) = run(run_streams(key, i)), play(law, n_arms, i)
         assert (row.tau, row.answer - 1) == (times[MIXTURES], answers[MIXTURES])
 
 
@@ -63,7 +63,7 @@ def test_the_pairwise_rule_stops_where_the_statistic_passes_the_threshold(law):
     family, best, other = LAWS[law]
     x, means = math.log(20.0), np.array([best, other])
     reading = READINGS["Track-and-Stop"]["proven"]
-    rules = rules_of("Track-and-Stop", family, 2, DELTA, reading)
+    rules = make_rules("Track-and-Stop", family, 2, DELTA, reading)
     state, stops = start(rules), []
     state.means[:], state.answer[0] = means, 0
     for n in (5 * 1.1 ** np.arange(90)).round():

@@ -9,10 +9,10 @@ from scipy import stats
 from bestarm.bai import reference
 from bestarm.bai.families import FAMILIES, draw, mixing_cost, shrunk, transport
 from bestarm.bai.problem import BOUNDARY, Instance, boundary
-from bestarm.bai.strategies import READINGS, STRATEGIES, prepare, rules_of, steps
+from bestarm.bai.strategies import READINGS, STRATEGIES, make_rules, prepare, steps
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 INSTANCE = Instance(name="three", means=[0.7, 0.45, 0.2])
 DELTA = 0.1
@@ -30,7 +30,7 @@ SLOW = {
 def pulled(strategy, reading, instance=INSTANCE, seed=0, delta=DELTA, cap=None):
     """The arms of a run, and its last state."""
     cell = Cell(instance.name, strategy, {"delta": delta, "cap": cap}, reading)
-    parts, streams = steps(instance, cell), streams_of(7, seed)
+    parts, streams = steps(instance, cell), run_streams(7, seed)
     state, arms = parts.strategy.start(parts.rules), []
     run = parts.strategy.follow(parts.world, parts.rules, state, streams.environment, streams.coins)
     for arm in run:
@@ -47,7 +47,7 @@ def test_pulls_are_those_of_the_paper_told_slowly(strategy, reading, rewards):
     instance = Instance(name="three", means=INSTANCE.means, rewards=rewards)
     for seed in range(2):
         arms, state = pulled(strategy, reading, instance, seed, cap=100)
-        environment, family = streams_of(7, seed).environment, FAMILIES[rewards]
+        environment, family = run_streams(7, seed).environment, FAMILIES[rewards]
         race = reference.Race(family, puller(instance, environment), 3, DELTA)
         told = SLOW[strategy, reading](race)
         allowed = next(told)
@@ -55,7 +55,7 @@ def test_pulls_are_those_of_the_paper_told_slowly(strategy, reading, rewards):
             assert arm in allowed, place
             allowed = next_allowed(told, arm)
         assert (allowed is None) == STRATEGIES[strategy].done(
-            rules_of(strategy, family, 3, DELTA, READINGS[strategy][reading]), state
+            make_rules(strategy, family, 3, DELTA, READINGS[strategy][reading]), state
         )
 
 
@@ -101,7 +101,7 @@ def test_proved_rules_seldom_stop_at_a_tie(strategy, name):
     instance = boundary(name)
     setting = {"delta": 0.2, "cap": 200}
     run = prepare(instance, Cell(name, strategy, setting, "proven"))
-    found = [run(streams_of(11, r)) for r in range(300)]
+    found = [run(run_streams(11, r)) for r in range(300)]
     wrong = sum(one.status == Status.STOPPED and one.answer != 1 for one in found)
     assert wrong <= stats.binom.ppf(1.0 - 1e-6, 300, 0.2)
 
@@ -110,7 +110,7 @@ def test_shares_tend_to_the_optimal_ones():
     """After 20,000 pulls with a delta that never stops; each tracking rule."""
     for reading in ("as-written", "c-tracking"):
         cell = Cell("three", "Track-and-Stop", {"delta": 1e-300, "cap": 20_000}, reading)
-        found = prepare(INSTANCE, cell)(streams_of(3, 0))
+        found = prepare(INSTANCE, cell)(run_streams(3, 0))
         from bestarm.bai.problem import characteristic_time
 
         wanted = characteristic_time(INSTANCE).allocation
@@ -121,7 +121,7 @@ def test_every_arm_is_explored():
     """N_a >= sqrt(t) - K/2 at all times, but for the pulls that are being made up."""
     cell = Cell("far", "Track-and-Stop", {"delta": 1e-300, "cap": 2000}, "as-written")
     far = Instance(name="far", means=[0.9, 0.5, 0.001])
-    found = prepare(far, cell)(streams_of(3, 0))
+    found = prepare(far, cell)(run_streams(3, 0))
     assert found.pulls.min() >= math.sqrt(2000) - 1.5 - 3
 
 
@@ -145,7 +145,7 @@ def test_races_pull_remaining_arms_equally():
 
 def test_the_number_of_arms_counts_in_the_proved_threshold():
     strategies = {
-        name: rules_of(name, 0, 5, DELTA, READINGS[name]["proven"]) for name in STRATEGIES
+        name: make_rules(name, 0, 5, DELTA, READINGS[name]["proven"]) for name in STRATEGIES
     }
     assert all(rules.proved for rules in strategies.values())
     assert [rules.intervals for rules in strategies.values()] == [False, False, False, True]

@@ -11,21 +11,24 @@ from bestarm.bai.bets import BOX, make_bets, plan_bets, record_bets, upper_bound
 from bestarm.baics import reference_bets as reference
 from bestarm.core.bets import log_wealth
 from bestarm.core.inputs import InputError
-from bestarm.core.pure_exploration.steps import World, rules_of
+from bestarm.core.pure_exploration.steps import World, make_rules
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.pure_exploration.top_arms import top_arms
 from bestarm.core.strategy import NO_CAP
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 MEANS = np.array([1.0, 0.0, 0.8, 0.2])
 
 
 @pytest.mark.parametrize("top", [1, 2, 3])
 def test_same_run_as_the_core(top):
-    unit, streams = 0.25, streams_of(3, top)
-    world, rules = World(MEANS / unit, np.ones(4)), rules_of(top_arms(4, top), 0.1)
+    unit, streams = 0.25, run_streams(3, top)
+    world, rules = World(MEANS / unit, np.ones(4)), make_rules(top_arms(4, top), 0.1)
     state, _ = STRATEGIES["Game"].play(world, rules, NO_CAP, streams.environment, streams.coins)
-    s, environment = TopK(4, top, rewards="gaussian", sigma=unit), streams_of(3, top).environment
+    s, environment = (
+        TopK(4, top, rewards="gaussian", sigma=unit),
+        run_streams(3, top).environment,
+    )
     while not s.done:
         arm = s.ask()
         s.tell(arm, unit * (world.means[arm] + environment.standard_normal()))

@@ -13,10 +13,10 @@ from bestarm.baics.alternatives import (
     all_alternatives_beyond,
     alternative_cost,
     best_feasible_arm,
+    make_problem,
     nearest_alternative,
     nearest_swap,
     optimal_allocation,
-    problem_of,
     supergradient,
 )
 
@@ -221,7 +221,7 @@ def test_unequal_sigma_against_programs_in_the_rewards_own_unit(seed):
     q, m = problem[:2]
     rng = np.random.default_rng(seed)
     sigma = rng.uniform(0.2, 2.0, means.shape)
-    problem = problem_of(q, m, sigma)
+    problem = make_problem(q, m, sigma)
     w = rng.uniform(0.1, 1.0, means.shape)
     cost, shift = swap(w, means / sigma, problem, 0, 1)
     expected, expected_shift = reference.swap_by_enumeration(w / sigma**2, means, q, m, 0, 1)

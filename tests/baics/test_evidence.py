@@ -7,7 +7,7 @@ import pytest
 from scipy import optimize, special, stats
 
 from bestarm.baics import reference_e_values as reference
-from bestarm.baics.alternatives import NO_ARM, best_feasible_arm, problem_of
+from bestarm.baics.alternatives import NO_ARM, best_feasible_arm, make_problem
 from bestarm.baics.e_values import (
     DIRECTED,
     ELLIPSOID,
@@ -37,7 +37,7 @@ from bestarm.common.tables import read_table
 from bestarm.core.compile import jit
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 #: Truths where a wrong answer is as good as right: nothing but delta keeps a run from it. The right
 #: answer is the first of tied arms.
@@ -87,7 +87,7 @@ def wrong_stops(instance, strategy, reading, answer):
     """Of RUNS runs of at most 1500 pulls."""
     cell = Cell(instance.name, strategy, {"delta": DELTA, "cap": 1500}, reading)
     replicate = prepare(instance, cell)
-    found = [replicate(streams_of(31, r)) for r in range(RUNS)]
+    found = [replicate(run_streams(31, r)) for r in range(RUNS)]
     return sum(run.status == Status.STOPPED and run.answer != answer for run in found)
 
 
@@ -98,7 +98,7 @@ def drawn(seed, n_arms=3, n_groups=4, constrained=3):
     means = rng.normal(0.2, 0.6, (n_arms, n_groups))
     if seed % 3 == 0:
         means[:, 0] = -np.abs(means[:, 0])
-    problem = problem_of(rng.dirichlet(np.ones(n_groups)), constrained, np.ones(means.shape))
+    problem = make_problem(rng.dirichlet(np.ones(n_groups)), constrained, np.ones(means.shape))
     return pulls, means, problem, best_feasible_arm(means, problem)
 
 
@@ -106,7 +106,7 @@ def drawn(seed, n_arms=3, n_groups=4, constrained=3):
 def test_mixture_evidence_is_that_of_the_slow_version(seed):
     pulls, means, problem, best = drawn(seed)
     sigma = np.random.default_rng(seed).uniform(0.3, 2.0, means.shape) if seed % 2 else 1.0
-    problem = problem_of(problem.weights, problem.constrained, np.ones(means.shape) * sigma)
+    problem = make_problem(problem.weights, problem.constrained, np.ones(means.shape) * sigma)
     best = best_feasible_arm(means / sigma, problem)
     buffers = make_e_values(3, 4, MIXTURE).buffers
     for i in range(problem.constrained + len(means)):
@@ -242,7 +242,7 @@ def test_the_paper_s_rule_errs_too_often_at_the_boundary():
     for reading in ("as-written", "proven-mixture"):
         cell = Cell("zeros", "T-a-SCS", {"delta": 0.1, "cap": 1500}, reading)
         replicate = prepare(instance, cell)
-        found = [replicate(streams_of(31, r)) for r in range(100)]
+        found = [replicate(run_streams(31, r)) for r in range(100)]
         wrong[reading] = sum(r.status == Status.STOPPED and r.answer != 1 for r in found)
     bar = stats.binom.isf(1e-6, 100, 0.1)
     assert wrong["as-written"] > bar >= wrong["proven-mixture"]
@@ -267,7 +267,7 @@ def test_directed_evidence_is_that_of_a_slow_retelling(name):
     instance = Instance(name=name, means=means, weights=[0.2, 0.3, 0.5], constrained=2)
     cell = Cell(name, "T-a-SCS", {"delta": 0.1}, "maximiser+proven")
     strategy, rules, world, _ = steps(instance, cell)
-    streams, state = streams_of(7, 0), strategy.start(rules)
+    streams, state = run_streams(7, 0), strategy.start(rules)
     below, variance, level = np.zeros(3), np.zeros(3), math.log(3 / 0.1)
     while state.clock[0] < 400:
         pair = strategy.choose(rules, state, streams.coins)
@@ -320,7 +320,7 @@ def test_a_run_stops_when_the_least_evidence_exceeds_k_over_delta(delta):
 def played(instance, cell, pulls):
     """A run of so many pulls, and its rewards by (arm, subpopulation)."""
     strategy, rules, world, _ = steps(instance, cell)
-    streams, state = streams_of(7, 0), strategy.start(rules)
+    streams, state = run_streams(7, 0), strategy.start(rules)
     n_arms, n_groups = world.means.shape
     rewards = [[[] for _ in range(n_groups)] for _ in range(n_arms)]
     while state.clock[0] < pulls:

@@ -13,7 +13,7 @@ from bestarm.baics.problem import Instance, characteristic_time
 from bestarm.baics.steps import INITIAL_DRAWS, log_e_value
 from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 EXAMPLE1 = Instance(
     name="example1",
@@ -64,7 +64,7 @@ def test_every_step_is_what_the_paper_tells(instance, reading):
     """Forced rounds, the game's value at the answer z, the move of x, and the coordinate pulled."""
     cell = Cell(instance.name, "FWS", {"delta": 1e-9}, reading)
     strategy, rules, world, _ = steps(instance, cell)
-    streams, state = streams_of(3, 0), strategy.start(rules)
+    streams, state = run_streams(3, 0), strategy.start(rules)
     n, games = state.pulls.size, 0
     while state.clock[0] < INITIAL_DRAWS * n + 80:
         t, x, pulls = int(state.clock[0]), state.iterate.ravel().copy(), state.pulls.ravel().copy()
@@ -91,7 +91,7 @@ def test_every_step_is_what_the_paper_tells(instance, reading):
 def test_needs_are_what_evidence_lags_behind_the_glr_statistic():
     cell = Cell("example1", "FWS", {"delta": 0.1}, "levelled+proven")
     strategy, rules, world, _ = steps(EXAMPLE1, cell)
-    streams, state = streams_of(3, 1), strategy.start(rules)
+    streams, state = run_streams(3, 1), strategy.start(rules)
     for _ in strategy.follow(world, rules, state, streams.environment, streams.coins):
         if state.clock[0] == 60 * 9:
             break
@@ -118,7 +118,7 @@ def test_the_allocation_tends_to_an_optimal_one(instance):
     """F_mu(N(t)/t) reaches max F_mu = 2/T*, to what forced exploration and estimates cost."""
     cell = Cell(instance.name, "FWS", {"delta": 1e-300, "cap": 100_000}, "as-written")
     strategy, rules, world, cap = steps(instance, cell)
-    streams = streams_of(99, 2)
+    streams = run_streams(99, 2)
     state, _ = strategy.play(world, rules, cap, streams.environment, streams.coins)
     best = 0 if instance is EXAMPLE1 else -1
     shares = state.pulls / state.pulls.sum()

@@ -11,7 +11,7 @@ from bestarm.baics.steps import INITIAL_DRAWS
 from bestarm.baics.strategies import READINGS, prepare
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 EXAMPLE1 = Instance(
     name="example1",
@@ -30,7 +30,7 @@ OBJECTS = {"T-a-SCS": TaSCS, "T-a-S": TaS, "Uniform": Uniform, "Two-stage": TwoS
 @pytest.mark.parametrize(("strategy", "reading"), [(s, r) for s in OBJECTS for r in READINGS[s]])
 def test_same_pulls_as_the_compiled_loop(strategy, reading):
     cell = Cell("doubled", strategy, {"delta": 0.1, "cap": None}, reading)
-    outcome, streams = prepare(DOUBLED, cell)(streams_of(5, 0)), streams_of(5, 0)
+    outcome, streams = prepare(DOUBLED, cell)(run_streams(5, 0)), run_streams(5, 0)
     environment, coins = streams.environment, streams.coins
     s = OBJECTS[strategy](3, [0.2, 0.3, 0.5], delta=0.1, reading=reading, seed=coins)
     while not s.done:
@@ -71,9 +71,9 @@ def test_same_pulls_with_other_rewards(strategy, instance):
     options["rewards"] = instance.rewards
     reading = READINGS[strategy].default
     cell = Cell(instance.name, strategy, {"delta": 0.1, "cap": 20_000}, reading)
-    outcome = prepare(instance, cell)(streams_of(5, 0))
+    outcome = prepare(instance, cell)(run_streams(5, 0))
     assert outcome.answer == true_answer(instance)
-    streams = streams_of(5, 0)
+    streams = run_streams(5, 0)
     s = OBJECTS[strategy](3, [0.2, 0.3, 0.5], delta=0.1, seed=streams.coins, **options)
     while not s.done:
         k, l = s.ask()
@@ -224,7 +224,7 @@ def test_sigma_may_be_unknown(strategy):
     """The pulls of a simulation, in any unit; intervals are of the scatter that was seen."""
     reading = next(name for name in READINGS[strategy] if "unknown" in name)
     cell = Cell("example1", strategy, {"delta": 0.1, "cap": 20_000}, reading)
-    outcome, streams = prepare(EXAMPLE1, cell)(streams_of(5, 0)), streams_of(5, 0)
+    outcome, streams = prepare(EXAMPLE1, cell)(run_streams(5, 0)), run_streams(5, 0)
     made = {"delta": 0.1, "seed": streams.coins, "sigma": "unknown"}
     s = OBJECTS[strategy](3, EXAMPLE1.weights, **made)
     while not s.done:

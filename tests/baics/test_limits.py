@@ -13,7 +13,7 @@ from bestarm.baics.steps import INITIAL_DRAWS
 from bestarm.baics.strategies import prepare, steps
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 #: The third arm is so far behind that w* has the first pulled 49 times as often: its c is 7.
 CLIPPED = Instance(name="clipped", means=[[1.0], [0.8], [0.0]], weights=[1.0], constrained=0)
@@ -59,6 +59,6 @@ def test_a_constrained_subpopulation_that_is_never_visited_keeps_uniform_from_st
         run = prepare(
             instance, Cell("unvisited", "Uniform", {"delta": 0.05, "cap": 8_000}, "proven")
         )
-        stops = [run(streams_of(0, i)).status == Status.STOPPED for i in range(20)]
+        stops = [run(run_streams(0, i)).status == Status.STOPPED for i in range(20)]
         stopped[weight] = sum(stops)
     assert stopped == {0.0: 0, 0.5: 20}

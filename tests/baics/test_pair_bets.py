@@ -8,7 +8,7 @@ import pytest
 
 from bestarm import baics
 from bestarm.baics import reference_bets as reference
-from bestarm.baics.alternatives import best_feasible_arm, problem_of
+from bestarm.baics.alternatives import best_feasible_arm, make_problem
 from bestarm.baics.bets import (
     HORIZON,
     Bets,
@@ -29,13 +29,13 @@ from bestarm.baics.steps import log_e_value, observe
 from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
 from bestarm.core.bets import FRACTIONS, LARGEST, log_wealth
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 
 def problem(weights, floor, constrained, n_arms=2):
     """A problem of rates."""
     q = np.array(weights)
-    return problem_of(q, constrained, np.full((n_arms, q.size), 0.5), np.array(floor))
+    return make_problem(q, constrained, np.full((n_arms, q.size), 0.5), np.array(floor))
 
 
 def buffers(shape):
@@ -244,7 +244,7 @@ def test_evidence_is_that_of_a_slow_retelling(strategy):
     """Every pull of a run: the product of its bets, at the worst rates of the box."""
     reading = {"T-a-SCS": "maximiser+proven", "Uniform": "proven"}[strategy]
     kernels, rules, world, state = started(strategy, reading)
-    streams, floor, told = streams_of(3, 0), rules.problem.floor, {}
+    streams, floor, told = run_streams(3, 0), rules.problem.floor, {}
     while state.clock[0] < 600:
         pair = int(kernels.choose(rules, state, streams.coins))
         reward = float(world.values[pair, int(streams.environment.random() < world.chances[pair])])
@@ -276,7 +276,7 @@ def test_a_bet_does_not_depend_on_the_reward_that_it_is_on():
     found = []
     for last in (0.0, 1.0, 0.25):
         kernels, rules, world, state = started()
-        streams = streams_of(4, 0)
+        streams = run_streams(4, 0)
         for t in range(300):
             pair = int(kernels.choose(rules, state, streams.coins))
             drawn_reward = kernels.pull(world, state, pair, streams.environment)
@@ -294,7 +294,7 @@ def test_a_bet_does_not_depend_on_the_reward_that_it_is_on():
 def test_counts_are_bets_that_were_planned_before_them():
     """A batch of one is a pull; of a larger one W and Z do not depend on its rewards."""
     kernels, rules, world, state = started()
-    twin, streams = kernels.start(rules), streams_of(5, 0)
+    twin, streams = kernels.start(rules), run_streams(5, 0)
     for _ in range(200):
         pair = int(kernels.choose(rules, state, streams.coins))
         reward = float(kernels.pull(world, state, pair, streams.environment))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bestarm.baics import reference_e_values as reference
-from bestarm.baics.alternatives import best_feasible_arm, nearest_swap, problem_of
+from bestarm.baics.alternatives import best_feasible_arm, make_problem, nearest_swap
 from bestarm.baics.pairs import (
     HORIZON,
     LARGEST,
@@ -19,7 +19,7 @@ from bestarm.baics.pairs import (
 from bestarm.baics.problem import Instance
 from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 LEVEL = math.log(2000.0)
 INSTANCE = Instance(
@@ -41,7 +41,7 @@ def drawn(seed, n_groups=4):
     Pulls are so few that the ellipsoid holds instances in which the second is to be the answer.
     """
     rng = np.random.default_rng(seed)
-    problem = problem_of(
+    problem = make_problem(
         rng.dirichlet(np.ones(n_groups)),
         3,
         rng.uniform(0.3, 1.0, (2, n_groups)) if seed % 2 else np.ones((2, n_groups)),
@@ -149,7 +149,7 @@ def played(last_reward):
     """A run of 300 pulls whose last reward is given: its state."""
     cell = Cell("example1", "T-a-SCS", {"delta": 1e-9}, "maximiser+proven")
     strategy, rules, world, _ = steps(INSTANCE, cell)
-    streams, state = streams_of(7, 1), strategy.start(rules)
+    streams, state = run_streams(7, 1), strategy.start(rules)
     for t in range(300):
         pair = strategy.choose(rules, state, streams.coins)
         drawn_reward = world.means.flat[pair] + streams.environment.standard_normal()
@@ -179,7 +179,7 @@ def test_sums_are_those_of_all_pulls():
     instance = Instance(name="tied", means=[[0.2] * 3] * 3, weights=[1.0] * 3)
     cell = Cell("tied", "T-a-SCS", {"delta": 1e-9}, "maximiser+proven")
     strategy, rules, world, _ = steps(instance, cell)
-    streams, state = streams_of(7, 2), strategy.start(rules)
+    streams, state = run_streams(7, 2), strategy.start(rules)
     moved, drift, variance = np.zeros((3, 3, 2, 3)), np.zeros((3, 3)), np.zeros((3, 3))
     answers, planned = set(), [-1]
     for _ in range(400):

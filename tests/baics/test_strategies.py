@@ -19,16 +19,16 @@ from bestarm.baics.strategies import (
     STRATEGIES,
     Options,
     Reading,
+    make_rules,
+    make_world,
     prepare,
-    rules_of,
-    world_of,
 )
 from bestarm.baics.two_stage import FEASIBLE, INFEASIBLE, decide
 from bestarm.common.paper import Cell
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.information import stylised_threshold
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 EXAMPLE1 = Instance(
     name="example1",
@@ -41,18 +41,22 @@ NONE = Instance(name="none", means=[[0.8, -0.9], [-0.9, 0.5]], weights=[0.5, 0.5
 def rules(instance, delta, **options):
     """As the paper has them, but for some options of T-a-SCS."""
     n_arms = len(instance.standard_means)
-    return rules_of(n_arms, instance.problem, delta, Reading(), Options(**options))
+    return make_rules(n_arms, instance.problem, delta, Reading(), Options(**options))
 
 
 def last_state(strategy, instance, chosen, cap, seed):
     """A whole run."""
-    streams, world = streams_of(99, seed), world_of(instance)
+    streams, world = run_streams(99, seed), make_world(instance)
     return STRATEGIES[strategy].play(world, chosen, cap, streams.environment, streams.coins)[0]
 
 
 def played(strategy, instance, chosen, cap, seed):
     """A run step by step: its pairs, its rewards in units of sigma, and its last state."""
-    steps, means, streams = STRATEGIES[strategy], instance.standard_means, streams_of(99, seed)
+    steps, means, streams = (
+        STRATEGIES[strategy],
+        instance.standard_means,
+        run_streams(99, seed),
+    )
     state = steps.start(chosen)
     pairs, rewards = [], []
     while state.clock[0] < cap and not steps.done(chosen, state):
@@ -85,7 +89,7 @@ def test_strategies_are_what_the_paper_tells(seed, instance, strategy, step, tie
     pairs, rewards, state = played(strategy, instance, chosen, 220, seed)
     run = last_state(strategy, instance, chosen, 220, seed)
     np.testing.assert_array_equal(run.pulls, state.pulls)
-    coins = streams_of(99, seed).coins if tie_coins else None
+    coins = run_streams(99, seed).coins if tie_coins else None
     told = reference.replay(
         strategy, pairs, rewards, state.pulls.shape, instance.problem[:2], 0.1, coins, step
     )
@@ -121,7 +125,7 @@ def test_two_stage_wastes_pulls_on_an_arm_that_need_not_be_judged():
     for epsilon in (0.3, 0.1):
         instance = epsilon_family("easy-gap", epsilon)
         cell = Cell(instance.name, "Two-stage", {"delta": 0.1, "cap": None}, "as-written")
-        times.append(np.mean([prepare(instance, cell)(streams_of(99, r)).tau for r in range(50)]))
+        times.append(np.mean([prepare(instance, cell)(run_streams(99, r)).tau for r in range(50)]))
     assert times[1] > 5 * times[0]  # nine times, but for what does not depend on epsilon
 
 
@@ -163,7 +167,7 @@ def test_ties_are_broken_fairly_or_by_order():
     means = np.array([[1.0, 1.0], [0.5, 0.5]])
 
     def gradient_after_step(tie_coins, coins):
-        chosen = rules_of(2, problem, 0.1, Reading(), Options(tie_coins=tie_coins))
+        chosen = make_rules(2, problem, 0.1, Reading(), Options(tie_coins=tie_coins))
         state = start_pairs(chosen)
         state.means[:] = means
         state.answer[0] = 0
@@ -188,7 +192,7 @@ def test_errs_at_most_delta(strategy, instance):
     delta, n = 0.1, 200
     cell = Cell(instance.name, strategy, {"delta": delta, "cap": 20_000}, "as-written")
     replicate = prepare(instance, cell)
-    answers = [replicate(streams_of(99, r)).answer for r in range(n)]
+    answers = [replicate(run_streams(99, r)).answer for r in range(n)]
     wrong = sum(a != (1 if instance is EASY else 0) for a in answers)
     assert wrong <= stats.binom.isf(1e-6, n, delta)
 
@@ -196,7 +200,7 @@ def test_errs_at_most_delta(strategy, instance):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_the_cap_counts_and_says_so(strategy):
     cell = Cell("example1", strategy, {"delta": 1e-9, "cap": 60}, "as-written")
-    outcome = prepare(EXAMPLE1, cell)(streams_of(99, 0))
+    outcome = prepare(EXAMPLE1, cell)(run_streams(99, 0))
     assert (outcome.tau, outcome.status) == (60, Status.CAPPED)
 
 
@@ -207,7 +211,7 @@ def test_dropping_the_half_stops_the_same_run_sooner(strategy):
     for reading in ("as-written", "no-half"):
         cell = Cell("example1", strategy, {"delta": 0.1, "cap": 15_000}, reading)
         replicate = prepare(EXAMPLE1, cell)
-        taus.append([replicate(streams_of(99, r)).tau for r in range(20)])
+        taus.append([replicate(run_streams(99, r)).tau for r in range(20)])
     assert (np.array(taus[1]) <= np.array(taus[0])).all()
     assert np.mean(taus[1]) < np.mean(taus[0])
 

@@ -23,7 +23,7 @@ from bestarm.baics.problem import Instance
 from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
 from bestarm.core.anytime import variance_bound
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from ties import wrong_stops
 
 MEANS = [[0.3, 0.9, 0.8], [0.4, 0.4, 0.3], [-0.6, 1.0, 1.5]]
@@ -42,7 +42,7 @@ def test_evidence_of_a_pair_is_that_of_a_slow_retelling():
     """Sums by hand from the coefficients before each pull, bounds of variances at each plan by
     quadrature, and of (U, Q) by a convex program: from raw rewards."""
     strategy, rules, world, state = started()
-    pairs, streams = state.evidence.pairs, streams_of(7, 0)
+    pairs, streams = state.evidence.pairs, run_streams(7, 0)
     moved, squares = np.zeros((2, 3, 3, 2, 3))
     drift, least = np.zeros((3, 3)), np.full((3, 3), math.inf)
     rewards = [[[] for _ in range(3)] for _ in range(3)]
@@ -94,7 +94,7 @@ def test_evidence_of_a_pair_is_that_of_a_slow_retelling():
 
 def test_bounds_hold_the_least_of_all_times_and_never_grow():
     strategy, rules, world, state = started()
-    streams, before = streams_of(7, 1), state.evidence.pairs.bounds.copy()
+    streams, before = run_streams(7, 1), state.evidence.pairs.bounds.copy()
     fell = 0
     for _ in range(700):
         pair = int(strategy.choose(rules, state, streams.coins))
@@ -109,7 +109,7 @@ def test_bounds_hold_the_least_of_all_times_and_never_grow():
 
 def run_of(last_reward, unit=1.0):
     strategy, rules, world, state = started()
-    streams = streams_of(7, 1)
+    streams = run_streams(7, 1)
     for t in range(400):
         pair = int(strategy.choose(rules, state, streams.coins))
         reward = strategy.pull(world, state, pair, streams.environment)
@@ -143,7 +143,7 @@ def test_counts_are_the_same_as_single_rewards():
     _, _, _, batched = started()
     rng = np.random.default_rng(3)
     for state in (one_by_one, batched):
-        streams = streams_of(7, 1)
+        streams = run_streams(7, 1)
         for _ in range(300):
             pair = int(strategy.choose(rules, state, streams.coins))
             strategy.observe(
@@ -230,7 +230,7 @@ def test_ties_in_two_thousand_runs(name, attack):
 def test_the_directed_sums_stop_runs_that_intervals_do_not():
     """At a stop some pair is refuted of which intervals alone leave an instance."""
     strategy, rules, world, state = started(1.0)
-    streams = streams_of(7, 3)
+    streams = run_streams(7, 3)
     while not strategy.done(rules, state):
         pair = int(strategy.choose(rules, state, streams.coins))
         strategy.observe(rules, state, pair, strategy.pull(world, state, pair, streams.environment))

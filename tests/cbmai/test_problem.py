@@ -20,7 +20,7 @@ from bestarm.cbmai.strategies import OF_PAPER, prepare
 from bestarm.common.paper import Cell
 from bestarm.common.tables import read_table
 from bestarm.core.inputs import InputError, load, parse
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 
 GOOD = {"name": "x", "rewards": [1.0, 0.5], "costs": [[0.5, 1.5]], "bounds": [1.0]}
 #: Table 1: the costs of the arms whose rewards are printed in bold.
@@ -162,7 +162,7 @@ def test_kept_error_rates_are_those_of_this_code(root, name, strategy):
     p = rates[strategy]
     replicate = prepare(instance, Cell(name, strategy, {"budget": 2000}, "as-written"))
     best = (solution.basis + 1).tolist()
-    wrong = sum(replicate(streams_of(12, r)).answer.tolist() != best for r in range(runs))
+    wrong = sum(replicate(run_streams(12, r)).answer.tolist() != best for r in range(runs))
     # the kept rate is an estimate too
     spread = math.sqrt(1.0 + runs / kept)
     low, high = (stats.binom(runs, p).ppf(q) for q in (1e-6 / 12, 1.0 - 1e-6 / 12))

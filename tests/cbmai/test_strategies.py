@@ -18,15 +18,15 @@ from bestarm.cbmai.steps import INTERSECTION, Rules, reject_lowest, start
 from bestarm.cbmai.strategies import (
     EASY,
     STRATEGIES,
+    make_rules,
     prepare,
     rejection_schedule,
-    rules_of,
 )
 from bestarm.cbmai.strategies import steps as strategies_steps
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from cbmai.runs import normals, simulate
 
 NOISE = Noise(1.0, 0.5)
@@ -160,7 +160,7 @@ def test_infeasible_instances_are_found_out(make, strategy):
     """After its last round every arm's cost is known to a tenth of what it lacks: never wrong."""
     replicate = prepare(make(), cell(strategy, 40_000))
     for r in range(20):
-        run = replicate(streams_of(3, r))
+        run = replicate(run_streams(3, r))
         assert not run.answer.any()
         assert math.isnan(run.reward)
 
@@ -250,7 +250,7 @@ def test_lagrangian_scores_come_from_an_optimal_dual_solution():
 def test_a_budget_must_let_every_unknown_arm_be_pulled(strategy):
     with pytest.raises(InputError, match=r"easy: budget: must be greater than 4.*got 4"):
         prepare(EASY, cell(strategy, 4))
-    assert prepare(EASY, cell(strategy, 5))(streams_of(0, 0)).tau <= 5
+    assert prepare(EASY, cell(strategy, 5))(run_streams(0, 0)).tau <= 5
 
 
 @both
@@ -313,7 +313,7 @@ def test_uslp_errs_less_with_budget_as_theorem_2_says(fields, budgets):
 def test_a_run_whose_scores_were_not_found_has_failed(monkeypatch):
     problem = CASES["one cost"]
     world = steps.World(problem, NOISE, np.zeros(3), False)
-    rules = rules_of("SFSR-L", problem, BUDGET, False)
+    rules = make_rules("SFSR-L", problem, BUDGET, False)
     state = start(rules)
     drawn = normals("SFSR-L", problem, np.random.default_rng(0))
     steps.pull_round.py_func(world, rules, state, drawn)
@@ -333,7 +333,7 @@ def test_a_run_pull_by_pull_is_the_run_by_sums(case, strategy):
     exact = Noise(0.0, 0.0)
     fused = simulate(strategy, problem, exact, BUDGET, normals(strategy, problem, rng))
     world = steps.World(problem, exact, np.zeros(problem.bounds.size + 2))
-    rules, play = rules_of(strategy, problem, BUDGET, False), STRATEGIES[strategy].play
+    rules, play = make_rules(strategy, problem, BUDGET, False), STRATEGIES[strategy].play
     state, _ = play(world, rules, fused.tau, rng, rng)
     assert steps.done(rules, state)
     support, weights = steps.answer(state, problem)
@@ -353,7 +353,7 @@ def test_a_round_as_one_sum_is_what_its_pulls_come_to(case, strategy):
     problem = CASES[case]
     drawn = normals(strategy, problem, np.random.default_rng(5))
     fused = simulate(strategy, problem, NOISE, BUDGET, drawn)
-    rules, n_costs = rules_of(strategy, problem, BUDGET, False), problem.bounds.size
+    rules, n_costs = make_rules(strategy, problem, BUDGET, False), problem.bounds.size
     one, single, used = start(rules), start(rules), 0
     while not steps.done(rules, one):
         lacks = [int(steps.pulls_needed(rules, one, a)) for a in range(problem.n_unknown)]
@@ -400,10 +400,10 @@ def told_binomials(rules, rng, most):
 @both
 def test_a_run_of_counts_is_that_of_the_steps_told_them(strategy):
     """The same binomials, drawn by numpy, told as sums arm by arm."""
-    rules = rules_of(strategy, RATES.problem, 200, False)
+    rules = make_rules(strategy, RATES.problem, 200, False)
     for seed in range(10):
-        fused = prepare(RATES, cell(strategy, 200))(streams_of(seed, 0))
-        rng = streams_of(seed, 0).environment
+        fused = prepare(RATES, cell(strategy, 200))(run_streams(seed, 0))
+        rng = run_streams(seed, 0).environment
         support, weights, pulls = told_binomials(rules, rng, most=200)
         np.testing.assert_array_equal(support + 1, fused.answer)
         np.testing.assert_allclose(weights, fused.weights, rtol=1e-9)
@@ -415,10 +415,10 @@ def test_pulls_of_0_and_1_are_numpys(strategy):
     """Pull by pull each is a binomial of one pull: the same run as of the steps told those."""
     made = strategies_steps(RATES, cell(strategy, 60))
     for seed in range(5):
-        rng = streams_of(seed, 0).environment
+        rng = run_streams(seed, 0).environment
         state, stopped = made.strategy.play(made.world, made.rules, made.cap, rng, rng)
         assert stopped
-        rng = streams_of(seed, 0).environment
+        rng = run_streams(seed, 0).environment
         support, weights, pulls = told_binomials(made.rules, rng, most=1)
         np.testing.assert_array_equal(steps.answer(state, RATES.problem)[0], support)
         np.testing.assert_allclose(steps.answer(state, RATES.problem)[1], weights, rtol=1e-9)
@@ -459,7 +459,7 @@ def counted(draw):
 @example(Problem(np.ones(2), np.array([[0.0, 1.0]]), np.array([0.5]), 2), 0)
 def test_ties_reject_no_column_that_the_best_mixture_needs(strategy, problem, seed):
     """What remains after a round has the same optimum by its estimates, so a feasible mixture."""
-    rules = rules_of(strategy, problem, 8 * problem.rewards.size, True)
+    rules = make_rules(strategy, problem, 8 * problem.rewards.size, True)
     state, rng = start(rules), np.random.default_rng(seed)
     while not steps.done(rules, state):
         for a in range(problem.n_unknown):
@@ -511,7 +511,7 @@ def test_ties_alone_put_sfsr_behind_uslp_on_rewards_of_0_and_1():
     ):
         one = Cell("tied", strategy, {"budget": 60}, reading)
         replicate = prepare(TIED, one)
-        runs = [replicate(streams_of(5, r)) for r in range(4000)]
+        runs = [replicate(run_streams(5, r)) for r in range(4000)]
         columns = {name: np.array([getattr(run, name) for run in runs]) for name in runs[0]._fields}
         found = summarise(one, truth_of(TIED).model_dump(), columns)
         shares[strategy, reading] = {e.statistic: e.value for e in found}

@@ -98,13 +98,13 @@ def test_one_run_refutes_never():
 
 
 def test_counts_are_recognised():
-    assert p_values.count_of(row(proportion("p", 30, 100))) == 30
-    assert p_values.count_of(row(proportion("p", 0, 100))) == 0
-    assert p_values.count_of(row(proportion("p", 100, 100))) == 100
+    assert p_values.success_count(row(proportion("p", 30, 100))) == 30
+    assert p_values.success_count(row(proportion("p", 0, 100))) == 0
+    assert p_values.success_count(row(proportion("p", 100, 100))) == 100
     sample = np.array([0.1, 0.2, 0.4, 0.5] * 25)
-    assert p_values.count_of(row(mean("p", "share", sample))) is None
+    assert p_values.success_count(row(mean("p", "share", sample))) is None
     difference = mean("p", "share", sample - sample.mean())
-    assert p_values.count_of(row(difference)) is None  # 0 with an interval is no share
+    assert p_values.success_count(row(difference)) is None  # 0 with an interval is no share
 
 
 def test_what_can_support_nothing_says_why():

@@ -18,7 +18,7 @@ from matplotlib.font_manager import FontManager, fontManager, json_dump
 from matplotlib.text import Text
 
 from bestarm import registry
-from bestarm.common.looks import BLUE, SPARE, Look, looks_of
+from bestarm.common.looks import BLUE, SPARE, Look, named_looks
 from bestarm.common.style import (
     HALF,
     WIDE,
@@ -50,7 +50,7 @@ def rows(values, strategy="A", n=100, status=""):
 
 
 def test_known_looks_come_first_and_others_get_looks_of_their_own():
-    found = looks_of(KNOWN, ["new", "A", "B", "A", "also new"])
+    found = named_looks(KNOWN, ["new", "A", "B", "A", "also new"])
     assert list(found) == ["B", "A", "also new", "new"]
     assert [look.name for look in found.values()] == ["bee", "A", "also new", "new"]
     assert len({(look.colour, look.marker) for look in found.values()}) == 4
@@ -59,7 +59,7 @@ def test_known_looks_come_first_and_others_get_looks_of_their_own():
 
 def test_more_names_than_looks_are_an_error():
     with pytest.raises(ValueError, match="no looks left for z99"):
-        looks_of({}, [f"z{k:02}" for k in range(len(SPARE))] + ["z99"])
+        named_looks({}, [f"z{k:02}" for k in range(len(SPARE))] + ["z99"])
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
@@ -165,7 +165,7 @@ def test_counts_are_written_for_people():
 
 def test_a_legend_has_names_for_people():
     figure = new_figure(HALF, 2)
-    legend(figure, looks_of(KNOWN, "AB"))
+    legend(figure, named_looks(KNOWN, "AB"))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["bee", "A"]
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 from scipy import stats
 
-from bestarm.core.streams import BLOCK, WORDS, replication_streams, stream_key, streams_of
+from bestarm.core.streams import BLOCK, WORDS, replication_streams, run_streams, stream_key
 
 NAME = (1, "baics", "example1", "example1", "delta=0.1")
 
@@ -17,7 +17,7 @@ def firsts_of(streams):
 
 
 def draws(key, replication):
-    return firsts_of(streams_of(key, replication))
+    return firsts_of(run_streams(key, replication))
 
 
 def test_same_name_same_numbers():
@@ -63,7 +63,7 @@ def test_generators_are_numpys_own():
     sequence = np.random.SeedSequence(7, spawn_key=(2,))
     words = sequence.generate_state(BLOCK * 2 * WORDS, np.uint64).reshape(BLOCK, 2, WORDS)
     for place in (0, 1, 100, BLOCK - 1):
-        streams = streams_of(7, 2 * BLOCK + place)
+        streams = run_streams(7, 2 * BLOCK + place)
         for purpose, found in enumerate([streams.environment, streams.coins]):
             plain = np.random.Generator(np.random.PCG64(Words(words[place, purpose])))
             np.testing.assert_array_equal(found.random(5), plain.random(5))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bestarm.common.paper import Cell
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.delayed import reference
 from bestarm.delayed.bounds import (
     AGE,
@@ -144,7 +144,7 @@ def test_feedback_beyond_the_bound_is_useless_at_every_age(split):
 def missed(instance, reading, runs):
     cell = Cell(instance.name, "Partial", {"cap": 3000}, reading)
     replicate = prepare(instance, cell)
-    return sum(replicate(streams_of(8, r)).missed for r in range(runs))
+    return sum(replicate(run_streams(8, r)).missed for r in range(runs))
 
 
 @pytest.mark.parametrize("feedback", ["unbiased", "biased"])

@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.delayed import Mixture, Partial, reference, scales
 from bestarm.delayed.bounds import AGE, ARM, MIXTURE, RECORDED, Rules
 from bestarm.delayed.mixture import mixture_interval, running_information, sum_running
@@ -154,7 +154,7 @@ def test_coverage(feedback):
     for setting in ({"batch": 1}, {"batch": 4}):
         cell = Cell(instance.name, "Partial", setting | {"cap": 1000}, "mixture-n0=10")
         replicate = prepare(instance, cell)
-        assert sum(replicate(streams_of(8, r)).missed for r in range(300)) <= 15 + 19
+        assert sum(replicate(run_streams(8, r)).missed for r in range(300)) <= 15 + 19
 
 
 def test_the_class_is_the_reading_with_a_prior_of_ones_own():

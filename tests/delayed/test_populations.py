@@ -5,7 +5,7 @@ import pytest
 
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, parse
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.delayed import reference
 from bestarm.delayed.bounds import FULL, RECORDED, UNBIASED, Rules
 from bestarm.delayed.data import recorded
@@ -197,7 +197,7 @@ def test_an_instance_says_what_its_table_holds(make):
     assert min(known.gaps) > 0  # the best arm is unique
     assert Instance(**instance.model_dump()) == instance
     run = prepare(instance, Cell(instance.name, "Partial", {"cap": 2000}, "as-written"))(
-        streams_of(0, 0)
+        run_streams(0, 0)
     )
     assert run.steps.sum() == run.tau
 

@@ -7,7 +7,7 @@ import pytest
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import ratio_of_means
 from bestarm.core.inputs import InputError, parse
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.delayed.cells import EXPERIMENTS
 from bestarm.delayed.problem import Instance, bounded, free, instances, truth
 from bestarm.delayed.strategies import (
@@ -16,8 +16,8 @@ from bestarm.delayed.strategies import (
     READINGS,
     STRATEGIES,
     ResultCache,
-    answer_of,
     prepare,
+    recommended_arms,
 )
 from bestarm.delayed.tables import of_panel
 
@@ -77,8 +77,8 @@ def test_answer_of_a_capped_run():
     """The accepted arm 2, then the best estimate that survives; never a rejected arm."""
     sets = np.array([0, 2, 1, 0])
     centres = np.array([1.0, 9.0, 0.0, 2.0])
-    assert answer_of(sets, centres, 2).tolist() == [2, 3]
-    assert answer_of(sets, centres, 3).tolist() == [0, 2, 3]
+    assert recommended_arms(sets, centres, 2).tolist() == [2, 3]
+    assert recommended_arms(sets, centres, 3).tolist() == [0, 2, 3]
 
 
 @pytest.mark.parametrize("reading", READINGS["Partial"])
@@ -91,9 +91,9 @@ def test_the_run_alongside_is_that_of_full(reading):
         theirs = prepare(EASY, Cell("easy", "Full", setting, full))
         for r in range(5):
             ON_REWARDS.clear()
-            found = ours(streams_of(1, r)).tau_full
+            found = ours(run_streams(1, r)).tau_full
             ON_REWARDS.clear()
-            assert found == theirs(streams_of(1, r)).tau
+            assert found == theirs(run_streams(1, r)).tau
 
 
 def test_a_remembered_run_is_the_run_that_would_be_simulated():
@@ -108,7 +108,7 @@ def test_a_remembered_run_is_the_run_that_would_be_simulated():
     ]
 
     def alone(instance, cell, r):
-        outcome = prepare(instance, cell)(streams_of(1, r))
+        outcome = prepare(instance, cell)(run_streams(1, r))
         full = cell.strategy == "Full"
         return outcome.tau_full, outcome.full_status, outcome.steps.tolist() if full else None
 
@@ -139,7 +139,7 @@ def test_shuffled_arms_keep_their_numbers():
         shuffled=True,
     )  # fmt: skip
     replicate = prepare(instance, Cell("shuffled", "Partial", {}, "as-written"))
-    runs = [replicate(streams_of(3, r)) for r in range(20)]
+    runs = [replicate(run_streams(3, r)) for r in range(20)]
     for run in runs:
         assert run.answer.tolist() == [2]
         assert (run.steps >= run.finished * [4, 9, 5]).all()

@@ -9,7 +9,7 @@ import pytest
 
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.lagex import CGE, LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.strategies import READINGS, prepare
@@ -59,9 +59,9 @@ def test_same_run_as_the_compiled_one(strategy, reading):
     stopped = 0
     for seed in range(4):
         cell = Cell("any", strategy, {"delta": 0.1, "r": 0.05, "cap": 400}, reading)
-        wanted = prepare(INSTANCE, cell)(streams_of(4, seed))
+        wanted = prepare(INSTANCE, cell)(run_streams(4, seed))
         s = made(strategy, delta=0.1, reading=reading)
-        played(s, streams_of(4, seed).environment, 400)
+        played(s, run_streams(4, seed).environment, 400)
         assert s.told == wanted.tau
         assert s.done == (wanted.status == Status.STOPPED)
         np.testing.assert_array_equal(s.pulls, wanted.pulls)

@@ -8,7 +8,7 @@ import pytest
 
 from bestarm.core.inputs import InputError, parse
 from bestarm.lagex import reference
-from bestarm.lagex.paper.bounds import rows_of
+from bestarm.lagex.paper.bounds import constraint_rows
 from bestarm.lagex.problem import (
     SWEEP,
     Constraint,
@@ -245,10 +245,10 @@ def test_bernoulli_observations_have_sigma_1_2_and_no_lower_bound():
 def test_variants_of_an_environment_change_what_they_say(name):
     """Rows of length 1 leave policies and bounds as they are; constraints are harder to learn."""
     plain, scaled = base(name), normalised(name)
-    rows = rows_of(scaled.problem)
+    rows = constraint_rows(scaled.problem)
     np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1.0)
-    lengths = np.linalg.norm(rows_of(plain.problem), axis=1)
-    np.testing.assert_allclose(rows * lengths[:, None], rows_of(plain.problem))
+    lengths = np.linalg.norm(constraint_rows(plain.problem), axis=1)
+    np.testing.assert_allclose(rows * lengths[:, None], constraint_rows(plain.problem))
     one, other = truth(plain), truth(scaled)
     np.testing.assert_allclose(one.policy, other.policy, atol=1e-9)
     assert one.characteristic_time == pytest.approx(other.characteristic_time)

@@ -6,7 +6,7 @@ import pytest
 
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.lagex.problem import Constraint, Instance
 from bestarm.lagex.strategies import prepare
 
@@ -24,7 +24,7 @@ def test_a_run_stops_once_every_arm_has_enough_pulls_though_all_policies_tie(str
     run = prepare(TIED, Cell("tied", strategy, {"delta": DELTA, "r": R}, "as-written"))
     largest = 0.0
     for i in range(10):
-        row = run(streams_of(0, i))
+        row = run(run_streams(0, i))
         assert row.status == Status.STOPPED
         assert row.empty == row.near_cut == row.far_cut == row.lost == 0
         enough = 4.0 * math.log((1.0 + math.log(math.log(row.tau))) / DELTA) / R**2

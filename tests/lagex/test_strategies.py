@@ -8,7 +8,7 @@ from scipy import stats
 
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.lagex import reference
 from bestarm.lagex.paper.allocation import ACCURACY
 from bestarm.lagex.paper.confidence import norm, radius, released_threshold, threshold
@@ -28,8 +28,8 @@ from bestarm.lagex.strategies import (
     KINDS,
     READINGS,
     Setting,
+    make_rules,
     prepare,
-    rules_of,
     steps,
 )
 from bestarm.lagex.vertices import every_alternative
@@ -42,7 +42,7 @@ def rules_for(strategy, reading, problem, **setting):
     """What a strategy is told of an instance."""
     asked = Setting(**setting)
     told = problem.variances, problem.limits, problem.matrix
-    return rules_of(strategy, READINGS[strategy][reading], asked, *told)
+    return make_rules(strategy, READINGS[strategy][reading], asked, *told)
 
 
 #: Every strategy and every reading, each reading with a game or uniform pulls and with a solver.
@@ -121,7 +121,7 @@ def test_a_reading_changes_what_its_name_says(reading):
 def replicate(strategy, instance, replication, reading=None, seed=31, **setting):
     """One run."""
     cell = Cell(instance.name, strategy, setting, reading or READINGS[strategy].default)
-    return prepare(instance, cell)(streams_of(seed, replication))
+    return prepare(instance, cell)(run_streams(seed, replication))
 
 
 def assert_optimal(omega, costs, rows, gamma):
@@ -222,7 +222,7 @@ def test_every_step_is_that_of_the_slow_run(strategy, reading):
         NOISY,
         rounds,
         lambda t: t in (4, 5, 6, 20, 90),
-        streams_of(35, 0).environment,
+        run_streams(35, 0).environment,
         **setting,
     )
     run = replicate(strategy, NOISY, 0, reading, seed=35, **setting)
@@ -244,7 +244,7 @@ def test_allocations_inside_estimated_constraints_are_solved_every_round():
         NOISY,
         40,
         lambda t: True,
-        streams_of(31, 0).environment,
+        run_streams(31, 0).environment,
         delta=0.1,
         r=0.02,
     )
@@ -277,7 +277,7 @@ def test_programs_are_solved_every_round(strategy, instance):
     rules = rules_for(strategy, "as-written", problem, delta=1e-300, r=0.01)
     for seed in range(2):
         state = start(rules)
-        rng = streams_of(77, seed).environment
+        rng = run_streams(77, seed).environment
         for t in range(rounds):
             arm = choose(rules, state, None)
             if t >= k and state.counts[NO_POLICY] == state.before[NO_POLICY]:
@@ -304,7 +304,7 @@ def test_a_run_does_not_stop_before_distant_vertices_are_told_apart(strategy):
     d = len(problem.limits)
     rules = rules_for(strategy, "as-written", problem, delta=delta, r=r)
     state = start(rules)
-    rng = streams_of(7, 5).environment
+    rng = run_streams(7, 5).environment
     while not done(rules, state):
         arm = choose(rules, state, None)
         reward = problem.means[arm] + math.sqrt(problem.variances[arm]) * rng.standard_normal()
@@ -326,7 +326,7 @@ def test_the_released_rule_adds_the_slacks_of_lowered_constraints(strategy):
     rules = rules_for(strategy, "released-stop", problem, delta=delta, r=0.01)
     state = start(rules)
     seen = state.estimates
-    rng = streams_of(11, 0).environment
+    rng = run_streams(11, 0).environment
     for t in range(20_000):
         stop = done(rules, state)
         matrix = seen.rows + problem.limits[:, None]
@@ -561,5 +561,5 @@ def test_rates_are_drawn_as_such():
         assert set(np.unique(seen[:, 2])) <= {0.0, -1.0}
         spread = stats.norm.isf(FALSE_ALARM / 18) * 0.5 / math.sqrt(n)
         assert (np.abs(seen.mean(axis=0) - wanted[:, arm]) < spread).all()
-    outcome = prepare(rates, cell)(streams_of(1, 0))
+    outcome = prepare(rates, cell)(run_streams(1, 0))
     assert outcome.tau > 3

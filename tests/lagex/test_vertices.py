@@ -16,14 +16,14 @@ from bestarm.lagex.vertices import (
     SAME,
     Alternatives,
     alternatives,
+    constraint_rows,
     every_alternative,
     find_alternatives,
     find_best,
     load,
-    make_others,
     make_polytope,
+    make_vertex_search,
     reduced_cost,
-    rows_of,
 )
 from lagex.polytopes import drawn, polytopes, same_set
 
@@ -120,7 +120,7 @@ def test_the_order_of_arms_and_constraints_does_not_matter(p, random):
 def test_a_common_shift_of_the_means_or_of_a_row_and_its_limit_changes_nothing(p, shift):
     one = alternatives(p.means, p.matrix, p.limits, 0.0)
     two = alternatives(p.means + shift, p.matrix, p.limits, 0.0)
-    three = alternatives(p.means, rows_of(p.matrix, p.limits), 0.0 * p.limits, 0.0)
+    three = alternatives(p.means, constraint_rows(p.matrix, p.limits), 0.0 * p.limits, 0.0)
     for other in (two, three):
         np.testing.assert_allclose(other.policy, one.policy, atol=ROUNDING)
         assert same_set(other.steps, one.steps, ROUNDING)
@@ -245,8 +245,8 @@ def test_what_is_lost_on_estimates_of_the_papers_instances(name, times, most):
 def listed(means, matrix, limits, reach, places):
     """The vertices that a list with some places leads to, and whether it was cut."""
     d, k = matrix.shape
-    polytope, others = make_polytope(k, d), make_others(k, d, places)
-    load(polytope, means, rows_of(matrix, limits))
+    polytope, others = make_polytope(k, d), make_vertex_search(k, d, places)
+    load(polytope, means, constraint_rows(matrix, limits))
     assert find_best(polytope) == FOUND
     count = find_alternatives(polytope, reach, others)
     value = polytope.policy @ means
@@ -297,17 +297,17 @@ def test_policies_with_too_many_bases_are_refused(monkeypatch):
 def test_a_search_that_fails_is_not_an_empty_set(monkeypatch):
     p = PAPER["hard"].problem
     polytope = make_polytope(p.means.size, len(p.limits))
-    load(polytope, p.means, rows_of(p.matrix, p.limits))
+    load(polytope, p.means, constraint_rows(p.matrix, p.limits))
     monkeypatch.setattr(vertices, "repair", lambda *arguments: False)
     assert vertices.find_best_cold.py_func(polytope) == LOST
-    load(polytope, p.means, rows_of(p.matrix, np.full(p.limits.size, -9.0)))
+    load(polytope, p.means, constraint_rows(p.matrix, np.full(p.limits.size, -9.0)))
     assert vertices.find_best_cold.py_func(polytope) == EMPTY
 
 
 @given(polytopes, st.sampled_from([0.0, 0.01, 0.5]))
 def test_every_alternative_is_listed_once(p, r):
     d, k = p.matrix.shape
-    polytope, others = make_polytope(k, d), make_others(k, d, 50)
+    polytope, others = make_polytope(k, d), make_vertex_search(k, d, 50)
     load(polytope, p.means, p.rows)
     assert find_best(polytope) == FOUND
     count = find_alternatives(polytope, r, others)
@@ -326,7 +326,7 @@ def test_reduced_costs_of_the_best_vertex_are_kept(p):
     polytope = make_polytope(k, d)
     load(polytope, p.means, p.rows)
     assert find_best(polytope) == FOUND
-    find_alternatives(polytope, 0.5, make_others(k, d, 50))
+    find_alternatives(polytope, 0.5, make_vertex_search(k, d, 50))
     tableau, values, basis = polytope.tableau, polytope.values, polytope.basis
     fresh = [reduced_cost(tableau, values, basis, j) for j in range(k + d)]
     np.testing.assert_array_equal(polytope.reduced_costs, fresh)

@@ -35,7 +35,7 @@ from bestarm.linear.allocation import (
 from bestarm.linear.designs import round_design
 from bestarm.linear.least_squares import REFACTOR, make_fit, refit
 from bestarm.linear.problem import paper_instance
-from bestarm.linear.strategies import sequence_of
+from bestarm.linear.strategies import static_sequence
 from linear.instances import drawn, oracle_directions, pair_directions
 
 SIZES = [(1, 2), (2, 3), (2, 6), (4, 5), (5, 9)]
@@ -245,7 +245,7 @@ def test_a_million_updates_drift_little(greedy, every):
     problem = paper_instance(5).problem
     n = 10**6
     if greedy:
-        sequence = sequence_of("XY", problem, TWO_STEP).prefix(n)[:n]
+        sequence = static_sequence("XY", problem, TWO_STEP).prefix(n)[:n]
     else:
         sequence = np.random.default_rng(3).integers(0, 6, n)
         sequence[:6] = range(6)
@@ -314,7 +314,7 @@ def test_ties_go_to_the_arm_pulled_least(rule):
     ],
 )
 def test_two_step_rule_gives_the_published_split(kind, n, split):
-    sequence = sequence_of(kind, paper_instance(5).problem, TWO_STEP).prefix(n)[:n]
+    sequence = static_sequence(kind, paper_instance(5).problem, TWO_STEP).prefix(n)[:n]
     assert tuple(np.bincount(sequence)) == split
 
 
@@ -336,10 +336,10 @@ def test_rounded_sequences_begin_as_the_others_do():
     """And then follow the optimal design of the paper's instance: x6 is almost x1."""
     problem = paper_instance(5).problem
     for kind, first in (("G", 6), ("XY", 6), ("XY-Oracle", 5)):
-        sequence = sequence_of(kind, problem, ROUNDED)
+        sequence = static_sequence(kind, problem, ROUNDED)
         assert sequence.n_initial == first
         assert sequence.prefix(first)[:first].tolist() == list(range(first))
-    counts = np.bincount(sequence_of("G", problem, ROUNDED).prefix(140_075)[:140_075])
+    counts = np.bincount(static_sequence("G", problem, ROUNDED).prefix(140_075)[:140_075])
     np.testing.assert_allclose([counts[0] + counts[5], *counts[1:5]], 28015, atol=2)
 
 

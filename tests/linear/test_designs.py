@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bestarm.linear import designs as module
 from bestarm.linear import reference
 from bestarm.linear.designs import optimal_design, round_design
-from bestarm.linear.problem import span_of
+from bestarm.linear.problem import span_basis
 from linear.instances import drawn, oracle_directions, pair_directions
 
 DIRECTIONS = {
@@ -109,7 +109,7 @@ def test_first_example_of_appendix_a(eps):
 def test_second_example_of_appendix_a(eps):
     """Arms (1, 0) and (1 - eps, 0) on their span: G is 1, and XY eps^2."""
     arms = np.array([[1.0, 0.0], [1.0 - eps, 0.0]])
-    arms = arms @ span_of(arms)
+    arms = arms @ span_basis(arms)
     assert arms.shape == (2, 1)
     assert optimal_design(arms, arms).value == pytest.approx(1.0, rel=1e-7)
     assert optimal_design(arms, pair_directions(arms)).value == pytest.approx(eps**2, rel=1e-7)

@@ -8,7 +8,7 @@ import pytest
 
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.linear.interactive import RAGE, XY, FullyAdaptive, G, LinGapE, XYAdaptive, XYOracle
 from bestarm.linear.phased import run_phased
 from bestarm.linear.problem import MOST_ARMS, Instance
@@ -77,9 +77,9 @@ def test_same_run_as_the_compiled_one(strategy, reading):
         sigma, theta = 2.0, 2.0 * theta
         instance = Instance(name="any", arms=arms.tolist(), theta=theta.tolist(), sigma=sigma)
         cell = Cell("any", strategy, {"delta": 0.1}, reading)
-        wanted = prepare(instance, cell)(streams_of(4, seed))
+        wanted = prepare(instance, cell)(run_streams(4, seed))
         s = made(strategy, arms, theta, delta=0.1, sigma=sigma, reading=reading)
-        played(s, arms, theta, streams_of(4, seed).environment, sigma, wanted.tau + 1)
+        played(s, arms, theta, run_streams(4, seed).environment, sigma, wanted.tau + 1)
         assert s.told == wanted.tau
         np.testing.assert_array_equal(s.pulls, wanted.pulls)
         assert s.answer + 1 == wanted.answer
@@ -92,7 +92,7 @@ def test_an_oracle_with_true_gaps_stops_where_the_compiled_one_does():
         arms, theta, _ = drawn(1, 2, 4, strength=3.0)
         instance = Instance(name="any", arms=arms.tolist(), theta=theta.tolist())
         cell = Cell("any", "XY-Oracle", {"delta": 0.1}, reading)
-        wanted = prepare(instance, cell)(streams_of(4, 0))
+        wanted = prepare(instance, cell)(run_streams(4, 0))
         s = made("XY-Oracle", arms, theta, delta=0.1, reading=reading)
         played(s, arms, theta, np.random.default_rng(0))
         np.testing.assert_array_equal(s.pulls, wanted.pulls)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.linear import lemmas, reference
 from bestarm.linear.confidence import radius
 from bestarm.linear.problem import Problem
@@ -38,7 +38,7 @@ def test_a_run_along_a_fixed_sequence_is_that_of_a_slow_loop():
     sequence = lemmas.cycle(ARMS)
     best, pairs = 0, [(a, b) for a in range(3) for b in range(3) if a != b]
     for run in range(3):
-        noise = iter(streams_of(5, run).environment.standard_normal(20_000))
+        noise = iter(run_streams(5, run).environment.standard_normal(20_000))
         counts, sums, n, missed, misled, oracle = np.zeros(3), np.zeros(3), 0, False, False, None
         while True:
             arm = sequence[n % sequence.size]

@@ -5,14 +5,14 @@ import pytest
 
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError, parse
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.linear.problem import (
     MOST_ARMS,
     Instance,
     paper_instance,
     random_instance,
     read_arms,
-    span_of,
+    span_basis,
     truth,
     with_files,
 )
@@ -112,11 +112,11 @@ def test_problem_is_in_units_of_the_noise():
 
 def test_span_is_orthonormal_and_holds_the_arms():
     arms = np.random.default_rng(0).normal(size=(5, 2)) @ np.array([[1.0, 2, 0], [0, 1, 3]])
-    span = span_of(arms)
+    span = span_basis(arms)
     assert span.shape == (3, 2)
     np.testing.assert_allclose(span.T @ span, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(arms @ span @ span.T, arms, atol=1e-12)
-    np.testing.assert_array_equal(span_of(np.array([[1.0, 2.0], [3.0, 4.0]])), np.eye(2))
+    np.testing.assert_array_equal(span_basis(np.array([[1.0, 2.0], [3.0, 4.0]])), np.eye(2))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -135,7 +135,7 @@ def test_arms_of_a_subspace_give_the_runs_of_fewer_coordinates(strategy):
     assert many.problem.norm == pytest.approx(few.problem.norm)
     cell = Cell("any", strategy, {"delta": 0.1}, READINGS[strategy].default)
     for replication in range(3):
-        one, two = (prepare(i, cell)(streams_of(6, replication)) for i in (few, many))
+        one, two = (prepare(i, cell)(run_streams(6, replication)) for i in (few, many))
         assert one.tau == two.tau
         np.testing.assert_array_equal(one.pulls, two.pulls)
         assert one.answer == two.answer

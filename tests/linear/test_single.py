@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bestarm.linear.adaptive import Greedy, run_skip_interval
+from bestarm.linear.adaptive import GreedyRule, run_skip_interval
 from bestarm.linear.allocation import (
     ARGMIN_MAX,
     Directions,
@@ -88,7 +88,7 @@ def test_pulls_are_those_of_the_greedy_rule_to_the_last_bit(case, seed):
     pulls = run_skip_interval(
         fit,
         means,
-        Greedy(direction, uncertainty, ARGMIN_MAX),
+        GreedyRule(direction, uncertainty, ARGMIN_MAX),
         np.empty(n),
         np.empty(n, np.uint64),
         WIDE,

@@ -5,7 +5,7 @@ import pytest
 
 from bestarm.common.paper import Cell
 from bestarm.core.normals import BLOCK, in_blocks
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.linear import reference
 from bestarm.linear.adaptive import run_fully_adaptive
 from bestarm.linear.allocation import ARGMIN_MAX, TWO_STEP, all_pairs
@@ -14,7 +14,7 @@ from bestarm.linear.least_squares import make_fit
 from bestarm.linear.problem import Problem, paper_instance
 from bestarm.linear.spaced import run_fully_adaptive_spaced, run_static_spaced
 from bestarm.linear.static import run_static
-from bestarm.linear.strategies import added, prepare, sequence_of
+from bestarm.linear.strategies import added, prepare, static_sequence
 from linear.instances import WIDTHS, drawn
 
 CAP = 1500
@@ -24,7 +24,7 @@ spacings = pytest.mark.parametrize("every", [1, 7, 100])
 def static(every, seed, ends=(CAP,)):
     """A run of G in parts that end at `ends`, and its fit."""
     arms, _, means = drawn(seed, 3, 4, 1.5)
-    sequence = sequence_of("G", Problem(arms, means, 1.5), TWO_STEP)
+    sequence = static_sequence("G", Problem(arms, means, 1.5), TWO_STEP)
     fit, n, stopped = make_fit(arms, 0.0), 0, False
     with in_blocks(np.random.default_rng(seed)) as normals:
         for end in ends:
@@ -128,7 +128,7 @@ def test_true_gaps_give_every_run_the_same_pulls(strategy):
     for name, reading in added(strategy).items():
         if reading.true_gaps and name.startswith("1*log1+"):
             replicate = prepare(instance, Cell("", strategy, {"cap": 300_000}, name))
-            runs = [replicate(streams_of(5, r)) for r in range(3)]
+            runs = [replicate(run_streams(5, r)) for r in range(3)]
             assert len({tuple(run.pulls) for run in runs}) == 1
             assert runs[0].tau < 300_000
 
@@ -142,5 +142,5 @@ def test_a_run_that_is_tested_less_often_never_stops_sooner(strategy):
             often = prepare(instance, Cell("", strategy, setting, name.split("+every")[0]))
             seldom = prepare(instance, Cell("", strategy, setting, name))
             for r in range(5):
-                assert often(streams_of(5, r)).tau <= seldom(streams_of(5, r)).tau
-                assert seldom(streams_of(5, r)).tau % reading.every == 0
+                assert often(run_streams(5, r)).tau <= seldom(run_streams(5, r)).tau
+                assert seldom(run_streams(5, r)).tau % reading.every == 0

@@ -13,7 +13,7 @@ from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import make_fit
 from bestarm.linear.problem import Problem
 from bestarm.linear.static import draw_sums, run_static, true_gaps_hold
-from bestarm.linear.strategies import sequence_of
+from bestarm.linear.strategies import static_sequence
 from linear.instances import WIDTHS, drawn
 
 SIZES = [(1, 3), (2, 3), (2, 5), (3, 4), (4, 6)]
@@ -22,7 +22,7 @@ CAP = 1500
 
 def setup(size, seed, kind, strength=1.5):
     arms, _, means = drawn(seed, *size, strength)
-    sequence = sequence_of(kind, Problem(arms, means, 1.5), TWO_STEP)
+    sequence = static_sequence(kind, Problem(arms, means, 1.5), TWO_STEP)
     return arms, means, sequence.prefix(CAP)[:CAP], sequence.n_initial
 
 
@@ -93,7 +93,7 @@ def test_nothing_stops_before_the_arms_pulled_span_the_space(kind):
     for seed in range(12):
         theta = np.random.default_rng(seed).normal(size=2)
         means = base @ theta
-        shared = sequence_of(kind, Problem(base, means, 1.0), TWO_STEP)
+        shared = static_sequence(kind, Problem(base, means, 1.0), TWO_STEP)
         sequence, least = shared.prefix(300)[:300], shared.n_initial
         with in_blocks(np.random.default_rng(seed)) as normals:
             found = run_static(make_fit(base, 0.0), means, w, sequence, least, 0, normals)

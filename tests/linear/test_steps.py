@@ -5,9 +5,9 @@ import pytest
 
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.linear.problem import Instance
-from bestarm.linear.steps import Phased, StaticState
+from bestarm.linear.steps import PhasedSteps, StaticState
 from bestarm.linear.strategies import EASY, READINGS, STRATEGIES, prepare, steps
 from components import components
 from linear.instances import drawn
@@ -70,11 +70,11 @@ def test_steps_make_the_pulls_of_the_run(strategy, reading, instance):
     the cap cuts one its pulls may differ.
     """
     cell = Cell(instance, strategy, SETTING, reading)
-    wanted = prepare(INSTANCES[instance], cell)(streams_of(5, 1))
-    environment = streams_of(5, 1).environment
+    wanted = prepare(INSTANCES[instance], cell)(run_streams(5, 1))
+    environment = run_streams(5, 1).environment
 
     def told(step, rules, state):
-        if isinstance(step, Phased):
+        if isinstance(step, PhasedSteps):
             return Told(environment, lambda: (state.phase, state.plan.counts))
         if getattr(rules, "means", None) is not None:
             return Told(environment, lambda: (1, wanted.pulls))
@@ -83,7 +83,7 @@ def test_steps_make_the_pulls_of_the_run(strategy, reading, instance):
     state, stopped = stepped(INSTANCES[instance], cell, told)
     assert stopped == (wanted.status == Status.STOPPED)
     assert state.pulls.sum() == wanted.tau
-    if stopped or not isinstance(STRATEGIES[strategy], Phased):
+    if stopped or not isinstance(STRATEGIES[strategy], PhasedSteps):
         assert state.answer + 1 == wanted.answer
         np.testing.assert_array_equal(state.pulls, wanted.pulls)
 
@@ -95,7 +95,7 @@ def test_these_runs_are_long_enough_to_tell():
         for name, instance in INSTANCES.items():
             for reading in SHOWN[strategy]:
                 cell = Cell(name, strategy, SETTING, reading)
-                runs.append(prepare(instance, cell)(streams_of(5, 1)))
+                runs.append(prepare(instance, cell)(run_streams(5, 1)))
         stops = [run.tau for run in runs if run.status == Status.STOPPED]
         assert stops, strategy
         assert max(stops) > 100, strategy

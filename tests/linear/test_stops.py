@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.linear import strategies
 from bestarm.linear.allocation import StaticSequence, all_arms
 from bestarm.linear.confidence import Width, radius
@@ -57,7 +57,7 @@ def test_runs_are_those_of_a_fresh_record(strategy, cap, monkeypatch):
             for r in range(3):
                 if fresh:
                     monkeypatch.setattr(strategies, "STOPPED", Stops())
-                found[cell.reading, r] = replicate(streams_of(5, r))
+                found[cell.reading, r] = replicate(run_streams(5, r))
         return found
 
     wanted = runs(cells, fresh=True)
@@ -71,11 +71,11 @@ def test_runs_are_those_of_a_fresh_record(strategy, cap, monkeypatch):
 def test_a_cap_at_the_stop_itself_is_a_stop(monkeypatch):
     """Also for a second run, which begins there."""
     instance = paper_instance(2)
-    tau = prepare(instance, Cell("", "G", {}, "1*logK+two-step"))(streams_of(5, 0)).tau
+    tau = prepare(instance, Cell("", "G", {}, "1*logK+two-step"))(run_streams(5, 0)).tau
     monkeypatch.setattr(strategies, "STOPPED", Stops())
     for cap, status in ((tau, Status.STOPPED), (tau - 1, Status.CAPPED)):
         replicate = prepare(instance, Cell("", "G", {"cap": cap}, "1*logK+two-step"))
-        assert [replicate(streams_of(5, 0)).status for _ in range(2)] == [status, status]
+        assert [replicate(run_streams(5, 0)).status for _ in range(2)] == [status, status]
 
 
 def test_the_record_has_a_limit():

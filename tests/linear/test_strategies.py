@@ -8,7 +8,7 @@ from scipy import stats
 
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.linear import reference
 from bestarm.linear.allocation import ARGMIN_MAX, TWO_STEP
 from bestarm.linear.confidence import radius
@@ -25,10 +25,10 @@ from bestarm.linear.strategies import (
     adaptive_width,
     deterministic_budget,
     grid,
+    make_rules,
     outcome,
     prepare,
-    rules_of,
-    sequence_of,
+    static_sequence,
     static_width,
 )
 from linear.instances import near_pair, pair_directions
@@ -119,7 +119,7 @@ def test_the_honest_union_bound_adds_up():
 def violations(width, runs=2000, n=2000):
     """Runs of G in which any difference of two arms leaves the width at any n' <= n."""
     problem = near_pair(0.3).problem
-    sequence = sequence_of("G", problem, TWO_STEP).prefix(n)[:n]
+    sequence = static_sequence("G", problem, TWO_STEP).prefix(n)[:n]
     pulled = problem.arms[sequence]
     inverse = np.linalg.inv(np.cumsum(pulled[:, :, None] * pulled[:, None], axis=0)[1:])
     y = pair_directions(problem.arms)
@@ -150,7 +150,7 @@ def errors(strategy, reading, delta, runs=400, omega=0.3):
     """Wrong answers among runs of the paper's instance with a wider angle, and their mean pulls."""
     cell = Cell("near", strategy, {"delta": delta}, reading)
     replicate = prepare(near_pair(omega), cell)
-    found = [replicate(streams_of(23, r)) for r in range(runs)]
+    found = [replicate(run_streams(23, r)) for r in range(runs)]
     return sum(run.answer != 1 for run in found), np.mean([run.tau for run in found])
 
 
@@ -221,10 +221,10 @@ def test_a_mixture_bound_is_not_exceeded_by_a_smaller_factor():
 def test_deterministic_budget_is_the_first_place_where_eq_4_holds():
     problem = EASY.problem
     for strategy in ("G", "XY", "XY-Oracle"):
-        rules = rules_of(strategy, problem, HONEST, 0.05)
+        rules = make_rules(strategy, problem, HONEST, 0.05)
         found = deterministic_budget(rules, problem.means, NO_CAP)
         width = static_width(HONEST, 3, 0.05)
-        shared = sequence_of(strategy, problem, TWO_STEP)
+        shared = static_sequence(strategy, problem, TWO_STEP)
         wanted = reference.true_gaps_hold(
             problem.arms,
             problem.means,
@@ -251,9 +251,9 @@ def test_an_outcome_is_the_best_estimate_and_its_lead():
 def test_oracle_stops_after_the_same_pulls_whatever_the_rewards():
     cell = Cell("near", "XY-Oracle", {}, "honest")
     replicate = prepare(near_pair(0.3), cell)
-    runs = [replicate(streams_of(1, r)) for r in range(10)]
+    runs = [replicate(run_streams(1, r)) for r in range(10)]
     problem = near_pair(0.3).problem
-    rules = rules_of("XY-Oracle", problem, HONEST, 0.05)
+    rules = make_rules("XY-Oracle", problem, HONEST, 0.05)
     budget = deterministic_budget(rules, problem.means, NO_CAP)
     assert {run.tau for run in runs} == {budget}
     assert len({run.lead for run in runs}) == 10
@@ -265,6 +265,6 @@ def test_sigma_is_a_unit():
     large = small.model_copy(update={"theta": [20.0, 0.0], "sigma": 10.0})
     for strategy in STRATEGIES:
         cell = Cell("near", strategy, {"delta": 0.2}, READINGS[strategy].default)
-        one, two = (prepare(i, cell)(streams_of(2, 0)) for i in (small, large))
+        one, two = (prepare(i, cell)(run_streams(2, 0)) for i in (small, large))
         assert one.tau == two.tau
         np.testing.assert_array_equal(one.pulls, two.pulls)

@@ -23,13 +23,13 @@ from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, Look
 from bestarm.common.style import caption, new_figure, save
 from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
-from bestarm.publish.captions import caption_of, read_captions, rst_caption, write_captions
+from bestarm.publish.captions import kept_caption, read_captions, rst_caption, write_captions
 from bestarm.publish.site import arena as arena_page
 from bestarm.publish.site import build, links, texts, verdicts
 from bestarm.publish.site.chart import chart
 from bestarm.publish.site.code import Code, highlighted
 from bestarm.publish.site.content import fingerprint, page_names, sources
-from bestarm.publish.site.pictures import log_axes, smaller, width_of
+from bestarm.publish.site.pictures import log_axes, smaller, svg_width
 from bestarm.publish.site.table import plain, script
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.table import judged_claims, read_verdicts
@@ -286,7 +286,7 @@ def test_a_smaller_picture_has_the_same_marks_texts_and_looks(root):
             assert [*map(float, next(numbers))] == pytest.approx(
                 [*map(float, next(numbers))], abs=0.006
             )
-    assert width_of(picture) == width_of(small) > 0
+    assert svg_width(picture) == svg_width(small) > 0
     assert log_axes(picture)["x"]
 
 
@@ -553,5 +553,5 @@ def test_captions_are_words_in_a_report_of_snakemake(root):
     body = publish_parts(text, writer="html", settings_overrides={"report_level": 1})["body"]
     shown = html.unescape(re.sub("<.*?>", "", body)).split()
     assert shown == [
-        word for k, path in enumerate(pictures) for word in [f"[{k}]", *caption_of(path).split()]
+        word for k, path in enumerate(pictures) for word in [f"[{k}]", *kept_caption(path).split()]
     ]

@@ -10,7 +10,7 @@ from bestarm.baics.alternatives import NO_ARM
 from bestarm.baics.alternatives import Problem as Definitions
 from bestarm.baics.pure_exploration import subpopulations
 from bestarm.core.pure_exploration.problem import best_answer
-from bestarm.core.pure_exploration.top_arms import arms_of, top_arms
+from bestarm.core.pure_exploration.top_arms import answer_arms, top_arms
 from bestarm.lagex.pure_exploration import policies
 from bestarm.linear.pure_exploration import features
 from lagex.polytopes import drawn
@@ -143,4 +143,4 @@ KINDS = {f.__name__: f for f in (best, top, groups, bandit, limited)}
 def answer_of(problem: Any, means: np.ndarray) -> Any:
     """An answer that can be compared."""
     found = best_answer(problem, means)
-    return tuple(arms_of(found)) if hasattr(problem, "top") else found
+    return tuple(answer_arms(found)) if hasattr(problem, "top") else found

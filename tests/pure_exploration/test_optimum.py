@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from bestarm.baics import problem as baics
 from bestarm.baics.alternatives import Problem as Definitions
 from bestarm.baics.problem import true_allocation
-from bestarm.baics.pure_exploration import problem_of, subpopulations
+from bestarm.baics.pure_exploration import problem_and_means, subpopulations
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.pure_exploration import characteristic_time, nearest, top_arms
 from bestarm.core.pure_exploration.problem import best_answer
 from bestarm.lagex import problem as lagex
 from bestarm.lagex.paper.bounds import known_time
-from bestarm.lagex.pure_exploration import problem_of as lagex_problem
+from bestarm.lagex.pure_exploration import problem_and_means as lagex_problem
 from bestarm.linear import problem as linear
 from bestarm.linear.problem import truth
-from bestarm.linear.pure_exploration import problem_of as linear_problem
+from bestarm.linear.pure_exploration import problem_and_means as linear_problem
 from pure_exploration.cases import KINDS
 
 BAICS, LINEAR, LAGEX = baics.instances(), linear.instances(), lagex.instances()
@@ -124,7 +124,7 @@ def test_the_best_arm_agrees_with_its_rational_equation(seed, k):
 @pytest.mark.parametrize("name", ["example1", "example2", "no-feasible-arm", "5 segments"])
 def test_baics_agrees_with_its_own_solver(name):
     instance = BAICS[name]
-    found = characteristic_time(*problem_of(instance))
+    found = characteristic_time(*problem_and_means(instance))
     assert found.time == pytest.approx(baics.characteristic_time(instance), rel=1e-6)
     wanted = true_allocation(instance).ravel()
     assert found.allocation == pytest.approx(wanted, abs=1e-3)
@@ -152,6 +152,6 @@ def test_ties_take_for_ever_and_nothing_to_tell_takes_no_time():
 
 
 def test_what_is_not_reached_is_said():
-    problem, means = problem_of(BAICS["example2"])
+    problem, means = problem_and_means(BAICS["example2"])
     with pytest.raises(ArithmeticError, match="only known to be between"):
         characteristic_time(problem, means, tolerance=1e-17)

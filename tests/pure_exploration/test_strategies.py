@@ -31,13 +31,13 @@ from bestarm.core.pure_exploration.problem import (
     spread,
     weigh,
 )
-from bestarm.core.pure_exploration.steps import World, rules_of
+from bestarm.core.pure_exploration.steps import World, make_rules
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.pure_exploration.top_two import choose_half_top_two
 from bestarm.core.pure_exploration.track_and_stop import choose_track_and_stop
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.linear.problem import instances
-from bestarm.linear.pure_exploration import TopTwo, far_apart, features, problem_of
+from bestarm.linear.pure_exploration import TopTwo, far_apart, features, problem_and_means
 
 MEANS, SIGMA = np.array([1.0, 0.5, 0.3, 0.0]), np.array([1.0, 0.7, 1.3, 0.9])
 PROBLEM, VARIANCES, K = top_arms(4, sigma=SIGMA), SIGMA**2, 4
@@ -53,9 +53,9 @@ strategies = pytest.mark.parametrize(
 
 
 def play(strategy, means, delta, cap, replication=0):
-    streams = streams_of(3, replication)
+    streams = run_streams(3, replication)
     world = World(means, SIGMA)
-    rules = rules_of(PROBLEM, delta)
+    rules = make_rules(PROBLEM, delta)
     return strategy.play(world, rules, cap, streams.environment, streams.coins)
 
 
@@ -90,8 +90,12 @@ def first_states(name, means, pulls):
     """States of a run: after K pulls, and after each of as many further ones as are given."""
     if name in COMPILED:
         return [play(STRATEGIES[name], means, 1e-300, t)[0] for t in range(K, K + pulls + 1)]
-    strategy, streams, found = replace(STRATEGIES[name], choose=CHOICES[name]), streams_of(3, 0), []
-    rules, world = rules_of(PROBLEM, 1e-300), World(means, SIGMA)
+    strategy, streams, found = (
+        replace(STRATEGIES[name], choose=CHOICES[name]),
+        run_streams(3, 0),
+        [],
+    )
+    rules, world = make_rules(PROBLEM, 1e-300), World(means, SIGMA)
     state = strategy.start(rules)
     for _ in strategy.follow(world, rules, state, streams.environment, streams.coins):
         read = {part: getattr(state, part).copy() for part in ("pulls", "means", "leader")}
@@ -158,7 +162,7 @@ def frank_wolfe(states):
 
 def top_two(states):
     """The nearest piece; an arm by its share of the cost."""
-    coins = streams_of(3, 0).coins
+    coins = run_streams(3, 0).coins
     for state in states:
         arm = forced(state)
         if arm is None:
@@ -170,7 +174,7 @@ def top_two(states):
 
 def half_top_two(states):
     """The leader with probability 1/2, else the challenger of least transport cost."""
-    coins = streams_of(3, 0).coins
+    coins = run_streams(3, 0).coins
     for state in states:
         arm = forced(state)
         if arm is None:
@@ -291,7 +295,7 @@ def test_compare_plays_them_on_features_that_are_nearly_dependent():
 
     With forced pulls of the first five, runs took up to 400 T*.
     """
-    problem, means = problem_of(instances()["random K=6 seed=0"])
+    problem, means = problem_and_means(instances()["random K=6 seed=0"])
     found = compare("linear/random K=6 seed=0", [TopTwo], reps=100, delta=0.1, cores=1).runs
     assert found.tau.mean() < 25.0 * characteristic_time(problem, means).time
     assert 100 - found.correct.sum() <= binom.isf(1e-6, 100, 0.1)

@@ -9,11 +9,11 @@ from bestarm.common.paper import Cell, Experiment
 from bestarm.common.user_strategies import Fault, UserStrategy
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.registry import PAPERS
 from bestarm.runs.plan import Plan, describe_instances, make_plan
-from bestarm.runs.play import columns_of, count, has_stopped, joined, play
-from bestarm.runs.tasks import names_of, run
+from bestarm.runs.play import count, has_stopped, joined, outcome_columns, play
+from bestarm.runs.tasks import fact_columns, run
 
 
 class Outcome(NamedTuple):
@@ -30,7 +30,7 @@ def replicate(streams):
 def test_a_run_depends_on_its_number_alone():
     """As streams made anew give it, in whatever order and part."""
     found = play(replicate, 7, range(10))
-    expected = [replicate(streams_of(7, number)) for number in range(10)]
+    expected = [replicate(run_streams(7, number)) for number in range(10)]
     np.testing.assert_array_equal(found["tau"], [one.tau for one in expected])
     np.testing.assert_array_equal(found["pulls"], [one.pulls for one in expected])
     parts = joined(play(replicate, 7, part) for part in (range(4), range(4, 5), range(5, 10)))
@@ -55,7 +55,7 @@ def test_counts_are_those_of_a_loop(seed):
         counts[0] += 1
         counts[1] += outcome.status == Status.STOPPED
         counts[2] += outcome.status == Status.STOPPED and not is_right
-    runs = columns_of(outcomes) | {"replication": np.arange(30)}
+    runs = outcome_columns(outcomes) | {"replication": np.arange(30)}
     assert count(has_stopped(runs), right) == tuple(counts)
 
 
@@ -91,9 +91,9 @@ def test_tasks_have_all_that_runs_need(plan):
     assert [task.cell for task in tasks] == list(plan.cells)
     assert tasks[0].key == tasks[1].key != tasks[2].key
     assert all(task.instance == PAPERS["baics"].simulation.easy for task in tasks)
-    assert names_of(tasks)[:5] == ("instance", "strategy", "setting", "reading", "algorithm")
-    assert {"delta", "cap", "step"} <= set(names_of(tasks))
-    assert plan.work(PAPERS["baics"]).names == names_of(tasks)
+    assert fact_columns(tasks)[:5] == ("instance", "strategy", "setting", "reading", "algorithm")
+    assert {"delta", "cap", "step"} <= set(fact_columns(tasks))
+    assert plan.work(PAPERS["baics"]).names == fact_columns(tasks)
     assert tasks[3].facts["delta"] == 0.2
 
 

@@ -755,10 +755,10 @@ def test_added_readings_are_marked_and_can_be_left_out():
     added = {"added": ["late", {"name": "later", "reading": "other"}]}
     claims = ClaimsFile(claims=[claim(readings=[added, "as-written"])])
     (one,) = claims.claims
-    names = [(reading.name, reading.added) for reading in claims.readings_of(one)]
+    names = [(reading.name, reading.added) for reading in claims.tested_readings(one)]
     assert names == [("late", True), ("later", True), ("as-written", False)]
-    assert claims.readings_of(one)[1].reading == "other"
-    assert [reading.name for reading in claims.readings_of(one, added=False)] == ["as-written"]
+    assert claims.tested_readings(one)[1].reading == "other"
+    assert [reading.name for reading in claims.tested_readings(one, added=False)] == ["as-written"]
     near, far = [normal_mean(100.0, 1.0)], [normal_mean(200.0, 1.0)]
     tables = Tables(
         {"t": table_of(late=near, other=far, as_written=far)}, published_table(**{TIME: 100.0})

@@ -26,9 +26,9 @@ from bestarm.verify import hashes as hashes_module
 from bestarm.verify.hashes import (
     differences,
     hash_experiment,
-    key_of,
     read_hashes,
     rows_hash,
+    rows_key,
 )
 from bestarm.verify.verification import (
     FALSE_ALARMS,
@@ -57,7 +57,7 @@ def plan():
 def lines(plan):
     """Key and hash of the experiment's cells."""
     return {
-        key_of(PAPER, TARGET, task.cell, RUNS): rows_hash(run(task, range(RUNS)))
+        rows_key(PAPER, TARGET, task.cell, RUNS): rows_hash(run(task, range(RUNS)))
         for task in plan.tasks(registry.PAPERS[PAPER])
     }
 
@@ -205,7 +205,7 @@ def test_hashes_of_shards_are_those_of_the_rows(plan, lines, tmp_path):
 def test_a_hash_is_kept_of_every_cell(root):
     sizes = read_scale(root / "workflow/scales/quick.yaml").papers
     wanted = {
-        key_of(paper, experiment.name, cell, sizes[paper][experiment.name].replications)
+        rows_key(paper, experiment.name, cell, sizes[paper][experiment.name].replications)
         for paper in registry.PAPERS
         for experiment in registry.PAPERS[paper].experiments.values()
         for cell in experiment.cells
@@ -224,7 +224,7 @@ def test_the_kept_hashes_are_right(root):
     made = make_plan(PAPER, registry.PAPERS[PAPER].experiments[TARGET], 2023, size, instances)
     for task in made.tasks(paper):
         rows = run(task, range(size))
-        assert kept[key_of(PAPER, TARGET, task.cell, size)] == rows_hash(rows), task.cell
+        assert kept[rows_key(PAPER, TARGET, task.cell, size)] == rows_hash(rows), task.cell
 
 
 def test_a_platform_without_a_promise_says_why(root, tmp_path, monkeypatch):

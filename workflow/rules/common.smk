@@ -55,14 +55,14 @@ FIGURES = {"paper": "figures"} | {s: f"figures/{s}" for s in (*SCALES[1:], "more
 SCALE_OF = {folder: scale for scale, folder in FIGURES.items()}
 
 
-def rows_of(scale):
+def shard_scale(scale):
     """The scale that holds the shards of a scale."""
     return "paper" if scale == "more" else scale
 
 
-def size_of(scale, paper, experiment):
+def experiment_size(scale, paper, experiment):
     """How many replications an experiment has, from the scale's file or from --config."""
-    size = SIZES[rows_of(scale)].papers[paper][experiment]
+    size = SIZES[shard_scale(scale)].papers[paper][experiment]
     if unknown := config.keys() - {"replications"}:
         sys.exit(f"error: --config {min(unknown)}: unknown, allowed is replications")
     if (scale == "more") != ("replications" in config):
@@ -79,11 +79,11 @@ def size_of(scale, paper, experiment):
     return size
 
 
-def shards_of(scale, paper, experiment):
+def shard_options(scale, paper, experiment):
     """What every shard of an experiment depends on, as options. Not the scale's file: it also has
     the number of replications, and more of them keep the shards that there are."""
-    per_shard = SIZES[rows_of(scale)].papers[paper][experiment].per_shard
-    return f"--seed {SIZES[rows_of(scale)].seed} --per-shard {per_shard}"
+    per_shard = SIZES[shard_scale(scale)].papers[paper][experiment].per_shard
+    return f"--seed {SIZES[shard_scale(scale)].seed} --per-shard {per_shard}"
 
 
 wildcard_constraints:
@@ -99,13 +99,13 @@ def targets(paper):
     return outlines()[paper].targets.values()
 
 
-def cells_of(paper, experiment):
+def cells_hash(paper, experiment):
     """A hash of the cells of an experiment. Shards follow changes by it and not by the code that
     lists them, so that a change to one experiment simulates no other."""
     return outlines()[paper].experiments[experiment]
 
 
-def hashes_of(kept):
+def kept_hashes(kept):
     """Hashes of kept tables under data/. What is made of them follows changes by these,
     and not as inputs, so that no build of figures ever starts to make the tables again."""
     paths = [Path("data", name) for name in kept]
@@ -119,7 +119,7 @@ ARENA_TABLES = ("arena/cells.csv", "arena/budgets.csv")
 ACROSS = "All papers"
 
 
-def labels_of(wildcards, kind):
+def report_labels(wildcards, kind):
     """What tells a target's files apart in a report of Snakemake."""
     target = outlines()[wildcards.paper].targets[wildcards.target]
     return {"figure": target.name, "shows": target.title, "as": kind}

@@ -9,13 +9,13 @@ rule table:
             f"results/{SCALE_OF[w.figures]}/{w.paper}/{name}/summary.csv"
             for name in outlines()[w.paper].targets[w.target].experiments
         ],
-        instances=lambda w: f"results/{rows_of(SCALE_OF[w.figures])}/{w.paper}/instances.json",
+        instances=lambda w: f"results/{shard_scale(SCALE_OF[w.figures])}/{w.paper}/instances.json",
         published="data/published/{paper}.csv",
     output:
         report(
             "{figures}/{paper}/{target}.csv",
             category=lambda w: registry.PAPERS[w.paper].title,
-            labels=lambda w: labels_of(w, "table"),
+            labels=lambda w: report_labels(w, "table"),
         ),
     log:
         "results/logs/{figures}/{paper}/{target}.table.log",
@@ -25,7 +25,7 @@ rule table:
         runtime=10,
     params:
         code=lambda w: code_hash("bestarm.common.tables", f"bestarm.{w.paper}.targets")
-        + hashes_of(outlines()[w.paper].targets[w.target].kept),
+        + kept_hashes(outlines()[w.paper].targets[w.target].kept),
         kind="",
     shell:
         "python -m bestarm workflow table {wildcards.paper} {wildcards.target} {input.instances}"
@@ -57,7 +57,7 @@ rule plot:
             "{figures}/{paper}/{target}.svg",
             caption="../report/caption.rst",
             category=lambda w: registry.PAPERS[w.paper].title,
-            labels=lambda w: labels_of(w, "picture"),
+            labels=lambda w: report_labels(w, "picture"),
         ),
         png="{figures}/{paper}/{target}.png",
         pdf="{figures}/{paper}/{target}.pdf",
@@ -253,7 +253,7 @@ rule arena:
         mem_mb=1000,
         runtime=10,
     params:
-        code=code_hash("bestarm.arena.pictures") + hashes_of(ARENA_TABLES),
+        code=code_hash("bestarm.arena.pictures") + kept_hashes(ARENA_TABLES),
         caption=lambda w, output: rst_caption(output.svg),
     shell:
         "python -m bestarm workflow arena {wildcards.target} data/arena --out {output.table}"

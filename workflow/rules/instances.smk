@@ -20,7 +20,7 @@ rule instances:
         code=lambda w: code_hash(
             "bestarm.runs.plan", f"bestarm.{w.paper}.problem", f"bestarm.{w.paper}.strategies"
         )
-        + hashes_of(outlines()[w.paper].kept),
+        + kept_hashes(outlines()[w.paper].kept),
     shell:
         "(python -m bestarm workflow compile {wildcards.paper}"
         " && python -m bestarm workflow instances {wildcards.paper} --out {output}) 2> {log}"

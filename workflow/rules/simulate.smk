@@ -20,8 +20,8 @@ rule shard:
         runtime=each_attempt(60),
     params:
         code=lambda w: code_hash("bestarm.runs.shard", f"bestarm.{w.paper}.strategies"),
-        cells=lambda w: cells_of(w.paper, w.experiment),
-        size=lambda w: shards_of(w.scale, w.paper, w.experiment),
+        cells=lambda w: cells_hash(w.paper, w.experiment),
+        size=lambda w: shard_options(w.scale, w.paper, w.experiment),
     shell:
         "python -m bestarm workflow shard {wildcards.paper} {wildcards.experiment}"
         " {wildcards.index} {input} {params.size} --out {output} 2> {log}"
@@ -30,10 +30,10 @@ rule shard:
 rule summary:
     """Summarise all shards of an experiment: estimates with intervals."""
     input:
-        instances=lambda w: f"results/{rows_of(w.scale)}/{w.paper}/instances.json",
+        instances=lambda w: f"results/{shard_scale(w.scale)}/{w.paper}/instances.json",
         shards=lambda w: [
-            f"results/{rows_of(w.scale)}/{w.paper}/{w.experiment}/shard-{index}.parquet"
-            for index in range(size_of(w.scale, w.paper, w.experiment).shards)
+            f"results/{shard_scale(w.scale)}/{w.paper}/{w.experiment}/shard-{index}.parquet"
+            for index in range(experiment_size(w.scale, w.paper, w.experiment).shards)
         ],
     output:
         "results/{scale}/{paper}/{experiment}/summary.csv",
@@ -47,7 +47,7 @@ rule summary:
         runtime=10,
     params:
         code=lambda w: code_hash("bestarm.runs.summary", f"bestarm.{w.paper}.statistics"),
-        size=lambda w: shards_of(w.scale, w.paper, w.experiment),
+        size=lambda w: shard_options(w.scale, w.paper, w.experiment),
         # Not the files' names: a shell takes no command of 3000 of them.
         shards=lambda w, input: len(input.shards),
     shell:

@@ -58,7 +58,7 @@ class Job(NamedTuple):
     end: datetime
 
 
-def jobs_of(build: Path) -> list[Job]:
+def build_jobs(build: Path) -> list[Job]:
     """The jobs behind a build, in the order of their starts. Raises InputError if there is none."""
     scale = "paper" if build.name == "figures" else build.name
     folders = (f"{build}/", f"results/{scale}/")
@@ -123,7 +123,7 @@ def write(build: Path, out: Path) -> None:
     if out.exists() and not (out / "ro-crate-metadata.json").is_file():
         raise InputError(f"{out}: is there and no crate; another name is wanted")
     check(build / "all")
-    jobs = jobs_of(build)
+    jobs = build_jobs(build)
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(TERMS)
     ended = max(job.end for job in jobs).isoformat()

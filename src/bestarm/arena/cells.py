@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 
-from bestarm.arena.entries import Entry, arenas, bound_of, time_of
+from bestarm.arena.entries import Entry, arenas, entry_bound, entry_time
 from bestarm.arena.submissions import Submission, submissions
 from bestarm.common.arena import Family
 
@@ -18,9 +18,9 @@ PROVEN, WRITTEN = "proven", "as written"
 GENERIC, SUBMITTED = "generic", "submitted"
 
 
-def deltas_of(entry: Entry) -> list[float]:
+def entry_deltas(entry: Entry) -> list[float]:
     """Those at which the bound is small enough."""
-    return [delta for delta in DELTAS if bound_of(entry, delta) <= MOST_PULLS]
+    return [delta for delta in DELTAS if entry_bound(entry, delta) <= MOST_PULLS]
 
 
 def cells() -> list[Entry]:
@@ -52,7 +52,7 @@ def smallest_cells() -> list[Entry]:
     proven = [e for e in (*cells(), *submitted_cells()) if e.rule == PROVEN]
     least: dict[str, Entry] = {}
     for entry in proven:
-        if entry.family not in least or time_of(entry) < time_of(least[entry.family]):
+        if entry.family not in least or entry_time(entry) < entry_time(least[entry.family]):
             least[entry.family] = entry
     return [entry for entry in proven if entry.instance == least[entry.family].instance]
 

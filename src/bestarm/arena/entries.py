@@ -31,22 +31,22 @@ def arenas() -> dict[str, Arena]:
     }
 
 
-def instance_of(entry: Entry) -> Any:
+def entry_instance(entry: Entry) -> Any:
     """The instance of a cell, as its paper's model."""
     family = arenas()[entry.paper].families[entry.family]
     return next(instance for instance in family.instances if instance.name == entry.instance)
 
 
 @cache
-def time_of(entry: Entry) -> float:
+def entry_time(entry: Entry) -> float:
     """T* of the instance of a cell."""
-    arena, instance = arenas()[entry.paper], instance_of(entry)
+    arena, instance = arenas()[entry.paper], entry_instance(entry)
     if (time := arena.families[entry.family].time) is not None:
         return time(instance)
     assert arena.problem is not None
     return characteristic_time(*arena.problem(instance)).time
 
 
-def bound_of(entry: Entry, delta: float) -> float:
+def entry_bound(entry: Entry, delta: float) -> float:
     """T* kl(delta, 1 - delta): mean pulls of every delta-correct strategy are at least this."""
-    return time_of(entry) * needed_information(delta)
+    return entry_time(entry) * needed_information(delta)

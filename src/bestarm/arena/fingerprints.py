@@ -9,12 +9,12 @@ from typing import Any
 
 from bestarm import registry
 from bestarm.arena.cells import GENERIC, SUBMITTED, submitted_cells
-from bestarm.arena.entries import Entry, arenas, instance_of, time_of
+from bestarm.arena.entries import Entry, arenas, entry_instance, entry_time
 from bestarm.arena.runs import CAP, SEED
-from bestarm.arena.submissions import source_of
+from bestarm.arena.submissions import submission_file
 from bestarm.common.definitions import definitions_hash
 from bestarm.core.files import canonical_json
-from bestarm.core.pure_exploration.steps import rules_of
+from bestarm.core.pure_exploration.steps import make_rules
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 
 #: Another number if rows change for another reason than those that `fingerprint` counts, such as
@@ -22,14 +22,14 @@ from bestarm.core.pure_exploration.strategies import STRATEGIES
 LAW = 1
 
 
-def code_of(entry: Entry) -> Iterator[Callable[..., Any]]:
+def playing_code(entry: Entry) -> Iterator[Callable[..., Any]]:
     """The functions and classes that play a cell and say whether an answer is right."""
     paper = registry.PAPERS[entry.paper]
     if entry.reading == GENERIC:
         steps, problem = STRATEGIES[entry.strategy], arenas()[entry.paper].problem
         assert problem is not None
         yield from (steps.start, steps.done, steps.choose, steps.observe, steps.pull)
-        yield from (type(steps), rules_of, problem)
+        yield from (type(steps), make_rules, problem)
         return
     yield from (paper.user_output.correct, paper.problems.truth)
     if entry.reading == SUBMITTED:
@@ -49,13 +49,13 @@ def fingerprint(entry: Entry, level: float, runs: int) -> str:
     """
     arena = arenas()[entry.paper]
     setting = dict(arena.families[entry.family].setting)
-    time = None if arena.budgets else f"{time_of(entry):.6g}"  # as rows have it
-    parts = [LAW, SEED, CAP, *entry, level, runs, instance_of(entry).model_dump(), setting, time]
-    parts.append(definitions_hash(*code_of(entry)))
+    time = None if arena.budgets else f"{entry_time(entry):.6g}"  # as rows have it
+    parts = [LAW, SEED, CAP, *entry, level, runs, entry_instance(entry).model_dump(), setting, time]
+    parts.append(definitions_hash(*playing_code(entry)))
     if entry.reading == SUBMITTED:
         submission = submitted_cells()[entry]
         parts += [
             submission.model_dump(),
-            hashlib.sha256(source_of(submission).read_bytes()).hexdigest(),
+            hashlib.sha256(submission_file(submission).read_bytes()).hexdigest(),
         ]
     return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:16]

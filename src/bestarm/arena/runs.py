@@ -8,15 +8,15 @@ import numpy as np
 
 from bestarm import registry
 from bestarm.arena.cells import GENERIC, SUBMITTED, submitted_cells
-from bestarm.arena.entries import Entry, arenas, bound_of, instance_of, time_of
+from bestarm.arena.entries import Entry, arenas, entry_bound, entry_instance, entry_time
 from bestarm.arena.submissions import load_submission
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import mean, proportion
 from bestarm.core.pure_exploration.problem import best_answer
-from bestarm.core.pure_exploration.steps import World, rules_of
+from bestarm.core.pure_exploration.steps import World, make_rules
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.status import Status
-from bestarm.core.streams import Streams, stream_key, streams_of
+from bestarm.core.streams import Streams, run_streams, stream_key
 from bestarm.runs.play import Columns, Replicate, count, has_stopped, play
 
 SEED = 2026
@@ -57,9 +57,9 @@ def play_generic(entry: Entry, delta: float, cap: int) -> Play:
     """A strategy of core/pure_exploration."""
     make = arenas()[entry.paper].problem
     assert make is not None
-    problem, means = make(instance_of(entry))
+    problem, means = make(entry_instance(entry))
     world = World(np.ascontiguousarray(means, float), np.sqrt(problem.variances))
-    rules, steps = rules_of(problem, delta), STRATEGIES[entry.strategy]
+    rules, steps = make_rules(problem, delta), STRATEGIES[entry.strategy]
 
     def replicate(streams: Streams) -> Run:
         state, stopped = steps.play(world, rules, cap, streams.environment, streams.coins)
@@ -71,11 +71,11 @@ def play_generic(entry: Entry, delta: float, cap: int) -> Play:
     return Play(replicate, lambda columns: columns["answer"] == best)
 
 
-def play_of(entry: Entry, arguments: dict[str, float]) -> Play:
+def make_play(entry: Entry, arguments: dict[str, float]) -> Play:
     """How a cell is played under a setting: delta and a cap, or a budget."""
     if entry.reading == GENERIC:
         return play_generic(entry, arguments["delta"], round(arguments["cap"]))
-    paper, instance = registry.PAPERS[entry.paper], instance_of(entry)
+    paper, instance = registry.PAPERS[entry.paper], entry_instance(entry)
     extra_setting = arenas()[entry.paper].families[entry.family].setting
     setting = paper.simulation.setting(**extra_setting, **arguments)
     cell = Cell(entry.instance, entry.strategy, setting.model_dump(), entry.reading)
@@ -93,8 +93,8 @@ def simulate(entry: Entry, arguments: dict[str, float], runs: int) -> Columns:
 
     Rewards depend on family, instance and delta or budget alone: all strategies get the same.
     """
-    how = play_of(entry, arguments)
-    how.replicate(streams_of(SEED, 0))  # compiles
+    how = make_play(entry, arguments)
+    how.replicate(run_streams(SEED, 0))  # compiles
     name, level = next(iter(arguments.items()))
     key = stream_key(SEED, "arena", entry.family, entry.instance, f"{name}={level:g}")
     seconds = []
@@ -116,18 +116,18 @@ def simulate(entry: Entry, arguments: dict[str, float], runs: int) -> Columns:
 
 def until_sure(entry: Entry, delta: float, runs: int) -> Columns:
     """Runs at a delta, cut off at the cap."""
-    cap = round(CAP * bound_of(entry, delta))
+    cap = round(CAP * entry_bound(entry, delta))
     return simulate(entry, {"delta": delta, "cap": cap}, runs)
 
 
-def counts_of(columns: Columns) -> dict[str, Any]:
+def error_counts(columns: Columns) -> dict[str, Any]:
     """Errors, with Wilson's interval."""
     counts = count(columns["stopped"], columns["right"])
     errors = proportion("error", counts.wrong, counts.runs)
     return dict(zip(COUNTS, (*counts, errors.value, errors.low, errors.high), strict=True))
 
 
-def ratios_of(columns: Columns, bound: float) -> dict[str, float | None]:
+def time_ratios(columns: Columns, bound: float) -> dict[str, float | None]:
     """Stopping times over the bound, with a t interval, and quantiles.
 
     Runs that were cut off count as ended there; a quantile among them is not known.
@@ -151,11 +151,11 @@ def rounded(row: dict[str, Any]) -> dict[str, Any]:
 def measure(fields: list[str], delta: float, runs: int) -> dict[str, Any]:
     """The row of a cell at a delta."""
     entry = Entry(*fields)
-    columns, bound = until_sure(entry, delta, runs), bound_of(entry, delta)
-    setting = {"delta": delta, "characteristic_time": time_of(entry), "bound": bound}
+    columns, bound = until_sure(entry, delta, runs), entry_bound(entry, delta)
+    setting = {"delta": delta, "characteristic_time": entry_time(entry), "bound": bound}
     pulls = {MEASURED: 1e6 * float(columns["seconds"].sum() / columns["tau"].sum())}
     return rounded(
-        entry._asdict() | setting | counts_of(columns) | ratios_of(columns, bound) | pulls
+        entry._asdict() | setting | error_counts(columns) | time_ratios(columns, bound) | pulls
     )
 
 
@@ -163,17 +163,17 @@ def count_errors(fields: list[str], delta: float, runs: int) -> dict[str, Any]:
     """The row of a proven rule in the table of errors."""
     entry = Entry(*fields)
     columns = until_sure(entry, delta, runs)
-    return rounded(entry._asdict() | {"delta": delta} | counts_of(columns))
+    return rounded(entry._asdict() | {"delta": delta} | error_counts(columns))
 
 
 def spend(fields: list[str], budget: int, runs: int) -> dict[str, Any]:
     """The row of a strategy with a budget."""
     entry = Entry(*fields)
     columns = simulate(entry, {"budget": budget}, runs)
-    return rounded(entry._asdict() | {"budget": budget} | counts_of(columns))
+    return rounded(entry._asdict() | {"budget": budget} | error_counts(columns))
 
 
-def runs_of(entry: Entry) -> int:
+def run_count(entry: Entry) -> int:
     """How often a cell is played."""
     submission = submitted_cells().get(entry)
     return submission.runs if submission else RUNS

@@ -80,7 +80,7 @@ def load_submission(submission: Submission, folder: Path | None = None) -> UserS
     """
     where, _, name = submission.strategy.partition(":")
     if where.endswith(".py"):
-        module: Any = plugins.load_file(source_of(submission, folder))
+        module: Any = plugins.load_file(submission_file(submission, folder))
     else:
         try:
             module = import_module(where)
@@ -91,7 +91,7 @@ def load_submission(submission: Submission, folder: Path | None = None) -> UserS
     return plugins.user_strategy(getattr(module, name), submission.name, submission.strategy)
 
 
-def source_of(submission: Submission, folder: Path | None = None) -> Path:
+def submission_file(submission: Submission, folder: Path | None = None) -> Path:
     """The file that the class of a submission is in.
 
     Raises:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from bestarm.arena.cells import budget_cells, cells, deltas_of, smallest_cells, submitted_cells
+from bestarm.arena.cells import budget_cells, cells, entry_deltas, smallest_cells, submitted_cells
 from bestarm.arena.entries import Entry
 from bestarm.arena.fingerprints import LAW, fingerprint
 from bestarm.arena.runs import (
@@ -25,7 +25,7 @@ from bestarm.arena.runs import (
     SEED,
     count_errors,
     measure,
-    runs_of,
+    run_count,
     spend,
 )
 from bestarm.common.arithmetic import same_bits
@@ -67,12 +67,14 @@ def jobs() -> list[Job]:
     """One for each row of cells.csv, then of errors.csv, then of budgets.csv."""
     every = [*cells(), *submitted_cells()]
     listed = [
-        _job("cell", entry, delta, runs_of(entry)) for entry in every for delta in deltas_of(entry)
+        _job("cell", entry, delta, run_count(entry))
+        for entry in every
+        for delta in entry_deltas(entry)
     ]
     listed += [
         _job("errors", entry, delta, RUNS_ERRORS)
         for entry in smallest_cells()
-        for delta in deltas_of(entry)
+        for delta in entry_deltas(entry)
     ]
     listed += [_job("budget", entry, budget, RUNS_BUDGET) for entry, budget in budget_cells()]
     return listed

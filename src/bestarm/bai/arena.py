@@ -14,7 +14,7 @@ def best_arm(name: str) -> Instance:
     return Instance(name=name, means=means, rewards="gaussian", sigma=sigma)
 
 
-def problem_of(instance: Instance) -> tuple[TopArms, np.ndarray]:
+def problem_and_means(instance: Instance) -> tuple[TopArms, np.ndarray]:
     """The problem of an instance with Gaussian rewards, and its (K,) means."""
     return top_arms(len(instance.means), sigma=instance.sigma), np.array(instance.means)
 
@@ -22,5 +22,5 @@ def problem_of(instance: Instance) -> tuple[TopArms, np.ndarray]:
 PROVEN = dict.fromkeys(READINGS, "proven")
 ARENA = Arena(
     {BEST_ARM: Family(tuple(map(best_arm, BEST_ARM_INSTANCES)), PROVEN, {}, generic=False)},
-    problem_of,
+    problem_and_means,
 )

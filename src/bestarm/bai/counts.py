@@ -46,9 +46,9 @@ def with_arms(rules: Rules, state: State, kept: Sequence[int]) -> State:
         kept: places of arms in the state.
 
     Example:
-        >>> from bestarm.bai.strategies import READINGS, rules_of
+        >>> from bestarm.bai.strategies import READINGS, make_rules
         >>> reading = READINGS["KL-LUCB"]["proven"]
-        >>> two, three = (rules_of("KL-LUCB", 0, k, 0.1, reading) for k in (2, 3))
+        >>> two, three = (make_rules("KL-LUCB", 0, k, 0.1, reading) for k in (2, 3))
         >>> state = start(two)
         >>> _add(state, np.array([5.0, 4.0]), np.array([3.0, 1.0]))
         >>> with_arms(three, state, [1]).pulls.tolist()

@@ -10,7 +10,7 @@ from bestarm.bai.counts import observe_counts, with_arms
 from bestarm.bai.families import FAMILIES, PRIOR_PULLS, divergence, mixing_cost, shrunk, upper
 from bestarm.bai.problem import Family
 from bestarm.bai.steps import Rules, arm_cost, pair_level, pair_statistic
-from bestarm.bai.strategies import READINGS, STRATEGIES, Setting, rules_of
+from bestarm.bai.strategies import READINGS, STRATEGIES, Setting, make_rules
 from bestarm.bai.tolerance import margin_statistic
 from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse, short
@@ -166,7 +166,7 @@ class _Arms(Planned, AskTell[Label]):
         sigma = np.full(n, self._sigma)
         return gaussian_combination(c, pulls, totals, sigma, level, PRIOR_PULLS)
 
-    def _means_of(self, means: Any, source: str) -> np.ndarray:
+    def _assumed_means(self, means: Any, source: str) -> np.ndarray:
         assumed = numbers(means_by_arm(means, self._arms, source), 1, source)
         self._check_means(assumed, source)
         return assumed
@@ -287,7 +287,7 @@ class _Bai(Changing[Label], _Arms):
         rule = readings.chosen(chosen, f"{name}: reading")
         setting = parse(Setting, {"delta": delta}, name)
         self._law, self._delta = FAMILIES[rewards], setting.delta
-        rules = rules_of(self._name, self._law, len(self._arms), setting.delta, rule)
+        rules = make_rules(self._name, self._law, len(self._arms), setting.delta, rule)
         self._tolerance = 0.0 if tolerance == 0 else positive(tolerance, f"{name}: tolerance")
         if self._tolerance and not rule.proved:
             raise InputError(f"{name}: tolerance: needs a reading that is proved, got {chosen}")

@@ -14,7 +14,7 @@ from bestarm.common.looks import (
     SKY,
     VERMILION,
     Look,
-    looks_of,
+    named_looks,
 )
 from bestarm.common.paper import Plots
 from bestarm.common.style import (
@@ -80,7 +80,7 @@ def table1(table: pd.DataFrame) -> Figure:
         axes.axvline(bound, color=BOUND.colour, ls=BOUND.line, lw=1)
         axes.set(xlabel="mean draws", ylim=(len(order) - 0.4, -0.8))
         plain_log_ticks(axes.xaxis, crowded=20.0)
-    legend(figure, looks_of(LOOKS, rows.reading), 4, lines=False)
+    legend(figure, named_looks(LOOKS, rows.reading), 4, lines=False)
     caption(
         figure,
         f"Mean draws until a strategy stops, δ = 0.1, with 95% intervals; {_counts(rows)}. "
@@ -103,7 +103,7 @@ def proportions(table: pd.DataFrame) -> Figure:
     for axes in panels:
         axes.set_xlabel("arm")
     panels[0].set_ylabel("share of draws")
-    legend(figure, looks_of(LOOKS, rows.line), 3)
+    legend(figure, named_looks(LOOKS, rows.line), 3)
     caption(
         figure,
         "Mean share of each arm in the draws of Track-and-Stop, δ = 0.1, with 95% intervals; "
@@ -125,7 +125,7 @@ def proven(table: pd.DataFrame) -> Figure:
         axes.axvline(bound, color=BOUND.colour, ls=BOUND.line, lw=1)
         axes.set_xlabel("mean draws")
         plain_log_ticks(axes.xaxis, crowded=20.0)
-    legend(figure, looks_of(LOOKS, rows.reading), 3, lines=False)
+    legend(figure, named_looks(LOOKS, rows.reading), 3, lines=False)
     caption(
         figure,
         "Mean draws, δ = 0.1, with the threshold of Section 6 (as written) and with one that is "
@@ -142,7 +142,7 @@ def asymptotics(table: pd.DataFrame) -> Figure:
     axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line)
     axes.invert_xaxis()
     axes.set(xlabel="δ", ylabel="E[τ] / (T* kl(δ, 1−δ))", ylim=(0.0, None))
-    legend(figure, looks_of(LOOKS, rows.reading), 2)
+    legend(figure, named_looks(LOOKS, rows.reading), 2)
     caption(
         figure,
         f"Track-and-Stop on μ2: mean draws over the lower bound (dotted), below which no δ-correct "
@@ -163,7 +163,7 @@ def boundary(table: pd.DataFrame) -> Figure:
     for axes in panels:
         axes.axvline(delta, color=BOUND.colour, ls=BOUND.line)
         axes.set(xlabel="share of wrong stops", xlim=(0.0, 1.3 * max(delta, rows.high.max())))
-    legend(figure, looks_of(LOOKS, rows.strategy), 4, lines=False)
+    legend(figure, named_looks(LOOKS, rows.strategy), 4, lines=False)
     caption(
         figure,
         "Runs that stop with a wrong answer within 300 draws, on instances within 1e-9 of a tie, "
@@ -189,7 +189,7 @@ def standard(table: pd.DataFrame) -> Figure:
     for axes in dots(figure, rows, LOOKS, order, "arms", "reading", True, columns)[0]:
         axes.set_xlabel("mean draws")
         plain_log_ticks(axes.xaxis, crowded=20.0)
-    legend(figure, looks_of(LOOKS, rows.reading), 4, lines=False)
+    legend(figure, named_looks(LOOKS, rows.reading), 4, lines=False)
     caption(
         figure,
         "Draws over those of our proved rule, a mixture per arm: Kaufmann & Koolen's threshold "

@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from bestarm.bai import optimum
 from bestarm.bai.families import FAMILIES
 from bestarm.bai.optimum import Optimum
-from bestarm.bai.optimum import characteristic_time as time_of
 from bestarm.common.files import data_folder
 from bestarm.common.paper import BaseInstance, Names, Problems
 from bestarm.common.rates import check_rates
@@ -86,7 +86,7 @@ def characteristic_time(instance: Instance) -> Optimum:
         >>> round(found.time, 1), [round(float(w), 3) for w in found.allocation]
         (989.8, [0.417, 0.39, 0.136, 0.057])
     """
-    return time_of(instance.law, instance.standard_means)
+    return optimum.characteristic_time(instance.law, instance.standard_means)
 
 
 def truth(instance: Instance) -> Truth:

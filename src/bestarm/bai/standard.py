@@ -38,7 +38,7 @@ from bestarm.bai.steps import (
 from bestarm.core.anytime import kaufmann_koolen_threshold
 from bestarm.core.compile import jit, lean
 from bestarm.core.estimates import mean, ratio_of_means
-from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.streams import run_streams, stream_key
 from bestarm.runs.kept import Job, KeptTable, command_line
 
 RULES = ("mixtures", "bets", "pairwise", "intervals")
@@ -227,7 +227,7 @@ def play(law: str, n_arms: int, run: int) -> tuple[np.ndarray, np.ndarray]:
     family, best, others = LAWS[law]
     means = np.array([best] + [others] * (n_arms - 1))
     reading = strategies.READINGS["Track-and-Stop"]["proven"]
-    rules = strategies.rules_of("Track-and-Stop", family, n_arms, DELTA, reading)
+    rules = strategies.make_rules("Track-and-Stop", family, n_arms, DELTA, reading)
     rates = n_arms if family == BERNOULLI else 0
     intervals = Intervals(
         grid=np.linspace(others, best, GRID),
@@ -237,7 +237,7 @@ def play(law: str, n_arms: int, run: int) -> tuple[np.ndarray, np.ndarray]:
         high=np.full(rates, np.inf),
     )
     constant = threshold_constant(family, math.log((n_arms - 1) / DELTA))
-    streams = streams_of(stream_key(SEED, "bai", "standard", f"{law}, {n_arms} arms", ""), run)
+    streams = run_streams(stream_key(SEED, "bai", "standard", f"{law}, {n_arms} arms", ""), run)
     return stopping_times(
         rules, World(family, means), constant, make_bets(rates), intervals,
         streams.environment, streams.coins,
@@ -262,7 +262,7 @@ def law_rows(law: str, n_arms: int, runs: int) -> list[dict[str, Any]]:
     return rows
 
 
-def runs_of(law: str, n_arms: int) -> int:
+def run_count(law: str, n_arms: int) -> int:
     """How many runs a row has."""
     return FEWER_RUNS if (law, n_arms) == ("rates, 6% and 3%", 10) else RUNS
 
@@ -270,7 +270,7 @@ def runs_of(law: str, n_arms: int) -> int:
 def jobs() -> list[Job]:
     """One for each law and number of arms."""
     return [
-        Job(f"{number}-{n_arms}", law_rows, (law, n_arms, runs_of(law, n_arms)))
+        Job(f"{number}-{n_arms}", law_rows, (law, n_arms, run_count(law, n_arms)))
         for n_arms in N_ARMS
         for number, law in enumerate(LAWS)
     ]

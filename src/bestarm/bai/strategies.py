@@ -25,7 +25,7 @@ from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
-from bestarm.core.streams import Streams, streams_of
+from bestarm.core.streams import Streams, run_streams
 
 RACE = (done_race, choose_race, observe_race)
 STRATEGIES = {
@@ -76,7 +76,7 @@ class Setting(Input):
     cap: Pulls | None = Field(None, description="most pulls of a run")
 
 
-def rules_of(strategy: str, family: int, n_arms: int, delta: float, reading: Reading) -> Rules:
+def make_rules(strategy: str, family: int, n_arms: int, delta: float, reading: Reading) -> Rules:
     """The rules of a strategy under a reading; `family` is one of FAMILIES by number."""
     intervals = strategy == "KL-Racing"
     return Rules(family, n_arms, delta, **reading._asdict(), intervals=intervals)
@@ -87,7 +87,7 @@ def steps(instance: Instance, cell: Cell) -> Steps:
     setting, reading = Setting(**cell.setting), READINGS[cell.strategy][cell.reading]
     return Steps(
         STRATEGIES[cell.strategy],
-        rules_of(cell.strategy, instance.law, len(instance.means), setting.delta, reading),
+        make_rules(cell.strategy, instance.law, len(instance.means), setting.delta, reading),
         World(instance.law, instance.standard_means),
         setting.cap or NO_CAP,
     )
@@ -117,7 +117,7 @@ EASY = Instance(name="easy", means=[0.9, 0.1, 0.2])
 def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
-        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(run_streams(0, 0))
 
 
 SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, steps=steps)

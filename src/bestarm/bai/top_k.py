@@ -15,7 +15,7 @@ from bestarm.core.arguments import positive, whole
 from bestarm.core.inputs import InputError, parse, short
 from bestarm.core.plain import state_from_json, state_to_json
 from bestarm.core.pure_exploration.problem import PRIOR_PULLS
-from bestarm.core.pure_exploration.steps import rules_of
+from bestarm.core.pure_exploration.steps import make_rules
 from bestarm.core.pure_exploration.strategies import STRATEGIES
 from bestarm.core.pure_exploration.top_arms import MOST_ARMS, top_arms
 from bestarm.live.counts import Counts
@@ -86,7 +86,7 @@ class TopK(_Arms):
         self._sigma = sigma if rewards == "gaussian" else FROM_0_TO_1
         self._delta = parse(Setting, {"delta": delta}, "TopK").delta
         self._tolerance = 0.0 if tolerance == 0 else positive(tolerance, "TopK: tolerance")
-        rules = rules_of(top_arms(len(self._arms), top), self._delta)
+        rules = make_rules(top_arms(len(self._arms), top), self._delta)
         self._bets = make_bets(len(self._arms) if rewards == "bernoulli" else 0)
         self._needed = math.log(top * (len(self._arms) - top) / self._delta)  # of a statistic
         coins = np.random.default_rng(0)  # which the game does not toss

@@ -34,7 +34,7 @@ class Problem(NamedTuple):
     floor: np.ndarray = NO_FLOOR  # (L,) least means, if rewards are from 0 to 1
 
 
-def problem_of(
+def make_problem(
     weights: np.ndarray, constrained: int, sigma: np.ndarray, floor: np.ndarray = NO_FLOOR
 ) -> Problem:
     """The problem in standard units.
@@ -46,7 +46,7 @@ def problem_of(
         floor: (L,) least means, if rewards are from 0 to 1.
 
     Example:
-        >>> problem_of(np.array([30.0, 10.0]), 2, np.full((2, 2), 5.0)).weights
+        >>> make_problem(np.array([30.0, 10.0]), 2, np.full((2, 2), 5.0)).weights
         array([0.75, 0.25])
     """
     equal = np.min(sigma) == np.max(sigma)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bestarm.baics.problem import Instance, instances
-from bestarm.baics.pure_exploration import problem_of
+from bestarm.baics.pure_exploration import problem_and_means
 from bestarm.common.arena import BEST_ARM, BEST_ARM_INSTANCES, Arena, Family
 
 
@@ -37,5 +37,5 @@ ARENA = Arena(
             dict.fromkeys(("T-a-SCS", "T-a-S", "Uniform", "Two-stage"), "as-written"),
         ),
     },
-    problem_of,
+    problem_and_means,
 )

@@ -10,7 +10,7 @@ from bestarm.baics.novelty import boost_after, with_novelty
 from bestarm.baics.problem import PROBLEMS, Instance
 from bestarm.baics.rates import told_sigma
 from bestarm.baics.rounds import RoundRule
-from bestarm.baics.strategies import SIMULATION, prepare, replication_of
+from bestarm.baics.strategies import SIMULATION, make_replication, prepare
 from bestarm.common.assumptions import CHANGES, Assumptions, Case, Replicate, Row
 from bestarm.common.paper import Cell
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
@@ -36,7 +36,7 @@ RUNS_IN_ROUNDS = 200
 NOVELTY = "novelty"
 
 
-def cell_of(case: Case, strategy: str, reading: str = "") -> Cell:
+def case_cell(case: Case, strategy: str, reading: str = "") -> Cell:
     """A strategy on a case, at its default reading if none is named."""
     readings = SIMULATION.readings[strategy]
     return Cell(case.instance, strategy, case.setting, reading or readings.default)
@@ -45,29 +45,29 @@ def cell_of(case: Case, strategy: str, reading: str = "") -> Cell:
 def on_rates(case: Case, strategy: str, told: str) -> tuple[Any, Replicate]:
     """Bernoulli rewards, by a strategy that is told so, or some sigma instead."""
     fields = {"name": case.instance, "weights": [1.0, 1.0]} | RATES[case.instance]
-    instance, cell = Instance(**fields, rewards="bernoulli"), cell_of(case, strategy)
-    sigma_of = TOLD[told]
-    if sigma_of is None:
+    instance, cell = Instance(**fields, rewards="bernoulli"), case_cell(case, strategy)
+    sigma_from = TOLD[told]
+    if sigma_from is None:
         return instance, prepare(instance, cell)
-    sigma = sigma_of(np.array(instance.means))
-    return instance, replication_of(told_sigma(instance, cell, sigma))
+    sigma = sigma_from(np.array(instance.means))
+    return instance, make_replication(told_sigma(instance, cell, sigma))
 
 
 def on_novelty(case: Case, strategy: str) -> tuple[Any, Replicate]:
     """A strategy with an arm that is new."""
     assert SIMULATION.steps is not None
     instance = PROBLEMS.instances()[case.instance]
-    steps, rules, world, cap = SIMULATION.steps(instance, cell_of(case, strategy))
+    steps, rules, world, cap = SIMULATION.steps(instance, case_cell(case, strategy))
     pull = with_novelty(steps.pull, *world.means.shape)
     steps = replace(steps, name=f"{steps.name} novelty", pull=pull, cache=False)
-    return instance, replication_of(Steps(steps, rules, world, cap))
+    return instance, make_replication(Steps(steps, rules, world, cap))
 
 
 def in_rounds(case: Case, change: str) -> tuple[Any, Replicate]:
     """`Uniform` in rounds while means change."""
     assert SIMULATION.steps is not None
     instance: Any = PROBLEMS.instances()[case.instance]
-    _, rules, world, cap = SIMULATION.steps(instance, cell_of(case, "Uniform", "proven"))
+    _, rules, world, cap = SIMULATION.steps(instance, case_cell(case, "Uniform", "proven"))
     n_arms, n_groups = world.means.shape
     rounds = RoundRule(np.array(instance.weights), instance.sigmas, bounded=False)
 
@@ -78,7 +78,7 @@ def in_rounds(case: Case, change: str) -> tuple[Any, Replicate]:
         return reward
 
     steps = Strategy("rounds", rounds.start, rounds.done, rounds.choose, rounds.observe, pull)
-    return instance, replication_of(Steps(steps, rules, world, cap or NO_CAP))
+    return instance, make_replication(Steps(steps, rules, world, cap or NO_CAP))
 
 
 def others() -> Iterator[Row]:

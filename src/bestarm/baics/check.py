@@ -12,7 +12,7 @@ from math import inf
 
 import numpy as np
 
-from bestarm.common.exact import exact, ln_up, names, numbers, sha256_of
+from bestarm.common.exact import exact, fields_sha256, ln_up, names, numbers
 
 FIELDS = {"paper", "kind", "arms", "subpopulations", "means", "weights", "minimum", "time"}
 FIELDS |= {"shares", "alternatives", "sha256"}
@@ -90,7 +90,7 @@ def lines(data: dict) -> Iterator[tuple[str, bool]]:
     for number, other in enumerate(others, 1):
         yield f"alternative {number}", may_differ(other, answer, q, least)
     yield "near", Fraction(data["time"]) <= time_down(mu, p, others)
-    yield "sha256", data["sha256"] == sha256_of(data)
+    yield "sha256", data["sha256"] == fields_sha256(data)
 
 
 def time_down(mu: np.ndarray, p: np.ndarray, others: np.ndarray) -> Fraction:

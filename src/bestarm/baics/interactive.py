@@ -7,10 +7,10 @@ from typing import Any, Literal, cast, get_args, overload
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, problem_of
+from bestarm.baics.alternatives import NO_ARM, NO_FLOOR, alternative_cost, make_problem
 from bestarm.baics.counts import observe_counts, with_arms
 from bestarm.baics.e_values import GLR, MIXTURE, UNKNOWN, half_width, log_mixture, log_unknown
-from bestarm.baics.problem import floor_of
+from bestarm.baics.problem import minimum_array
 from bestarm.baics.rounds import RoundRule
 from bestarm.baics.steps import INITIAL_DRAWS, Rules, log_e_value, needed_e_value
 from bestarm.baics.strategies import (
@@ -19,7 +19,7 @@ from bestarm.baics.strategies import (
     Options,
     Reading,
     Setting,
-    rules_of,
+    make_rules,
 )
 from bestarm.baics.two_stage import two_stage_cost
 from bestarm.common.rates import Law
@@ -144,7 +144,9 @@ class _Baics(Planned, Changing[Pair]):
                 f"{name}: minimum: must be a number, or {n_constrained} numbers, one per "
                 f"constrained subpopulation, got {least.size}"
             )
-        self._floor = floor_of(least if least.size > 1 else float(least[0]), n_constrained, q.size)
+        self._floor = minimum_array(
+            least if least.size > 1 else float(least[0]), n_constrained, q.size
+        )
         if missing not in ("left out", "worst"):
             raise InputError(f"{name}: missing: must be left out or worst, got {short(missing)}")
         self._worst = missing == "worst"
@@ -170,7 +172,7 @@ class _Baics(Planned, Changing[Pair]):
                 f"draws by weight, got 0 for {never}"
             )
         floor = self._floor if rewards == "bernoulli" else NO_FLOOR
-        problem = problem_of(q, n_constrained, self._sigma, floor)
+        problem = make_problem(q, n_constrained, self._sigma, floor)
         chosen = parse(Options, options, name)
         self._tolerance = 0.0 if tolerance == 0 else positive(tolerance, f"{name}: tolerance")
         if self._tolerance and (rule.stopping == GLR or rounds):
@@ -179,7 +181,7 @@ class _Baics(Planned, Changing[Pair]):
         if self._may_drop and (rule.stopping == GLR or rounds):
             raise InputError(f"{name}: may_drop: needs a reading that is proved, and no rounds")
         self._spent = setting.delta / 2.0 if self._tolerance else setting.delta
-        rules = rules_of(len(self._arms), problem, self._spent, rule, chosen, name)
+        rules = make_rules(len(self._arms), problem, self._spent, rule, chosen, name)
         self._kept = [*range(len(self._arms))]
         rules = self._shared(rules)
         if rule.stopping == UNKNOWN and window is not None:
@@ -709,7 +711,7 @@ class _Baics(Planned, Changing[Pair]):
         ]
         return between(weighted(weights, rows[0]), weighted(weights, rows[1]))
 
-    def _means_of(self, means: Any, source: str) -> np.ndarray:
+    def _assumed_means(self, means: Any, source: str) -> np.ndarray:
         """(K, L) a number per arm is its mean on every subpopulation."""
         assumed = np.zeros(self._sigma.shape)
         for k, given in enumerate(means_by_arm(means, self._arms, source)):

@@ -7,7 +7,7 @@ import numpy as np
 
 from bestarm.baics.check import KIND, time_down
 from bestarm.baics.problem import Instance, solve, true_answer
-from bestarm.common.exact import exact, sha256_of
+from bestarm.common.exact import exact, fields_sha256
 from bestarm.core.inputs import InputError
 
 
@@ -46,7 +46,7 @@ def certificate(instance: Instance) -> str:
         "shares": optimum.shares.tolist(),
         "alternatives": others,
     }
-    return json.dumps(data | {"sha256": sha256_of(data)}, indent=1)
+    return json.dumps(data | {"sha256": fields_sha256(data)}, indent=1)
 
 
 def settled(other: np.ndarray, answer: int | None, instance: Instance) -> list[list[float]]:

@@ -22,7 +22,7 @@ from bestarm.common.looks import (
     UNIFORM,
     VERMILION,
     Look,
-    looks_of,
+    named_looks,
 )
 from bestarm.common.paper import Plots
 from bestarm.common.style import (
@@ -75,7 +75,9 @@ COMPARED = {
 def comparison(table: pd.DataFrame, example: str) -> Figure:
     """Stopping times, right answers and capped runs, a line per strategy and reading."""
     ours = table[~table.reading.isin(["exact", "published"])]
-    names = {k: look.name for k, look in looks_of(LOOKS, {*ours.strategy, *ours.reading}).items()}
+    names = {
+        k: look.name for k, look in named_looks(LOOKS, {*ours.strategy, *ours.reading}).items()
+    }
     ours = ours.assign(line=ours.strategy.map(names) + ", " + ours.reading.map(names))
     pairs = ours.drop_duplicates("line").set_index(["strategy", "reading"]).line
     order = [pairs[s, r] for s in names for r in names if (s, r) in pairs.index]
@@ -86,7 +88,7 @@ def comparison(table: pd.DataFrame, example: str) -> Figure:
     for line, rows in ours.groupby("line"):
         values = rows.set_index("statistic").value
         y = order.index(line)
-        colour = looks_of(LOOKS, rows.strategy)[rows.strategy.iloc[0]].colour
+        colour = named_looks(LOOKS, rows.strategy)[rows.strategy.iloc[0]].colour
         ends = values[["quartile_25", "quartile_75"]]
         panels[0].plot(ends, [y, y], color=colour, lw=5, alpha=0.25, solid_capstyle="butt")
         panels[0].plot(values["median_stopping_time"], y, "|", color=colour, ms=8, mew=1.6)
@@ -202,7 +204,7 @@ def complexity(table: pd.DataFrame) -> Figure:
         axes.set_xlabel("ε (reward)")
     panels[0].invert_xaxis()
     panels[0].set_ylabel("T* (pulls per nat)")
-    legend(figure, looks_of(LOOKS, rows.strategy))
+    legend(figure, named_looks(LOOKS, rows.strategy))
     caption(
         figure,
         "Characteristic time of μ₁ = (1, 1) against the two arms named, q = (½, ½), "
@@ -303,7 +305,7 @@ def two_stage(table: pd.DataFrame) -> Figure:
     axes = series(figure, rows, LOOKS, log="xy")[0, 0]
     axes.set(xlabel="ε: how far below 0 the mean is", ylabel="mean stopping time (pulls)")
     axes.invert_xaxis()
-    legend(figure, looks_of(LOOKS, rows.strategy))
+    legend(figure, named_looks(LOOKS, rows.strategy))
     caption(
         figure,
         "Section 3.2, second variant, δ = 0.1: arm 2 is poor, and whether it is feasible need "

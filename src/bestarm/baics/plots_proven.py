@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from bestarm.baics.problem import BOUNDARY, CONVERSION
-from bestarm.common.looks import BLUE, BOUND, GREEN, ORANGE, PURPLE, VERMILION, Look, looks_of
+from bestarm.common.looks import BLUE, BOUND, GREEN, ORANGE, PURPLE, VERMILION, Look, named_looks
 from bestarm.common.style import (
     WIDE,
     caption,
@@ -66,7 +66,7 @@ def guarantee(table: pd.DataFrame) -> Figure:
     panels[1].plot(bound.x, bound.value, color=BOUND.colour, ls=BOUND.line)
     panels[1].set_ylabel("pulls")
     plain_log_ticks(panels[1].yaxis, crowded=20.0)
-    looks = looks_of(ERROR_LOOKS, ours.rule) | {"bound": BOUND._replace(name="δ, lower bound")}
+    looks = named_looks(ERROR_LOOKS, ours.rule) | {"bound": BOUND._replace(name="δ, lower bound")}
     legend(figure, looks, 3)
     caption(
         figure,
@@ -122,7 +122,7 @@ def boundary(table: pd.DataFrame) -> Figure:
         axes.axvline(delta, color=BOUND.colour, ls=BOUND.line)
         axes.set(xlabel="share of runs", xlim=(0.0, None))
         axes.xaxis.set_major_locator(MaxNLocator(3))
-    legend(figure, looks_of(ERROR_LOOKS, rows.rule), 2, lines=False)
+    legend(figure, named_looks(ERROR_LOOKS, rows.rule), 2, lines=False)
     caption(
         figure,
         "Runs of T-a-SCS that stop with a wrong answer within 500 pulls. Every instance is within "
@@ -141,7 +141,7 @@ def proven_asymptotics(table: pd.DataFrame) -> Figure:
     axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line)
     axes.invert_xaxis()
     axes.set(xlabel="δ", ylabel="E[τ] / (T* kl(δ, 1−δ))", ylim=(0.0, None))
-    legend(figure, looks_of(RULE_LOOKS, rows.rule), 2)
+    legend(figure, named_looks(RULE_LOOKS, rows.rule), 2)
     caption(
         figure,
         "Example 1, no cap: mean stopping times over the lower bound (dotted), below which no "
@@ -162,7 +162,7 @@ def rates_asymptotics(table: pd.DataFrame) -> Figure:
         axes.set(xlabel="δ", ylim=(0.0, None))
     panels[0].invert_xaxis()
     panels[0].set_ylabel("E[τ] / (T* kl(δ, 1−δ))")
-    legend(figure, looks_of(RULE_LOOKS, rows.rule), 3)
+    legend(figure, named_looks(RULE_LOOKS, rows.rule), 3)
     last = pick(rows, instance=CONVERSION["bernoulli"], x=rows.x.min())
     far = last.value[last.strategy == "Uniform"].item()
     near = last.value[last.strategy != "Uniform"].max()

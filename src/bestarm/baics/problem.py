@@ -12,8 +12,8 @@ from bestarm.baics.alternatives import (
     NO_FLOOR,
     Problem,
     best_feasible_arm,
+    make_problem,
     optimal_allocation,
-    problem_of,
 )
 from bestarm.baics.rates_optimum import Optimum
 from bestarm.baics.rates_optimum import characteristic_time as time_of_rates
@@ -105,9 +105,9 @@ class Instance(BaseInstance):
             if value > n_groups:
                 raise ValueError(f"must be at most {n_groups}, the number of subpopulations")
             return value
-        wanted = n_arms if info.field_name == "arms" else n_groups
-        if len(value) != wanted:
-            raise ValueError(f"must have {wanted} entries to fit means, got {len(value)}")
+        length = n_arms if info.field_name == "arms" else n_groups
+        if len(value) != length:
+            raise ValueError(f"must have {length} entries to fit means, got {len(value)}")
         if info.field_name == "weights" and not sum(value) > 0.0:
             raise ValueError("must have a positive sum")
         return value
@@ -121,7 +121,7 @@ class Instance(BaseInstance):
     def problem(self) -> Problem:
         """What the strategies are given: weights q of sum 1, and M."""
         floor = self.floor if self.rewards == "bernoulli" else NO_FLOOR
-        return problem_of(np.array(self.weights), self.n_constrained, self.sigmas, floor)
+        return make_problem(np.array(self.weights), self.n_constrained, self.sigmas, floor)
 
     @cached_property
     def sigmas(self) -> np.ndarray:
@@ -132,7 +132,7 @@ class Instance(BaseInstance):
     @cached_property
     def floor(self) -> np.ndarray:
         """(L,) the least means of the best arm, 0 where there is no such constraint."""
-        return floor_of(self.minimum, self.n_constrained, len(self.weights))
+        return minimum_array(self.minimum, self.n_constrained, len(self.weights))
 
     @cached_property
     def standard_means(self) -> np.ndarray:
@@ -153,11 +153,11 @@ class Instance(BaseInstance):
         return self.subpopulations or [f"subpop. {l + 1}" for l in range(len(self.weights))]
 
 
-def floor_of(minimum: float | Sequence[float] | np.ndarray, n_constrained: int, n_groups: int):
+def minimum_array(minimum: float | Sequence[float] | np.ndarray, n_constrained: int, n_groups: int):
     """(L,) the minimum of the first M subpopulations, 0 of the others.
 
     Example:
-        >>> floor_of(0.5, 2, 3).tolist()
+        >>> minimum_array(0.5, 2, 3).tolist()
         [0.5, 0.5, 0.0]
     """
     floor = np.zeros(n_groups)
@@ -202,15 +202,15 @@ def true_answer(instance: Instance) -> int:
 
 def truth(instance: Instance) -> Truth:
     """The ground truth of an instance."""
-    found, plain = solve(instance), characteristic_time(instance, constrained=0)
-    certified = instance.rewards == "bernoulli" and np.isfinite(found.low)
+    optimum, plain = solve(instance), characteristic_time(instance, constrained=0)
+    certified = instance.rewards == "bernoulli" and np.isfinite(optimum.low)
     return Truth(
         answer=true_answer(instance),
         qualities=(np.array(instance.means) @ instance.problem.weights).tolist(),
-        characteristic_time=found.time if np.isfinite(found.time) else None,
-        characteristic_time_low=found.low if certified else None,
+        characteristic_time=optimum.time if np.isfinite(optimum.time) else None,
+        characteristic_time_low=optimum.low if certified else None,
         bai_characteristic_time=plain if np.isfinite(plain) else None,
-        allocation=found.allocation.tolist(),
+        allocation=optimum.allocation.tolist(),
     )
 
 

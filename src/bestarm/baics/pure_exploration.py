@@ -28,7 +28,7 @@ from bestarm.core.pure_exploration.problem import (
     report,
     unrelated_arms,
 )
-from bestarm.core.pure_exploration.steps import Rules, rules_of
+from bestarm.core.pure_exploration.steps import Rules, make_rules
 
 
 class Subpopulations(NamedTuple):
@@ -54,7 +54,7 @@ def subpopulations(n_arms: int, definitions: Problem) -> Subpopulations:
     return Subpopulations(np.ones(n), np.arange(n), np.full(1, NO_ARM), n_arms, definitions)
 
 
-def problem_of(instance: Instance) -> tuple[Subpopulations, np.ndarray]:
+def problem_and_means(instance: Instance) -> tuple[Subpopulations, np.ndarray]:
     """The problem of an instance, and its (K L,) means in units of sigma."""
     means = instance.standard_means
     return subpopulations(len(means), instance.problem), means.ravel()
@@ -135,7 +135,7 @@ def _mixing_cost(
 
 
 def _rules(n_arms: int, weights: list[float], delta: float, constrained: int) -> Rules:
-    return rules_of(subpopulations(n_arms, Problem(np.array(weights), constrained)), delta)
+    return make_rules(subpopulations(n_arms, Problem(np.array(weights), constrained)), delta)
 
 
 (

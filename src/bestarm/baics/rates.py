@@ -9,7 +9,7 @@ import numpy as np
 
 from bestarm.baics.problem import Instance
 from bestarm.baics.ratios import mean_ratio, writer
-from bestarm.baics.strategies import DEFAULTS, prepare, replication_of, steps, world_of
+from bestarm.baics.strategies import DEFAULTS, make_replication, make_world, prepare, steps
 from bestarm.common.paper import Cell
 from bestarm.core.strategy import Steps
 from bestarm.core.streams import stream_key
@@ -44,7 +44,7 @@ def told_sigma(rates: Instance, cell: Cell, sigma: np.ndarray) -> Steps:
     fields = {field: getattr(rates, field) for field in ("name", "means", "weights")}
     fields |= {field: getattr(rates, field) for field in ("constrained", "minimum")}
     believed = Instance(**fields, sigma=sigma.tolist())
-    world = world_of(rates)
+    world = make_world(rates)
     values = rates.sigmas.reshape(-1, 1) * world.values / believed.sigmas.reshape(-1, 1)
     return steps(believed, cell)._replace(world=world._replace(values=values))
 
@@ -59,7 +59,7 @@ def time_ratio(name: str, strategy: str, runs: int) -> dict:
     """A row: mean visitors of the proved rule and of the yardstick, on the same streams."""
     rates, key = instance(name), stream_key(SEED, "baics", "rates", name, "")
     cell = Cell(name, strategy, SETTING, DEFAULTS[strategy])
-    yardstick = replication_of(told_sigma(rates, cell, own_sigma(rates)))
+    yardstick = make_replication(told_sigma(rates, cell, own_sigma(rates)))
     ratios = mean_ratio(rates, prepare(rates, cell), yardstick, key, runs)
     return dict(zip(COLUMNS, (name, strategy, SETTING["delta"], runs, *ratios), strict=True))
 

@@ -92,12 +92,12 @@ def characteristic_time(means: np.ndarray, problem: Problem) -> Optimum:
         return Optimum(time, time, allocation)
     work.weights[:] = point.w
     kinds = [i for i in range(pieces(rates)) if nearest(rates, work, i, answer, mu)]
-    found = np.array([nearest_to(rates, work, i, answer, mu) for i in kinds])
-    shares = point.u[: len(found)] / point.u[: len(found)].sum()
-    low = certified(shares, found, mu)
+    nearest_rates = np.array([nearest_to(rates, work, i, answer, mu) for i in kinds])
+    shares = point.u[: len(nearest_rates)] / point.u[: len(nearest_rates)].sum()
+    low = certified(shares, nearest_rates, mu)
     if not time - low <= 2.0 * TOLERANCE * time:
         raise ArithmeticError(f"T* is only known to be between {low:.17g} and {time:.17g}")
-    return Optimum(time, low, allocation, shares, found)
+    return Optimum(time, low, allocation, shares, nearest_rates)
 
 
 def nearest_to(rates: Rates, work: Work, i: int, answer: int, means: np.ndarray) -> np.ndarray:

@@ -28,7 +28,7 @@ from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, InputError, Probability, Pulls, Scale
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
-from bestarm.core.streams import Streams, streams_of
+from bestarm.core.streams import Streams, run_streams
 
 STRATEGIES = {
     "T-a-SCS": Strategy(
@@ -120,7 +120,7 @@ class Setting(Input):
     cap: Pulls | None = Field(15_000, description="most pulls of a run")
 
 
-def rules_of(
+def make_rules(
     n_arms: int,
     problem: Problem,
     delta: float,
@@ -150,7 +150,7 @@ def rules_of(
     return Rules(n_arms, problem, delta, **(options.model_dump() | given))
 
 
-def world_of(instance: Instance) -> World:
+def make_world(instance: Instance) -> World:
     """What is pulled on an instance."""
     if instance.rewards == "gaussian":
         return World(instance.standard_means, np.zeros(0), np.zeros((0, 2)))
@@ -167,7 +167,7 @@ def world_in_one_unit(instance: Instance, source: str) -> World:
     """
     if instance.rewards != "gaussian":
         raise InputError(f"{source}: needs Gaussian rewards, got {instance.rewards}")
-    world, scale = world_of(instance), instance.problem.scale
+    world, scale = make_world(instance), instance.problem.scale
     return world._replace(means=scale * world.means, scale=scale) if scale.size else world
 
 
@@ -177,10 +177,10 @@ def steps(instance: Instance, cell: Cell) -> Steps:
     reading = READINGS[cell.strategy][cell.reading]
     unknown = reading.stopping == UNKNOWN
     source = f"{cell.strategy}: reading {cell.reading}"
-    world = world_in_one_unit(instance, source) if unknown else world_of(instance)
+    world = world_in_one_unit(instance, source) if unknown else make_world(instance)
     return Steps(
         STRATEGIES[cell.strategy],
-        rules_of(
+        make_rules(
             len(world.means), instance.problem, setting.delta, reading, options, cell.strategy
         ),
         world,
@@ -190,10 +190,10 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    return replication_of(steps(instance, cell))
+    return make_replication(steps(instance, cell))
 
 
-def replication_of(parts: Steps) -> Callable[[Streams], Outcome]:
+def make_replication(parts: Steps) -> Callable[[Streams], Outcome]:
     """The same of any steps whose state has a clock, an answer and pulls as this paper's have."""
     strategy, rules, world, cap = parts
     play = strategy.play
@@ -218,7 +218,7 @@ EASY = Instance(name="easy", means=[[0.8, 0.9], [0.7, -0.9], [0.1, 0.2]], weight
 def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
-        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(run_streams(0, 0))
 
 
 SIMULATION = Simulation(

@@ -24,7 +24,7 @@ from bestarm.common.tables import (
 )
 from bestarm.core.estimates import Estimate, exact, mean, proportion, ratio_of_independent_means
 from bestarm.core.information import needed_information
-from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.streams import run_streams, stream_key
 
 RUN_STATISTICS = (
     *("mean_stopping_time", "median_stopping_time", "quartile_25", "quartile_75"),
@@ -153,7 +153,7 @@ def complexity(sources: Sources) -> pd.DataFrame:
         rows += cell_rows(point, estimates, family="tradeoff", epsilon=epsilon)
     for name in ("example1", "example2", "no-feasible-arm"):
         described = sources.instances[name]
-        rng = streams_of(stream_key(0, "baics", "complexity", name, ""), 0).coins
+        rng = run_streams(stream_key(0, "baics", "complexity", name, ""), 0).coins
         optimal = np.array(described["truth"]["allocation"])
         ratios = cost_ratios(Instance(**described["instance"]), optimal, rng)
         estimates = [exact("cost_ratio:least", "", float(ratios.min()))]

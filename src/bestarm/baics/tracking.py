@@ -4,9 +4,9 @@ import numpy as np
 
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import Rules, choose_ta_scs, observe, start_pairs
-from bestarm.baics.strategies import Options, Reading, rules_of
+from bestarm.baics.strategies import Options, Reading, make_rules
 from bestarm.core.compile import jit
-from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.streams import run_streams, stream_key
 
 #: Number of runs, and pulls per run; they do not stop.
 TRACKED_RUNS, PULLS = 400, 5000
@@ -37,10 +37,10 @@ def follow(truth: np.ndarray, rules: Rules, cap: int, environment, coins) -> flo
 def tracking_errors(instance: Instance) -> np.ndarray:
     """(TRACKED_RUNS,) what `follow` gives, each run on a stream of its own."""
     means = instance.standard_means
-    rules = rules_of(len(means), instance.problem, 0.1, Reading(), Options())
+    rules = make_rules(len(means), instance.problem, 0.1, Reading(), Options())
     key = stream_key(0, "baics", "tracking", instance.name, "")
     errors = []
     for run in range(TRACKED_RUNS):
-        streams = streams_of(key, run)
+        streams = run_streams(key, run)
         errors.append(follow(means, rules, PULLS, streams.environment, streams.coins))
     return np.array(errors)

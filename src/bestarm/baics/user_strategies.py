@@ -6,7 +6,7 @@ import numpy as np
 
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import pull
-from bestarm.baics.strategies import Outcome, Setting, world_of
+from bestarm.baics.strategies import Outcome, Setting, make_world
 from bestarm.common.user_strategies import (
     ConstructorArguments,
     Rounds,
@@ -62,7 +62,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     return Rounds(
         n=n_arms * n_groups,
         index_of=index,
-        world=world_of(instance),
+        world=make_world(instance),
         pull=pull,
         told=lambda pair, reward: (float(reward * sigma[pair] + floor[pair]),),
         outcome=outcome,

@@ -105,14 +105,14 @@ def table(
     geometry: bool = False,
 ) -> None:
     """Make a target's table, or its geometry, from the summaries of its experiments."""
-    from bestarm.common.tables import read_sources, table_of, write_geometry, write_table
+    from bestarm.common.tables import read_sources, target_table, write_geometry, write_table
 
     spec = _named(registry.PAPERS[paper].targets, paper, target)
     sources = read_sources(spec, summaries or [], instances, published)
     if geometry:
         write_geometry(spec.geometry(sources), out)
     else:
-        write_table(table_of(spec, sources), out)
+        write_table(target_table(spec, sources), out)
 
 
 @command()

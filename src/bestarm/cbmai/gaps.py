@@ -279,7 +279,7 @@ def basis_gap(instance: StandardProblem, optimal: np.ndarray, other: np.ndarray)
     """
     ours, theirs = (_split(instance, basis) for basis in (optimal, other))
     union = np.union1d(ours[0], theirs[0])
-    means = _means_of(instance, union)
+    means = _arm_means(instance, union)
     loose = np.array([ours[1], theirs[1]])
     first, second = (np.searchsorted(union, side[0]) for side in (ours, theirs))
     gap = least_move(means, instance.bounds, loose, first, second)
@@ -299,7 +299,7 @@ def infeasibility_gap(instance: StandardProblem, optimal: np.ndarray) -> float:
             loose = np.array([slack, slack])
             places, nothing = np.arange(arms.size), np.empty(0, np.int64)
             gaps.append(
-                least_move(_means_of(instance, arms), instance.bounds, loose, places, nothing)
+                least_move(_arm_means(instance, arms), instance.bounds, loose, places, nothing)
             )
     return float(min(gaps))
 
@@ -357,5 +357,5 @@ def _split(instance: StandardProblem, basis: np.ndarray) -> tuple[np.ndarray, np
     return arms, np.isin(np.arange(n_costs) + n_arms, basis)
 
 
-def _means_of(instance: StandardProblem, which: np.ndarray) -> tuple:
+def _arm_means(instance: StandardProblem, which: np.ndarray) -> tuple:
     return instance.rewards[which], np.ascontiguousarray(instance.costs[:, which])

@@ -7,12 +7,12 @@ import numpy as np
 
 from bestarm.cbmai.problem import Problem
 from bestarm.cbmai.steps import FOUND, PHASE, ROUND, answer, pulls_needed
-from bestarm.cbmai.strategies import READINGS, STRATEGIES, check_budget, rules_of
+from bestarm.cbmai.strategies import READINGS, STRATEGIES, check_budget, make_rules
 from bestarm.core.arguments import numbers, positive, several_pulls, whole
 from bestarm.core.inputs import MOST_PULLS, SIZES, InputError
 from bestarm.core.plain import ordinary
 from bestarm.live.interactive import AskTell, Trial
-from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
+from bestarm.live.labels import Label, Numbers, count_or_names, in_order, named_limits
 from bestarm.live.lines import Line, limit_lines
 from bestarm.live.monitor import Monitored, mean_interval
 from bestarm.live.record import atomic
@@ -61,7 +61,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         self._sigma = positive(sigma, f"{name}: sigma")
         self._cost_sigma = positive(cost_sigma, f"{name}: cost_sigma")
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
-        self._costs, self._bounds = limits_of(bounds, f"{name}: bounds")
+        self._costs, self._bounds = named_limits(bounds, f"{name}: bounds")
         self._slacks = self._slack_labels(isinstance(ordinary(bounds), Mapping), f"{name}: bounds")
         given = self._known_means(known or {}, name)
         unknown = [arm for arm in range(len(self._arms)) if arm not in given]
@@ -79,7 +79,7 @@ class _Cbmai(Monitored, AskTell[Label]):
         readings = READINGS[self._name]
         chosen = readings.default if reading is None else reading
         rule = readings.chosen(chosen, f"{name}: reading")
-        rules = rules_of(self._name, problem, budget, rule.keep_basis)
+        rules = make_rules(self._name, problem, budget, rule.keep_basis)
         super().__init__(STRATEGIES[self._name], rules, window=window, default=default)
 
     def _slack_labels(self, named: bool, source: str) -> list[Label]:
@@ -141,7 +141,7 @@ class _Cbmai(Monitored, AskTell[Label]):
                 wrong number of costs, or a number of pulls that is not a positive integer or
                 exceeds what the round wants of the arm; or of `at`, as for `ask`.
         """
-        self._tell(arm, self._reward(reward, total), *self._costs_of(costs), pulls, at=at)
+        self._tell(arm, self._reward(reward, total), *self._ordered_costs(costs), pulls, at=at)
 
     @property
     @atomic
@@ -274,8 +274,8 @@ class _Cbmai(Monitored, AskTell[Label]):
             raise ValueError(f"pulls must be at most {needed}, as the round wants, got {pulls}")
         return needed > 0
 
-    def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
-        return *super()._values_of(reward, *costs), 1.0
+    def _pull_values(self, reward: Any, *costs: Any) -> tuple[float, ...]:
+        return *super()._pull_values(reward, *costs), 1.0
 
     def _may_ask(self) -> bool:
         return self._left > 0 and any(
@@ -283,7 +283,7 @@ class _Cbmai(Monitored, AskTell[Label]):
             for a in range(self._rules.problem.n_unknown)
         )
 
-    def _pulls_of(self, values: tuple[float, ...]) -> int:
+    def _pull_count(self, values: tuple[float, ...]) -> int:
         return int(values[-1])
 
     def _observation(self, index: int, *observed: float) -> np.ndarray:

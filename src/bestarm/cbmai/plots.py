@@ -20,7 +20,7 @@ from bestarm.common.looks import (
     UNIFORM,
     VERMILION,
     Look,
-    looks_of,
+    named_looks,
 )
 from bestarm.common.paper import Plots
 from bestarm.common.style import (
@@ -91,7 +91,7 @@ def instances_over_curves(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure
     above[0].set_ylabel("mean reward")
     rows = pick(table, statistic="error_rate")
     error_curves(lower, rows, "instance", dict.fromkeys(names, ""))
-    legend(lower, looks_of(LOOKS, rows[rows.other == ""].strategy))
+    legend(lower, named_looks(LOOKS, rows[rows.other == ""].strategy))
     caption(
         figure,
         f"{fewer_errors(table)} "
@@ -133,7 +133,7 @@ def curves(table: pd.DataFrame, titles: dict[str, str], note: str, finding: str 
         in_row = {name: titles[name] for name in names[k * size : (k + 1) * size]}
         panels = error_curves(part, rows, "instance", in_row)
         panels[0].set_ylim(0.3 * rows.value[rows.value > 0].min(), 1.5)
-    legend(figure, looks_of(LOOKS, rows.strategy))
+    legend(figure, named_looks(LOOKS, rows.strategy))
     text = f"Share of wrong answers, {BARS} ({runs(rows.n)} per point). {note}"
     caption(figure, f"{finding} {text}".strip())
     return figure
@@ -186,7 +186,7 @@ def three_constraints(table: pd.DataFrame) -> Figure:
     titles = {"error_rate": "wrong answers", "share_infeasible": 'of which "infeasible"'}
     panels = error_curves(figure, table, "statistic", titles)
     panels[0].set_ylabel("share of runs")
-    legend(figure, looks_of(LOOKS, pick(table, statistic="error_rate").strategy))
+    legend(figure, named_looks(LOOKS, pick(table, statistic="error_rate").strategy))
     counts = pick(table, statistic="error_rate").n
     caption(
         figure, f"K = 12 arms, L = 3 constraints, all binding. {BARS} ({runs(counts)} per point)."
@@ -309,7 +309,7 @@ def fig4(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     rows = table[table.strategy.isin(LOOKS) & (table.strategy != "USLP")]
     axes = series(right, rows, LOOKS, log="x")[0, 0]
     axes.set(title="first rejection is wrong", xlabel="budget N (pulls)", ylabel="share of runs")
-    legend(figure, looks_of(LOOKS, rows.strategy))
+    legend(figure, named_looks(LOOKS, rows.strategy))
     seen = pick(geometry, panel="seen")
     worst = rows.groupby("strategy").value.max()
     caption(
@@ -398,7 +398,7 @@ def rates(table: pd.DataFrame) -> Figure:
             axes.set_xlabel("budget N (pulls)")
         panels[0].set_ylabel("−ln(error rate) / N")
         plain_log_ticks(panels[0].yaxis, crowded=50.0)
-    legend(figure, looks_of(LOOKS, rows.strategy) | LIMITS, 2)
+    legend(figure, named_looks(LOOKS, rows.strategy) | LIMITS, 2)
     caption(
         figure,
         f"Symbols: measured, 95% intervals; an arrow where no run erred, from the one-sided 95% "
@@ -429,7 +429,7 @@ def decay(table: pd.DataFrame) -> Figure:
     left.set_xlim(0, 1.05 * table.x.max())
     limit_lines(right, pick(table, statistic="exponent_limit"))
     plain_log_ticks(right.yaxis)
-    legend(figure, looks_of(LOOKS, rows.strategy) | {"tail": tail} | LIMITS, 2)
+    legend(figure, named_looks(LOOKS, rows.strategy) | {"tail": tail} | LIMITS, 2)
     counts = pick(table, statistic="error_rate").n
     caption(
         figure,

@@ -15,7 +15,7 @@ from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.bases import load_program, make_workspace, reduced_values, score_bases
 from bestarm.core.compile import inlined
 from bestarm.core.inputs import Input, PositiveFloat, load
-from bestarm.core.units import unit_of
+from bestarm.core.units import power_of_two
 
 #: Gaps are computed only if no arm is known, and up to this many constraints and bases; for more
 #: they take minutes.
@@ -99,11 +99,11 @@ class Instance(BaseInstance):
             if value > len(rewards):
                 raise ValueError(f"must be at most {len(rewards)}, the number of arms")
             return value
-        field, wanted = (
+        field, length = (
             ("rewards", len(rewards)) if info.field_name == "arms" else ("costs", len(costs))
         )
-        if len(value) != wanted:
-            raise ValueError(f"must have {wanted} entries to fit {field}, got {len(value)}")
+        if len(value) != length:
+            raise ValueError(f"must have {length} entries to fit {field}, got {len(value)}")
         return value
 
     @model_validator(mode="after")
@@ -199,9 +199,9 @@ def solve(problem: Problem) -> Solution | None:
     pairs = zip(problem.bounds.tolist(), largest.tolist(), strict=True)
     sizes = np.array([cost_size(*pair) for pair in pairs])
     matrix[:-1, n_arms:] = np.diag(sizes)
-    units = np.array([*map(unit_of, sizes.tolist()), 1.0])
+    units = np.array([*map(power_of_two, sizes.tolist()), 1.0])
     matrix, rhs = matrix / units[:, None], rhs / units
-    unit = unit_of(float(np.abs(values).max()))
+    unit = power_of_two(float(np.abs(values).max()))
     values /= unit
     work = make_workspace(rhs.size, n)
     load_program(work, matrix, rhs, values)

@@ -21,7 +21,7 @@ from bestarm.core.bases import (
 )
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.status import Status
-from bestarm.core.units import unit_of
+from bestarm.core.units import power_of_two
 
 RUNNING, FOUND, INFEASIBLE = 0, 1, 2
 STOPPED, FAILED = int(Status.STOPPED), int(Status.FAILED)
@@ -191,7 +191,7 @@ def load_estimates(state: State, problem: Problem) -> int:
     tableau[n_costs, m] = 1.0
     tableau[n_costs + 1, m] = 0.0
     for r in range(n_costs + 2):
-        unit = unit_of(sizes[r])
+        unit = power_of_two(sizes[r])
         for c in range(m + 1):
             tableau[r, c] /= unit
     return m
@@ -238,7 +238,7 @@ def score_by_relaxation(state: State, problem: Problem, m: int) -> None:
     tableau, scores, sizes = state.work.tableaus[0], state.work.scores, state.sizes
     for r in range(n_costs + 1):
         tableau[r, m + 1] = tableau[r, m]
-        tableau[r, m] = -sizes[r] / unit_of(sizes[r]) if r < n_costs else 0.0
+        tableau[r, m] = -sizes[r] / power_of_two(sizes[r]) if r < n_costs else 0.0
     tableau[n_costs + 1, : m + 2] = 0.0
     tableau[n_costs + 1, m] = -1.0
     score_bases(state.work, m + 1)

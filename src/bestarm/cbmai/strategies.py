@@ -28,7 +28,7 @@ from bestarm.cbmai.steps import (
 from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, InputError, Pulls
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
-from bestarm.core.streams import Streams, streams_of
+from bestarm.core.streams import Streams, run_streams
 
 #: More than the relative error of n_k before it is rounded up.
 ROUNDING = 1e-12
@@ -100,7 +100,7 @@ def check_budget(budget: int, n_unknown: int, source: str) -> None:
         )
 
 
-def rules_of(strategy: str, problem: Problem, budget: int, keep_basis: bool) -> Rules:
+def make_rules(strategy: str, problem: Problem, budget: int, keep_basis: bool) -> Rules:
     """The rules of a strategy; the reading says `keep_basis`."""
     make_schedule, score = PLANS[strategy]
     return Rules(problem, make_schedule(problem, budget), score, keep_basis)
@@ -120,7 +120,7 @@ def steps(instance: Instance, cell: Cell) -> Steps:
     check_budget(budget, problem.n_unknown, instance.name)
     world = World(problem, noise, np.zeros(problem.bounds.size + 2), instance.bernoulli)
     keep_basis = READINGS[cell.strategy][cell.reading].keep_basis
-    rules = rules_of(cell.strategy, problem, budget, keep_basis)
+    rules = make_rules(cell.strategy, problem, budget, keep_basis)
     return Steps(STRATEGIES[cell.strategy], rules, world, NO_CAP)
 
 
@@ -154,7 +154,7 @@ EASY = Instance(
 def warm_up() -> None:
     """Compile every kernel of this paper for the types that runs use."""
     for strategy in STRATEGIES:
-        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(run_streams(0, 0))
 
 
 SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, steps=steps)

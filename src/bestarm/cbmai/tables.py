@@ -9,7 +9,7 @@ from scipy import special
 
 from bestarm.cbmai.problem import Instance, solved
 from bestarm.cbmai.steps import FIRST_REJECTED, World, end_round, pull_round, start
-from bestarm.cbmai.strategies import most_normals, rules_of
+from bestarm.cbmai.strategies import make_rules, most_normals
 from bestarm.common.paper import Cell, Sources
 from bestarm.common.tables import (
     assemble,
@@ -20,8 +20,8 @@ from bestarm.common.tables import (
     published_rows,
 )
 from bestarm.core.estimates import Estimate, exact, proportion, undefined
-from bestarm.core.streams import stream_key, streams_of
-from bestarm.core.units import unit_of
+from bestarm.core.streams import run_streams, stream_key
+from bestarm.core.units import power_of_two
 
 #: Least number of errors for a normal approximation in the logarithm, and its 97.5% quantile.
 FEWEST_ERRORS = 10
@@ -236,7 +236,7 @@ def grid(name: str) -> Callable[[Sources], pd.DataFrame]:
     return geometry
 
 
-def arms_of(*names: str) -> Callable[[Sources], pd.DataFrame]:
+def tabulate_arms(*names: str) -> Callable[[Sources], pd.DataFrame]:
     """Cost and reward of every arm of one-constraint instances, and the optimal weights."""
 
     def geometry(sources: Sources) -> pd.DataFrame:
@@ -295,20 +295,20 @@ def misled_run(sources: Sources) -> pd.DataFrame:
     instance = Instance(**sources.instances["H2"]["instance"])
     problem, noise = instance.problem, instance.noise
     n_arms = problem.rewards.size
-    rules = rules_of("SFSR-L", problem, MISLED_BUDGET, keep_basis=False)
+    rules = make_rules("SFSR-L", problem, MISLED_BUDGET, keep_basis=False)
     world = World(problem, noise, np.zeros(problem.bounds.size + 2))
     normals = np.empty(most_normals(problem, rules.schedule))
     key = stream_key(0, "cbmai", "fig4", "H2", f"budget={MISLED_BUDGET}")
     replication = -1
     while True:
         replication += 1
-        streams_of(key, replication).environment.standard_normal(out=normals)
+        run_streams(key, replication).environment.standard_normal(out=normals)
         state = start(rules)
         pull_round(world, rules, state, normals)
         no_worse = (state.rewards[0] >= problem.rewards[0]) & (state.costs[0] <= problem.costs[0])
         end_round(rules, state)
         scores = np.empty(state.remaining.size)
-        unit = unit_of(state.sizes[-1])
+        unit = power_of_two(state.sizes[-1])
         scores[state.columns] = unit * state.work.scores[: state.columns.size]
         if no_worse[0] and state.counters[FIRST_REJECTED] == 0 and scores[n_arms] < 0.0:
             break

@@ -27,7 +27,7 @@ GRID = {
 
 def errors(name: str, title: str, experiment: str, *drawn: str) -> Target:
     """A target with the error curves of an experiment, and the arms of some of its instances."""
-    geometry = tables.arms_of(*drawn) if drawn else None
+    geometry = tables.tabulate_arms(*drawn) if drawn else None
     columns = ARMS if drawn else {}
     return Target(name, title, tables.errors, (experiment,), geometry, columns=columns)
 
@@ -37,7 +37,7 @@ TARGETS = (
         "fig1",
         "Intersection values of five arms",
         tables.scores,
-        geometry=tables.arms_of("intersection-values"),
+        geometry=tables.tabulate_arms("intersection-values"),
         columns=ARMS,
     ),
     errors("fig2", "Average instances", "average", *AVERAGE),

@@ -52,8 +52,8 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     def outcome(run: UserRun) -> Outcome:
         support = np.zeros(n_costs + 1, np.int64)
         if run.answer is not None:
-            support = support_of(run.answer, n_arms, n_costs) + 1
-        weights = weights_of(run.source, support - 1, n_arms)
+            support = checked_support(run.answer, n_arms, n_costs) + 1
+        weights = mixture_shares(run.source, support - 1, n_arms)
         arms = (support > 0) & (support <= n_arms)
         mixed, places = weights[arms], support[arms] - 1
         excess = problem.costs[:, places] @ mixed - problem.bounds
@@ -79,7 +79,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     )
 
 
-def support_of(answer: Any, n_arms: int, n_costs: int) -> np.ndarray:
+def checked_support(answer: Any, n_arms: int, n_costs: int) -> np.ndarray:
     """(L + 1,) columns from 0, ascending. Raises ValueError if the answer is not so many."""
     try:
         columns = sorted(arm_index(column, n_arms + n_costs) for column in answer)
@@ -93,7 +93,7 @@ def support_of(answer: Any, n_arms: int, n_costs: int) -> np.ndarray:
     return np.array(columns)
 
 
-def weights_of(source: Any, support: np.ndarray, n_arms: int) -> np.ndarray:
+def mixture_shares(source: Any, support: np.ndarray, n_arms: int) -> np.ndarray:
     """(L + 1,) shares of the mixture, by column of the support; nan for what is not told.
 
     Raises:

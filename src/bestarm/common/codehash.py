@@ -48,7 +48,7 @@ def imported_modules(module: str) -> frozenset[str]:
 
 
 def _follow(module: str, sources: dict[str, Path]) -> None:
-    source = source_of(module)
+    source = module_file(module)
     if module in sources or source is None:
         return
     sources[module] = source
@@ -87,7 +87,7 @@ def _is_docstring(node: ast.stmt) -> bool:
     )
 
 
-def source_of(module: str) -> Path | None:
+def module_file(module: str) -> Path | None:
     """The file of a module of this package, if there is one."""
     path = PACKAGE.joinpath(*module.split(".")[1:])
     for candidate in (path.with_suffix(".py"), path / "__init__.py"):

@@ -55,7 +55,7 @@ def definitions(places: frozenset[Place]) -> set[str]:
         ValueError: there is no definition at one of these places.
     """
     for module, name in places:
-        source = codehash.source_of(module)
+        source = codehash.module_file(module)
         if source is None or (name and name not in parsed(source).definitions):
             raise ValueError(f"{module}: has no definition {name}")
     texts: set[str] = set()
@@ -89,7 +89,7 @@ class ModuleDefinitions(NamedTuple):
 
 def definition(module: str, name: str) -> Iterator[tuple[str, set[Place]]]:
     """The statements behind a name of a module, each with the places of what it uses."""
-    if (source := codehash.source_of(module)) is None:
+    if (source := codehash.module_file(module)) is None:
         return
     definitions = parsed(source)
     if name in definitions.imports and name not in definitions.definitions:
@@ -116,7 +116,7 @@ def _used(
 def resolved(place: Place) -> Place:
     """The place of an imported name: of the module itself, if it is one."""
     module, name = place
-    if name and codehash.source_of(f"{module}.{name}"):
+    if name and codehash.module_file(f"{module}.{name}"):
         return f"{module}.{name}", ""
     return place
 

@@ -33,7 +33,7 @@ def ln_up(x: Fraction) -> Fraction:
     return Fraction(DIGITS.divide(x.numerator, x.denominator).ln(DIGITS).next_plus(DIGITS))
 
 
-def sha256_of(data: dict[str, Any]) -> str:
+def fields_sha256(data: dict[str, Any]) -> str:
     """The hash of all fields but `sha256`."""
     rest = json.dumps({name: data[name] for name in data if name != "sha256"}, sort_keys=True)
     return hashlib.sha256(rest.encode()).hexdigest()

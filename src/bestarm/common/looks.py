@@ -32,7 +32,7 @@ BOUND = Look(BLACK, "", ":")
 PUBLISHED = Look(BLACK, "D", "", "published")
 
 
-def looks_of(table: Mapping[str, Look], names: Iterable[str]) -> dict[str, Look]:
+def named_looks(table: Mapping[str, Look], names: Iterable[str]) -> dict[str, Look]:
     """A look, with a name for people, for each of some names.
 
     Args:

@@ -85,7 +85,7 @@ def is_lower_bound(row: Any) -> bool:
     return row.status == "restricted" and row.unit != ""
 
 
-def count_of(row: Any) -> int | None:
+def success_count(row: Any) -> int | None:
     """The number of successes behind a share of n runs; None if the row is not such a share."""
     if row.unit != "share" or row.n < 1:
         return None
@@ -106,7 +106,7 @@ def raw_side(row: Any) -> Side:
     if is_computed(row):
         return Side(row.value)
     low, high = row.low, row.high
-    if (count := count_of(row)) is not None:
+    if (count := success_count(row)) is not None:
         low, high = wilson(count / row.n, int(row.n))
     below, above = (max(half, 0.0) / Z95 for half in (row.value - low, high - row.value))
     return Side(row.value, max(below, above) if low == 0.0 else below, above)
@@ -141,7 +141,7 @@ def published_sides(value: float, n: float, own: float, ours: Any) -> tuple[Side
     log_value = math.log(value) if value > 0.0 else -math.inf
     if math.isnan(n):
         return Side(value), Side(log_value)
-    if count_of(ours) is not None:
+    if success_count(ours) is not None:
         low, high = wilson(value, int(n))
         raw = Side(value, (value - low) / Z95, (high - value) / Z95)
     else:

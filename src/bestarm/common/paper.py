@@ -111,11 +111,11 @@ class BaseInstance(Input):
     )
 
 
-def facts_of(instance: Mapping[str, Any]) -> dict[str, Any]:
+def instance_facts(instance: Mapping[str, Any]) -> dict[str, Any]:
     """Family and parameters of an instance (a dict) as columns of tables.
 
     Example:
-        >>> facts_of({"name": "gap=0.5", "family": "gap", "parameters": {"gap": 0.5}})
+        >>> instance_facts({"name": "gap=0.5", "family": "gap", "parameters": {"gap": 0.5}})
         {'family': 'gap', 'gap': 0.5}
     """
     return {"family": instance["family"] or instance["name"], **instance["parameters"]}
@@ -252,10 +252,10 @@ class Simulation:
     Example:
         >>> from bestarm.registry import PAPERS
 
-        >>> from bestarm.core.streams import streams_of
+        >>> from bestarm.core.streams import run_streams
         >>> simulation = PAPERS["baics"].simulation
         >>> cell = Cell(simulation.easy.name, "Uniform", {"delta": 0.1}, "as-written")
-        >>> run = simulation.prepare(simulation.easy, cell)(streams_of(0, 0))
+        >>> run = simulation.prepare(simulation.easy, cell)(run_streams(0, 0))
         >>> bool(run.tau == run.pulls.sum())
         True
     """

@@ -20,7 +20,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from bestarm.common.looks import BLACK, PUBLISHED, Look, looks_of
+from bestarm.common.looks import BLACK, PUBLISHED, Look, named_looks
 from bestarm.common.p_values import Z95, published_sides
 from bestarm.common.tables import pick
 from bestarm.core.files import replacing
@@ -204,7 +204,7 @@ def series(
     if rows.empty:
         raise ValueError("no rows of the table to draw")
     rows = rows.sort_values("x", ignore_index=True)
-    looks = looks_of(looks_by_name, rows[by])
+    looks = named_looks(looks_by_name, rows[by])
     seen = rows[rows.status != "one-sided"]
     low = seen.low.clip(lower=seen.value / 100.0) if "y" in log else seen.low
     plot = so.Plot(seen.assign(low=low), x="x", y="value", ymin="low", ymax="high", color=by)
@@ -270,7 +270,7 @@ def dots(
     if rows.empty:
         raise ValueError("no rows of the table to draw")
     rows = rows.reset_index(drop=True)
-    looks = looks_of(looks_by_name, rows[by])
+    looks = named_looks(looks_by_name, rows[by])
     low = rows.low.clip(lower=rows.value / 100.0) if log else rows.low
     plot = so.Plot(rows.assign(low=low), x="value", y=y, xmin="low", xmax="high", color=by)
     plot = plot.facet(col[0] or None, order=list(col[1]) or None).share(x=False, y=True)
@@ -284,7 +284,7 @@ def dots(
     with _quiet():
         plot.on(figure).plot()
     panels = _panels(figure, col[1], {}, before)
-    names = looks_of(looks_by_name, order)
+    names = named_looks(looks_by_name, order)
     for axes in panels[0]:
         axes.set_xscale("log" if log else "linear")
         axes.set_ylim(len(order) - 0.5, -0.5)

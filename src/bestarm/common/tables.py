@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from bestarm.common.paper import Cell, Sources, Target, facts_of
+from bestarm.common.paper import Cell, Sources, Target, instance_facts
 from bestarm.core.estimates import Estimate
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError
@@ -117,7 +117,9 @@ def with_instances(table: pd.DataFrame, instances: Mapping[str, Any]) -> pd.Data
         table: any.
         instances: name -> {"instance": ..., "truth": ...}, as in instances.json.
     """
-    facts_by_name = {name: facts_of(contents["instance"]) for name, contents in instances.items()}
+    facts_by_name = {
+        name: instance_facts(contents["instance"]) for name, contents in instances.items()
+    }
     facts = pd.DataFrame.from_dict(facts_by_name, orient="index").reindex(table.instance)
     for name in facts:
         filled = facts[name].set_axis(table.index)
@@ -191,10 +193,10 @@ def read_sources(
     """Read the inputs of a target; `summaries` are in the order of its experiments."""
     frames = dict(zip(target.experiments, map(read_table, summaries), strict=True))
     described = json.loads(Path(instances).read_text(encoding="utf-8"))
-    return sources_of(frames, described, read_table(published))
+    return make_sources(frames, described, read_table(published))
 
 
-def sources_of(
+def make_sources(
     summaries: Mapping[str, pd.DataFrame], instances: Mapping[str, Any], published: pd.DataFrame
 ) -> Sources:
     """The inputs of a target, from summaries by experiment."""
@@ -203,6 +205,6 @@ def sources_of(
     return Sources(summary, instances, published)
 
 
-def table_of(target: Target, sources: Sources) -> pd.DataFrame:
+def target_table(target: Target, sources: Sources) -> pd.DataFrame:
     """A target's table."""
     return with_instances(target.tabulate(sources), sources.instances)

@@ -145,7 +145,7 @@ def arm_index(arm: Any, n: int, what: str = "an arm") -> int:
 
 
 def shares(answer: Any, n: int) -> np.ndarray:
-    """(n,) nonnegative shares that sum to one. Raises ValueError for anything else."""
+    """(n,) nonnegative shares that sum to parameter. Raises ValueError for anything else."""
     try:
         parsed = np.array([finite(share) for share in answer])
     except (TypeError, ValueError):
@@ -158,7 +158,7 @@ def shares(answer: Any, n: int) -> np.ndarray:
 def construct(make: Callable[..., Any], arguments: ConstructorArguments, seed: Any = None) -> Any:
     """Call a constructor with those arguments of an offer that it names.
 
-    With `**options` it gets all of `arguments.problem`, and the seed if there is one.
+    With `**options` it gets all of `arguments.problem`, and the seed if there is parameter.
 
     Raises:
         Fault: it needs others, cannot be called, or raises.
@@ -170,21 +170,21 @@ def construct(make: Callable[..., Any], arguments: ConstructorArguments, seed: A
     problem = {**arguments.problem} | ({} if seed is None else {"seed": seed})
     every = problem | {**arguments.truth}
     chosen = dict(problem) if any(p.kind is p.VAR_KEYWORD for p in named) else {}
-    for one in named:
-        if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL):
+    for parameter in named:
+        if parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL):
             continue
-        if one.name in every and one.kind is not one.POSITIONAL_ONLY:
-            chosen[one.name] = every[one.name]
-        elif one.default is one.empty:
-            raise Fault(f"its constructor needs {one.name}; it may name {', '.join(every)}")
+        if parameter.name in every and parameter.kind is not parameter.POSITIONAL_ONLY:
+            chosen[parameter.name] = every[parameter.name]
+        elif parameter.default is parameter.empty:
+            raise Fault(f"its constructor needs {parameter.name}; it may name {', '.join(every)}")
     if unknown := sorted(arguments.needed - chosen.keys()):
         raise Fault(f"its constructor must name {unknown[0]}, which this instance has")
-    with faults_of("the constructor"):
+    with faults_in("the constructor"):
         return make(**chosen)
 
 
 @contextmanager
-def faults_of(what: str) -> Iterator[None]:
+def faults_in(what: str) -> Iterator[None]:
     """Whatever a strategy's own code raises, as a Fault with its line."""
     try:
         yield
@@ -199,7 +199,7 @@ def described(error: BaseException) -> str:
     ours = [
         f.filename.startswith("<frozen ") or f.filename.startswith(str(PACKAGE)) for f in frames
     ]
-    theirs = [frame for frame, one in zip(frames, ours, strict=True) if not one]
+    theirs = [frame for frame, is_ours in zip(frames, ours, strict=True) if not is_ours]
     place = ""
     if theirs:
         last = [frame for frame in theirs if frame.filename == theirs[0].filename][-1]
@@ -258,7 +258,7 @@ class UserObject:
             raise Fault(f"done must be true or false, got {short(value)}") from None
 
 
-def limit_of(setting: Input) -> int:
+def most_pulls(setting: Input) -> int:
     """Most pulls of a run under a setting."""
     return getattr(setting, "budget", None) or getattr(setting, "cap", None) or NO_CAP
 
@@ -284,7 +284,7 @@ def play_compiled(
     strategy: Strategy, rules: Any, rounds: Rounds, limit: int, streams: Streams
 ) -> UserRun:
     """A run of compiled steps."""
-    with faults_of("a step"):
+    with faults_in("a step"):
         state, stopped = strategy.play(
             rounds.world, rules, limit, streams.environment, streams.coins
         )
@@ -308,7 +308,7 @@ def prepare_rounds(
     Raises:
         Fault: the rules of compiled steps cannot be made.
     """
-    limit = limit_of(setting)
+    limit = most_pulls(setting)
     compiled = strategy.make if isinstance(strategy.make, Compiled) else None
     rules = construct(compiled.rules, arguments) if compiled else None
     steps = with_pull(compiled.strategy, rounds.pull, rounds.n) if compiled else None

@@ -33,10 +33,10 @@ def kernel_sources(paper: str | None = None) -> list[Path]:
     marker = b"from bestarm.core.compile import"
     sources = sorted(PACKAGE.rglob("*.py"))
     feeding = [s for s in sources if s.parent.name == "core" or marker in s.read_bytes()]
-    return [s for s in feeding if paper is None or paper_of(s) in (paper, None)]
+    return [s for s in feeding if paper is None or source_paper(s) in (paper, None)]
 
 
-def paper_of(source: Path) -> str | None:
+def source_paper(source: Path) -> str | None:
     """The paper whose folder a file is in, if any."""
     if not source.is_relative_to(PACKAGE):
         return None
@@ -55,7 +55,7 @@ def cache_folder(paper: str | None = None) -> Path:
 
 def cache_folders() -> set[Path]:
     """Those of all papers and the one of what they share."""
-    return {cache_folder(paper_of(source)) for source in kernel_sources()}
+    return {cache_folder(source_paper(source)) for source in kernel_sources()}
 
 
 class Locator(UserProvidedCacheLocator):
@@ -67,7 +67,7 @@ class Locator(UserProvidedCacheLocator):
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
         module = sys.modules.get(py_func.__module__)  # may not be the one whose lines these are
-        paper = paper_of(Path(getattr(module, "__file__", None) or py_file))
+        paper = source_paper(Path(getattr(module, "__file__", None) or py_file))
         self._cache_path = str(cache_folder(paper) / self.get_suitable_cache_subpath(py_file))
 
     @classmethod

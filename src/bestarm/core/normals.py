@@ -212,11 +212,11 @@ def _upcoming(source, spare):
             refill(source)
         return source.used[0], source.block.size
 
-    def one(source, spare):
+    def single_draw(source, spare):
         spare[0] = source.standard_normal()
         return 0, 1
 
-    return of_block if _is_block(source) else one
+    return of_block if _is_block(source) else single_draw
 
 
 @overload(peek, inline="always")

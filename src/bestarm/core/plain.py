@@ -56,7 +56,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.random.Generator):
         return {GENERATOR: plain(value.bit_generator.state)}
     if isinstance(value, Sequence):
-        return [plain(one) for one in value]
+        return [plain(item) for item in value]
     raise TypeError(
         f"must be numbers, texts, or lists, tables or dictionaries of these, "
         f"got a {type(value).__name__}"
@@ -66,7 +66,7 @@ def plain(value: Any) -> Any:
 def restored(value: Any) -> Any:
     """The value that `plain` was given, lists for all sequences."""
     if isinstance(value, list):
-        return [restored(one) for one in value]
+        return [restored(item) for item in value]
     if not isinstance(value, dict):
         return value
     if MAPPING in value:

@@ -55,10 +55,10 @@ class Streams:
     """The generators of one replication, seeded on first use.
 
     Example:
-        >>> streams = streams_of(7, 0)
-        >>> float(streams.environment.random()) == float(streams_of(7, 0).environment.random())
+        >>> streams = run_streams(7, 0)
+        >>> float(streams.environment.random()) == float(run_streams(7, 0).environment.random())
         True
-        >>> float(streams.coins.random()) == float(streams_of(7, 1).coins.random())
+        >>> float(streams.coins.random()) == float(run_streams(7, 1).coins.random())
         False
     """
 
@@ -87,7 +87,7 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
 
     Example:
         >>> first = [float(s.coins.random()) for s in replication_streams(7, range(3))]
-        >>> first[2] == float(streams_of(7, 2).coins.random())
+        >>> first[2] == float(run_streams(7, 2).coins.random())
         True
     """
     current, words = -1, np.empty(0)
@@ -102,11 +102,11 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
         yield Streams(words[place], environment, coins)
 
 
-def streams_of(key: int, replication: int) -> Streams:
+def run_streams(key: int, replication: int) -> Streams:
     """The streams of one replication, with newly created generators.
 
     Example:
-        >>> 0.0 <= streams_of(7, 0).environment.random() < 1.0
+        >>> 0.0 <= run_streams(7, 0).environment.random() < 1.0
         True
     """
     return next(replication_streams(key, [replication]))

@@ -10,14 +10,14 @@ from bestarm.core.compile import inlined
 
 
 @inlined
-def unit_of(size: float) -> float:
+def power_of_two(size: float) -> float:
     """The largest power of two up to |size|; 1 for 0.
 
     Args:
         size: of what is measured, finite.
 
     Example:
-        >>> unit_of(0.7), unit_of(-1.0), unit_of(6.0), unit_of(0.0)
+        >>> power_of_two(0.7), power_of_two(-1.0), power_of_two(6.0), power_of_two(0.0)
         (0.5, 1.0, 4.0, 1.0)
     """
     if size == 0.0:

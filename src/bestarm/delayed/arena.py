@@ -26,7 +26,7 @@ def best_arm(name: str) -> Instance:
     return at_once(name, means, sigma=sigma)
 
 
-def problem_of(instance: Instance) -> tuple[TopArms, np.ndarray]:
+def problem_and_means(instance: Instance) -> tuple[TopArms, np.ndarray]:
     """The problem of an instance, and its (n,) means. Delays do not matter to it."""
     means = np.array(instance.means)
     return top_arms(means.size, instance.top, instance.problem.sigma), means
@@ -40,5 +40,5 @@ ARENA = Arena(
             (random_instance(0), random_instance(1)), RACING, {"Full": "as-written"}
         ),
     },
-    problem_of,
+    problem_and_means,
 )

@@ -49,7 +49,7 @@ from bestarm.delayed.steps import (
     start_pull,
     wait,
 )
-from bestarm.delayed.strategies import READINGS, Setting, answer_of, rules_of
+from bestarm.delayed.strategies import READINGS, Setting, make_rules, recommended_arms
 from bestarm.live.interactive import Trial
 from bestarm.live.labels import Label, count_or_names
 from bestarm.live.lines import Line
@@ -156,7 +156,7 @@ class Partial(Monitored, Recorded):
         self._race = Race(
             arguments.top, arguments.batch, arguments.limit or arguments.batch, NO_CAP
         )
-        self._rules = rules_of(
+        self._rules = make_rules(
             rule, arguments.feedback, sigmas, arguments.sigma_p or 0.0, arguments
         )
         self._delay = arguments.delay or 0
@@ -269,7 +269,7 @@ class Partial(Monitored, Recorded):
     @property
     def answer(self) -> list[Label]:
         """The top k: accepted arms, and before `done` also those with the highest estimates."""
-        return self._labels(answer_of(self._state.sets, self._state.centres, self._race.k))
+        return self._labels(recommended_arms(self._state.sets, self._state.centres, self._race.k))
 
     @property
     def accepted(self) -> list[Label]:

@@ -132,6 +132,6 @@ def _biased(
     two_beta = math.log(inverse * inverse * with_prior / (prior_a * prior_b))
     total, errors = tally.totals[arm], ratio * tally.errors[arm]
     centre = ((b + worth) * total + b * weighted - worth * errors) / det
-    one, other = (b + worth) / det, worth / det
-    variance = one + prior_a * one * one + prior_b * other * other
+    slope, bias = (b + worth) / det, worth / det  # of the centre, in rewards and in the bias
+    variance = slope + prior_a * slope * slope + prior_b * bias * bias
     return centre, rules.scale[arm] * math.sqrt(two_beta * variance)

@@ -20,7 +20,7 @@ from bestarm.common.looks import (
     SKY,
     VERMILION,
     Look,
-    looks_of,
+    named_looks,
 )
 from bestarm.common.paper import Plots
 from bestarm.common.style import (
@@ -80,7 +80,7 @@ def shares_of_time(rows: pd.DataFrame) -> str:
 
 
 def looks_of_readings() -> dict[str, Look]:
-    return looks_of(LOOKS, SHOWN)
+    return named_looks(LOOKS, SHOWN)
 
 
 def even_line(axes: Axes, vertical: bool = False) -> None:
@@ -137,7 +137,7 @@ def panels_of_fig1(table: pd.DataFrame, readings: Sequence[str]) -> tuple[Figure
             if len(ticks) > 5:
                 axes.tick_params(axis="x", rotation=45)
     figure.supylabel(f"mean time: {EVEN}", fontsize=8)
-    legend(figure, looks_of(LOOKS, readings))
+    legend(figure, named_looks(LOOKS, readings))
     return figure, rows
 
 
@@ -336,7 +336,7 @@ def mip(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     axes = dots(first, rows, with_published, list(short.values()), "line", "reading")[0, 0]
     even_line(axes, vertical=True)
     axes.set(title="time ratio", xlabel="ratio of mean times", xlim=(0.0, None))
-    legend(figure, looks_of(with_published, rows.reading), lines=False)
+    legend(figure, named_looks(with_published, rows.reading), lines=False)
     ranked(second.subplots(), arms, "cut strategies by mean", "final bound / start")
     axes = third.subplots()
     for name, look, at in (

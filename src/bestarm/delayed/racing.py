@@ -44,13 +44,13 @@ from bestarm.delayed.steps import (
 from bestarm.delayed.world import (
     Draws,
     Problem,
-    delay_of,
     draw,
     is_full,
     look_up,
     make_draws,
     partial_feedback,
-    reward_of,
+    pull_delay,
+    pull_reward,
     with_more_room,
 )
 
@@ -88,7 +88,7 @@ def start_pulls(
                 if is_full(draws):
                     return False
                 draw(draws, problem, environment)
-            start_pull(state, s, arm, delay_of(draws, problem, state.started[arm], arm))
+            start_pull(state, s, arm, pull_delay(draws, problem, state.started[arm], arm))
     return True
 
 
@@ -142,7 +142,7 @@ def advance(
     wait(state, s, elapsed)
     ends = slots[AGE, s] == slots[DELAY, s]
     if ends:
-        reward = reward_of(draws, problem, slots[NUMBER, s], slots[ARM, s])
+        reward = pull_reward(draws, problem, slots[NUMBER, s], slots[ARM, s])
         observe_final(rules, state, s, reward)  # pyright: ignore[reportArgumentType]
     elif is_summed(rules):
         look_up(draws, state.tally, s)

@@ -7,7 +7,7 @@ from bestarm.core.streams import Streams, stream_key
 from bestarm.delayed.problem import alike
 from bestarm.delayed.racing import Result, run
 from bestarm.delayed.steps import Race
-from bestarm.delayed.strategies import READINGS, Setting, rules_of
+from bestarm.delayed.strategies import READINGS, Setting, make_rules
 from bestarm.runs.kept import Job, KeptTable, command_line
 from bestarm.runs.play import play
 
@@ -34,7 +34,7 @@ def missed(feedback: str, batch: int, told: tuple[float, float], runs: int, hori
     """
     arms, setting = alike(feedback).problem, Setting(batch=batch, cap=horizon)  # pyright: ignore
     sigma, sigma_p = told[0] * arms.sigma, told[1] * arms.sigma_p
-    rules = rules_of(READINGS["Partial"][READING], feedback, sigma, sigma_p, setting)
+    rules = make_rules(READINGS["Partial"][READING], feedback, sigma, sigma_p, setting)
     race = Race(1, batch, batch, horizon)
     key = stream_key(SEED, "delayed", "scales", feedback, f"{batch}")
 

@@ -220,9 +220,9 @@ def counted(rules: Rules, state: State, arm: int) -> tuple[int, int]:
 
     These are all slots; with `by_slot`, except for increments, only that of the latest feedback.
     """
-    one = rules.by_slot and rules.feedback != INCREMENTAL
-    first = state.origin[arm] if one else 0
-    return first, first + 1 if one else state.running[0]
+    single_slot = rules.by_slot and rules.feedback != INCREMENTAL
+    first = state.origin[arm] if single_slot else 0
+    return first, first + 1 if single_slot else state.running[0]
 
 
 @inlined
@@ -299,16 +299,16 @@ def update_sets(state: State) -> None:
     text: with k = n all arms are accepted at the first feedback.
     """
     m, surviving, lower, upper = state.n_surviving[0], state.surviving, state.lower, state.upper
-    wanted = state.n_to_accept[0]
+    to_accept = state.n_to_accept[0]
     for i in range(m):
         above, below = 0, 0
         for j in range(m):
             above += upper[surviving[j]] >= lower[surviving[i]]
             below += lower[surviving[j]] > upper[surviving[i]]
-        if above <= wanted:
+        if above <= to_accept:
             state.sets[surviving[i]] = ACCEPTED
             state.n_to_accept[0] -= 1
-        elif below >= wanted:
+        elif below >= to_accept:
             state.sets[surviving[i]] = REJECTED
     left = 0
     for i in range(m):

@@ -11,7 +11,7 @@ from pydantic import Field
 from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Batch, Input, Probability, Pulls
 from bestarm.core.status import Status
-from bestarm.core.streams import Streams, streams_of
+from bestarm.core.streams import Streams, run_streams
 from bestarm.delayed import bounds
 from bestarm.delayed.bounds import GUARANTEED, MIXTURE, OPTIMAL, PUBLISHED, Rules
 from bestarm.delayed.problem import Instance, Spread
@@ -67,7 +67,7 @@ class Setting(Input):
     limit: Batch | None = Field(None, description="r, most of these of the same arm")
 
 
-def rules_of(
+def make_rules(
     reading: Reading, feedback: str, sigma: np.ndarray, sigma_p: float, setting: Setting
 ) -> Rules:
     """The rules for intervals from one kind of partial feedback, "full" to ignore it.
@@ -107,7 +107,8 @@ STRATEGIES: dict[str, Callable[[Instance], str]] = {
 
 READINGS = {
     "Full": Readings(
-        {name: one for name, one in EVERY.items() if one.alone == name}, default="mixture"
+        {name: reading for name, reading in EVERY.items() if reading.alone == name},
+        default="mixture",
     ),
     "Partial": Readings(EVERY, default="mixture"),
 }
@@ -127,7 +128,7 @@ class Outcome(NamedTuple):
     cancelled: np.ndarray  # (n,) pulls that were cancelled, or cut short by the cap
 
 
-def answer_of(sets: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:
+def recommended_arms(sets: np.ndarray, centres: np.ndarray, k: int) -> np.ndarray:
     """k arms from 0, ascending: the accepted, then the surviving ones of highest estimate."""
     rank = np.where(sets == ACCEPTED, np.inf, np.where(sets == SURVIVING, centres, -np.inf))
     return np.sort(np.argsort(-rank, kind="stable")[:k])
@@ -184,14 +185,14 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     n = truth.means.size
     cap = setting.cap or np.iinfo(np.int64).max
     race = Race(instance.top, setting.batch, setting.limit or setting.batch, cap)
-    asked = instance.model_dump_json(), setting, reading.alone
+    request = instance.model_dump_json(), setting, reading.alone
 
     def replicate(streams: Streams) -> Outcome:
         environment = streams.environment
         order = environment.permutation(n) if instance.shuffled else np.arange(n)
         problem = reordered(truth, order)
         rules, full = (
-            rules_of(reading, kind, problem.sigma, problem.sigma_p, setting)
+            make_rules(reading, kind, problem.sigma, problem.sigma_p, setting)
             for kind in (used, "full")
         )
         start = environment.bit_generator.state
@@ -200,13 +201,14 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
             environment.bit_generator.state = start
             return run(race, rules, problem, environment, streams.coins)
 
-        alone = ON_REWARDS.get((*asked, json.dumps(start)), lambda: simulate(full))
+        alone = ON_REWARDS.get((*request, json.dumps(start)), lambda: simulate(full))
         race_result = alone if used == "full" else simulate(rules)
         place = np.argsort(order)
         return Outcome(
             tau=race_result.time,
             status=_status(race_result),
-            answer=np.sort(order[answer_of(race_result.sets, race_result.centres, race.k)]) + 1,
+            answer=np.sort(order[recommended_arms(race_result.sets, race_result.centres, race.k)])
+            + 1,
             tau_full=alone.time,
             full_status=_status(alone),
             missed=int(race_result.missed),
@@ -235,7 +237,7 @@ EASY = Instance(
 def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
-        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(streams_of(0, 0))
+        prepare(EASY, Cell(EASY.name, strategy, {}, "as-written"))(run_streams(0, 0))
 
 
 SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY)

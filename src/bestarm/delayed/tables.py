@@ -90,7 +90,7 @@ def cut_strategies(sources: Sources) -> pd.DataFrame:
     )
 
 
-def arms_of(table: str) -> Callable[[Sources], pd.DataFrame]:
+def tabulate_arms(table: str) -> Callable[[Sources], pd.DataFrame]:
     """The arms of recorded pulls, best first: mean and standard deviation of their rewards."""
 
     def shapes(sources: Sources) -> pd.DataFrame:

@@ -36,7 +36,7 @@ TARGETS = (
         "Battery charging: time with forecasts of a cell's life over time without",
         tables.figure_2,
         ("battery",),
-        tables.arms_of("battery"),
+        tables.tabulate_arms("battery"),
         columns=ARMS,
     ),
     Target(
@@ -44,7 +44,7 @@ TARGETS = (
         "Cut strategies: time with forecasts of the final bound over time without",
         tables.cut_strategies,
         ("mip",),
-        tables.arms_of("mip"),
+        tables.tabulate_arms("mip"),
         columns=ARMS,
     ),
     Target(

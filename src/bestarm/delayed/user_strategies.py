@@ -13,7 +13,7 @@ from bestarm.common.user_strategies import (
     UserStrategies,
     UserStrategy,
     arm_index,
-    limit_of,
+    most_pulls,
 )
 from bestarm.core.arguments import integer
 from bestarm.core.inputs import short
@@ -22,15 +22,15 @@ from bestarm.core.streams import Streams
 from bestarm.delayed.bounds import AGE, ARM, DELAY, FULL, NUMBER, RECORDED, make_tally
 from bestarm.delayed.problem import Instance
 from bestarm.delayed.strategies import READINGS as NAMED
-from bestarm.delayed.strategies import Outcome, Setting, prepare, reordered, rules_of, usable
+from bestarm.delayed.strategies import Outcome, Setting, make_rules, prepare, reordered, usable
 from bestarm.delayed.world import (
     Problem,
-    delay_of,
     draw,
     is_full,
     make_draws,
     partial_feedback,
-    reward_of,
+    pull_delay,
+    pull_reward,
     with_more_room,
 )
 
@@ -114,7 +114,7 @@ class World:
         s = min({*range(batch)} - {*self.slots.values()})
         slots = self.tally.slots
         slots[ARM, s], slots[NUMBER, s], slots[AGE, s] = index, number, 0
-        slots[DELAY, s] = delay_of(self.draws, self.problem, number, index)
+        slots[DELAY, s] = pull_delay(self.draws, self.problem, number, index)
         self.tally.sums[s] = 0.0
         self.used.add(id)
         self.running[id], self.slots[id] = index, s
@@ -145,7 +145,7 @@ class World:
             slots[AGE, s] += elapsed
             self.steps[index] += elapsed
             if slots[AGE, s] == slots[DELAY, s]:
-                reward = float(reward_of(self.draws, self.problem, slots[NUMBER, s], index))
+                reward = float(pull_reward(self.draws, self.problem, slots[NUMBER, s], index))
                 self.finished[self.end(id)] += 1
                 user_object.call("final", id, reward)
             elif self.feedback != FULL:
@@ -176,7 +176,7 @@ def play(user_object: UserObject, world: World, cap: int) -> tuple[int, bool]:
         world.advance(user_object, elapsed)
 
 
-def answer_of(answer: Any, n: int, k: int) -> np.ndarray:
+def checked_answer(answer: Any, n: int, k: int) -> np.ndarray:
     """(k,) arms from 0, ascending. Raises Fault if the answer is not k different arms."""
     try:
         arms = sorted(arm_index(arm, n) for arm in answer)
@@ -198,10 +198,10 @@ def events(
     with racing on rewards alone, as Partial's are.
     """
     truth, n = instance.problem, len(instance.means)
-    asked = setting.model_dump()
-    on_rewards = prepare(instance, Cell(instance.name, "Full", asked, NAMED["Full"].default))
+    options = setting.model_dump()
+    on_rewards = prepare(instance, Cell(instance.name, "Full", options, NAMED["Full"].default))
     default = NAMED["Partial"][NAMED["Partial"].default]
-    kind = rules_of(default, usable(instance), truth.sigma, truth.sigma_p, setting).feedback
+    kind = make_rules(default, usable(instance), truth.sigma, truth.sigma_p, setting).feedback
 
     def replicate(streams: Streams) -> Outcome:
         generators = streams.environment.bit_generator, streams.coins.bit_generator
@@ -215,7 +215,7 @@ def events(
         user_object = UserObject(strategy, arguments(instance, setting), seed, "ask", "final")
         used = kind if callable(getattr(user_object.object, "partial", None)) else FULL
         world = World(reordered(truth, order), used, setting, streams)
-        time, stopped = play(user_object, world, limit_of(setting))
+        time, stopped = play(user_object, world, most_pulls(setting))
         answer, place = user_object.read("answer"), np.argsort(order)
         world.cut()
         none = answer is None and not stopped
@@ -224,7 +224,7 @@ def events(
             status=int(Status.STOPPED if stopped else Status.CAPPED),
             answer=np.zeros(instance.top, np.int64)
             if none
-            else np.sort(order[answer_of(answer, n, instance.top)]) + 1,
+            else np.sort(order[checked_answer(answer, n, instance.top)]) + 1,
             tau_full=alone.tau,
             full_status=alone.status,
             missed=0,

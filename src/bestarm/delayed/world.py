@@ -50,7 +50,7 @@ class FeedbackSums(NamedTuple):
 class Draws(NamedTuple):
     """What is drawn of the f-th pull of every arm, in row f, as far as it is drawn.
 
-    It does not depend on the strategy. `reward_of` and `delay_of` look it up.
+    It does not depend on the strategy. `pull_reward` and `pull_delay` look it up.
     """
 
     rows: np.ndarray  # (1,) number of drawn rows; the tables are longer
@@ -98,7 +98,7 @@ def is_full(draws: Draws) -> bool:
 
 
 @inlined
-def reward_of(draws: Draws, problem: Problem, number: int, arm: int) -> float:
+def pull_reward(draws: Draws, problem: Problem, number: int, arm: int) -> float:
     """The reward of an arm's pull, whose row must be drawn."""
     if draws.picks.size > 0:
         return problem.records.rewards[arm, draws.picks[number, arm]]
@@ -106,7 +106,7 @@ def reward_of(draws: Draws, problem: Problem, number: int, arm: int) -> float:
 
 
 @inlined
-def delay_of(draws: Draws, problem: Problem, number: int, arm: int) -> int:
+def pull_delay(draws: Draws, problem: Problem, number: int, arm: int) -> int:
     """The steps of an arm's pull, whose row must be drawn."""
     if draws.picks.size > 0:
         return problem.records.delays[arm, draws.picks[number, arm]]
@@ -190,7 +190,7 @@ def partial_feedback(
     """
     arm, number = tally.slots[ARM, s], tally.slots[NUMBER, s]
     age, delay = tally.slots[AGE, s], tally.slots[DELAY, s]
-    reward, sigma, spread = reward_of(draws, problem, number, arm), problem.sigma[arm], 0.0
+    reward, sigma, spread = pull_reward(draws, problem, number, arm), problem.sigma[arm], 0.0
     if feedback == RECORDED:
         pick = draws.picks[number, arm]
         value = problem.records.forecasts[arm, pick, age - 1]

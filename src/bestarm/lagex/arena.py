@@ -13,9 +13,9 @@ KNOWN = instances()
 SHORT = 0.1
 
 
-def problem_of(instance: Instance) -> tuple[Policies, np.ndarray]:
+def problem_and_means(instance: Instance) -> tuple[Policies, np.ndarray]:
     """The problem of an instance, and its (K,) means."""
-    return pure_exploration.problem_of(instance.problem)
+    return pure_exploration.problem_and_means(instance.problem)
 
 
 def time_to_learn(instance: Instance) -> float:
@@ -42,5 +42,5 @@ ARENA = Arena(
             time=time_to_learn,
         ),
     },
-    problem_of,
+    problem_and_means,
 )

@@ -22,7 +22,7 @@ from bestarm.common.looks import (
     VERMILION,
     YELLOW,
     Look,
-    looks_of,
+    named_looks,
 )
 from bestarm.common.style import legend, plain_log_ticks, published, with_errors
 from bestarm.common.tables import pick
@@ -62,7 +62,7 @@ QUANTILES = [
 BOXES = "Boxes: quartiles and median, whiskers: 5% and 95%; an open box ends among capped runs"
 
 
-def value_of(rows: pd.DataFrame, statistic: str) -> float:
+def single_value(rows: pd.DataFrame, statistic: str) -> float:
     """The one value of a statistic; nan if it is undefined or missing."""
     values = pick(rows, statistic=statistic).value
     return float(values.iloc[0]) if len(values) else np.nan
@@ -74,13 +74,13 @@ def pale(colour: str) -> str:
     return to_hex((red, green, blue))
 
 
-def strategies_of(table: pd.DataFrame, but: Sequence[str] = ()) -> list[str]:
+def strategies_in(table: pd.DataFrame, but: Sequence[str] = ()) -> list[str]:
     """The strategies that play in a table: known ones in the order of LOOKS, then others."""
     played = table[(table.other == "") & ~table.strategy.str.endswith("lower bound")]
-    return list(looks_of(LOOKS, set(played.strategy) - set(but)))
+    return list(named_looks(LOOKS, set(played.strategy) - set(but)))
 
 
-def lines_of(
+def box_lines(
     rows: pd.DataFrame, order: Sequence[str], readings: Iterable[str]
 ) -> list[tuple[str, str]]:
     """The strategies with the readings that they have in a table: the lines of a box plot."""
@@ -103,15 +103,15 @@ def boxes(
     Args:
         axes: where.
         rows: of one instance.
-        lines: as from `lines_of`.
+        lines: as from `box_lines`.
         quantiles: by reading: five statistics, from low to high.
         whole: the reading whose boxes are not pale.
     """
-    looks = looks_of(LOOKS, [strategy for strategy, _ in lines])
+    looks = named_looks(LOOKS, [strategy for strategy, _ in lines])
     far = 1e3 * rows.value.replace(np.inf, np.nan).max()
     for place, (strategy, reading) in enumerate(lines):
         its_rows = pick(rows, strategy=strategy, reading=reading)
-        values = [value_of(its_rows, name) for name in quantiles[reading]]
+        values = [single_value(its_rows, name) for name in quantiles[reading]]
         low, lower, middle, upper, high = values
         if np.isnan(lower):
             continue
@@ -147,8 +147,8 @@ def boxes(
 def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Sequence[str]) -> None:
     """Boxes of stopping times, with lower bounds and published medians."""
     ours = table[(table.instance == instance) & (table.reading != "published")]
-    order = strategies_of(ours)
-    bound_values = {name: value_of(pick(ours, strategy=name), "lower_bound") for name in bounds}
+    order = strategies_in(ours)
+    bound_values = {name: single_value(pick(ours, strategy=name), "lower_bound") for name in bounds}
     medians = table[(table.reading == "published") & (table.statistic != "lower_bound")]
     mine = pick(ours, reading="as-written")
     medians = with_errors(medians.assign(instance=instance), mine, log=True)
@@ -157,7 +157,7 @@ def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Seque
     spans = pd.concat([spans, medians.value, pd.Series(bound_values.values())])
     axes.set_xscale("log")
     readings = dict.fromkeys(("as-written", "released-stop"), QUANTILES)
-    lines = lines_of(ours, order, readings)
+    lines = box_lines(ours, order, readings)
     boxes(axes, ours, lines, readings)
     axes.set_xlim(0.8 * spans.min(), 1.3 * spans.max())
     for place, (strategy, reading) in enumerate(lines):
@@ -188,4 +188,4 @@ def note_capped(axes: Axes, rows: pd.DataFrame, at: float) -> None:
 def bounds_legend(figure: Figure, bounds: Sequence[str], stated: bool = True) -> None:
     """The legend of lower bounds, and of published medians."""
     marks = {"published": PUBLISHED._replace(name="published median")} if stated else {}
-    legend(figure, marks | looks_of(LOOKS, bounds), 2)
+    legend(figure, marks | named_looks(LOOKS, bounds), 2)

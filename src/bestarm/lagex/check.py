@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.common.exact import exact, ln_up, names, numbers, sha256_of
+from bestarm.common.exact import exact, fields_sha256, ln_up, names, numbers
 
 #: Numbers, by name: one, or lists by arm (k) and limit (d).
 SCALARS = ("delta", "r", "eps", "n0", "cost_sigma")
@@ -167,4 +167,4 @@ def lines(data: dict) -> Iterator[tuple[str, bool]]:
     stated = zip(data["margins"], tests, sizes[: len(tests)], strict=True)
     errors = [(abs(m - float(x) + sqrt(y)), abs(m) + sqrt(y) + float(z)) for m, (x, y), z in stated]
     yield "margins", all(error <= CLOSE * size for error, size in errors)
-    yield "sha256", data["sha256"] == sha256_of(data)
+    yield "sha256", data["sha256"] == fields_sha256(data)

@@ -12,11 +12,11 @@ from bestarm.core.inputs import InputError, parse
 from bestarm.lagex.paper.counts import observe_counts
 from bestarm.lagex.paper.exploration import look
 from bestarm.lagex.paper.state import FAR_CUT, PULLED, TIME
-from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, rules_of
+from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, make_rules
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
 from bestarm.live.counts import Counts
 from bestarm.live.interactive import AskTell, Trial
-from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
+from bestarm.live.labels import Label, Numbers, count_or_names, in_order, named_limits
 from bestarm.live.lines import Line, limit_lines
 from bestarm.live.monitor import Monitored, mean_interval, more_trials
 from bestarm.live.record import atomic
@@ -32,7 +32,7 @@ def policy_in_words(policy: Mapping[Label, float]) -> str:
     return ", ".join(f"{share:.0%} of {arm}" for arm, share in policy.items() if share > 0.0)
 
 
-def deviations_of(sigma: Any, n_arms: int, source: str) -> np.ndarray:
+def checked_deviations(sigma: Any, n_arms: int, source: str) -> np.ndarray:
     """(K,) from one number or one of each arm. Raises InputError unless they are positive."""
     deviations = numbers(sigma, 1, source)
     if deviations.size not in (1, n_arms) or not (deviations > 0).all():
@@ -68,11 +68,11 @@ class _Lagex(Monitored, AskTell[Label]):
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
         k = len(self._arms)
-        self._costs, at_most = limits_of(limits, f"{name}: limits")
+        self._costs, at_most = named_limits(limits, f"{name}: limits")
         self._limits, self._known_costs = at_most, matrix
         whole(k + at_most.size, 3, MOST_COLUMNS, f"{name}: n_arms, limits: together")
         sigma = in_order(sigma, self._arms.labels, f"{name}: sigma:")
-        variances = deviations_of(sigma, k, f"{name}: sigma") ** 2
+        variances = checked_deviations(sigma, k, f"{name}: sigma") ** 2
         rule = READINGS[self._name].chosen(reading, f"{name}: reading")
         setting = parse(Setting, {"delta": delta, "r": r}, name)
         if matrix is None:
@@ -87,7 +87,7 @@ class _Lagex(Monitored, AskTell[Label]):
                 f"{name}: limits: must allow some policy, here none satisfies all of them"
             )
         spread = positive(cost_sigma, f"{name}: cost_sigma")
-        rules = rules_of(self._name, rule, setting, variances, at_most, matrix, spread)
+        rules = make_rules(self._name, rule, setting, variances, at_most, matrix, spread)
         super().__init__(STRATEGIES[self._name], rules, window=window, default=default)
 
     @property
@@ -222,7 +222,7 @@ class _Lagex(Monitored, AskTell[Label]):
         return np.array(observed) / self._rules.units
 
 
-class _Unknown(_Lagex):
+class _LearnedLimits(_Lagex):
     """A strategy that learns the constraints.
 
     Args:
@@ -282,10 +282,10 @@ class _Unknown(_Lagex):
             ValueError: for an unknown arm or trial, numbers that are not finite, or a wrong number
                 of costs; or of `at`, as for `ask`.
         """
-        self._tell_one(arm, reward, *self._costs_of(costs), pulls=pulls, total=total, at=at)
+        self._tell_one(arm, reward, *self._ordered_costs(costs), pulls=pulls, total=total, at=at)
 
 
-class _Known(_Lagex):
+class _KnownLimits(_Lagex):
     """A strategy that is given the constraints.
 
     Args:
@@ -324,8 +324,8 @@ class _Known(_Lagex):
             window=window, default=default,
         )  # fmt: skip
 
-    def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
-        return *super()._values_of(reward, *costs), *np.zeros(self._rules.limits.size).tolist()
+    def _pull_values(self, reward: Any, *costs: Any) -> tuple[float, ...]:
+        return *super()._pull_values(reward, *costs), *np.zeros(self._rules.limits.size).tolist()
 
     @property
     def told_costs(self) -> Sequence[str]:
@@ -380,39 +380,45 @@ def _documented(name: str, what: str, base: type[_Lagex]) -> str:
     """The docstring of a strategy: what it does, its arguments, an example."""
     parts = {"arguments": "matrix=[[1.0, 0.0]], limits=[0.5]", "costs": "", "remark": ""}
     parts |= {"answer": "[0.5, 0.5]"}
-    if base is _Unknown:
+    if base is _LearnedLimits:
         parts |= {"arguments": "n_arms=2, limits=0.5", "costs": ", [1.0, 0.0][arm]"}
         parts |= {"remark": " Estimates of costs start at 0, so a\n        little more is allowed."}
         parts |= {"answer": "[0.54, 0.46]"}
     return f"{what} {base.__doc__}{_EXAMPLE.format(name=name, **parts)}"
 
 
-class LAGEX(_Unknown):
+class LAGEX(_LearnedLimits):
     __doc__ = _documented(
         "LAGEX",
         "Algorithm 3, a game of an allocation player with a Lagrangian penalty.",
-        _Unknown,
+        _LearnedLimits,
     )
     _name = "LAGEX"
 
 
-class LATS(_Unknown):
-    __doc__ = _documented("LATS", "Algorithm 2, tracking the Lagrangian lower bound.", _Unknown)
+class LATS(_LearnedLimits):
+    __doc__ = _documented(
+        "LATS", "Algorithm 2, tracking the Lagrangian lower bound.", _LearnedLimits
+    )
     _name = "LATS"
 
 
-class CTnS(_Known):
+class CTnS(_KnownLimits):
     __doc__ = _documented(
-        "CTnS", "Tracking the lower bound of known constraints (Carlsson et al.).", _Known
+        "CTnS",
+        "Tracking the lower bound of known constraints (Carlsson et al.).",
+        _KnownLimits,
     )
     _name = "CTnS"
 
 
-class CGE(_Known):
-    __doc__ = _documented("CGE", "The game for known constraints (Carlsson et al.).", _Known)
+class CGE(_KnownLimits):
+    __doc__ = _documented("CGE", "The game for known constraints (Carlsson et al.).", _KnownLimits)
     _name = "CGE"
 
 
-class Uniform(_Unknown):
-    __doc__ = _documented("Uniform", "Uniform sampling, with the same stopping rule.", _Unknown)
+class Uniform(_LearnedLimits):
+    __doc__ = _documented(
+        "Uniform", "Uniform sampling, with the same stopping rule.", _LearnedLimits
+    )
     _name = "Uniform"

@@ -19,7 +19,7 @@ from bestarm.common.looks import (
     SKY,
     VERMILION,
     Look,
-    looks_of,
+    named_looks,
 )
 from bestarm.common.paper import Plots
 from bestarm.common.style import (
@@ -42,11 +42,11 @@ from bestarm.lagex.boxes import (
     KNOWING,
     LOOKS,
     bounds_legend,
+    box_lines,
     boxes,
-    lines_of,
+    single_value,
     stopping_times,
-    strategies_of,
-    value_of,
+    strategies_in,
 )
 from bestarm.lagex.certified.plots import certified
 from bestarm.lagex.problem import EASIER, HARD, setup1
@@ -123,7 +123,7 @@ def imdb_spread(table: pd.DataFrame) -> Figure:
 def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure:
     """Rounds whose policy (compared with the paper) or allocation violates a true constraint."""
     kinds = {"policy_violations": "policy πₜ", "allocation_violations": "allocation ωₜ"}
-    order = strategies_of(table, but=KNOWING)
+    order = strategies_in(table, but=KNOWING)
     figure = new_figure(WIDE, 0.5 + 1.75 * len(titles))
     panels = figure.subplots(len(titles), 2, squeeze=False, sharex="col")
     stated = pick(table, reading="published")
@@ -133,7 +133,7 @@ def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure
             low, middle, high = (f"{kind}:{q}" for q in ("quartile_25", "median", "quartile_75"))
             five = (low, low, middle, high, high)
             names = {"as-written": five, "released-stop": five}
-            lines = lines_of(ours, order, names)
+            lines = box_lines(ours, order, names)
             boxes(axes, ours, lines, names)
             axes.set_title(f"{title}: {label}")
             if kind == "policy_violations":
@@ -201,9 +201,9 @@ def fig4(table: pd.DataFrame) -> Figure:
     bounds = pick(table[table.reading == "exact"], statistic="lower_bound", x_name="m3")
     figure = new_figure(WIDE, 3.7)
     panels = series(figure, medians, LOOKS, "reading", "y", ("family", titles))[0]
-    lines = looks_of(LOOKS, set(bounds.strategy))
+    lines = named_looks(LOOKS, set(bounds.strategy))
     for axes, family in zip(panels, titles, strict=True):
-        for reading, look in looks_of(LOOKS, medians.reading).items():
+        for reading, look in named_looks(LOOKS, medians.reading).items():
             band(axes, pick(ours, family=family, reading=reading), look)
         for name, look in lines.items():
             rows = pick(bounds, family=family, strategy=name).sort_values("x")
@@ -226,7 +226,7 @@ def fig4(table: pd.DataFrame) -> Figure:
     plain_log_ticks(panels[0].yaxis, crowded=20.0)
     readings = {
         name: look._replace(name=f"LAGEX, {look.name}")
-        for name, look in looks_of(LOOKS, medians.reading).items()
+        for name, look in named_looks(LOOKS, medians.reading).items()
     }
     legend(figure, readings | {"published": PUBLISHED} | lines, 2)
     caption(
@@ -345,9 +345,9 @@ def fig2(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         "best by the estimates": Line2D([], [], color=VERMILION, marker="o", ls="", ms=5),
     }
     figure.legend(entries.values(), entries.keys(), loc="outside upper center", ncols=4)
-    truth = value_of(pick(table, strategy="truth"), "feasible_area")
-    sizes = [f"{value_of(pick(table, x=t), 'feasible_area'):.0%}" for t in rounds]
-    covered = value_of(pick(table, x=rounds[-1]), "covers_feasible_set:shared shift")
+    truth = single_value(pick(table, strategy="truth"), "feasible_area")
+    sizes = [f"{single_value(pick(table, x=t), 'feasible_area'):.0%}" for t in rounds]
+    covered = single_value(pick(table, x=rounds[-1]), "covers_feasible_set:shared shift")
     caption(
         figure,
         f"The optimistic set is {', '.join(sizes)} of all policies on average ({runs(table.n)}), "
@@ -358,7 +358,7 @@ def fig2(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     return figure
 
 
-def edges_of(shapes: pd.DataFrame) -> np.ndarray:
+def ray_ends(shapes: pd.DataFrame) -> np.ndarray:
     """(2, 2) the ends of a cone's rays, outside of the picture."""
     return 6.0 * shapes[shapes.kind != "means"][["x", "y"]].to_numpy(float)
 
@@ -368,12 +368,12 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     rounds = sorted(set(geometry["round"]))
     figure = new_figure(WIDE, 1.75)
     panels = figure.subplots(1, len(rounds), sharex=True, sharey=True)
-    true_edges = edges_of(pick(geometry, round=0))
+    true_edges = ray_ends(pick(geometry, round=0))
     angles = []
     for axes, t in zip(panels, rounds, strict=True):
         here = pick(geometry, round=t)
         colour = BLUE if t else GREEN
-        edges = edges_of(here)
+        edges = ray_ends(here)
         axes.add_patch(Polygon(np.vstack([[0, 0], edges]), fc=colour, alpha=0.15))
         for rays, line, edge in ((true_edges, "--", GREEN), (edges, "-", colour)):
             for x, y in rays:
@@ -382,7 +382,7 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         axes.plot(means.x, means.y, "o", color=VERMILION, ms=5)
         where = pick(table, x=t) if t else pick(table, strategy="truth")
         name = f"t = {t}" if t else "truth"
-        angles.append(f"{value_of(where, 'cone_angle'):.0f}°")
+        angles.append(f"{single_value(where, 'cone_angle'):.0f}°")
         axes.set_title(f"{name}: {angles[-1]}")
         axes.set(aspect="equal", xlim=(-1.9, 1.5), ylim=(-0.3, 2.0), xlabel="(μ₂ − μ₁)/√2")
     panels[0].set_ylabel("(2μ₃ − μ₁ − μ₂)/√6")
@@ -410,7 +410,7 @@ INSTANCES = {
 def shares(table: pd.DataFrame) -> Figure:
     """Shares of runs that recommend a feasible policy, above; what else happens, below."""
     rows = table[(table.reading == "as-written") & table.instance.isin(INSTANCES)]
-    order = strategies_of(rows)
+    order = strategies_in(rows)
     parts = {
         "prob_feasible": "recommends a feasible policy (share of runs)",
         "prob_r_optimal": "within r of the best value (share of runs)",
@@ -460,7 +460,7 @@ def example(table: pd.DataFrame) -> Figure:
     rows = table[table.statistic.isin(titles)]
     figure = new_figure(WIDE, 1.9)
     col = ("statistic", titles)
-    for axes in dots(figure, rows, LOOKS, strategies_of(rows), col=col)[0]:
+    for axes in dots(figure, rows, LOOKS, strategies_in(rows), col=col)[0]:
         axes.set(xlabel="share of runs", xlim=(-0.04, 1.04))
     caption(
         figure,
@@ -482,7 +482,7 @@ def readings(table: pd.DataFrame) -> Figure:
     stated = pick(medians, reading="published")
     stated = with_errors(stated, pick(ours, reading="as-written"), log=True)
     rows = pd.concat([stated, ours.dropna(subset=["value"])])
-    order = strategies_of(ours)
+    order = strategies_in(ours)
     figure = new_figure(WIDE, 5.4)
     col = ("instance", titles)
     for axes in dots(figure, rows, LOOKS, order, by="reading", log=True, col=col)[0]:
@@ -490,7 +490,7 @@ def readings(table: pd.DataFrame) -> Figure:
         plain_log_ticks(axes.xaxis, crowded=10.0)
         for edge in range(1, len(order)):
             axes.axhline(edge - 0.5, color="#cccccc", lw=0.5)
-    legend(figure, looks_of(LOOKS, rows.reading), 4, lines=False)
+    legend(figure, named_looks(LOOKS, rows.reading), 4, lines=False)
     caption(
         figure,
         "Medians with 95% intervals; of published ones, the sampling error of n = 500. If half or "

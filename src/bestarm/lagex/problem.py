@@ -15,17 +15,17 @@ from bestarm.common.paper import BaseInstance, Names, PerArm, Problems
 from bestarm.common.rates import Law, check_rates
 from bestarm.core.anytime import BERNOULLI_SIGMA
 from bestarm.core.inputs import Input, PositiveFloat, load, short
-from bestarm.core.units import unit_of
+from bestarm.core.units import power_of_two
 from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.paper.bounds import (
     TIE,
     bai_time,
+    constraint_rows,
     corollary_1,
     known_time,
     learning_time,
-    rows_of,
+    policy_slacks,
     shadow_price,
-    slacks_of,
     ties,
 )
 from bestarm.lagex.vertices import MOST_COLUMNS, alternatives, nonempty, row_units
@@ -109,7 +109,8 @@ class Instance(BaseInstance):
     @field_validator("constraints")
     @classmethod
     def _fit(cls, value: list[Constraint], info: ValidationInfo):
-        means, names = info.data.get("means"), [one.name for one in value if one.name]
+        means = info.data.get("means")
+        names = [constraint.name for constraint in value if constraint.name]
         if len(set(names)) < len(names):
             raise ValueError(f"names must be distinct, got {short(names)}")
         for number, constraint in enumerate(value, 1):
@@ -124,8 +125,10 @@ class Instance(BaseInstance):
     def _bernoulli(self):
         if self.bernoulli:
             check_rates("means", self.means, "observations")
-            for number, one in enumerate(self.constraints, 1):
-                check_rates(f"constraints.{number}.coefficients", one.coefficients, "observations")
+            for number, constraint in enumerate(self.constraints, 1):
+                check_rates(
+                    f"constraints.{number}.coefficients", constraint.coefficients, "observations"
+                )
             for name in ("sigma", "cost_sigma"):
                 if getattr(self, name) != type(self).model_fields[name].default:
                     raise ValueError(f"{name}: must be left out if observations are bernoulli")
@@ -138,7 +141,7 @@ class Instance(BaseInstance):
             raise ValueError(
                 f"means, constraints: must be at most {MOST_COLUMNS} together, got {got}"
             )
-        rows = rows_of(problem)
+        rows = constraint_rows(problem)
         rows /= row_units(rows)[:, None]
         result = linprog(
             np.zeros(k), rows, np.zeros(len(rows)), np.ones((1, k)), [1.0], method="highs"
@@ -202,8 +205,8 @@ def truth(instance: Instance) -> Truth:
     """The ground truth of an instance."""
     problem = instance.problem
     best = nonempty(alternatives(problem.means, problem.matrix, problem.limits, 0.0))
-    rows = rows_of(problem)
-    slacks = slacks_of(best.policy, rows)
+    rows = constraint_rows(problem)
+    slacks = policy_slacks(best.policy, rows)
     simplex, inside = known_time(problem), known_time(problem, inside=True)
     return Truth(
         answer=np.concatenate([best.policy > TIE, slacks > 0.0]).astype(int).tolist(),
@@ -221,7 +224,7 @@ def truth(instance: Instance) -> Truth:
         inside_allocation=inside.allocation.tolist(),
         shadow_price=_finite(shadow_price(best.policy, rows)),
         corollary_1=[_finite(bound) for bound in corollary_1(problem)],
-        units=[unit_of(float(np.abs(problem.means).max())), float(row_units(rows).min())],
+        units=[power_of_two(float(np.abs(problem.means).max())), float(row_units(rows).min())],
     )
 
 
@@ -294,7 +297,7 @@ def imdb(spread: bool = False) -> Instance:
 
 def base(name: str) -> Instance:
     """An environment of the paper by name."""
-    return {one.name: one for one in (setup1(HARD), setup1(EASIER), imdb())}[name]
+    return {instance.name: instance for instance in (setup1(HARD), setup1(EASIER), imdb())}[name]
 
 
 def normalised(name: str) -> Instance:
@@ -304,7 +307,7 @@ def normalised(name: str) -> Instance:
     length. As costs keep their noise, they are noisier in units of the row than without.
     """
     instance = base(name)
-    rows = rows_of(instance.problem)
+    rows = constraint_rows(instance.problem)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     constraints = [
         Constraint(name=constraint.name, coefficients=row.tolist(), at_most=0.0)

@@ -24,7 +24,7 @@ from bestarm.core.pure_exploration.problem import (
     report,
     unrelated_arms,
 )
-from bestarm.core.pure_exploration.steps import Rules, State, observe, rules_of
+from bestarm.core.pure_exploration.steps import Rules, State, make_rules, observe
 from bestarm.lagex.exact import vertices
 from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.vertices import SAME
@@ -72,7 +72,7 @@ def policies(variances: np.ndarray, matrix: np.ndarray, limits: np.ndarray) -> P
     return Policies(variances.astype(float), np.arange(k), np.zeros(k), points[kept], rivals)
 
 
-def problem_of(problem: Problem) -> tuple[Policies, np.ndarray]:
+def problem_and_means(problem: Problem) -> tuple[Policies, np.ndarray]:
     """The problem of an instance whose limits are known, and its (K,) means."""
     return policies(problem.variances, problem.matrix, problem.limits), problem.means
 
@@ -150,7 +150,7 @@ def _observe(rules: Rules, state: State, arm: int, observed: np.ndarray) -> None
 
 def _rules(n_arms: int, matrix, limits, delta: float, sigma) -> Rules:
     variances = np.broadcast_to(np.square(sigma), n_arms)
-    return rules_of(policies(variances, np.array(matrix), np.array(limits)), delta)
+    return make_rules(policies(variances, np.array(matrix), np.array(limits)), delta)
 
 
 (

@@ -14,8 +14,8 @@ from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, Probability, Pulls, Tolerance
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps
-from bestarm.core.streams import Streams, streams_of
-from bestarm.core.units import unit_of
+from bestarm.core.streams import Streams, run_streams
+from bestarm.core.units import power_of_two
 from bestarm.lagex.certified import runs as certified
 from bestarm.lagex.certified.state import INFEASIBLE, RUNNING
 from bestarm.lagex.certified.steps import STEPS as CERTIFIED_STEPS
@@ -40,7 +40,7 @@ from bestarm.lagex.paper.state import (
     Rules,
 )
 from bestarm.lagex.problem import Constraint, Instance
-from bestarm.lagex.vertices import alternatives, nonempty, row_units, rows_of
+from bestarm.lagex.vertices import alternatives, constraint_rows, nonempty, row_units
 from bestarm.lagex.world import World
 
 
@@ -94,7 +94,7 @@ EVERY = {
 }
 
 
-def readings_of(strategy: str) -> Readings[Reading]:
+def strategy_readings(strategy: str) -> Readings[Reading]:
     """The readings that change a strategy's runs."""
     kind = KINDS[strategy]
     without = set()
@@ -105,11 +105,11 @@ def readings_of(strategy: str) -> Readings[Reading]:
     if kind.known:  # no program of theirs was released with the paper
         without.add("released-stop")
     parts = {name: set(name.split("+")) for name in EVERY}
-    return Readings({name: one for name, one in EVERY.items() if not parts[name] & without})
+    return Readings({name: reading for name, reading in EVERY.items() if not parts[name] & without})
 
 
 READINGS: dict[str, Readings[Any]] = {
-    **{strategy: readings_of(strategy) for strategy in KINDS},
+    **{strategy: strategy_readings(strategy) for strategy in KINDS},
     **{strategy: Readings({"proven": None}) for strategy in certified.ADAPTIVE},
 }
 
@@ -152,7 +152,7 @@ FAILURES = {
 }
 
 
-def rules_of(
+def make_rules(
     strategy: str,
     reading: Reading,
     setting: Setting,
@@ -175,8 +175,12 @@ def rules_of(
         cost_sigma: standard deviation of a cost, used only by the other strategies.
     """
     kind = KINDS[strategy]
-    reward = unit_of(math.sqrt(variances.max()))
-    rows = row_units(rows_of(matrix, limits)) if kind.known else np.full(limits.size, cost_sigma)
+    reward = power_of_two(math.sqrt(variances.max()))
+    rows = (
+        row_units(constraint_rows(matrix, limits))
+        if kind.known
+        else np.full(limits.size, cost_sigma)
+    )
     # The program has no r; with the sign that the paper prints it has.
     r = 0.0 if reading.released and reading.sign > 0.0 else setting.r / reward
     return Rules(
@@ -199,7 +203,7 @@ def rules_of(
     )
 
 
-def world_of(problem: Problem, bernoulli: bool = False, units: np.ndarray | None = None) -> World:
+def make_world(problem: Problem, bernoulli: bool = False, units: np.ndarray | None = None) -> World:
     """The world of an instance, for simulations.
 
     Args:
@@ -225,14 +229,16 @@ def steps(instance: Instance, cell: Cell) -> Steps:
     cap = max(setting.cap or NO_CAP, problem.means.size)
     if cell.strategy in certified.ADAPTIVE:
         options = certified.Options(**cell.options)
-        asked = (setting.delta, setting.r, options)
-        rules = certified.rules_of(cell.strategy, *asked, variances, problem.cost_sigma, limits)
-        world = world_of(problem, instance.bernoulli, rules.units)
+        parameters = (setting.delta, setting.r, options)
+        rules = certified.make_rules(
+            cell.strategy, *parameters, variances, problem.cost_sigma, limits
+        )
+        world = make_world(problem, instance.bernoulli, rules.units)
         return Steps(CERTIFIED_STEPS, rules, world, cap)
     reading = READINGS[cell.strategy][cell.reading]
     constants = variances, limits, matrix, problem.cost_sigma
-    rules = rules_of(cell.strategy, reading, setting, *constants)
-    world = world_of(problem, bernoulli=instance.bernoulli, units=rules.units)
+    rules = make_rules(cell.strategy, reading, setting, *constants)
+    world = make_world(problem, bernoulli=instance.bernoulli, units=rules.units)
     return Steps(STEPS, rules, world, cap)
 
 
@@ -303,9 +309,9 @@ EASY = Instance(
 def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in READINGS:
-        prepare(EASY, Cell(EASY.name, strategy, {}, READINGS[strategy].text))(streams_of(0, 0))
+        prepare(EASY, Cell(EASY.name, strategy, {}, READINGS[strategy].text))(run_streams(0, 0))
     prepare(EASY, Cell(EASY.name, "LATS", {"cap": 3}, "as-written"))(
-        streams_of(0, 0)
+        run_streams(0, 0)
     )  # a run that reaches its cap
 
 

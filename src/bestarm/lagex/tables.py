@@ -69,7 +69,7 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
         exact(
             "lower_bound",
             "steps",
-            lower_bound(time_of(truth, "characteristic_time"), setting["delta"]),
+            lower_bound(time_field(truth, "characteristic_time"), setting["delta"]),
         ),
         *(
             replace(bound, statistic=f"learning_bound:{name}, r={TOLERANCE:g}")
@@ -77,7 +77,7 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
                 ("mean", "median"), learning_bounds(truth, setting["delta"]), strict=True
             )
         ),
-        exact("shadow_price", "", time_of(truth, "shadow_price")),
+        exact("shadow_price", "", time_field(truth, "shadow_price")),
         exact("corollary_1:low", "steps", low),
         exact("corollary_1:high", "steps", high),
         exact("corollary_1:high, feasible allocations", "steps", high_inside),
@@ -87,17 +87,17 @@ def bounds(truth: dict, setting: dict) -> list[Estimate]:
 def time_estimates(truth: dict) -> list[Estimate]:
     """The characteristic times of an instance."""
     names = ("characteristic_time", "tolerant_time", "inside_time", "bai_characteristic_time")
-    return [exact(name, "steps", time_of(truth, name)) for name in names]
+    return [exact(name, "steps", time_field(truth, name)) for name in names]
 
 
 def learning_bounds(truth: dict, delta: float) -> list[Estimate]:
     """Lower bounds on mean and median for delta-correct strategies that do not know A."""
-    time = time_of(truth, "learning_time")
+    time = time_field(truth, "learning_time")
     mean, median = time * needed_information(delta), quantile_bound(time, 0.5, delta)
     return [exact("lower_bound", "steps", mean), exact("median_lower_bound", "steps", median)]
 
 
-def time_of(truth: dict, name: str) -> float:
+def time_field(truth: dict, name: str) -> float:
     """A field of a truth in which None stands for infinity."""
     return math.inf if truth[name] is None else truth[name]
 
@@ -108,7 +108,7 @@ def bound_rows(name: str, truth: dict, delta: float, x: float | None = None) -> 
     rows = []
     for bound, field in TIMES.items():
         cell = Cell(name, bound, {"delta": delta}, "exact", x_name=x_name, x=x)
-        value = lower_bound(time_of(truth, field), delta)
+        value = lower_bound(time_field(truth, field), delta)
         end = value if math.isfinite(value) else math.nan
         estimate = Estimate("lower_bound", "steps", value, end, end, 0, "exact")
         rows += cell_rows(cell, [estimate])
@@ -205,12 +205,12 @@ def sweep(sources: Sources) -> pd.DataFrame:
         for third in SWEEP:
             name = setup1(third, printed).name
             bound_lines += bound_rows(name, sources.instances[name]["truth"], delta, third)
-    bounds_of = with_instances(pd.DataFrame(bound_lines), sources.instances)
+    bound_table = with_instances(pd.DataFrame(bound_lines), sources.instances)
     return assemble(
         summary,
         bound_lines,
-        list(over_the_sweep(summary, bounds_of)),
-        list(published_over_exact(published, bounds_of)),
+        list(over_the_sweep(summary, bound_table)),
+        list(published_over_exact(published, bound_table)),
         published,
     )
 
@@ -298,7 +298,7 @@ def sensitivity(sources: Sources) -> pd.DataFrame:
     That is the bound on medians for strategies that learn the constraints.
     """
     times_of_all = only(sources.summary, TIME_STATISTICS, sources.summary.reading.unique())
-    bounds_of = [
+    bound_lines = [
         row
         for name in ENVIRONMENTS
         for delta in OTHER_SETTINGS["delta"]
@@ -310,7 +310,7 @@ def sensitivity(sources: Sources) -> pd.DataFrame:
     # Normalised rows are in two experiments; those of the last one are more.
     same = ["instance", "setting", "reading", "statistic"]
     ours = times_of_all[times_of_all.strategy == "LAGEX"].drop_duplicates(same, keep="last")
-    return assemble(ours, bounds_of, stated[stated.strategy == "LAGEX"])
+    return assemble(ours, bound_lines, stated[stated.strategy == "LAGEX"])
 
 
 def programs(sources: Sources, program: pd.DataFrame) -> pd.DataFrame:

@@ -13,9 +13,9 @@ from bestarm.common.user_strategies import (
     shares,
 )
 from bestarm.core.status import Status
-from bestarm.lagex.paper.bounds import rows_of, slacks_of
+from bestarm.lagex.paper.bounds import constraint_rows, policy_slacks
 from bestarm.lagex.problem import Instance
-from bestarm.lagex.strategies import FAILURES, Outcome, Setting, world_of
+from bestarm.lagex.strategies import FAILURES, Outcome, Setting, make_world
 from bestarm.lagex.vertices import alternatives, nonempty
 from bestarm.lagex.world import BROKEN, draw_new
 
@@ -47,7 +47,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
         none = run.answer is None
         policy = np.full(n, math.nan) if none else shares(run.answer, n)
         over = problem.matrix @ policy - problem.limits
-        slacks = slacks_of(policy, rows_of(problem))
+        slacks = policy_slacks(policy, constraint_rows(problem))
         support = np.concatenate([policy > BROKEN, slacks > 0.0])
         return Outcome(
             tau=run.tau,
@@ -66,7 +66,7 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
     return Rounds(
         n=n,
         index_of=lambda arm: arm_index(arm, n),
-        world=world_of(problem, bernoulli=instance.bernoulli),
+        world=make_world(problem, bernoulli=instance.bernoulli),
         pull=draw_new,
         told=lambda _, observed: (float(observed[0]), observed[1:].copy()),
         outcome=outcome,

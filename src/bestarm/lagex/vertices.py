@@ -19,7 +19,7 @@ from bestarm.core.bases import (
     score_bases,
 )
 from bestarm.core.compile import inlined, jit, lean
-from bestarm.core.units import unit_of
+from bestarm.core.units import power_of_two
 from bestarm.lagex.world import BROKEN
 
 #: Entries of tableaus (which are near 1) up to this size count as zero.
@@ -58,7 +58,7 @@ class Polytope(NamedTuple):
     work: Workspace
 
 
-class Others(NamedTuple):
+class VertexSearch(NamedTuple):
     """The alternatives of the best vertex, found along the edges of at most n bases."""
 
     steps: np.ndarray  # (n (K + d), K) pi' - pi
@@ -89,10 +89,10 @@ def make_polytope(n_arms: int, n_constraints: int) -> Polytope:
 
 
 @jit
-def make_others(n_arms: int, n_constraints: int, most_bases: int) -> Others:
+def make_vertex_search(n_arms: int, n_constraints: int, most_bases: int) -> VertexSearch:
     """Buffers for the vertices along the edges of `most_bases` bases."""
     m, n = n_constraints + 1, n_arms + n_constraints
-    return Others(
+    return VertexSearch(
         steps=np.zeros((most_bases * n, n_arms)),
         gaps=np.zeros(most_bases * n),
         slots=np.zeros(most_bases * n, np.int64),
@@ -274,7 +274,7 @@ def find_best(polytope: Polytope) -> int:
 
 
 @inlined
-def mask_of(basis: np.ndarray, without: int, entering: int) -> int:
+def basis_mask(basis: np.ndarray, without: int, entering: int) -> int:
     """A basis as the bits of its columns, with the one at place `without` replaced."""
     mask = np.int64(1) << np.int64(entering)
     for k in range(basis.size):
@@ -304,7 +304,12 @@ def is_new(steps: np.ndarray, gaps: np.ndarray, count: int, gap: float) -> bool:
 
 @inlined
 def add_bases(
-    others: Others, n_bases: int, visited: int, tableau: np.ndarray, j: int, length: float
+    others: VertexSearch,
+    n_bases: int,
+    visited: int,
+    tableau: np.ndarray,
+    j: int,
+    length: float,
 ) -> int:
     """List the bases at the end of the edge of column j that are not listed yet.
 
@@ -320,7 +325,7 @@ def add_bases(
             tableau[row, j] > TOLERANCE
             and tableau[row, n] <= (length + TOLERANCE) * tableau[row, j]
         ):
-            mask, new = mask_of(bases[visited], row, j), True
+            mask, new = basis_mask(bases[visited], row, j), True
             for seen in range(n_bases):
                 new &= masks[seen] != mask
             if new and n_bases == masks.size:
@@ -366,7 +371,7 @@ def step_to(
 
 
 @lean
-def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
+def find_alternatives(polytope: Polytope, reach: float, others: VertexSearch) -> int:
     """List the alternatives pi' of the best vertex pi, after `find_best`.
 
     These are the vertices adjacent to it, which decide the lower bound if r = 0 (projection lemma).
@@ -391,7 +396,7 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
     k, n, m = policy.size, values.size, basis.size
     for c in range(m):
         bases[0, c] = basis[c]
-    masks[0] = mask_of(basis, 0, basis[0])
+    masks[0] = basis_mask(basis, 0, basis[0])
     cut[0] = False
     best = 0.0
     for a in range(k):
@@ -428,7 +433,7 @@ def find_alternatives(polytope: Polytope, reach: float, others: Others) -> int:
 
 @inlined
 def search(
-    polytope: Polytope, means: np.ndarray, rows: np.ndarray, reach: float, others: Others
+    polytope: Polytope, means: np.ndarray, rows: np.ndarray, reach: float, others: VertexSearch
 ) -> tuple[int, int]:
     """Find the best policy of a problem and the alternatives near it, in `polytope` and `others`.
 
@@ -446,14 +451,14 @@ def search(
     return outcome, count
 
 
-def rows_of(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
+def constraint_rows(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """(d, K) A - b 1^T: on policies, rows pi <= 0 is equivalent to A pi <= b."""
     return np.ascontiguousarray(np.asarray(matrix, float) - np.asarray(limits, float)[:, None])
 
 
 def row_units(rows: np.ndarray) -> np.ndarray:
     """(d,) powers of two, over which the largest entry of a row (d, K) is from 1/2 to 1."""
-    return np.array([unit_of(2.0 * size) for size in np.abs(rows).max(axis=1)])
+    return np.array([power_of_two(2.0 * size) for size in np.abs(rows).max(axis=1)])
 
 
 class Alternatives(NamedTuple):
@@ -482,8 +487,8 @@ def alternatives(
     d, k = np.shape(matrix)
     if k + d > MOST_COLUMNS:
         raise ValueError(f"arms and constraints: must be at most {MOST_COLUMNS}, got {k + d}")
-    means, rows = np.asarray(means, dtype=float), rows_of(matrix, limits)
-    unit = unit_of(float(np.abs(means).max()))
+    means, rows = np.asarray(means, dtype=float), constraint_rows(matrix, limits)
+    unit = power_of_two(float(np.abs(means).max()))
     polytope, most_bases = make_polytope(k, d), MOST_BASES
     load(polytope, means / unit, rows / row_units(rows)[:, None])
     status = find_best(polytope)
@@ -492,7 +497,7 @@ def alternatives(
     if status == LOST:
         raise ArithmeticError("the best policy was not found: simplex steps failed")
     while True:
-        others = make_others(k, d, most_bases)
+        others = make_vertex_search(k, d, most_bases)
         count = find_alternatives(polytope, reach / unit, others)
         if not others.cut[0]:
             break
@@ -519,7 +524,7 @@ def every_alternative(
 
 
 @jit
-def support_of(polytope: Polytope) -> np.ndarray:
+def best_support(polytope: Polytope) -> np.ndarray:
     """(K + d,) 1 for arms with weight in the best vertex, then for slack constraints."""
     support = np.zeros(polytope.tableau.shape[1] - 1, np.int64)
     for row in range(polytope.basis.size):

@@ -98,7 +98,7 @@ def values_from_table(fit: Fit, table: np.ndarray) -> None:
             fit.values[a] += table[a, x] * fit.sums[x]
 
 
-class Greedy(NamedTuple):
+class GreedyRule(NamedTuple):
     """A greedy rule and the uncertainty it reduces."""
 
     directions: Directions  # whose uncertainty is reduced
@@ -147,7 +147,7 @@ def pull_repeatedly(
 def run_skip_interval(
     fit: Fit,
     means: np.ndarray,
-    greedy: Greedy,
+    greedy: GreedyRule,
     length: np.ndarray,
     linked: np.ndarray,
     leeway: Leeway,
@@ -265,7 +265,7 @@ def run_fully_adaptive(
             measure(fit, directions, uncertainty)
             before[:] = beaten
             since = 0
-        greedy = Greedy(directions, uncertainty, rule)
+        greedy = GreedyRule(directions, uncertainty, rule)
         pulls = run_skip_interval(
             fit, means, greedy, length, linked, leeway, min(cap, last) - n, spare, environment
         )

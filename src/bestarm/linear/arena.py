@@ -6,7 +6,7 @@ import numpy as np
 
 from bestarm.common.arena import BEST_ARM, BEST_ARM_INSTANCES, Arena, Family
 from bestarm.linear.problem import Instance, instances
-from bestarm.linear.pure_exploration import problem_of
+from bestarm.linear.pure_exploration import problem_and_means
 
 #: The angle between the two best arms of Section 6, which has 0.01.
 OMEGA = 0.3
@@ -47,5 +47,5 @@ ARENA = Arena(
             dict.fromkeys(STATIC, PRINTED) | {"XY-Adaptive": f"{PRINTED}+fig3+rebuilt"},
         ),
     },
-    problem_of,
+    problem_and_means,
 )

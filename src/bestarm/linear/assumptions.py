@@ -16,8 +16,8 @@ from bestarm.linear.strategies import SIMULATION, prepare_phased
 class ChangingPhases:
     """Phases, and in place of a generator the noise of an arm's sum while means change.
 
-    A phase pulls the arm that lacks most pulls (`Phased.choose`), so the order of its pulls, and
-    how much means have changed by each, is known before; the rest of an arm's sum is one draw.
+    A phase pulls the arm that lacks most pulls (`PhasedSteps.choose`), so the order of its pulls,
+    and how much means have changed by each, is known before; the rest of an arm's sum is one draw.
     """
 
     def __init__(self, phases: Phases, noise: DisturbedGenerator) -> None:

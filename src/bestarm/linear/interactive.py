@@ -8,9 +8,9 @@ import numpy as np
 from bestarm.core.arguments import numbers, positive
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.plain import ordinary
-from bestarm.linear.problem import MOST_ARMS, Problem, span_of
+from bestarm.linear.problem import MOST_ARMS, Problem, span_basis
 from bestarm.linear.self_normalised import self_normalised
-from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, rules_of
+from bestarm.linear.strategies import READINGS, STRATEGIES, Setting, make_rules
 from bestarm.live.combinations import Interval
 from bestarm.live.counts import Counts
 from bestarm.live.interactive import AskTell, Trial
@@ -123,8 +123,8 @@ class _Linear(Monitored, AskTell[Label]):
         setting = parse(Setting, {"delta": delta}, name)
         self._delta = setting.delta
         means = np.zeros(len(table)) if self._means is None else self._means
-        problem = Problem(table @ span_of(table), means / sigma, self._norm / sigma)
-        rules = rules_of(self._name, problem, rule, setting.delta)
+        problem = Problem(table @ span_basis(table), means / sigma, self._norm / sigma)
+        rules = make_rules(self._name, problem, rule, setting.delta)
         strategy = STRATEGIES[self._name]
         if counts_all:
             strategy, rules = self_normalised(rules, setting.delta)
@@ -258,13 +258,13 @@ class _Linear(Monitored, AskTell[Label]):
         return reward / self._sigma
 
 
-class _Static(_Linear):
+class _FixedSequence(_Linear):
     """A strategy along a sequence of arms that is fixed beforehand."""
 
     _fixed_design = True
 
 
-class _Eliminating(_Linear):
+class _Elimination(_Linear):
     """A strategy that eliminates arms."""
 
     @property
@@ -276,7 +276,7 @@ class _Eliminating(_Linear):
         return super()._status(arm) if self._state.active[arm] else "eliminated"
 
 
-class _Phased(_Eliminating):
+class _Phases(_Elimination):
     """A strategy that eliminates arms at the end of phases, each with a design fixed before it."""
 
     _fixed_design = _plans_ahead = True
@@ -301,14 +301,14 @@ _EXAMPLE = """
     """
 
 
-class G(_Static):
+class G(_FixedSequence):
     __doc__ = f"""G-allocation: minimises the largest uncertainty of an arm's value, Eq. (12).
 
     {_Linear.__doc__}{_EXAMPLE.format(name="G")}"""
     _name = "G"
 
 
-class XY(_Static):
+class XY(_FixedSequence):
     __doc__ = f"""XY-allocation: minimises the largest uncertainty of a difference, Eq. (14).
 
     {_Linear.__doc__}{_EXAMPLE.format(name="XY")}    >>> [round(float(v), 2) for v in s.values]
@@ -317,7 +317,7 @@ class XY(_Static):
     _name = "XY"
 
 
-class XYOracle(_Static):
+class XYOracle(_FixedSequence):
     """XY-Oracle, Eqs. (4) and (5): a strategy that is given theta, for simulations.
 
     Args:
@@ -365,7 +365,7 @@ class XYOracle(_Static):
         )
 
 
-class XYAdaptive(_Phased):
+class XYAdaptive(_Phases):
     __doc__ = f"""XY-Adaptive, Figure 3.
 
     {_Linear.__doc__}{_EXAMPLE.format(name="XYAdaptive")}    >>> s.remaining
@@ -374,7 +374,7 @@ class XYAdaptive(_Phased):
     _name = "XY-Adaptive"
 
 
-class RAGE(_Phased):
+class RAGE(_Phases):
     __doc__ = f"""RAGE (Fiez, Jain, Jamieson & Ratliff, NeurIPS 2019).
 
     {_Linear.__doc__}{_EXAMPLE.format(name="RAGE")}    >>> s.remaining
@@ -383,7 +383,7 @@ class RAGE(_Phased):
     _name = "RAGE"
 
 
-class FullyAdaptive(_Eliminating):
+class FullyAdaptive(_Elimination):
     """XY-allocation on the arms that no other arm dominates, updated after every pull.
 
     Args:

@@ -42,7 +42,7 @@ def make_fit(arms: np.ndarray, ridge: float) -> Fit:
     )
 
 
-def copy_of(fit: Fit) -> Fit:
+def copy_fit(fit: Fit) -> Fit:
     """A fit that changes by itself."""
     arrays = {name: getattr(fit, name).copy() for name in Fit._fields if name != "ridge"}
     return fit._replace(**arrays)

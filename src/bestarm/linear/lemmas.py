@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from bestarm.core.estimates import Estimate, exact, proportion
-from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.streams import run_streams, stream_key
 from bestarm.linear.complexity import complexity, pulls_until
 from bestarm.linear.confidence import Width
 from bestarm.linear.designs import optimal_design, round_design
 from bestarm.linear.phased import XYAdaptivePhases, run_phased
 from bestarm.linear.problem import Problem
-from bestarm.linear.strategies import ALPHA, C_PRIME, EQ_18, TWO_STEP, plans_of
+from bestarm.linear.strategies import ALPHA, C_PRIME, EQ_18, TWO_STEP, phase_plans
 
 #: Runs per statement, pulls of an adaptive run, and most pulls of a run.
 RUNS, ADAPTIVE_PULLS, CAP = 500, 500, 10_000_000
@@ -93,7 +93,7 @@ def fixed_runs(problem: Problem, delta: float, key: int) -> list[FixedSequenceRu
     oracle = int(np.argmax((leads <= means[best] - means[between.second])[:, towards].all(axis=1)))
     runs = []
     for run in range(RUNS):
-        noise = streams_of(key, run).environment.standard_normal(length)
+        noise = run_streams(key, run).environment.standard_normal(length)
         sums = np.cumsum(played * noise[:, None], axis=0)[start:]
         errors = np.einsum("nij,nj->ni", inverses, sums)
         values = (theta + errors) @ arms.T
@@ -123,7 +123,7 @@ def share_missed_adaptively(problem: Problem, delta: float, key: int) -> Estimat
     d, longest = arms.shape[1], float(np.linalg.norm(arms, axis=1).max())
     theta = np.linalg.lstsq(arms, means, rcond=None)[0]
     noise = np.array(
-        [streams_of(key, run).environment.standard_normal(ADAPTIVE_PULLS) for run in range(RUNS)]
+        [run_streams(key, run).environment.standard_normal(ADAPTIVE_PULLS) for run in range(RUNS)]
     )
     matrices, sums = np.tile(np.eye(d), (RUNS, 1, 1)), np.zeros((RUNS, d))
     missed = np.zeros(RUNS, bool)
@@ -150,9 +150,9 @@ def share_longer(problem: Problem, delta: float, key: int) -> Estimate:
     if complexities.cone_scale:
         hardness = pulls_until(complexities.cone_scale**-2, printed)
     longest = max(hardness, 16.0 * oracle / ALPHA)
-    plans = plans_of(arms, TWO_STEP, EQ_18)
+    plans = phase_plans(arms, TWO_STEP, EQ_18)
 
-    class Recorded(XYAdaptivePhases):
+    class RecordedPhases(XYAdaptivePhases):
         longest = 0.0
 
         def plan(self, phase, active, reached, most):
@@ -162,8 +162,8 @@ def share_longer(problem: Problem, delta: float, key: int) -> Estimate:
 
     above = 0
     for run in range(RUNS):
-        phases = Recorded(arms, printed, plans, rebuild=True)
-        run_phased(phases, arms, means, CAP, streams_of(key, run).environment)
+        phases = RecordedPhases(arms, printed, plans, rebuild=True)
+        run_phased(phases, arms, means, CAP, run_streams(key, run).environment)
         above += phases.longest > longest
     return proportion("share_longer:lemma 8", above, RUNS)
 
@@ -220,7 +220,7 @@ def rounding_ratios(rng: np.random.Generator) -> Iterator[float]:
 
 def computed() -> list[Estimate]:
     """The largest of `bandit_ratios`, of their inverses, and of `rounding_ratios`."""
-    rng = streams_of(stream_key(0, "linear", "lemmas", "random", ""), 0).environment
+    rng = run_streams(stream_key(0, "linear", "lemmas", "random", ""), 0).environment
     bandits, rounded = list(bandit_ratios(rng)), list(rounding_ratios(rng))
     return [
         exact("complexity_ratio:largest", "", max(bandits)),

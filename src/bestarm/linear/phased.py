@@ -79,11 +79,11 @@ def fill_phase(
     directions: Directions,
     rule: int,
     phase_test: int,
-    wanted: float,
+    target: float,
     every: int,
     sequence: np.ndarray,
 ) -> tuple[int, float, bool]:
-    """Pull greedily until the uncertainty of a phase, Eq. (18), is at most `wanted`, up to TIE.
+    """Pull greedily until the uncertainty of a phase, Eq. (18), is at most `target`, up to TIE.
 
     Args:
         fit: with the pulls of the phase so far, which span R^d.
@@ -91,13 +91,13 @@ def fill_phase(
         rule: TWO_STEP or ARGMIN_MAX.
         phase_test: EQ_18 compares max y^T A^-1 y, which is rho(lambda)/n; FIGURE_3 divides that by
             n once more, as Figure 3 prints it.
-        wanted: alpha times what the last phase reached.
+        target: alpha times what the last phase reached.
         every: m, the pulls of a phase are a multiple of it.
         sequence: to be filled with the arms pulled.
 
     Returns:
         How many were pulled, at most `sequence.size`; the uncertainty, divided as `phase_test`
-        says; and whether it is at most `wanted` after a multiple of `every` pulls.
+        says; and whether it is at most `target` after a multiple of `every` pulls.
     """
     counts = fit.counts
     uncertainty = make_uncertainty(counts.size, directions.first.size)
@@ -110,7 +110,7 @@ def fill_phase(
         _, value = worst(uncertainty.sizes, directions.weight)
         if phase_test == FIGURE_3:
             value /= before + t
-        enough = value <= wanted * (1.0 + TIE) and int(before + t) % every == 0
+        enough = value <= target * (1.0 + TIE) and int(before + t) % every == 0
         if enough or t == sequence.size:
             return t, value, enough
         arm = choose(directions, uncertainty, counts, rule)
@@ -125,7 +125,7 @@ class PartialPhase:
 
     Args:
         fit: with the initial pulls of the phase.
-        directions, rule, phase_test, wanted, every: as for `fill_phase`.
+        directions, rule, phase_test, target, every: as for `fill_phase`.
     """
 
     def __init__(
@@ -134,10 +134,10 @@ class PartialPhase:
         directions: Directions,
         rule: int,
         phase_test: int,
-        wanted: float,
+        target: float,
         every: int = 1,
     ) -> None:
-        self._fit, self._test = fit, (directions, rule, phase_test, wanted, every)
+        self._fit, self._test = fit, (directions, rule, phase_test, target, every)
         self._first = fit.counts.copy()
         self._blocks: list[np.ndarray] = []  # what was pulled after the initial pulls
         self.reached, self.complete = math.inf, False
@@ -213,8 +213,8 @@ class PhasePlans:
         fit = make_fit(self._arms, 0.0)
         fit.counts[self._first] = 1.0
         directions = among(self._pairs, active)
-        wanted = self._alpha * reached
-        return PartialPhase(fit, directions, self._rule, self._phase_test, wanted, self._every)
+        target = self._alpha * reached
+        return PartialPhase(fit, directions, self._rule, self._phase_test, target, self._every)
 
 
 def eliminate(fit: Fit, pairs: Directions, radius_n: float, active: np.ndarray) -> np.ndarray:
@@ -293,9 +293,9 @@ class RagePhases:
             directions = self._arms[pairs.first] - self._arms[pairs.second]
             self._designs[key] = optimal_design(self._arms, directions)[:2]
         weights, rho = self._designs[key]
-        wanted = 8.0 * 4.0 ** (phase - 1) * rho * (1.0 + self.EPSILON) * self._log_term(phase)
+        target = 8.0 * 4.0 ** (phase - 1) * rho * (1.0 + self.EPSILON) * self._log_term(phase)
         least = 2.0 * np.count_nonzero(weights) / self.EPSILON
-        counts = round_design(weights, math.ceil(max(wanted, least)))
+        counts = round_design(weights, math.ceil(max(target, least)))
         counts[self._first] = np.maximum(counts[self._first], 1)
         if counts.sum() <= most:
             return Plan(counts.astype(float), 0.0, True)

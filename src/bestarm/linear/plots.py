@@ -20,7 +20,7 @@ from bestarm.common.looks import (
     VERMILION,
     YELLOW,
     Look,
-    looks_of,
+    named_looks,
 )
 from bestarm.common.p_values import Side, log_side, same, share_against
 from bestarm.common.paper import Plots
@@ -94,7 +94,7 @@ def fig4(table: pd.DataFrame) -> Figure:
     panels[1, 0].annotate(f"δ = {DELTA}", (10, DELTA), ha="right", va="bottom", fontsize=6.5)
     for axes, label in zip(panels[:, 0], row[1].values(), strict=True):
         axes.set_ylabel(label)
-    legend(figure, looks_of(looks, {*means.strategy, "lower bound"}), 5)
+    legend(figure, named_looks(looks, {*means.strategy, "lower bound"}), 5)
     last = int(rows.x.max())
     over = {
         reading: pick(means, reading=reading, x=last).value / pick(bound, x=last).value.iloc[0]
@@ -125,7 +125,7 @@ def fig5(table: pd.DataFrame) -> Figure:
     rows = pd.concat([stated[stated.statistic.isin(columns)], ours])
     rows = rows.assign(**{name: rows[name].clip(lower=0.5) for name in ("value", "low", "high")})
     figure = new_figure(WIDE, 2.6)
-    order = list(looks_of(LOOKS, stated.strategy))
+    order = list(named_looks(LOOKS, stated.strategy))
     col = ("statistic", columns)
     for axes in dots(figure, rows, LOOKS, order, by="reading", log=True, col=col)[0]:
         axes.set_xlim(0.3, 2e7)
@@ -134,7 +134,7 @@ def fig5(table: pd.DataFrame) -> Figure:
         for edge in range(1, len(order)):
             axes.axhline(edge - 0.5, color="#e3e3e3", lw=0.5)
     figure.axes[3].set_xlabel("mean pulls")
-    legend(figure, looks_of(LOOKS, rows.reading), lines=False)
+    legend(figure, named_looks(LOOKS, rows.reading), lines=False)
     times = [
         over_published(table, "mean_stopping_time", reading) for reading in ("honest", "closest")
     ]
@@ -295,7 +295,7 @@ def random_arms(table: pd.DataFrame) -> Figure:
     axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="number of arms K", ylabel="mean budget / lower bound")
-    legend(figure, looks_of(LOOKS, rows.strategy), 2)
+    legend(figure, named_looks(LOOKS, rows.strategy), 2)
     simulated = pick(table, statistic="mean_stopping_time")
     caption(
         figure,
@@ -316,12 +316,12 @@ def appendix_a(table: pd.DataFrame) -> Figure:
     col = ("instance", titles)
     panels = series(figure, values, looks, log="xy", col=col, share=False)[0]
     for axes, instance in zip(panels, titles, strict=True):
-        for strategy, look in looks_of(LOOKS, values.strategy).items():
+        for strategy, look in named_looks(LOOKS, values.strategy).items():
             form = pick(forms, instance=instance, strategy=strategy).sort_values("x")
             axes.plot(form.x, form.value, color=look.colour, lw=0.9, zorder=0)
         axes.set_xlabel("ε")
     panels[0].set(ylabel="largest variance of the design", ylim=(0.5, 10))
-    legend(figure, looks_of(looks, values.strategy))
+    legend(figure, named_looks(looks, values.strategy))
     same = values.merge(forms, on=["instance", "strategy", "x"])
     apart = (same.value_x / same.value_y - 1.0).abs().max()
     caption(

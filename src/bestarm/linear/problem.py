@@ -55,9 +55,9 @@ class Instance(BaseInstance):
     def _fits(cls, value, info: ValidationInfo):
         arms = info.data.get("arms")
         if arms and value is not None:
-            wanted = len(arms[0]) if info.field_name == "theta" else len(arms)
-            if len(value) != wanted:
-                raise ValueError(f"must have {wanted} entries to fit arms, got {len(value)}")
+            length = len(arms[0]) if info.field_name == "theta" else len(arms)
+            if len(value) != length:
+                raise ValueError(f"must have {length} entries to fit arms, got {len(value)}")
         return value
 
     @model_validator(mode="after")
@@ -71,7 +71,7 @@ class Instance(BaseInstance):
     def problem(self) -> Problem:
         arms = np.array(self.arms)
         means = arms @ self.theta / self.sigma
-        span = span_of(arms)
+        span = span_basis(arms)
         inside = span.T @ self.theta
         return Problem(arms @ span, means, float(np.linalg.norm(inside)) / self.sigma)
 
@@ -80,7 +80,7 @@ class Instance(BaseInstance):
         return self.names or [f"x{a + 1}" for a in range(len(self.arms))]
 
 
-def span_of(arms: np.ndarray) -> np.ndarray:
+def span_basis(arms: np.ndarray) -> np.ndarray:
     """(d, rank) an orthonormal basis of the arms' span: the identity if they span R^d."""
     d = arms.shape[1]
     _, sizes, rows = np.linalg.svd(arms, full_matrices=False)

@@ -28,9 +28,9 @@ from bestarm.core.pure_exploration.problem import (
     spread,
     weigh,
 )
-from bestarm.core.pure_exploration.steps import Rules, rules_of
+from bestarm.core.pure_exploration.steps import Rules, make_rules
 from bestarm.linear.least_squares import invert
-from bestarm.linear.problem import Instance, span_of
+from bestarm.linear.problem import Instance, span_basis
 
 #: Weights are at least this share of their mean, so that designs have an inverse.
 LEAST_SHARE = 1e-12
@@ -58,7 +58,7 @@ class Work(NamedTuple):
 def features(arms) -> Features:
     """The problem of (K, d) arms."""
     x = np.array(arms, float)
-    x = np.ascontiguousarray(x @ span_of(x))
+    x = np.ascontiguousarray(x @ span_basis(x))
     k, d = x.shape
     prior = PRIOR_PULLS * d / k * (x.T @ x)
     return Features(np.ones(k), far_apart(x), np.full(1, -1), x, prior)
@@ -80,7 +80,7 @@ def far_apart(x: np.ndarray) -> np.ndarray:
     return np.array(chosen)
 
 
-def problem_of(instance: Instance) -> tuple[Features, np.ndarray]:
+def problem_and_means(instance: Instance) -> tuple[Features, np.ndarray]:
     """The problem of an instance, and its (K,) means in units of the noise."""
     return features(instance.arms), instance.problem.means
 
@@ -243,7 +243,7 @@ def _mixing_cost(problem: Features, work: Work, i: int, answer: int, pulls: np.n
 
 
 def _rules(arms, delta: float) -> Rules:
-    return rules_of(features(arms), delta)
+    return make_rules(features(arms), delta)
 
 
 #: Track-and-Stop is Lazy Track-and-Stop here, and the game is LinGame.

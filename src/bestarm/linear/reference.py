@@ -108,7 +108,7 @@ def choose(a: np.ndarray, arms, directions, weights, counts, rule: int) -> int:
 def run_static(
     arms: np.ndarray,
     means: np.ndarray,
-    radius_of: Callable[[int], float],
+    radius: Callable[[int], float],
     sequence: np.ndarray,
     n_initial: int,
     rng: np.random.Generator,
@@ -130,12 +130,12 @@ def run_static(
             inverse = np.linalg.inv(design_matrix(arms, counts))
             for x in arms:
                 y = x - arms[(arms != x).any(axis=1)]
-                if (radius_of(n) * np.sqrt(squared(inverse, y)) <= y @ theta).all():
+                if (radius(n) * np.sqrt(squared(inverse, y)) <= y @ theta).all():
                     return n, True, counts
     return len(sequence), False, counts
 
 
-def true_gaps_hold(arms, means, radius_of: Callable[[int], float], sequence, n_initial: int) -> int:
+def true_gaps_hold(arms, means, radius: Callable[[int], float], sequence, n_initial: int) -> int:
     """The first n from `n_initial` on after which Eq. (4) holds; 0 if none."""
     counts, best = np.zeros(len(arms)), int(np.argmax(means))
     towards, gaps = arms[best] - np.delete(arms, best, axis=0), means[best] - np.delete(means, best)
@@ -143,7 +143,7 @@ def true_gaps_hold(arms, means, radius_of: Callable[[int], float], sequence, n_i
         counts[arm] += 1
         if n >= n_initial:
             inverse = np.linalg.inv(design_matrix(arms, counts))
-            if (radius_of(n) * np.sqrt(squared(inverse, towards)) <= gaps).all():
+            if (radius(n) * np.sqrt(squared(inverse, towards)) <= gaps).all():
                 return n
     return 0
 
@@ -160,7 +160,7 @@ def dominated(arms, inverse: np.ndarray, theta: np.ndarray, radius_n: float) -> 
 def run_fully_adaptive(
     arms,
     means,
-    radius_of: Callable[[int], float],
+    radius: Callable[[int], float],
     rule: int,
     ridge: float,
     cap: int,
@@ -189,7 +189,7 @@ def run_fully_adaptive(
         if n >= n_arms and n % every == 0:
             inverse = np.linalg.inv(design_matrix(arms, counts, ridge))
             fitted = estimate(arms, counts, sums, ridge) if theta is None else theta
-            beaten = dominated(arms, inverse, fitted, radius_of(n))
+            beaten = dominated(arms, inverse, fitted, radius(n))
             if (~beaten).sum() == 1:
                 return n, True, counts
     return cap, False, counts
@@ -228,8 +228,8 @@ def run_lingape(
     return cap, False, counts
 
 
-def fill_phase(arms, first, active, rule: int, divide: bool, wanted: float, every: int = 1):
-    """Pull until max y^T A^-1 y between active arms, over n if `divide`, is at most `wanted`.
+def fill_phase(arms, first, active, rule: int, divide: bool, target: float, every: int = 1):
+    """Pull until max y^T A^-1 y between active arms, over n if `divide`, is at most `target`.
 
     It is looked at after multiples of `every` pulls.
 
@@ -241,6 +241,6 @@ def fill_phase(arms, first, active, rule: int, divide: bool, wanted: float, ever
     while True:
         a = design_matrix(arms, counts)
         reached = squared(np.linalg.inv(a), y).max() / (counts.sum() if divide else 1.0)
-        if counts.sum() % every == 0 and reached <= wanted * (1.0 + TIE):
+        if counts.sum() % every == 0 and reached <= target * (1.0 + TIE):
             return counts, reached
         counts[choose(a, arms, y, 1.0, counts, rule)] += 1

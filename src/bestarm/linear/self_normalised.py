@@ -21,13 +21,13 @@ from bestarm.linear.allocation import StaticSequence
 from bestarm.linear.least_squares import Fit, make_fit
 from bestarm.linear.phased import Phases
 from bestarm.linear.steps import (
-    Phased,
     PhasedRules,
     PhasedState,
+    PhasedSteps,
     Rules,
-    Static,
     StaticRules,
     StaticState,
+    StaticSteps,
 )
 
 
@@ -115,7 +115,7 @@ class SequenceRules(NamedTuple):
     mixture: Mixture
 
 
-class SelfNormalisedStatic(Static):
+class SelfNormalisedSequence(StaticSteps):
     """A fixed sequence of arms, until the mixture rules out all but one; all results count."""
 
     def done(self, rules: SequenceRules, state: StaticState) -> bool:  # pyright: ignore
@@ -146,7 +146,7 @@ class MixtureState(PhasedState):
         return int(np.argmax(np.where(self.active, self.whole.values, -np.inf)))
 
 
-class SelfNormalisedPhased(Phased):
+class SelfNormalisedPhases(PhasedSteps):
     """Designs in phases; after every result arms are eliminated by the mixture, from all results.
 
     A result that was not asked for takes the place of one that its phase plans for the arm.
@@ -170,10 +170,10 @@ class SelfNormalisedPhased(Phased):
 
 def self_normalised(
     rules: Rules, delta: float
-) -> tuple[SelfNormalisedStatic | SelfNormalisedPhased, SequenceRules | MixturePhases]:
+) -> tuple[SelfNormalisedSequence | SelfNormalisedPhases, SequenceRules | MixturePhases]:
     """A strategy that counts all results, by the rules of G, XY, XY-Adaptive or RAGE."""
     mixture = make_mixture(rules.arms, delta)
     assert isinstance(rules, StaticRules | PhasedRules)
     if isinstance(rules, StaticRules):
-        return SelfNormalisedStatic(), SequenceRules(rules.arms, rules.sequence, mixture)
-    return SelfNormalisedPhased(), MixturePhases(rules.arms, rules.phases, mixture)
+        return SelfNormalisedSequence(), SequenceRules(rules.arms, rules.sequence, mixture)
+    return SelfNormalisedPhases(), MixturePhases(rules.arms, rules.phases, mixture)

@@ -11,11 +11,11 @@ import numpy as np
 
 from bestarm.common.paper import Cell
 from bestarm.core.estimates import mean, ratio_of_independent_means
-from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.streams import run_streams, stream_key
 from bestarm.linear.arena import canonical, random_instance
 from bestarm.linear.problem import Instance, instances
 from bestarm.linear.self_normalised import self_normalised
-from bestarm.linear.strategies import READINGS, prepare, rules_of
+from bestarm.linear.strategies import READINGS, make_rules, prepare
 from bestarm.runs.kept import Job, KeptTable, command_line
 from bestarm.runs.play import play
 
@@ -36,11 +36,11 @@ def self_normalised_runs(instance: Instance, strategy: str, key: int, runs: int)
     problem, reading = instance.problem, READINGS[strategy][READINGS[strategy].default]
     steps: Any
     steps, rules = self_normalised(
-        rules_of(strategy, problem, reading, SETTING["delta"]), SETTING["delta"]
+        make_rules(strategy, problem, reading, SETTING["delta"]), SETTING["delta"]
     )
     rows = []
     for run in range(runs):
-        streams, state = streams_of(key, run), steps.start(rules)
+        streams, state = run_streams(key, run), steps.start(rules)
         for _ in steps.follow(problem, rules, state, streams.environment, streams.coins):
             pass
         rows.append((state.pulls.sum(), state.answer + 1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from bestarm.core.compile import jit
 from bestarm.linear.adaptive import (
-    Greedy,
+    GreedyRule,
     distances,
     dominated,
     pull_each,
@@ -98,7 +98,7 @@ def run_fully_adaptive_spaced(
         directions = among(pairs, ~beaten)
         uncertainty = make_uncertainty(n_arms, directions.first.size)
         measure(fit, directions, uncertainty)
-        greedy = Greedy(directions, uncertainty, rule)
+        greedy = GreedyRule(directions, uncertainty, rule)
         most = min(cap, (n // every + 1) * every) - n
         n += run_skip_interval(
             fit, means, greedy, length, linked, UNLIMITED, most, spare, environment

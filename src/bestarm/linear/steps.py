@@ -60,7 +60,7 @@ class State:
         return table
 
 
-class Linear:
+class LinearSteps:
     """Base class of the steps: Gaussian rewards, fitted by least squares."""
 
     follow = Strategy.follow
@@ -104,7 +104,7 @@ class Linear:
         return world.means[arm] + environment.standard_normal()
 
 
-class Sequential(Linear):
+class SequentialSteps(LinearSteps):
     """Base class of strategies whose next arm depends on all pulls so far."""
 
     def expect(self, rules: Any, state: Any, pulls: Mapping[int, int]) -> None:
@@ -133,7 +133,7 @@ class StaticState(State):
     place: int = 0  # arms chosen so far
 
 
-class Static(Linear):
+class StaticSteps(LinearSteps):
     """A fixed sequence of arms, until one arm's lead is clear: Eq. (11), or by true gaps Eq. (4).
 
     Pulls of other arms count, but do not advance the sequence.
@@ -185,7 +185,7 @@ class PhasedState(State):
         return int(np.argmax(np.where(self.active, self.fit.values, -np.inf)))
 
 
-class Phased(Linear):
+class PhasedSteps(LinearSteps):
     """Phases of pulls, each followed by the elimination of dominated arms, until one is left."""
 
     def start(self, rules: PhasedRules) -> PhasedState:
@@ -244,7 +244,7 @@ class AdaptiveState(State):
     active: np.ndarray  # (K,) whether no other arm dominates an arm
 
 
-class FullyAdaptive(Sequential):
+class FullyAdaptive(SequentialSteps):
     """Every arm once; then XY-allocation on the arms that no other dominates, until one is left."""
 
     def start(self, rules: AdaptiveRules) -> AdaptiveState:
@@ -286,7 +286,7 @@ class LinGapERules(NamedTuple):
     ridge: float
 
 
-class LinGapE(Sequential):
+class LinGapE(SequentialSteps):
     """Every arm once; then the arm most informative about the best arm and its challenger."""
 
     def start(self, rules: LinGapERules) -> State:

@@ -20,7 +20,7 @@ from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.normals import in_blocks
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps
-from bestarm.core.streams import Streams, streams_of
+from bestarm.core.streams import Streams, run_streams
 from bestarm.linear.adaptive import run_fully_adaptive, run_lingape
 from bestarm.linear.allocation import (
     ARGMIN_MAX,
@@ -35,7 +35,7 @@ from bestarm.linear.allocation import (
 )
 from bestarm.linear.confidence import Width
 from bestarm.linear.designs import optimal_design
-from bestarm.linear.least_squares import Fit, copy_of, make_fit
+from bestarm.linear.least_squares import Fit, copy_fit, make_fit
 from bestarm.linear.phased import (
     EQ_18,
     FIGURE_3,
@@ -50,24 +50,24 @@ from bestarm.linear.static import draw_sums, run_static, true_gaps_hold
 from bestarm.linear.steps import (
     AdaptiveRules,
     FullyAdaptive,
-    Linear,
+    LinearSteps,
     LinGapE,
     LinGapERules,
-    Phased,
     PhasedRules,
+    PhasedSteps,
     Rules,
-    Static,
     StaticRules,
+    StaticSteps,
 )
 from bestarm.linear.stops import Stop, Stops
 
-STRATEGIES: dict[str, Linear] = {
-    "G": Static(),
-    "XY": Static(),
-    "XY-Adaptive": Phased(),
-    "XY-Oracle": Static(),
+STRATEGIES: dict[str, LinearSteps] = {
+    "G": StaticSteps(),
+    "XY": StaticSteps(),
+    "XY-Adaptive": PhasedSteps(),
+    "XY-Oracle": StaticSteps(),
     "Fully-Adaptive": FullyAdaptive(),
-    "RAGE": Phased(),
+    "RAGE": PhasedSteps(),
     "LinGapE": LinGapE(),
 }
 
@@ -208,7 +208,7 @@ def added(strategy: str) -> dict[str, Reading]:
     return names
 
 
-def readings_of(strategy: str) -> Readings[Reading]:
+def strategy_readings(strategy: str) -> Readings[Reading]:
     """All readings of a strategy."""
     if strategy not in CLOSEST:
         return Readings({"as-written": HONEST})
@@ -218,7 +218,7 @@ def readings_of(strategy: str) -> Readings[Reading]:
     return Readings({"honest": honest, "closest": closest, **every, **added(strategy)})
 
 
-READINGS = {strategy: readings_of(strategy) for strategy in STRATEGIES}
+READINGS = {strategy: strategy_readings(strategy) for strategy in STRATEGIES}
 
 
 class Setting(Input):
@@ -296,7 +296,7 @@ def make_sequence(
     return RoundedSequence(fit, optimal_design(arms, y).weights, first)
 
 
-def sequence_of(strategy: str, problem: Problem, rule: int) -> StaticSequence:
+def static_sequence(strategy: str, problem: Problem, rule: int) -> StaticSequence:
     """The sequence of G, XY or XY-Oracle, shared by all cells and threads that use it."""
     means = _Array(problem.means) if strategy == "XY-Oracle" else None
     with _making:
@@ -308,13 +308,13 @@ def _plans(arms: _Array, rule: int, phase_test: int, every: int) -> PhasePlans:
     return PhasePlans(arms.array, ALPHA, rule, phase_test, every)
 
 
-def plans_of(arms: np.ndarray, rule: int, phase_test: int, every: int = 1) -> PhasePlans:
+def phase_plans(arms: np.ndarray, rule: int, phase_test: int, every: int = 1) -> PhasePlans:
     """The plans of XY-Adaptive's phases, shared by all cells and threads that use them."""
     with _making:
         return _plans(_Array(arms), rule, phase_test, every)
 
 
-def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) -> Rules:
+def make_rules(strategy: str, problem: Problem, reading: Reading, delta: float) -> Rules:
     """The rules of a strategy.
 
     Args:
@@ -332,7 +332,7 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
         return PhasedRules(arms, RagePhases(arms, delta))
     if strategy == "XY-Adaptive":
         width = static_width(reading, len(arms), delta)
-        plans = plans_of(arms, reading.rule, reading.phase_test, reading.every)
+        plans = phase_plans(arms, reading.rule, reading.phase_test, reading.every)
         return PhasedRules(arms, XYAdaptivePhases(arms, width, plans, reading.rebuild, means))
     if strategy == "Fully-Adaptive":
         width = adaptive_width(reading, problem, delta)
@@ -342,11 +342,11 @@ def rules_of(strategy: str, problem: Problem, reading: Reading, delta: float) ->
 
 
 def static_rules(strategy: str, problem: Problem, reading: Reading, delta: float) -> StaticRules:
-    """The rules of G, XY or XY-Oracle; arguments as for `rules_of`."""
+    """The rules of G, XY or XY-Oracle; arguments as for `make_rules`."""
     return StaticRules(
         problem.arms,
         static_width(reading, len(problem.arms), delta),
-        sequence_of(strategy, problem, reading.rule),
+        static_sequence(strategy, problem, reading.rule),
         problem.means if reading.true_gaps else None,
         reading.every,
     )
@@ -379,7 +379,7 @@ def prepare_estimated_gaps(rules: StaticRules, problem: Problem, cap: int) -> Re
         earlier = STOPPED.last_before(sequence, key, width)
         if earlier is not None:
             environment.bit_generator.state = earlier.stream
-            fit, n = copy_of(earlier.fit), earlier.n
+            fit, n = copy_fit(earlier.fit), earlier.n
         while True:
             pulls = sequence.prefix(min(n + 1, cap))[:cap]
             with in_blocks(environment) as normals:
@@ -392,7 +392,7 @@ def prepare_estimated_gaps(rules: StaticRules, problem: Problem, cap: int) -> Re
             if stopped or n == cap:
                 break
         if earlier is None or earlier.width != width:
-            stop = Stop(width, n, copy_of(fit), dict(environment.bit_generator.state))
+            stop = Stop(width, n, copy_fit(fit), dict(environment.bit_generator.state))
             STOPPED.keep(sequence, key, stop)
         return outcome(fit, fit.counts, stopped)
 
@@ -513,7 +513,7 @@ def steps(instance: Instance, cell: Cell) -> Steps:
     """A cell as steps, for ask/tell objects and tests."""
     setting, problem = Setting(**cell.setting), instance.problem
     reading = READINGS[cell.strategy][cell.reading]
-    rules = rules_of(cell.strategy, problem, reading, setting.delta)
+    rules = make_rules(cell.strategy, problem, reading, setting.delta)
     return Steps(STRATEGIES[cell.strategy], rules, problem, setting.cap or NO_CAP)
 
 
@@ -532,7 +532,7 @@ def warm_up() -> None:
     for strategy in STRATEGIES:
         for reading in ("honest", "closest"):
             if reading in READINGS[strategy]:
-                prepare(EASY, Cell(EASY.name, strategy, {}, reading))(streams_of(0, 0))
+                prepare(EASY, Cell(EASY.name, strategy, {}, reading))(run_streams(0, 0))
     more = {
         "XY-Oracle": ["sqrt2*logn+two-step+empirical", "1*log1+rounded+true-gaps"],
         "G": ["1*log1+two-step+every-100"],
@@ -540,7 +540,7 @@ def warm_up() -> None:
     }
     for strategy, names in more.items():
         for name in names:
-            prepare(EASY, Cell(EASY.name, strategy, {}, name))(streams_of(0, 0))
+            prepare(EASY, Cell(EASY.name, strategy, {}, name))(run_streams(0, 0))
 
 
 SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, steps=steps)

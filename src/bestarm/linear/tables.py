@@ -26,7 +26,7 @@ from bestarm.linear import lemmas
 from bestarm.linear.complexity import pulls_until
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.designs import optimal_design
-from bestarm.linear.problem import DIMENSIONS, SEEDS, SIZES, Instance, paper_instance, span_of
+from bestarm.linear.problem import DIMENSIONS, SEEDS, SIZES, Instance, paper_instance, span_basis
 from bestarm.linear.strategies import (
     ALPHA,
     CLOSEST,
@@ -262,7 +262,7 @@ def two_examples(sources: Sources) -> pd.DataFrame:
             "aligned": ([[1.0, 0.0], [1.0 - epsilon, 0.0]], (1.0, epsilon**2)),
         }
         for name, (arms, closed) in examples.items():
-            inside = np.array(arms) @ span_of(np.array(arms))
+            inside = np.array(arms) @ span_basis(np.array(arms))
             directions_by_design = (inside, inside[:1] - inside[1:])
             for strategy, directions, form in zip(
                 ("G", "XY"), directions_by_design, closed, strict=True

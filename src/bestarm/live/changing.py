@@ -56,10 +56,10 @@ class Changing(AskTell[Arm]):
         self.history.append(Event("drop", None, self._arms[index], ()))
         self._change([kept for kept in self._kept if kept != index])
         if self._window is not None:
-            self._late += self._told_of(index)
+            self._late += self._waiting_results(index)
         self._done = self._stops_now()
         if self._done and self._window is not None:
-            self._late += sum(map(self._told_of, self._kept))
+            self._late += sum(map(self._waiting_results, self._kept))
 
     @atomic
     def add(self, arm: Label | None = None) -> Label:
@@ -157,7 +157,7 @@ class Changing(AskTell[Arm]):
     def _choose(self) -> int:
         return self._index_at(super()._choose())
 
-    def _told_of(self, arm: int) -> int:
+    def _waiting_results(self, arm: int) -> int:
         """How many results of an arm wait for their turn."""
         waiting = self._window.waiting.values() if self._window is not None else ()
         return sum(

@@ -28,7 +28,7 @@ class Counts(NamedTuple):
         return 0.0 if self.squares is None else self.squares - self.sums[0] ** 2 / self.pulls
 
 
-def rows_of(table: Any, columns: Sequence[str]) -> list[tuple[Any, ...]]:
+def table_rows(table: Any, columns: Sequence[str]) -> list[tuple[Any, ...]]:
     """The rows of a table, in the order of some columns.
 
     Args:
@@ -39,7 +39,7 @@ def rows_of(table: Any, columns: Sequence[str]) -> list[tuple[Any, ...]]:
         ValueError: a column is missing or unknown, or columns have different lengths.
 
     Example:
-        >>> rows_of({"total": [3.0], "pulls": [40]}, ["pulls", "total"])
+        >>> table_rows({"total": [3.0], "pulls": [40]}, ["pulls", "total"])
         [(40, 3.0)]
     """
     if hasattr(table, "reset_index"):

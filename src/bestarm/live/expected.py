@@ -126,7 +126,7 @@ class Planned(Monitored):
 
         source = f"{type(self).__name__}: expected"
         start = self._twin(0)  # without arms that were added since
-        assumed = start._means_of(means, f"{source}: means")
+        assumed = start._assumed_means(means, f"{source}: means")
         batch = whole(batch, 1, MOST_AT_A_TIME, f"{source}: batch")
         runs = whole(runs, 1, MOST_RUNS, f"{source}: runs")
         most = whole(most, 1, MOST_BATCHES, f"{source}: most")
@@ -154,7 +154,7 @@ class Planned(Monitored):
         given = {name: value for name, value in given.items() if name not in ("window", "default")}
         return type(self)(**given | ({"seed": run} if "seed" in given else {}))
 
-    def _means_of(self, means: Any, source: str) -> np.ndarray:
+    def _assumed_means(self, means: Any, source: str) -> np.ndarray:
         """(K, ...) the means. Raises InputError naming what is wrong."""
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ import numpy as np
 from bestarm.core.arguments import finite, integer, observed, positive, several_pulls
 from bestarm.core.inputs import MOST_AT_A_TIME, InputError, short
 from bestarm.core.plain import ordinary, plain, restored, state_from_json, state_to_json, tuples
-from bestarm.live.counts import Counts, rows_of
+from bestarm.live.counts import Counts, table_rows
 from bestarm.live.labels import Label, Labels, Numbers, in_order
 from bestarm.live.outstanding import Outstanding
 from bestarm.live.record import Event, Recorded, atomic
@@ -108,7 +108,7 @@ class AskTell(Recorded, Generic[Arm]):
         #: By index what was told and counts: the number of pulls and the sums.
         self._totals: dict[int, tuple[int, np.ndarray]] = {}
         self._done = False  # no rule holds before the first observation
-        self._window = self._window_of(window, default)
+        self._window = self._make_window(window, default)
         self._clock: float | None = None  # the latest `at`
 
     @property
@@ -279,7 +279,7 @@ class AskTell(Recorded, Generic[Arm]):
     @atomic
     def trial(self, id: int) -> Trial[Arm]:
         """An outstanding trial by its id, for `tell`. Raises ValueError if there is none."""
-        return Trial(int(id), self._label(self._arm_of(id)))
+        return Trial(int(id), self._label(self._trial_arm(id)))
 
     @atomic
     def abandon(self, trial: Trial[Arm] | int, *, at: float | None = None) -> None:
@@ -292,7 +292,7 @@ class AskTell(Recorded, Generic[Arm]):
                 for `ask`.
         """
         id = trial.id if isinstance(trial, Trial) else trial
-        index = self._arm_of(id)
+        index = self._trial_arm(id)
         self._set_clock(at)
         self._outstanding.remove(int(id))
         self.history.append(Event("abandon", int(id), None, ()))
@@ -314,7 +314,7 @@ class AskTell(Recorded, Generic[Arm]):
         if self._window is not None and self._window.missed.pop(id, None) is None:
             self._window.give_up(id)
 
-    def _window_of(self, length: Any, default: Any) -> Window | None:
+    def _make_window(self, length: Any, default: Any) -> Window | None:
         """The window. Raises InputError naming what is wrong."""
         name = type(self).__name__
         if (length is None) != (default is None):
@@ -325,18 +325,18 @@ class AskTell(Recorded, Generic[Arm]):
         try:
             given = ordinary(default)
             several = isinstance(given, Sequence)
-            values = self._values_of(*given) if several else self._values_of(given)
+            values = self._pull_values(*given) if several else self._pull_values(given)
             self._observation(0, *(observed(value, "default") for value in values))
         except (TypeError, ValueError) as error:
             said = f"must be what tell takes after the trial, got {short(default)}: {error}"
             raise InputError(f"{name}: default: {said}") from None
         return Window(positive(length, f"{name}: window"), values)
 
-    def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
+    def _pull_values(self, reward: Any, *costs: Any) -> tuple[float, ...]:
         """What `_tell` gets for a pull that gave this."""
-        return tuple(float(x) for x in (reward, *np.ravel([*map(self._costs_of, costs)])))
+        return tuple(float(x) for x in (reward, *np.ravel([*map(self._ordered_costs, costs)])))
 
-    def _costs_of(self, costs: Any) -> np.ndarray:
+    def _ordered_costs(self, costs: Any) -> np.ndarray:
         """Costs in the order of the limits. Raises InputError for a wrong or missing name."""
         return np.atleast_1d(in_order(costs, self._costs, "costs"))
 
@@ -381,7 +381,7 @@ class AskTell(Recorded, Generic[Arm]):
     def _count(self, index: int, values: tuple[float, ...], observation: Any) -> None:
         """Observe what a pull gave, and evaluate the stopping rule."""
         pulls, sums = self._totals.get(index, (0, 0.0))
-        self._totals[index] = pulls + self._pulls_of(values), sums + np.array(values)
+        self._totals[index] = pulls + self._pull_count(values), sums + np.array(values)
         self._done = self._update(index, observation)
 
     def _trials(self, n: int, *given: Any, at: float | None = None) -> list[Trial[Arm]]:
@@ -458,7 +458,7 @@ class AskTell(Recorded, Generic[Arm]):
         id, index = self._meant(arm)
         values = tuple(map(finite, told))
         observation = self._observation(index, *values)
-        pulls = self._pulls_of(values)
+        pulls = self._pull_count(values)
         for place, value in enumerate(values):
             observed(value, "costs" if place else "reward", pulls)
         if isinstance(arm, Trial) and pulls != 1:
@@ -505,7 +505,7 @@ class AskTell(Recorded, Generic[Arm]):
         columns = [*self.arm_columns, "pulls", "total", *squares, *costs]
         counts: list[Counts] = []
         n = len(self.arm_columns)
-        for row in rows_of(table, columns):
+        for row in table_rows(table, columns):
             arm, (pulls, total, *others) = row[:n], row[n:]
             square = others.pop(0) if squares else None
             counts.append(Counts(arm if n > 1 else arm[0], pulls, (total, *others), square))
@@ -679,13 +679,13 @@ class AskTell(Recorded, Generic[Arm]):
         if not isinstance(arm, Trial):
             return -1, self._index(arm)
         trial = cast(Trial[Any], arm)
-        index = self._arm_of(trial.id)
+        index = self._trial_arm(trial.id)
         if self._index(trial.arm) != index:
             there = self._label(index)
             raise ValueError(f"trial {trial.id} is of arm {there}, got {trial.arm}")
         return int(trial.id), index
 
-    def _arm_of(self, id: Any) -> int:
+    def _trial_arm(self, id: Any) -> int:
         """The index of the arm of an outstanding trial, also of one whose window has passed.
 
         Raises:
@@ -767,7 +767,7 @@ class AskTell(Recorded, Generic[Arm]):
         (reward,) = observed
         return reward
 
-    def _pulls_of(self, values: tuple[float, ...]) -> int:
+    def _pull_count(self, values: tuple[float, ...]) -> int:
         """How many pulls the numbers that were told are of."""
         return 1
 

@@ -87,7 +87,7 @@ def count_or_names(value: Any, what: str, least: int, source: str) -> Labels:
     return Labels(what, map(str, names))
 
 
-def limits_of(value: Any, source: str) -> tuple[list[str], np.ndarray]:
+def named_limits(value: Any, source: str) -> tuple[list[str], np.ndarray]:
     """The names and values of an argument that is limits on mean costs, or a mapping to them.
 
     Args:

@@ -138,7 +138,7 @@ class Monitored(Recorded):
         events: list[tuple[int, Any, int]] = []
         for place, event in enumerate(self.history):
             if event.kind == "tell":
-                events.append((place, event.arm, cast(Any, self)._pulls_of(event.values)))
+                events.append((place, event.arm, cast(Any, self)._pull_count(event.values)))
             elif event.kind == "counts":
                 events += [(place, arm, pulls) for arm, pulls, *_ in event.values]
         return [(i, str(arm[0] if isinstance(arm, tuple) else arm), n) for i, arm, n in events]

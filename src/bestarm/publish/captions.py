@@ -16,7 +16,7 @@ COLUMNS = ["paper", "target", "caption"]
 ARENA = "arena"
 
 
-def caption_of(svg: Path) -> str:
+def kept_caption(svg: Path) -> str:
     """The caption that an SVG keeps as its description; empty if it has none, or does not exist."""
     if not svg.is_file():
         return ""
@@ -26,8 +26,8 @@ def caption_of(svg: Path) -> str:
 
 
 def rst_caption(svg: Path | str) -> str:
-    """`caption_of` as reStructuredText, in which signs such as * act."""
-    return re.sub(r"([\\*`|_])", r"\\\1", caption_of(Path(svg)))
+    """`kept_caption` as reStructuredText, in which signs such as * act."""
+    return re.sub(r"([\\*`|_])", r"\\\1", kept_caption(Path(svg)))
 
 
 def write_captions(pictures: Iterable[Path], path: Path | str) -> None:
@@ -41,7 +41,7 @@ def write_captions(pictures: Iterable[Path], path: Path | str) -> None:
     table.writerow(COLUMNS)
     for picture in pictures:
         paper = picture.parent.name if picture.parent.name in {*PAPERS, ARENA} else ""
-        table.writerow([paper, picture.stem, caption_of(picture)])
+        table.writerow([paper, picture.stem, kept_caption(picture)])
     write_text(path, buffer.getvalue())
 
 

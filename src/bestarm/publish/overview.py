@@ -125,10 +125,10 @@ def forest(verdicts: pd.DataFrame, paper: str) -> Figure:
             _forest_readings(axes, numbers, claims)
         else:
             axes.set_yticklabels(_without_shared(claims))
-    verdict_of = every.drop_duplicates("id").verdict.value_counts()
-    _forest_legend(figure, verdict_of)
+    counts_by_verdict = every.drop_duplicates("id").verdict.value_counts()
+    _forest_legend(figure, counts_by_verdict)
     counts = every.id.nunique(), numbers.id.nunique()
-    caption(figure, _forest_caption(verdict_of, *counts, len(panels) == 1))
+    caption(figure, _forest_caption(counts_by_verdict, *counts, len(panels) == 1))
     return figure
 
 
@@ -188,7 +188,7 @@ def _forest_legend(figure: Figure, verdicts: "pd.Series[int]") -> None:
         for look in drawn
     ]
     labels = [
-        f"{look.label}: {verdicts[look_of]}" for look_of, look in LOOKS.items() if look in drawn
+        f"{look.label}: {verdicts[verdict]}" for verdict, look in LOOKS.items() if look in drawn
     ]
     marks += [Line2D([], [], color="#999999", marker="|", ms=5, ls=""), Patch(color="#e8f1e4")]
     labels += ["other readings", f"within {FACTOR - 1:.0%}"]

@@ -33,7 +33,7 @@ class Outline(NamedTuple):
 _OUTLINES = TypeAdapter(dict[str, Outline])
 
 
-def outline_of(paper: Paper) -> Outline:
+def make_outline(paper: Paper) -> Outline:
     """The outline of a paper, which imports it."""
     return Outline(
         {
@@ -55,7 +55,7 @@ def outlines() -> dict[str, Outline]:
     """The outlines of all papers, by name; kept between processes."""
 
     def compute() -> dict[str, list]:
-        every = {name: outline_of(paper) for name, paper in registry.PAPERS.items()}
+        every = {name: make_outline(paper) for name, paper in registry.PAPERS.items()}
         return _OUTLINES.dump_python(every, mode="json")
 
     return _OUTLINES.validate_python(by_sources("outlines", compute))

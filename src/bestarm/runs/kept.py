@@ -244,13 +244,13 @@ def command_line(module: str, description: str) -> None:
         made = import_module(module)  # by name, so that worker processes find its functions
         try:
             if forecast:
-                print(_part_of(made, "forecast")(out))
+                print(_module_part(made, "forecast")(out))
             elif new:
-                _part_of(made, "make_new")(out, threads)
+                _module_part(made, "make_new")(out, threads)
             elif complete:
-                _part_of(made, "make_complete")(out, threads)
+                _module_part(made, "make_complete")(out, threads)
             else:
-                _part_of(made, "stamp" if stamp else "make")(out, threads)
+                _module_part(made, "stamp" if stamp else "make")(out, threads)
         except InputError as error:
             print(f"error: {error}", file=sys.stderr)
             raise typer.Exit(2) from None
@@ -258,7 +258,7 @@ def command_line(module: str, description: str) -> None:
     app()
 
 
-def _part_of(made: Any, name: str) -> Callable[..., Any]:
+def _module_part(made: Any, name: str) -> Callable[..., Any]:
     """What a module does itself, or else its TABLE. Raises InputError if neither does."""
     part = getattr(made, name, None) or getattr(made.TABLE, name, None)
     if part is None:

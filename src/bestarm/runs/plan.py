@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from bestarm.common.paper import Cell, Experiment, Paper, facts_of
+from bestarm.common.paper import Cell, Experiment, Paper, instance_facts
 from bestarm.common.user_strategies import UserStrategy
 from bestarm.core.files import canonical_json
 from bestarm.core.inputs import InputError, parse
 from bestarm.core.streams import stream_key
-from bestarm.runs.tasks import Task, names_of
+from bestarm.runs.tasks import Task, fact_columns
 
 
 class Work(NamedTuple):
@@ -51,7 +51,7 @@ class Plan(BaseModel):
     def work(self, paper: Paper) -> Work:
         """All that a shard needs of the plan, at once; see `tasks`."""
         tasks = self.tasks(paper)
-        return Work(self.hash, tasks, names_of(tasks))
+        return Work(self.hash, tasks, fact_columns(tasks))
 
     def tasks(
         self, paper: Paper, given: Mapping[str, UserStrategy] | None = None
@@ -78,7 +78,7 @@ class Plan(BaseModel):
                 key=key(cell.instance, cell.setting_label),
                 instance=models[cell.instance],
                 truth=self.instances[cell.instance]["truth"],
-                facts=facts_of(self.instances[cell.instance]["instance"]) | arguments(cell),
+                facts=instance_facts(self.instances[cell.instance]["instance"]) | arguments(cell),
                 paper=paper,
                 user_strategy=users.get(cell.strategy),
             )

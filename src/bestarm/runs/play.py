@@ -43,10 +43,10 @@ def play(
     for streams in replication_streams(key, replications):
         outcomes.append(replicate(streams))
         tick()
-    return {"replication": np.asarray(replications, dtype=np.int64)} | columns_of(outcomes)
+    return {"replication": np.asarray(replications, dtype=np.int64)} | outcome_columns(outcomes)
 
 
-def columns_of(outcomes: Sequence[Any]) -> Columns:
+def outcome_columns(outcomes: Sequence[Any]) -> Columns:
     """Outcomes, at least one, as columns."""
     names, values = outcomes[0]._fields, zip(*outcomes, strict=True)
     return {name: np.array(column) for name, column in zip(names, values, strict=True)}

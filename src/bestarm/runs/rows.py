@@ -14,7 +14,7 @@ def table_of_runs(task: Task, names: Sequence[str], runs: Columns) -> pa.Table:
 
     Args:
         task: whose runs they are.
-        names: the columns that say what a row is of, as `names_of` all tasks of the table.
+        names: the columns that say what a row is of, as `fact_columns` all tasks of the table.
         runs: columns, one entry per run.
     """
     size, cell = len(runs["replication"]), task.cell

@@ -29,7 +29,7 @@ FOOTERS = 16
 Shard = tuple[Path, pq.FileMetaData | None]
 
 
-def rows_of(task: Task, runs: Columns, level: float = 0.95) -> list[dict[str, Any]]:
+def summary_rows(task: Task, runs: Columns, level: float = 0.95) -> list[dict[str, Any]]:
     """The lines of a task in a summary, from all of its runs.
 
     Args:
@@ -58,12 +58,12 @@ def summarise(plan: Plan, paper: Paper, paths: list[Path]) -> pd.DataFrame:
     _, tasks, names = plan.work(paper)
     for position, task in enumerate(tasks):
         if tally is None:
-            rows += rows_of(task, runs_of(names, shards, position))
+            rows += summary_rows(task, cell_runs(names, shards, position))
             continue
         n_shards = max(1, BLOCK // plan.per_shard)
         blocks = (shards[first : first + n_shards] for first in range(0, len(shards), n_shards))
         tallies = (
-            tally.of(task.cell, task.truth, runs_of(names, block, position)) for block in blocks
+            tally.of(task.cell, task.truth, cell_runs(names, block, position)) for block in blocks
         )
         rows += cell_rows(task.cell, tally.estimates(reduce(_add, tallies)), **task.facts)
     return assemble(rows)
@@ -87,7 +87,7 @@ def check_shard(plan: Plan, index: int, path: Path) -> pq.FileMetaData:
     return footer
 
 
-def runs_of(names: Sequence[str], shards: list[Shard], position: int) -> Columns:
+def cell_runs(names: Sequence[str], shards: list[Shard], position: int) -> Columns:
     """The runs of a cell in some shards, which are opened one after the other."""
     groups = []
     for path, footer in shards:

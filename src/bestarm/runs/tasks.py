@@ -71,6 +71,6 @@ def run(task: Task, replications: Sequence[int], tick: Callable[[], None] = noth
         raise InputError(f"{where}: {fault}") from fault.__cause__
 
 
-def names_of(tasks: Sequence[Task]) -> tuple[str, ...]:
+def fact_columns(tasks: Sequence[Task]) -> tuple[str, ...]:
     """The columns that say what a row is of; the others, what came of it."""
     return (*LABELS, *sorted({name for task in tasks for name in task.facts}))

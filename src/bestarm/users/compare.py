@@ -77,8 +77,8 @@ class Comparisons(Mapping[str, Comparison]):
         (['d=2', 'd=3'], 5, ['d=2', 'd=3'])
     """
 
-    def __init__(self, found: Mapping[str, Comparison]) -> None:
-        self._comparisons = dict(found)
+    def __init__(self, comparisons: Mapping[str, Comparison]) -> None:
+        self._comparisons = dict(comparisons)
 
     def __getitem__(self, name: str) -> Comparison:
         return self._comparisons[name]

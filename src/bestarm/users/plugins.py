@@ -50,10 +50,10 @@ def load_user_strategies(path: Path) -> list[UserStrategy]:
     Raises:
         InputError: the file fails, or has none.
     """
-    return strategies_of(load_file(path), str(path))
+    return module_strategies(load_file(path), str(path))
 
 
-def strategies_of(module: ModuleType, source: str) -> list[UserStrategy]:
+def module_strategies(module: ModuleType, source: str) -> list[UserStrategy]:
     """The strategies of a module, see `load_user_strategies`."""
     listed = getattr(module, LISTED, None)
     if listed is not None:

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from bestarm import registry
 from bestarm.common.command import not_installed
-from bestarm.common.looks import Look, looks_of
+from bestarm.common.looks import Look, named_looks
 from bestarm.common.paper import Cell
 from bestarm.common.user_strategies import READING
 from bestarm.core.estimates import MEANINGS
@@ -22,7 +22,7 @@ from bestarm.core.status import Status
 from bestarm.runs.plan import Plan
 from bestarm.runs.play import Columns
 from bestarm.runs.rows import table_of_runs
-from bestarm.runs.tasks import Task, names_of
+from bestarm.runs.tasks import Task, fact_columns
 from bestarm.users.output import tables_that_fit
 
 #: Statistics that count right answers; none of them is one where several arms are best.
@@ -87,7 +87,7 @@ class RunResults:
     def runs(self) -> pa.Table:
         """A row per run: what the shards hold, whether it was right, and how it ended, in words."""
         tables: list[pa.Table] = []
-        columns_of_names = names_of([task for task, _ in self.results])
+        columns_of_names = fact_columns([task for task, _ in self.results])
         for task, runs in self.results:
             cell = task.cell
             right = self._paper.user_output.correct(cell, self._truth, runs)
@@ -155,7 +155,7 @@ class RunResults:
         headings = self.headings
         by_cell = self.statistics.set_index(["strategy", "reading", "statistic"]).to_dict("index")
         cells = [task.cell for task, _ in self.results]
-        looks = looks_of(self._paper.plots.looks, [cell.strategy for cell in cells])
+        looks = named_looks(self._paper.plots.looks, [cell.strategy for cell in cells])
         several = len({cell.reading for cell in cells} - {READING}) > 1
         columns = min(2, len(headings))
         lines = math.ceil(len(headings) / columns)

@@ -17,7 +17,7 @@ from bestarm.runs.plan import Plan
 from bestarm.runs.play import Columns, joined
 from bestarm.runs.rows import runs_of_table, table_of_runs
 from bestarm.runs.shard import simulation_code
-from bestarm.runs.tasks import names_of
+from bestarm.runs.tasks import fact_columns
 from bestarm.users.results import RunResults
 from bestarm.users.show_list import few
 
@@ -81,7 +81,7 @@ class Mark(BaseModel):
 def write_share(path: Path, results: RunResults, mark: Mark) -> None:
     """Write the runs of a shard, a row group per strategy and reading."""
     metadata = {MARK: canonical_json(mark.model_dump()).encode()}
-    names = names_of([task for task, _ in results.results])
+    names = fact_columns([task for task, _ in results.results])
     tables = [table_of_runs(task, names, runs) for task, runs in results.results]
     schema = tables[0].schema.with_metadata(metadata)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:

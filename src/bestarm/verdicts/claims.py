@@ -269,11 +269,11 @@ class ClaimsFile(Input):
             if isinstance(claim.readings, str) and claim.readings not in self.reading_sets:
                 raise ValueError(f"{claim.id}: no reading set is named {claim.readings}")
             first = groups.setdefault(claim.group, claim) if claim.group else claim
-            if self.names_of(first) != self.names_of(claim):
+            if self.reading_names(first) != self.reading_names(claim):
                 raise ValueError(f"{claim.id}: must have the readings of {first.id}, its group")
         return self
 
-    def readings_of(self, claim: Claim, added: bool = True) -> list[NamedReading]:
+    def tested_readings(self, claim: Claim, added: bool = True) -> list[NamedReading]:
         """The readings a claim is tested under, the paper's text first.
 
         Without `added` those that were entered after the outcomes were seen are left out.
@@ -290,8 +290,8 @@ class ClaimsFile(Input):
             if claim.kind in part.kinds and claim.is_about(part.instances)
         ]
 
-    def names_of(self, claim: Claim) -> list[str]:
-        return [reading.name for reading in self.readings_of(claim)]
+    def reading_names(self, claim: Claim) -> list[str]:
+        return [reading.name for reading in self.tested_readings(claim)]
 
 
 def read_claims(path: Path) -> ClaimsFile:

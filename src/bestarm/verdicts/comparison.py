@@ -7,7 +7,7 @@ from bestarm.common import p_values
 from bestarm.common.p_values import CAPPED, Z95, PValues, Side
 from bestarm.core.inputs import InputError
 from bestarm.verdicts.claims import Claim, ClaimsFile, NamedReading, Part, TableRow
-from bestarm.verdicts.tables import Published, Tables
+from bestarm.verdicts.tables import PublishedNumber, Tables
 
 NOTHING = (math.nan, math.nan, math.nan)
 
@@ -29,7 +29,7 @@ class Comparison(NamedTuple):
     p_values: PValues
     other: Any = None  # the other row of an inequality
     than: float = math.nan  # what an inequality compares with
-    published: Published | None = None
+    published: PublishedNumber | None = None
     ratio: tuple[float, float, float] = NOTHING  # published over ours, or ours over the other row
     ratio_ours: tuple[float, float] = (math.nan, math.nan)  # the same interval by our error alone
     below_bound: bool = False  # the published mean lies below the paper's own lower bound
@@ -55,7 +55,7 @@ def compare_all(
     """
     compared: dict[str, Compared] = {}
     for claim in claims.claims:
-        readings = claims.readings_of(claim, added) if claim.test != "none" else []
+        readings = claims.tested_readings(claim, added) if claim.test != "none" else []
         parts = claim.parts
         compared[claim.id] = [
             (reading, [compare(claim, part, reading, tables, margins) for part in parts])
@@ -86,7 +86,7 @@ def compare(
     if why := p_values.missing(ours.row):
         return Comparison(part, ours.row, p_values.undecided(why))
     if claim.test == "never":
-        count = p_values.count_of(ours.row)
+        count = p_values.success_count(ours.row)
         if count is None:
             raise InputError(f"{claim.id}: test never needs a share of runs")
         return Comparison(part, ours.row, p_values.never(count, int(ours.row.n)))
@@ -108,12 +108,12 @@ def _look_up(tables: Tables, row: TableRow, reading: str) -> Number:
     return published_number(tables.published(row), mine)._replace(row=line, is_ours=False)
 
 
-def is_same_cap(ours: Any, published: Published) -> bool:
+def is_same_cap(ours: Any, published: PublishedNumber) -> bool:
     """Whether the paper's runs stop at the same cap as ours, so that their means are alike."""
     return getattr(ours, "cap", math.nan) == published.cap
 
 
-def published_number(published: Published, ours: Any) -> Number:
+def published_number(published: PublishedNumber, ours: Any) -> Number:
     """A published number with its sampling error: ours, scaled to the paper's number of runs.
 
     Or, if that is larger, the one between two values that the paper itself has of the number.
@@ -149,7 +149,7 @@ def _with_published(
     )  # fmt: skip
 
 
-def _identity(ours: Any, published: Published) -> PValues:
+def _identity(ours: Any, published: PublishedNumber) -> PValues:
     """The p-values of a constant; one counted until a cap can only be too large."""
     tested = p_values.printed(ours.value, published.value, published.half_unit)
     if p_values.is_lower_bound(ours) and ours.value <= published.value + published.half_unit:
@@ -157,7 +157,7 @@ def _identity(ours: Any, published: Published) -> PValues:
     return tested
 
 
-def _number(claim: Claim, ours: Any, published: Published, margins: float) -> PValues:
+def _number(claim: Claim, ours: Any, published: PublishedNumber, margins: float) -> PValues:
     """The p-values of a published number; capped runs only show that it is too small."""
     theirs, margin = published_number(published, ours), claim.margin_times(margins)
     if claim.is_difference:
@@ -229,7 +229,7 @@ def _with_limit(claim: Claim, ours: Number, limit: float, margins: float) -> PVa
             return p_values.undecided(p_values.UNDEFINED)
         return p_values.about(ours.log, Side(math.log(limit)), margin)
     sign = 1.0 if claim.test == "at_least" else -1.0
-    if (count := p_values.count_of(row)) is not None:
+    if (count := p_values.success_count(row)) is not None:
         return p_values.share_against(count, int(row.n), limit, sign)
     tested = _strict(p_values.larger(ours.raw, Side(limit), sign), row)
     if row.status != "restricted":

@@ -145,7 +145,9 @@ def _alone(claim: Claim, compared: Compared, validity: Known) -> list[ClaimUnder
             _runs_needed(c, len(rows)) if why == OURS else math.nan
             for c, why in zip(row, reasons, strict=True)
         ]
-        validities = [(validity_of(c.ours, validity), validity_of(c.other, validity)) for c in row]
+        validities = [
+            (row_validity(c.ours, validity), row_validity(c.other, validity)) for c in row
+        ]
         results.append(
             ClaimUnderReading(reading, row, parts, reasons, of_all, passes, settling, validities)
         )
@@ -212,7 +214,7 @@ def _in_its_row(
     return number._replace(power=max(0.0, 1.0 - misses))
 
 
-def validity_of(row: Any, validity: Mapping[tuple[str, str], str]) -> str:
+def row_validity(row: Any, validity: Mapping[tuple[str, str], str]) -> str:
     """The validity of the strategies of a row under its reading; refuted if one is.
 
     Args:

@@ -14,7 +14,7 @@ from bestarm.core.inputs import InputError
 from bestarm.verdicts.claims import TableRow
 
 
-class Published(NamedTuple):
+class PublishedNumber(NamedTuple):
     """A published number with its own precision: a line of data/published/PAPER.csv."""
 
     printed: str  # as printed or read off
@@ -74,7 +74,7 @@ class Tables:
         rows = self._rows(row, "")
         return self.find(row, "") if rows else None
 
-    def published(self, row: TableRow) -> Published:
+    def published(self, row: TableRow) -> PublishedNumber:
         """The published number of a row. Raises InputError when there is none, or several."""
         return self._once(repr(row), lambda: self._find_published(row))
 
@@ -112,13 +112,13 @@ class Tables:
             rows[None].append(line)
         return rows
 
-    def _find_published(self, row: TableRow) -> Published:
+    def _find_published(self, row: TableRow) -> PublishedNumber:
         names = ("target", "instance", "strategy", "statistic")
         criteria = {k: v for k, v in row.model_dump(exclude_none=True).items() if k in names}
         rows = matching(self._published, criteria)
         if len(rows) != 1:
             raise InputError(f"claims: {len(rows)} published numbers match {criteria}, 1 is wanted")
-        return Published(**{name: rows.iloc[0][name] for name in Published._fields})
+        return PublishedNumber(**{name: rows.iloc[0][name] for name in PublishedNumber._fields})
 
 
 def _criteria(row: TableRow, reading: str) -> dict[str, Any]:

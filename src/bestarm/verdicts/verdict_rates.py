@@ -56,7 +56,7 @@ def statistic(row: int, number: int) -> str:
     return f"mean_stopping_time:{row}:{number}"
 
 
-def claims_of(readings: int, numbers: int) -> ClaimsFile:
+def simulated_claims(readings: int, numbers: int) -> ClaimsFile:
     """BATCH published rows of some numbers, under readings 0, 1, ..."""
     fields = {"where": "Table 1", "kind": "number", "statement": "so it is", "test": "equals"}
     place = {"target": "t", "instance": "i", "strategy": "s"}
@@ -74,7 +74,7 @@ def claims_of(readings: int, numbers: int) -> ClaimsFile:
     return ClaimsFile.model_validate({"claims": claims})
 
 
-def tables_of(rng: np.random.Generator, means: list[float], numbers: int) -> Tables:
+def simulated_tables(rng: np.random.Generator, means: list[float], numbers: int) -> Tables:
     """Our table and the published one for these claims, of fresh runs."""
     ours, theirs = [], []
     same = {"target": "t", "instance": "i", "strategy": "s", "n": THEIRS, "half_unit": 0.0}
@@ -94,10 +94,10 @@ def tables_of(rng: np.random.Generator, means: list[float], numbers: int) -> Tab
 def rates(apart: float, readings: int, numbers: int, claims: int = CLAIMS) -> dict[str, Any]:
     """A row: what becomes of the first number of so many published rows, a multiple of BATCH."""
     rng = np.random.default_rng([SEED, round(100 * apart), readings, numbers])
-    published, means = claims_of(readings, numbers), factors(apart, readings)
+    published, means = simulated_claims(readings, numbers), factors(apart, readings)
     outcomes, powers = [], []
     for _ in range(claims // BATCH):
-        judged = judge(published, tables_of(rng, means, numbers), validity={})
+        judged = judge(published, simulated_tables(rng, means, numbers), validity={})
         for claim in judged[::numbers]:
             outcomes.append([line.outcome for line in claim.lines])
             powers.append(claim.lines[0].power)

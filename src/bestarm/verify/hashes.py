@@ -66,7 +66,7 @@ def differences(lock: Path) -> list[str]:
     return listed
 
 
-def key_of(paper: str, experiment: str, cell: Cell, replications: int) -> tuple:
+def rows_key(paper: str, experiment: str, cell: Cell, replications: int) -> tuple:
     """What names the rows of a cell, in the order of KEY."""
     labels = (cell.instance, cell.label, cell.setting_label, cell.reading)
     return (paper, experiment, *labels, replications)
@@ -107,4 +107,4 @@ def hash_experiment(plan: Plan, paper: Paper, folder: Path, shards: int) -> Iter
     for position, task in enumerate(tasks):
         groups = [file.read_row_group(position) for file in files]
         rows = runs_of_table(names, pa.concat_tables(groups))
-        yield (*key_of(plan.paper, plan.experiment, task.cell, size), rows_hash(rows))
+        yield (*rows_key(plan.paper, plan.experiment, task.cell, size), rows_hash(rows))

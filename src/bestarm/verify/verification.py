@@ -29,12 +29,12 @@ from bestarm import registry
 from bestarm.common.arithmetic import same_bits
 from bestarm.common.names import advice
 from bestarm.common.paper import Cell, Experiment, Target
-from bestarm.common.tables import KEY, assemble, lines, read_table, sources_of, table_of
+from bestarm.common.tables import KEY, assemble, lines, make_sources, read_table, target_table
 from bestarm.core.inputs import InputError
 from bestarm.registry.names import names_of_parts
 from bestarm.registry.scales import read_scale
 from bestarm.runs.plan import Plan, describe_instances, make_plan
-from bestarm.runs.summary import rows_of
+from bestarm.runs.summary import summary_rows
 from bestarm.runs.tasks import run
 from bestarm.runs.workers import Workers
 from bestarm.verify.agreement import (
@@ -47,7 +47,7 @@ from bestarm.verify.agreement import (
     simulated,
     verdicts,
 )
-from bestarm.verify.hashes import SCALE, differences, key_of, read_hashes, rows_hash
+from bestarm.verify.hashes import SCALE, differences, read_hashes, rows_hash, rows_key
 
 #: Runs of a cell with independent seeds. Of 30 the median can still be told to be wrong at the
 #: level of one test in tens of thousands: all on one side has probability 2^-30.
@@ -74,7 +74,7 @@ class Job:
 
     @property
     def key(self) -> tuple:
-        return key_of(self.plan.paper, self.plan.experiment, self.cell, self.replications)
+        return rows_key(self.plan.paper, self.plan.experiment, self.cell, self.replications)
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def simulate(job: Job) -> Rows:
     """Simulate a cell, hash its rows and summarise them."""
     (task,) = job.plan.tasks(registry.PAPERS[job.plan.paper])
     runs = run(task, range(job.replications))
-    return Rows(job.key, rows_hash(runs), rows_of(task, runs, job.level))
+    return Rows(job.key, rows_hash(runs), summary_rows(task, runs, job.level))
 
 
 def chosen(names: Iterable[str]) -> dict[str, list[Target]]:
@@ -185,8 +185,8 @@ class Verification:
             for name, each in cells.items()
         }
         published = read_table(self.root / f"data/published/{paper}.csv")
-        sources = sources_of(summaries, self.instances[paper], published)
-        pairs = paired(self._kept(paper, target), as_written(table_of(target, sources)))
+        sources = make_sources(summaries, self.instances[paper], published)
+        pairs = paired(self._kept(paper, target), as_written(target_table(target, sources)))
         tolerance = COMPUTED if self.independent else PRINTED
         troubles = [_say_row(r) for r in lines(computed_differ(pairs, tolerance))]
         if not self.independent:

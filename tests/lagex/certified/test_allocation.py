@@ -5,16 +5,16 @@ import pytest
 from scipy.optimize import minimize
 
 from bestarm.core.anytime import shrunk_counts
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.allocation import RATE, demand, find_worst, plan_block
 from bestarm.lagex.certified.confidence import shortfall
 from bestarm.lagex.certified.pieces import largest_shortfall
-from bestarm.lagex.certified.runs import Options, play, rules_of
+from bestarm.lagex.certified.runs import Options, make_rules, play
 from bestarm.lagex.certified.state import TIME, start
 from bestarm.lagex.certified.steps import estimate, find_safe
 from bestarm.lagex.problem import imdb, setup1
-from bestarm.lagex.strategies import world_of
+from bestarm.lagex.strategies import make_world
 
 INSTANCES = {"setup 1": setup1(0.5), "imdb": imdb()}
 every = pytest.mark.parametrize("name", INSTANCES)
@@ -23,13 +23,13 @@ every = pytest.mark.parametrize("name", INSTANCES)
 def rules_for(name, strategy="Certified"):
     problem = INSTANCES[name].problem
     asked = (0.1, 0.1, Options(), problem.variances, problem.cost_sigma, problem.limits)
-    return rules_of(strategy, *asked)
+    return make_rules(strategy, *asked)
 
 
 def at_a_check(name, strategy="Certified"):
     """A run of 20,000 pulls, with a safe policy, and its rules."""
-    rules, world = rules_for(name, strategy), world_of(INSTANCES[name].problem)
-    state = play(world, rules, 20_000, streams_of(3, 0).environment)
+    rules, world = rules_for(name, strategy), make_world(INSTANCES[name].problem)
+    state = play(world, rules, 20_000, run_streams(3, 0).environment)
     estimate(rules, state)
     assert find_safe(rules, state)
     return state, rules

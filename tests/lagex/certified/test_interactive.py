@@ -9,12 +9,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bestarm.core.inputs import InputError
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.lagex import Certified, check
 from bestarm.lagex.certified import reference
-from bestarm.lagex.certified.runs import Options, play, rules_of
+from bestarm.lagex.certified.runs import Options, make_rules, play
 from bestarm.lagex.problem import Instance
-from bestarm.lagex.strategies import world_of
+from bestarm.lagex.strategies import make_world
 from lagex.certified.evidences import played, tell_blocks
 from lagex.polytopes import drawn
 
@@ -38,11 +38,13 @@ def made(**options) -> Certified:
 
 def test_blocks_as_sums_are_the_simulated_run():
     """The same draws, arm by arm, so the same pulls and the same policy to the last bit."""
-    rules = rules_of(
+    rules = make_rules(
         "Certified", 0.1, 0.5, Options(), PROBLEM.variances, PROBLEM.cost_sigma, PROBLEM.limits
     )
-    wanted = play(world_of(PROBLEM, units=rules.units), rules, 10**9, streams_of(2, 0).environment)
-    s, rng = made(), streams_of(2, 0).environment
+    wanted = play(
+        make_world(PROBLEM, units=rules.units), rules, 10**9, run_streams(2, 0).environment
+    )
+    s, rng = made(), run_streams(2, 0).environment
     while not s.done:
         tell_blocks(s, PROBLEM, rng)
     np.testing.assert_array_equal(s.pulls, wanted.pulls)

@@ -15,13 +15,13 @@ from bestarm.core.status import Status
 from bestarm.lagex.certified import errors, reference, times
 from bestarm.lagex.certified.confidence import ConfidenceSet
 from bestarm.lagex.certified.offline import WITHOUT, Certificate, Parts, best_fixed, noiseless
-from bestarm.lagex.certified.runs import Options, rules_of
+from bestarm.lagex.certified.runs import Options, make_rules
 from bestarm.lagex.certified.tables import ERRORS, TIMES
 from bestarm.lagex.problem import instances
-from bestarm.lagex.vertices import rows_of
+from bestarm.lagex.vertices import constraint_rows
 
 PROBLEM = instances()["triangle"].problem
-RULES = rules_of("Certified", 0.1, 0.1, Options(), PROBLEM.variances, 1.0, PROBLEM.limits)
+RULES = make_rules("Certified", 0.1, 0.1, Options(), PROBLEM.variances, 1.0, PROBLEM.limits)
 OMEGA = np.array([0.5, 0.2, 0.3])
 #: Parts of a grid of policies, and accuracy of times by it.
 GRID, CLOSE = 400, 0.06
@@ -33,7 +33,7 @@ def gap(parts: Parts, time: float) -> float:
     level = RULES.level - (0.0 if parts.union else np.log(1.0 + PROBLEM.limits.size))
     beta = mixture_threshold(level, counts, RULES.n0) if parts.mixture else level
     shrunk = shrunk_counts(counts, RULES.n0) if parts.mixture else counts
-    rows = rows_of(PROBLEM.matrix, PROBLEM.limits)
+    rows = constraint_rows(PROBLEM.matrix, PROBLEM.limits)
     seen = ConfidenceSet(
         PROBLEM.means, rows, 2 * beta * PROBLEM.variances / shrunk, 2 * beta / shrunk
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bestarm.lagex import check
 from bestarm.lagex import reference as paper
 from bestarm.lagex.certified import reference
-from bestarm.lagex.certified.certificate import splits_of
+from bestarm.lagex.certified.certificate import piece_splits
 from bestarm.lagex.certified.confidence import ConfidenceSet
 from bestarm.lagex.certified.pieces import (
     MOST_PIECES,
@@ -17,7 +17,7 @@ from bestarm.lagex.certified.pieces import (
     worst_of_box,
 )
 from bestarm.lagex.problem import imdb
-from bestarm.lagex.vertices import rows_of
+from bestarm.lagex.vertices import constraint_rows
 from lagex.certified.evidences import evidence
 from lagex.polytopes import KINDS
 
@@ -63,7 +63,7 @@ def tightest(seen: ConfidenceSet, policy: np.ndarray):
 def of_movies(radius: float) -> tuple[ConfidenceSet, np.ndarray]:
     """Twelve arms of which mixtures of several are best, and such a mixture."""
     problem = imdb().problem
-    rows, radii = rows_of(problem.matrix, problem.limits), np.full(12, radius**2)
+    rows, radii = constraint_rows(problem.matrix, problem.limits), np.full(12, radius**2)
     return ConfidenceSet(problem.means, rows, radii, radii), np.array(
         [0.25, 0.35, 0, 0, 0.4, *[0.0] * 7]
     )
@@ -126,7 +126,7 @@ def test_splitting_helps():
 def test_pieces_cover_the_simplex():
     """Every policy is a mixture of the corners of some piece, as `check.py` reads the splits."""
     pieces, _ = tightest(*of_movies(0.05))
-    splits = splits_of(pieces)
+    splits = piece_splits(pieces)
     parts = [np.array(part, float) for part in check.pieces(splits, 12) or []]
     assert len(parts) == splits.count(None) > 5
     for other in np.random.default_rng(0).dirichlet(np.full(12, 0.3), 200):

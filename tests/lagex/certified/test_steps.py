@@ -10,15 +10,15 @@ from scipy import stats
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.lagex import check
 from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.certificate import certificate
-from bestarm.lagex.certified.runs import Options, play, rules_of
+from bestarm.lagex.certified.runs import Options, make_rules, play
 from bestarm.lagex.certified.state import INFEASIBLE, POLICY, RUNNING, SAFE, TIME, UNSAFE, VERDICT
 from bestarm.lagex.certified.steps import ACCURACY, GRID, STEPS, done, observe, start
 from bestarm.lagex.problem import Instance, setup1
-from bestarm.lagex.strategies import prepare, steps, world_of
+from bestarm.lagex.strategies import make_world, prepare, steps
 
 FALSE_ALARM, DELTA = 1e-6, 0.1
 
@@ -38,14 +38,14 @@ FLAT = made([1.0, 0.0], ([1.0, 0.0], 0.5), ([-1.0, 0.0], -0.5))
 def rules_for(instance, r, strategy="Certified", delta=DELTA, **options):
     problem = instance.problem
     asked = (delta, r, Options(**options), problem.variances, problem.cost_sigma, problem.limits)
-    return rules_of(strategy, *asked)
+    return make_rules(strategy, *asked)
 
 
 def run(instance, r, seed=0, cap=10**9, **options):
     """The last state of a run."""
     rules = rules_for(instance, r, **options)
-    world = world_of(instance.problem, units=rules.units)
-    return play(world, rules, cap, streams_of(5, seed).environment), rules
+    world = make_world(instance.problem, units=rules.units)
+    return play(world, rules, cap, run_streams(5, seed).environment), rules
 
 
 def refused(state, rules, delta=DELTA):
@@ -58,8 +58,8 @@ def refused(state, rules, delta=DELTA):
 def test_blocks_told_as_sums_are_the_run_that_draws_sums(strategy):
     """The steps, given the same sums in another order of arms, make the same checks and pulls."""
     problem, rules = BOTH.problem, rules_for(BOTH, 0.3, strategy)
-    drawn = play(world_of(problem), rules, 10**9, streams_of(5, 0).environment)
-    environment, state, blocks = streams_of(5, 0).environment, start(rules), 0
+    drawn = play(make_world(problem), rules, 10**9, run_streams(5, 0).environment)
+    environment, state, blocks = run_streams(5, 0).environment, start(rules), 0
     while not done(rules, state):
         told = []
         for arm in np.flatnonzero(state.owed):
@@ -81,9 +81,9 @@ def test_single_pulls_have_the_law_of_sums():
     rules, problem = rules_for(BOTH, 1.0), BOTH.problem
     sums, singles = [], []
     for seed in range(150):
-        world = world_of(problem)
-        sums.append(play(world, rules, 10**9, streams_of(6, seed).environment).counts[TIME])
-        rng = streams_of(7, seed).environment
+        world = make_world(problem)
+        sums.append(play(world, rules, 10**9, run_streams(6, seed).environment).counts[TIME])
+        rng = run_streams(7, seed).environment
         single, _ = STEPS.play(world, rules, 10**9, rng, rng)
         singles.append(single.counts[TIME])
     assert stats.ks_2samp(sums, singles).pvalue > FALSE_ALARM
@@ -100,7 +100,7 @@ def evidence_of(state, rules):
 def test_every_check_is_that_of_the_reference(instance):
     """Evidence, safe policy, and, by trying policies, that the run does not stop too early."""
     rules, problem = rules_for(instance, 0.4), instance.problem
-    state, environment, times, safe = start(rules), streams_of(5, 1).environment, [], 0
+    state, environment, times, safe = start(rules), run_streams(5, 1).environment, [], 0
     others = np.random.default_rng(0).dirichlet(np.full(problem.means.size, 0.4), 20_000)
     stopped = done(rules, state)
     while not stopped:
@@ -157,7 +157,7 @@ def test_wrong_answers_are_no_more_than_delta(instance, r):
     runs = 300
     cell = Cell(instance.name, "Certified", {"delta": DELTA, "r": r, "cap": None}, "proven")
     replicate = prepare(instance, cell)
-    found = [replicate(streams_of(8, i)) for i in range(runs)]
+    found = [replicate(run_streams(8, i)) for i in range(runs)]
     assert all(one.status == Status.STOPPED for one in found)
     wrong = sum(one.excess > 0.0 or one.regret > r for one in found)
     assert wrong <= stats.binom.ppf(1.0 - FALSE_ALARM, runs, DELTA)
@@ -166,9 +166,9 @@ def test_wrong_answers_are_no_more_than_delta(instance, r):
 def test_an_infeasible_instance_is_certified_as_such():
     """Limits that no policy keeps; the instance is made feasible for the model alone."""
     instance = made([1.0, 0.0, 0.5], ([1.0, 0.8, 0.9], 2.0))
-    world = world_of(instance.problem)
+    world = make_world(instance.problem)
     rules = rules_for(instance, 0.1)._replace(limits=np.array([0.4]))
-    found = [play(world, rules, 10**6, streams_of(9, i).environment) for i in range(100)]
+    found = [play(world, rules, 10**6, run_streams(9, i).environment) for i in range(100)]
     assert all(state.counts[VERDICT] == INFEASIBLE for state in found)
     assert refused(found[0], rules) == ""
     assert found[0].counts[SAFE] == 0
@@ -192,7 +192,7 @@ def test_of_an_infeasible_instance_a_policy_within_eps_is_an_answer(eps, verdict
     """All costs are 1, the limit is 0.9."""
     instance = made([1.0, 0.0], ([1.0, 1.0], 2.0))
     rules = rules_for(instance, 0.1, eps=eps)._replace(limits=np.array([0.9]))
-    state = play(world_of(instance.problem), rules, 10**6, streams_of(5, 0).environment)
+    state = play(make_world(instance.problem), rules, 10**6, run_streams(5, 0).environment)
     assert state.counts[VERDICT] == verdict
     assert refused(state, rules) == ""
 
@@ -200,7 +200,7 @@ def test_of_an_infeasible_instance_a_policy_within_eps_is_an_answer(eps, verdict
 @pytest.mark.parametrize("cap", [3, 4, 50, 1003])
 def test_the_cap_is_kept_and_a_run_at_it_is_capped(cap):
     cell = Cell("made", "Certified", {"delta": DELTA, "r": 0.01, "cap": cap}, "proven")
-    found = prepare(BOTH, cell)(streams_of(5, 0))
+    found = prepare(BOTH, cell)(run_streams(5, 0))
     assert (found.tau, found.status) == (cap, Status.CAPPED)
     assert found.pulls.sum() == cap
 
@@ -208,7 +208,7 @@ def test_the_cap_is_kept_and_a_run_at_it_is_capped(cap):
 def test_violations_are_counted_for_every_pull():
     """Of the allocation, from the true limits; the safe policy breaks none."""
     cell = Cell("made", "Certified-Uniform", {"delta": DELTA, "r": 0.3, "cap": None}, "proven")
-    found = prepare(made([1.0, 0.0], ([1.0, 0.0], 0.3)), cell)(streams_of(5, 0))
+    found = prepare(made([1.0, 0.0], ([1.0, 0.0], 0.3)), cell)(run_streams(5, 0))
     assert found.allocation_violations == found.tau  # uniform: half to arm 1
     assert found.policy_violations == 0
 
@@ -221,7 +221,7 @@ def test_the_ground_truth_is_not_written_to(strategy, reading):
     instance = made([1.0, 0.0], ([1.0, 0.0], 0.3))
     cell = Cell("made", strategy, {"delta": DELTA, "r": 0.1, "cap": 2000}, reading)
     asked, before = steps(instance, cell), steps(instance, cell).world
-    rng = streams_of(5, 0).environment
+    rng = run_streams(5, 0).environment
     found = [asked.strategy.play(asked.world, asked.rules, 500, rng, rng)[0] for _ in range(2)]
     assert all(0 < state.broken[1] <= 500 for state in found)
     for now, then in zip(asked.world, before, strict=True):
@@ -243,7 +243,7 @@ def test_bad_rules_are_named():
         rules_for(BOTH, 0.0)
     problem = BOTH.problem
     with pytest.raises(InputError, match=r"arms, constraints: .* 91,390 vertices, at most"):
-        rules_of("Certified", 0.1, 0.1, Options(), np.ones(37), problem.cost_sigma, np.ones(3))
+        make_rules("Certified", 0.1, 0.1, Options(), np.ones(37), problem.cost_sigma, np.ones(3))
 
 
 #: Rewards and costs that are 0 or 1; the second row is of a lower limit.
@@ -263,8 +263,8 @@ def test_counts_are_numpys_binomials():
     cell = Cell("rates", "Certified", {"delta": DELTA, "r": 0.5, "cap": None}, "proven")
     (_, rules, world, cap), problem = steps(RATES, cell), RATES.problem
     for seed in range(5):
-        drawn = play(world, rules, cap, streams_of(6, seed).environment)
-        environment, state = streams_of(6, seed).environment, start(rules)
+        drawn = play(world, rules, cap, run_streams(6, seed).environment)
+        environment, state = run_streams(6, seed).environment, start(rules)
         while not done(rules, state):
             for arm in np.flatnonzero(state.owed):
                 n = int(state.owed[arm])
@@ -283,9 +283,9 @@ def test_rates_pull_by_pull_have_the_law_of_counts_and_right_answers():
     """Stopping times by a two-sample test; no answer is wrong, and the certificate holds."""
     cell = Cell("rates", "Certified", {"delta": DELTA, "r": 0.5, "cap": None}, "proven")
     asked, replicate, singles = steps(RATES, cell), prepare(RATES, cell), []
-    outcomes = [replicate(streams_of(6, seed)) for seed in range(150)]
+    outcomes = [replicate(run_streams(6, seed)) for seed in range(150)]
     for seed in range(150):
-        rng = streams_of(7, seed).environment
+        rng = run_streams(7, seed).environment
         state, _ = STEPS.play(asked.world, asked.rules, asked.cap, rng, rng)
         singles.append(state.counts[TIME])
     assert stats.ks_2samp([one.tau for one in outcomes], singles).pvalue > FALSE_ALARM

@@ -10,7 +10,7 @@ from bestarm.lagex import reference
 from bestarm.lagex.paper.allocation import ACCURACY, PADDING, best_allocation, pad
 from bestarm.lagex.paper.dual import AllocationProblem, cold_start, make_solver, solve
 from bestarm.lagex.problem import imdb, setup1, setup2, triangle
-from bestarm.lagex.vertices import alternatives, rows_of
+from bestarm.lagex.vertices import alternatives, constraint_rows
 from lagex.polytopes import KINDS, drawn, polytopes, smooth_polytopes
 
 #: Asked where no arm is asked for by constraints alone, and cvxpy's own accuracy.
@@ -107,7 +107,7 @@ def test_instances_of_the_paper(instance, shift):
     problem = instance.problem
     found = alternatives(problem.means, problem.matrix, problem.limits, 0.01)
     costs = reference.costs(found.steps, found.gaps, problem.variances, 0.01)
-    rows = rows_of(problem.matrix, problem.limits)
+    rows = constraint_rows(problem.matrix, problem.limits)
     rows = rows[:0] if shift is None else rows - shift
     best = best_allocation(costs, rows)
     assert best.residual <= EXACT
@@ -277,7 +277,7 @@ def test_without_constraints_it_is_best_arm_identification(k):
         vacuous, out = np.eye(1, k), np.zeros(k)
         found = alternatives(means, vacuous, np.array([2.0]), 0.0)
         costs = reference.costs(found.steps, found.gaps, np.ones(k), 0.0)
-        best = best_allocation(costs, rows_of(vacuous, np.array([2.0])))
+        best = best_allocation(costs, constraint_rows(vacuous, np.array([2.0])))
         assert 1.0 / best.value == pytest.approx(bai_allocation(means, out), rel=EXACT)
         np.testing.assert_allclose(best.omega, out, atol=1e-3)
 
@@ -301,7 +301,7 @@ def test_more_rounds_of_constraints_cost_more():
     problem = setup2("hard", [1.0, 0.5, 0.4, 0.4, 0.5]).problem
     found = alternatives(problem.means, problem.matrix, problem.limits, 0.01)
     costs = reference.costs(found.steps, found.gaps, problem.variances, 0.01)
-    rows = rows_of(problem.matrix, problem.limits)
+    rows = constraint_rows(problem.matrix, problem.limits)
     times = [1.0 / best_allocation(costs, rows - s).value for s in (1.0, 0.2, 0.1, 0.0)]
     assert (np.diff(times) >= -1e-6 * times[0]).all()
     free = 1.0 / best_allocation(costs, rows[:0]).value

@@ -15,6 +15,7 @@ from bestarm.lagex import reference
 from bestarm.lagex.paper.allocation import PADDING
 from bestarm.lagex.paper.bounds import (
     bai_time,
+    constraint_rows,
     corollary_1,
     known_time,
     learning_time,
@@ -22,7 +23,6 @@ from bestarm.lagex.paper.bounds import (
     lower_bound,
     quantile_bound,
     relaxed_time,
-    rows_of,
     shadow_price,
 )
 from bestarm.lagex.problem import Instance, Problem, imdb, perturbed, setup1, setup2, triangle
@@ -68,7 +68,7 @@ def is_easy(problem, r=0.0):
 @pytest.mark.parametrize("inside", [False, True])
 def test_the_known_time_is_that_of_cvxpy(instance, r, inside):
     problem = instance.problem
-    rows = rows_of(problem) if inside else np.zeros((0, problem.means.size))
+    rows = constraint_rows(problem) if inside else np.zeros((0, problem.means.size))
     wanted, _ = by_cvxpy(problem, r, rows)
     found = known_time(problem, r, inside)
     assert found.time == pytest.approx(wanted, rel=EXACT)
@@ -93,7 +93,7 @@ def test_the_relaxed_time_of_random_instances(p, shift, r):
     """cvxpy's with the price of Theorem 4, and with hard constraints, where it is more accurate."""
     problem = model_of(p)
     if is_easy(problem, r):
-        rows = rows_of(problem, shift)
+        rows = constraint_rows(problem, shift)
         gamma = least_slack(reference.best_policy(p.means, p.matrix, p.limits), rows)
         found = relaxed_time(problem, shift, r).time
         assert found == pytest.approx(by_cvxpy(problem, r, rows, gamma)[0], rel=1e-5)
@@ -196,7 +196,7 @@ def test_corollary_1_is_printed_with_lower_and_upper_exchanged():
         {"coefficients": [1.0, 0.0], "at_most": 2.0},
     ]
     problem = Instance(name="two", means=[1.0, 0.0], constraints=rows).problem
-    rows = rows_of(problem)
+    rows = constraint_rows(problem)
     policy = reference.best_policy(problem.means, problem.matrix, problem.limits)
     assert shadow_price(policy, rows) == pytest.approx(2.0)
     c_known = 1.0 / 2.0  # (mu . v)^2 / ||v||^2
@@ -211,10 +211,10 @@ def test_corollary_1_is_printed_with_lower_and_upper_exchanged():
 def test_the_shadow_price_is_infinite_where_a_constraint_is_active(instance):
     problem = instance.problem
     policy = reference.best_policy(problem.means, problem.matrix, problem.limits)
-    rows = rows_of(problem)
+    rows = constraint_rows(problem)
     assert least_slack(policy, rows) == 0.0
     assert shadow_price(policy, rows) == math.inf
-    assert 1.0 <= shadow_price(policy, rows_of(problem, 0.1)) < math.inf
+    assert 1.0 <= shadow_price(policy, constraint_rows(problem, 0.1)) < math.inf
 
 
 def test_tied_arms_and_policies_have_infinite_times():

@@ -10,7 +10,7 @@ import pytest
 from bestarm.common.paper import Cell
 from bestarm.core.inputs import InputError
 from bestarm.core.status import Status
-from bestarm.core.streams import streams_of
+from bestarm.core.streams import run_streams
 from bestarm.lagex.interactive import LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.paper import exploration, full_adagrad
 from bestarm.lagex.paper.exploration import choose, done, look
@@ -32,18 +32,18 @@ from bestarm.lagex.strategies import (
     READINGS,
     STEPS,
     Setting,
+    make_rules,
+    make_world,
     prepare,
-    rules_of,
-    world_of,
 )
-from bestarm.lagex.vertices import LOST, make_others
+from bestarm.lagex.vertices import LOST, make_vertex_search
 
 HARD = setup1(0.5).problem
 
 
 def rules(strategy, problem, reading="as-written", **setting):
     told = problem.variances, problem.limits, problem.matrix
-    return rules_of(strategy, READINGS[strategy][reading], Setting(**setting), *told)
+    return make_rules(strategy, READINGS[strategy][reading], Setting(**setting), *told)
 
 
 def known_state(problem, pulls):
@@ -65,7 +65,7 @@ def test_a_run_does_not_stop_by_a_list_that_was_cut():
     look(rules("CTnS", HARD), state)
     assert done(rules("CTnS", HARD), state)
     d, k = HARD.matrix.shape
-    cut = with_far(state, make_others(k, d, 1))
+    cut = with_far(state, make_vertex_search(k, d, 1))
     look(rules("CTnS", HARD), cut)
     assert not done(rules("CTnS", HARD), cut)
     assert cut.counts[FAR_CUT] == 1
@@ -75,7 +75,7 @@ def test_a_run_does_not_stop_by_a_list_that_was_cut():
 def test_a_person_is_told_why_a_run_goes_on():
     strategy = Uniform(3, [0.5], sigma=0.01, r=0.0)
     d, k = 1, 3
-    strategy._state = with_far(strategy._state, make_others(k, d, 1))
+    strategy._state = with_far(strategy._state, make_vertex_search(k, d, 1))
     means, costs = [1.0, 0.5, 0.2], [1.0, 0.2, 0.1]
     with pytest.warns(RuntimeWarning, match="more than 512 bases"):
         for _ in range(3000):
@@ -124,7 +124,7 @@ def test_allocations_off_by_more_than_their_tolerance_are_counted(strategy):
     found = 0
     for seed in range(400):
         rng, problem = np.random.default_rng(seed), random_model(seed)
-        told = world_of(problem), rules(strategy, problem)
+        told = make_world(problem), rules(strategy, problem)
         found += STEPS.play(*told, 300, rng, rng)[0].counts[INEXACT]
     assert found > 0
 
@@ -170,7 +170,7 @@ def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
 
     monkeypatch.setattr(exploration, "STEPS", SimpleNamespace(play=play))
     cell = Cell(EASY.name, "Uniform", {"cap": 5, "delta": 1e-9}, "as-written")
-    run = prepare(EASY, cell)(streams_of(0, 0))
+    run = prepare(EASY, cell)(run_streams(0, 0))
     assert run.status == (Status.FAILED if lost_at == 6 else Status.CAPPED)
     assert run.lost == (lost_at < 6)
 
@@ -185,7 +185,7 @@ def test_known_constraints_of_many_arms_are_checked_at_once():
 
 
 def test_a_usual_run_has_no_failures():
-    found = prepare(EASY, Cell(EASY.name, "LATS", {}, "as-written"))(streams_of(0, 1))
+    found = prepare(EASY, Cell(EASY.name, "LATS", {}, "as-written"))(run_streams(0, 1))
     assert [getattr(found, name) for name in FAILURES] == [0] * len(FAILURES)
 
 

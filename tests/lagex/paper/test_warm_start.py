@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bestarm.lagex import reference
 from bestarm.lagex.paper import dual
-from bestarm.lagex.paper.allocation import ACCURACY, costs_of, information, pad
+from bestarm.lagex.paper.allocation import ACCURACY, alternative_costs, information, pad
 from bestarm.lagex.paper.exploration import restore_weights, save_weights
 from bestarm.lagex.vertices import alternatives
 from lagex.polytopes import polytopes, smooth_polytopes
@@ -138,6 +138,8 @@ def test_costs_of_alternatives(p, accuracy):
     exact = reference.costs(found.steps, found.gaps, p.variances, 0.01)
     wanted, out, roots = exact.copy(), np.zeros_like(exact), np.zeros(len(exact))
     pad(exact, len(exact), accuracy, wanted)
-    costs_of(found.steps, found.gaps, len(exact), 0.01, np.sqrt(p.variances), accuracy, out, roots)
+    alternative_costs(
+        found.steps, found.gaps, len(exact), 0.01, np.sqrt(p.variances), accuracy, out, roots
+    )
     assert out == pytest.approx(wanted, rel=1e-9)
     assert roots == pytest.approx(np.sqrt(exact).sum(axis=1), rel=1e-9)

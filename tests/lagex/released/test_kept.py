@@ -58,7 +58,7 @@ def test_a_kept_run_is_made_again(apart, name):
     rows = table[table.strategy == name]
     row = rows.loc[rows.tau.idxmin()]
     run = program_runs.Run(row.instance, row.delta, name, row.without, int(row.replication))
-    again = apart.submit(program.simulate, *program_runs.arguments_of(run)).result()
+    again = apart.submit(program.simulate, *program_runs.simulate_arguments(run)).result()
     for column, value in again.items():
         np.testing.assert_array_equal(row[column], value)
 
@@ -133,7 +133,7 @@ def test_more_runs_extend_a_table(monkeypatch, tmp_path):
     def job(run):
         asked.append(run)
         name, work, arguments, law = whole_job(run)
-        assert (work, arguments) == (program.simulate, program_runs.arguments_of(run))
+        assert (work, arguments) == (program.simulate, program_runs.simulate_arguments(run))
         return Job(name, dict, ([("tau", 10 + run.replication)],), law)
 
     whole_job = program_runs.job

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from bestarm import registry
-from bestarm.common.tables import read_table, sources_of, write_table
+from bestarm.common.tables import make_sources, read_table, write_table
 from bestarm.core.status import Status
 from bestarm.lagex import plots, targets
 from bestarm.lagex.problem import instances
@@ -46,7 +46,7 @@ def sources(root):
     stored = program_pages.read(root)
     written = stored[(stored.reading == "as-written") & (stored.other == "")]
     published = read_table(root / "data/published/lagex.csv")
-    return sources_of({"imdb": written}, described, published)
+    return make_sources({"imdb": written}, described, published)
 
 
 @pytest.fixture(scope="module")

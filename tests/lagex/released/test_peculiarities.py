@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bestarm.common.tables import read_table, sources_of, table_of, write_table
+from bestarm.common.tables import make_sources, read_table, target_table, write_table
 from bestarm.core.status import Status
 from bestarm.lagex import plots
 from bestarm.lagex.cells import SHORT
@@ -22,11 +22,11 @@ from bestarm.lagex.released.program import (
     lagrangian_at,
     make_state,
     peculiarities,
+    play_round,
     reading_without,
     remembered,
-    round_of,
+    row_shift,
     run,
-    shift_of,
     solved_radius,
     variant,
 )
@@ -36,10 +36,10 @@ from bestarm.lagex.released.solvers import (
     adagrad_step,
     alternatives,
     best_policy,
-    game_of,
-    neighbours_of,
+    neighbour_game,
     simplex_rows,
     solved_allocation,
+    vertex_neighbours,
 )
 from bestarm.registry import PAPERS
 from bestarm.runs.plan import describe_instances
@@ -90,13 +90,13 @@ def test_with_a_tolerance_neighbours_are_the_adjacent_vertices(name):
             best = best_policy(means, (matrix, problem.limits))
         except RoundFailure:
             continue
-        ours = neighbours_of(best, TIGHT)
+        ours = vertex_neighbours(best, TIGHT)
         wanted = adjacent(best)
         assert len(ours) == len(wanted)
         for point in wanted:
             assert np.abs(ours - point).max(axis=1).min() < 1e-9
         assert np.abs(ours - best.policy).max(axis=1).min() > 1e-6
-        released = neighbours_of(best)
+        released = vertex_neighbours(best)
         own += len(released) > 0 and np.abs(released - best.policy).max(axis=1).min() < 1e-9
     assert own > 0
 
@@ -128,7 +128,7 @@ def test_neighbours_are_stored_as_a_variant_has_them():
         vertex = best_policy(state.means, (state.matrix, state.limits))
         found = remembered(state.neighbours, vertex, program)
         near = TIGHT if without else 0.0
-        np.testing.assert_array_equal(found, neighbours_of(vertex, near))
+        np.testing.assert_array_equal(found, vertex_neighbours(vertex, near))
 
 
 def test_least_squares_project_to_the_nearest_point():
@@ -175,7 +175,7 @@ def test_allocations_may_have_to_sum_to_one(name):
         sums[without] = []
         for seed in range(8):
             program, state, rng = started(name, without, seed)
-            allocation = round_of(program, state, rng).allocation
+            allocation = play_round(program, state, rng).allocation
             sums[without].append(allocation.sum())
             assert allocation.min() >= -1e-9
     for without in ("sum", ALL):
@@ -189,7 +189,7 @@ def test_allocations_that_sum_to_one_are_best_among_these():
     grid = np.array([(a, b, 40 - a - b) for a in range(41) for b in range(41 - a)]) / 40.0
     rows, limits = np.array([[1.0, 0.0, 0.0]]), np.array([0.4])
     inside = grid[(grid @ rows.T <= limits).all(axis=1)]
-    game = game_of(np.array([1.0, 0.7, 0.0]), np.array([0.4, 0.6, 0.0]), np.eye(3)[1:])
+    game = neighbour_game(np.array([1.0, 0.7, 0.0]), np.array([0.4, 0.6, 0.0]), np.eye(3)[1:])
     found = solved_allocation(game, rng, rows, limits, summed=True)
     best = max(alternatives(weights, game)[0].min() for weights in inside)
     assert found.sum() == pytest.approx(1.0, abs=1e-9)
@@ -201,9 +201,9 @@ def test_allocations_that_sum_to_one_are_best_among_these():
 def test_the_games_radius_may_be_that_of_the_others(name):
     policy = np.eye(6)[0]
     program, state, _ = started(name, "radius")
-    assert shift_of(program, state, policy) == solved_radius(240, 6, 0.01) / np.sqrt(41.0)
+    assert row_shift(program, state, policy) == solved_radius(240, 6, 0.01) / np.sqrt(41.0)
     program, state, _ = started(name)
-    assert shift_of(program, state, policy) < solved_radius(240, 6, 0.01) / np.sqrt(41.0)
+    assert row_shift(program, state, policy) < solved_radius(240, 6, 0.01) / np.sqrt(41.0)
 
 
 @pytest.mark.parametrize(
@@ -239,8 +239,8 @@ def table(root, monkeypatch, tmp_path):
     written = stored[(stored.reading == "as-written") & (stored.other == "")]
     described = describe_instances(PAPERS["lagex"], {EASY: instances()[EASY]})
     published = read_table(root / "data/published/lagex.csv")
-    sources = sources_of({"easy": written}, described, published)
-    made = table_of(PAPERS["lagex"].targets["peculiarities"], sources)
+    sources = make_sources({"easy": written}, described, published)
+    made = target_table(PAPERS["lagex"].targets["peculiarities"], sources)
     write_table(made, tmp_path / "x.csv")
     return read_table(tmp_path / "x.csv")
 

@@ -25,10 +25,10 @@ from bestarm.lagex.released.program import (
     game_radius,
     make_state,
     next_arm,
+    play_round,
     remembered,
-    round_of,
+    row_shift,
     run,
-    shift_of,
     solved_radius,
 )
 from bestarm.lagex.released.slsqp import Minimum
@@ -44,13 +44,13 @@ from bestarm.lagex.released.solvers import (
     best_policy,
     best_response,
     first_of_close,
-    game_of,
     grid_end,
     multiplier,
-    neighbours_of,
+    neighbour_game,
     project,
     simplex_rows,
     solved_allocation,
+    vertex_neighbours,
 )
 
 FOLDER = data_folder() / "lagex-programs"
@@ -102,9 +102,9 @@ def agree(name, state, row):
     """One round gives what was recorded, from the state in which it was recorded."""
     if row.failure:
         with pytest.raises(RoundFailure):
-            round_of(PROGRAMS[name], state, Recorded(row.uniforms))
+            play_round(PROGRAMS[name], state, Recorded(row.uniforms))
         return
-    ours = round_of(PROGRAMS[name], state, Recorded(row.uniforms))
+    ours = play_round(PROGRAMS[name], state, Recorded(row.uniforms))
     np.testing.assert_allclose(ours.policy, row.policy, rtol=0, atol=1e-9)
     np.testing.assert_allclose(ours.allocation, row.allocation, rtol=0, atol=1e-9)
     np.testing.assert_allclose(ours.statistic, row.statistic, rtol=1e-9, atol=1e-9)
@@ -145,7 +145,7 @@ def replay_game(name):
     for row in rows.iloc[:40].itertuples():
         np.testing.assert_allclose(state.game.weights, row.weights, rtol=0, atol=1e-9)
         if row.t >= 6 and not row.failure:
-            round_of(PROGRAMS[name], state, Recorded(row.uniforms))
+            play_round(PROGRAMS[name], state, Recorded(row.uniforms))
         state.observe(row.arm, row.reward, row.cost)
 
 
@@ -215,27 +215,27 @@ def vertex(hidden=()):
 
 
 def test_neighbours_of_exact_slacks():
-    assert sorted(map(tuple, neighbours_of(vertex()))) == [(0, 0, 1), (0, 1, 0)]
+    assert sorted(map(tuple, vertex_neighbours(vertex()))) == [(0, 0, 1), (0, 1, 0)]
 
 
 @pytest.mark.parametrize("row", [1, 2])
 def test_a_hidden_tight_row_makes_the_policy_its_own_neighbour(row):
     hidden = vertex([row])
-    found = neighbours_of(hidden)
+    found = vertex_neighbours(hidden)
     assert any((point == hidden.policy).all() for point in found)
     for lagrangian in (None, Lagrangian(np.ones((1, 3)), np.array([5.0]), np.array([0.3]), 1.0)):
         weights = np.full(3, 1.0 / 3.0)
-        game = game_of(np.array([1.0, 0.5, 0.0]), hidden.policy, found)
+        game = neighbour_game(np.array([1.0, 0.5, 0.0]), hidden.policy, found)
         response = best_response(weights, game, lagrangian)
         assert response.value == pytest.approx(0.0, abs=1e-9)
 
 
 def test_two_hidden_rows_end_the_program():
     hidden = vertex([1, 2])
-    found = neighbours_of(hidden)
+    found = vertex_neighbours(hidden)
     assert found.shape == (0, 3)
     with pytest.raises(ValueError, match="without neighbours"):
-        best_response(np.ones(3) / 3.0, game_of(np.ones(3), hidden.policy, found), None)
+        best_response(np.ones(3) / 3.0, neighbour_game(np.ones(3), hidden.policy, found), None)
 
 
 def test_stored_neighbours_are_not_renewed():
@@ -262,14 +262,14 @@ def test_alternatives_are_those_of_numpy(k):
     for _ in range(50):
         weights, (policy, *others) = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k), 5)
         means, others = rng.normal(size=k), np.array(others)
-        fast = alternatives(weights, game_of(means, policy, others))
+        fast = alternatives(weights, neighbour_game(means, policy, others))
         for ours, theirs in zip(fast, nearest_ties(weights, means, policy, others), strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
 
 def test_the_alternative_is_as_good_at_the_neighbour():
     policy, others = np.array([1.0, 0.0, 0.0]), np.eye(3)[1:]
-    game = game_of(np.array([1.0, 0, 0.5]), policy, others)
+    game = neighbour_game(np.array([1.0, 0, 0.5]), policy, others)
     values, instances = alternatives(np.array([0.5, 0.25, 0.25]), game)
     # gap^2 / (2 (1 / w_1 + 1 / w_a)), two arms at a time
     np.testing.assert_allclose(values, [1.0 / 12.0, 0.25 / 12.0], rtol=1e-9)
@@ -288,7 +288,7 @@ def test_neighbours_are_those_of_every_basis(name):
                 best = best_policy(means, *constraints)
             except RoundFailure:
                 continue
-            np.testing.assert_array_equal(neighbours_of(best), neighbours_of_every_basis(best))
+            np.testing.assert_array_equal(vertex_neighbours(best), neighbours_of_every_basis(best))
 
 
 def neighbours_of_every_basis(best):
@@ -315,7 +315,7 @@ def test_the_norm_of_the_policy_is_that_of_the_inverse():
         state.pulls, policy = rng.integers(1, 5000, 3) * 1.0, rng.dirichlet(np.ones(3))
         norm = policy @ np.linalg.inv(np.eye(3) + np.diag(state.pulls)) @ policy
         shift = solved_radius(state.time, 3, 0.01) * np.sqrt(norm)
-        assert shift_of(PROGRAMS["LATS"], state, policy) == shift
+        assert row_shift(PROGRAMS["LATS"], state, policy) == shift
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -326,7 +326,7 @@ def test_the_best_response_leaves_out_no_neighbour_that_matters(sign):
         rows, limits = rng.normal(size=(2, 4)), rng.uniform(-0.3, 1.5, 2) - rng.choice([0.0, 3.0])
         lagrangian = Lagrangian(rows, limits, rng.normal(size=2), sign)
         weights, means = rng.dirichlet(np.ones(4)), rng.normal(size=4)
-        game = game_of(means, policy, np.array(others))
+        game = neighbour_game(means, policy, np.array(others))
         values, instances = alternatives(weights, game)
         slacks = limits - rows @ weights
         totals = [value + multiplier(value, slacks, lagrangian) @ slacks for value in values]
@@ -340,7 +340,7 @@ def test_lats_allocations_exceed_one():
     lagrangian = Lagrangian(rows, limits, np.array([0.5]), 1.0)
     policy, others = np.array([1.0, 0.0, 0.0]), np.eye(3)[1:]
     rng = np.random.default_rng(5)
-    game = game_of(np.array([1.0, 0.2, 0.0]), policy, others)
+    game = neighbour_game(np.array([1.0, 0.2, 0.0]), policy, others)
     found = solved_allocation(game, rng, rows, limits, lagrangian)
     assert found.sum() > 2.0
 
@@ -350,7 +350,7 @@ def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, is_lagran
     result = Minimum(np.full(3, 0.4), success=False)
     monkeypatch.setattr(program_solvers, "sweep", lambda *arguments: result)
     lagrangian = Lagrangian(np.ones((1, 3)), np.ones(1), np.ones(1), 1.0) if is_lagrangian else None
-    game = game_of(np.ones(3), np.eye(3)[0], np.eye(3)[1:])
+    game = neighbour_game(np.ones(3), np.eye(3)[0], np.eye(3)[1:])
     arguments = game, None, np.ones((1, 3)), np.ones(1), lagrangian
     if is_lagrangian:
         with pytest.raises(RoundFailure, match="not solved"):
@@ -363,7 +363,7 @@ def test_solver_returns_its_start_where_the_game_is_flat():
     rows, limits = np.array([[1.0, 1.0, 0.0]]), np.array([2.0])
     lagrangian = Lagrangian(rows, limits, np.array([0.5]), 1.0)
     policy, drawn = np.array([1.0, 0.0, 0.0]), [0.5, 0.3, 0.4]
-    game = game_of(np.array([1.0, 0.2, 0.0]), policy, np.eye(3))
+    game = neighbour_game(np.array([1.0, 0.2, 0.0]), policy, np.eye(3))
     found = solved_allocation(game, Recorded(drawn), rows, limits, lagrangian)
     start = project(np.array(drawn), rows, limits)
     np.testing.assert_allclose(found, start, rtol=0, atol=1e-12)
@@ -411,7 +411,7 @@ def test_the_stopping_rules():
     """All slack, so that the multiplier is zero; the rules of others add K s and sum |c|."""
     beta = math.log(2.0 * (1.0 + math.log(120.0)) / 0.01)
     seen = {
-        name: round_of(
+        name: play_round(
             PROGRAMS[name], known_state([[0.0, 0.0, 0.1]], [9.0], name=name), Recorded([0.5] * 6)
         )
         for name in ("LATS", "LAGEX", "Uniform")

@@ -18,12 +18,12 @@ from bestarm.lagex.released.slsqp import (
 )
 from bestarm.lagex.released.solvers import (
     PRECISION,
-    Affine,
+    AffineObjective,
     Lagrangian,
     Move,
     RoundFailure,
-    game_of,
     multiplier,
+    neighbour_game,
     project,
     simplex_rows,
 )
@@ -115,7 +115,7 @@ def games_in_a_box(k, sums, tolerance):
             tol=tolerance,
         )
         ours = minimum(
-            game_of(means, policy, others),
+            neighbour_game(means, policy, others),
             start,
             Region(one, np.array([-1.0]), *box, 1) if sums else Region(-rows, limits, *box, 0),
             tolerance,
@@ -150,7 +150,7 @@ def test_differences_stay_within_the_bounds():
     x = np.array([0.25, 1.0, -1e9, 1e9])
     moved = np.diag(forward_points(x, lower, upper)) - x
     np.testing.assert_allclose(moved, [WIDTH, -WIDTH, -1e9 * WIDTH, 1e9 * WIDTH], rtol=1e-7)
-    line = Affine(2.0, np.arange(1.0, 5.0))
+    line = AffineObjective(2.0, np.arange(1.0, 5.0))
     near = np.array([0.25, 1.0, -3.0, 0.5])
     found = gradient(line, near, 2.0 + near @ line.slope, lower, upper)
     np.testing.assert_allclose(found, line.slope, rtol=1e-6)

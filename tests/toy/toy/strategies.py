@@ -12,7 +12,7 @@ from bestarm.common.paper import Cell, Readings, Simulation
 from bestarm.core.inputs import Input, PositiveInt
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
-from bestarm.core.streams import Streams, streams_of
+from bestarm.core.streams import Streams, run_streams
 
 
 class Outcome(NamedTuple):
@@ -56,7 +56,7 @@ def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
 
 
 def warm_up() -> None:
-    prepare(EASY, Cell("easy", "Equal", {}, "as-written"))(streams_of(0, 0))
+    prepare(EASY, Cell("easy", "Equal", {}, "as-written"))(run_streams(0, 0))
 
 
 SIMULATION = Simulation(READINGS, Setting, prepare, warm_up, EASY, steps=steps)

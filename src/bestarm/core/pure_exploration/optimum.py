@@ -323,7 +323,7 @@ def central(multiplier: float, centre: float) -> float:
     return min(max(multiplier, centre / CENTRAL), centre * CENTRAL)
 
 
-class Nearest(NamedTuple):
+class NearestInstance(NamedTuple):
     """The nearest instance in which an answer is wrong."""
 
     cost: float  # infinite if the answer is right everywhere
@@ -331,7 +331,7 @@ class Nearest(NamedTuple):
     alternative: np.ndarray  # (K,) its means
 
 
-def nearest(problem: Any, means: Any, weights: Any, answer: int | None = None) -> Nearest:
+def nearest(problem: Any, means: Any, weights: Any, answer: int | None = None) -> NearestInstance:
     """min_i f_i(w), with its supergradient and its minimiser.
 
     Args:
@@ -347,10 +347,10 @@ def nearest(problem: Any, means: Any, weights: Any, answer: int | None = None) -
     """
     mu, work = np.array(means, float).ravel(), make_work(problem)
     right = best_answer(problem, mu) if answer is None else answer
-    best, shift = Nearest(np.inf, np.zeros(mu.size), mu), np.zeros(mu.size)
+    best, shift = NearestInstance(np.inf, np.zeros(mu.size), mu), np.zeros(mu.size)
     weigh(problem, work, np.array(weights, float).ravel())
     for i in range(pieces(problem)):
         cost = displace(problem, work, i, right, mu, shift)
         if cost < best.cost:
-            best = Nearest(float(cost), 0.5 * shift**2 / problem.variances, mu - shift)
+            best = NearestInstance(float(cost), 0.5 * shift**2 / problem.variances, mu - shift)
     return best

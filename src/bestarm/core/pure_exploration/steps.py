@@ -30,7 +30,7 @@ class Rules(NamedTuple):
     log_inverse: float  # ln(1/delta)
 
 
-def rules_of(problem: Any, delta: float) -> Rules:
+def make_rules(problem: Any, delta: float) -> Rules:
     """The rules of a strategy that errs with probability at most delta."""
     return Rules(problem, math.log(1.0 / delta))
 

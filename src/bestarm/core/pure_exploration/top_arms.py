@@ -52,11 +52,11 @@ def top_arms(n_arms: int, top: int = 1, sigma: float | Iterable[float] = 1.0) ->
     return TopArms(variances, np.arange(n_arms), np.zeros(top, np.int64), top)
 
 
-def arms_of(answer: int) -> list[int]:
+def answer_arms(answer: int) -> list[int]:
     """The arms of an answer.
 
     Example:
-        >>> arms_of(5)
+        >>> answer_arms(5)
         [0, 2]
     """
     return [a for a in range(MOST_ARMS) if answer >> a & 1]

@@ -212,7 +212,7 @@ def solve_instance(number: int, names: tuple[str, ...]) -> list:
     return [solve(problem, arms()[name]) for name in names]
 
 
-def table_of(runs: list[list], names: tuple[str, ...]) -> pa.Table:
+def steps_table(runs: list[list], names: tuple[str, ...]) -> pa.Table:
     """A table with one row per step of every run; `runs[i][a]` is arm a on instance i."""
     rows = [
         (i, a, s + 1, low, high)
@@ -242,7 +242,7 @@ def jobs(instances: int = INSTANCES, names: tuple[str, ...] = ()) -> list[Job]:
 def save(jobs: Sequence[Job], runs: list, out: Path) -> None:
     """Write the runs of the first instances."""
     with replacing(out) as temporary:
-        table = table_of(runs, jobs[0].arguments[1])
+        table = steps_table(runs, jobs[0].arguments[1])
         pq.write_table(table, temporary, compression="zstd", compression_level=19)
 
 

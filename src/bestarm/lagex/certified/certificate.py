@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestarm.common.exact import sha256_of
+from bestarm.common.exact import fields_sha256
 from bestarm.lagex.certified.confidence import excess, norm
 from bestarm.lagex.certified.pieces import WHOLE, Pieces, largest_shortfall
 from bestarm.lagex.certified.state import POLICY, VERDICT, Rules, State
@@ -58,13 +58,13 @@ def certificate(
         "pulls": state.pulls.astype(int).tolist(),
         "reward_sums": (reward * state.reward_sums).tolist(),
         "cost_sums": (cost * state.cost_sums).tolist(),
-        "splits": splits_of(state.pieces),
+        "splits": piece_splits(state.pieces),
     }
-    data["sha256"] = sha256_of(data)
+    data["sha256"] = fields_sha256(data)
     return json.dumps(data, indent=1)
 
 
-def splits_of(pieces: Pieces) -> list[list[float] | None]:
+def piece_splits(pieces: Pieces) -> list[list[float] | None]:
     """The pieces, depth first, as `largest_shortfall` leaves them."""
     looked_at = range(pieces.looked_at[0])
     pairs, shares = pieces.splits.tolist(), pieces.shares.tolist()

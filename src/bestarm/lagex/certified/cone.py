@@ -23,7 +23,7 @@ import numpy as np
 
 from bestarm.core.compile import jit, lean
 from bestarm.core.linear_algebra import factorise, substitute
-from bestarm.core.units import unit_of
+from bestarm.core.units import power_of_two
 from bestarm.lagex.certified.confidence import ConfidenceSet, excess, norm, spread
 
 #: Factor between weights of the objective; most Newton steps, also from a warm start; halvings.
@@ -196,7 +196,7 @@ def _find_start(solver: ConeSolver, seen: ConfidenceSet) -> bool:
         scale = max(scale, math.sqrt(seen.u[a]))
         for i in range(seen.rows.shape[0]):
             scale = max(scale, abs(seen.rows[i, a]))
-    unit = 2.0 * unit_of(scale)  # of z, so that pivots do not depend on costs' unit
+    unit = 2.0 * power_of_two(scale)  # of z, so that pivots do not depend on costs' unit
     for i in range(seen.rows.shape[0]):
         solver.rows[i, k] = -unit
     scale /= unit

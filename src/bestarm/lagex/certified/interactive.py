@@ -10,13 +10,13 @@ from bestarm.core.arguments import positive, several_pulls
 from bestarm.core.inputs import parse
 from bestarm.lagex.certified.certificate import certificate
 from bestarm.lagex.certified.confidence import shortfall
-from bestarm.lagex.certified.runs import Options, rules_of
+from bestarm.lagex.certified.runs import Options, make_rules
 from bestarm.lagex.certified.state import POLICY, SAFE, VERDICT
 from bestarm.lagex.certified.steps import STEPS
-from bestarm.lagex.interactive import deviations_of, policy_in_words
+from bestarm.lagex.interactive import checked_deviations, policy_in_words
 from bestarm.lagex.strategies import Setting
 from bestarm.live.interactive import AskTell, Trial
-from bestarm.live.labels import Label, Numbers, count_or_names, in_order, limits_of
+from bestarm.live.labels import Label, Numbers, count_or_names, in_order, named_limits
 from bestarm.live.lines import Line, limit_lines
 from bestarm.live.monitor import Monitored, mean_interval, more_trials
 from bestarm.live.record import atomic
@@ -82,14 +82,16 @@ class Certified(Monitored, AskTell[Label]):
         self._made_with(locals())
         name = type(self).__name__
         self._arms = count_or_names(n_arms, "arm", 2, f"{name}: n_arms")
-        self._costs, at_most = limits_of(limits, f"{name}: limits")
+        self._costs, at_most = named_limits(limits, f"{name}: limits")
         sigma = in_order(sigma, self._arms.labels, f"{name}: sigma:")
-        variances = deviations_of(sigma, len(self._arms), f"{name}: sigma") ** 2
+        variances = checked_deviations(sigma, len(self._arms), f"{name}: sigma") ** 2
         scale = positive(cost_sigma, f"{name}: cost_sigma")
         setting = parse(Setting, {"delta": delta, "r": positive(r, f"{name}: r")}, name)
         options = parse(Options, {"eps": eps, "n0": n0}, name)
         self._delta, self._limits = setting.delta, at_most + options.eps
-        rules = rules_of("Certified", setting.delta, setting.r, options, variances, scale, at_most)
+        rules = make_rules(
+            "Certified", setting.delta, setting.r, options, variances, scale, at_most
+        )
         super().__init__(STEPS, rules, window=window, default=default)
 
     @atomic
@@ -115,7 +117,7 @@ class Certified(Monitored, AskTell[Label]):
                 costs, or a number of pulls that is not a positive integer; or of `at`, as for
                 `ask`.
         """
-        self._tell(arm, self._reward(reward, total), *self._costs_of(costs), pulls, at=at)
+        self._tell(arm, self._reward(reward, total), *self._ordered_costs(costs), pulls, at=at)
 
     @property
     @atomic
@@ -214,11 +216,11 @@ class Certified(Monitored, AskTell[Label]):
     def _may_ask(self) -> bool:
         return bool(self._state.owed.any())
 
-    def _pulls_of(self, values: tuple[float, ...]) -> int:
+    def _pull_count(self, values: tuple[float, ...]) -> int:
         return int(values[-1])
 
-    def _values_of(self, reward: Any, *costs: Any) -> tuple[float, ...]:
-        return *super()._values_of(reward, *costs), 1.0
+    def _pull_values(self, reward: Any, *costs: Any) -> tuple[float, ...]:
+        return *super()._pull_values(reward, *costs), 1.0
 
     def _observation(self, index: int, *observed: float) -> np.ndarray:
         _, *costs, pulls = observed

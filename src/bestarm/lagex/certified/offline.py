@@ -17,7 +17,7 @@ from bestarm.lagex.certified.runs import play
 from bestarm.lagex.certified.state import Rules
 from bestarm.lagex.certified.steps import ACCURACY
 from bestarm.lagex.kernel_problem import Problem
-from bestarm.lagex.vertices import rows_of
+from bestarm.lagex.vertices import constraint_rows
 from bestarm.lagex.world import World
 
 #: Relative accuracy of times, and the factor by which a guess is widened.
@@ -63,7 +63,7 @@ class Certificate:
         self._cone, self._pieces = make_cone_solver(k, d), make_pieces(k, d)
         self._buffer = np.zeros(k)
         reward, costs = rules.units[0], rules.units[1:, None]
-        rows = rows_of(problem.matrix, problem.limits) / costs
+        rows = constraint_rows(problem.matrix, problem.limits) / costs
         self._seen = make_confidence_set(k, d)._replace(means=problem.means / reward, rows=rows)
 
     def closes(self, pulls: np.ndarray) -> bool:

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
-from bestarm.common.looks import BLACK, BOUND, GREEN, looks_of
+from bestarm.common.looks import BLACK, BOUND, GREEN, named_looks
 from bestarm.common.style import WIDE, caption, dots, legend, new_figure, runs
 from bestarm.common.tables import pick
 from bestarm.lagex.boxes import LOOKS
@@ -57,7 +57,7 @@ def certified(table: pd.DataFrame) -> Figure:
     left, right = parts.subplots(1, 2, width_ratios=[1.35, 1.0])
     draw_ratios(left, at_delta)
     draw_over_bound(right, at_delta)
-    legend(figure, looks_of(LOOKS, STRATEGIES), 3)
+    legend(figure, named_looks(LOOKS, STRATEGIES), 3)
     settle(figure)
     checked = table[table.statistic == "error_check:wrong"]
     wrong = f"{round(float((checked.value * checked.n).sum())):,}"
@@ -98,7 +98,7 @@ def draw_steps(part: SubFigure, table: pd.DataFrame) -> None:
     """Steps over r, a panel for each instance."""
     panels = part.subplots(2, 5, sharex=True, sharey=True)
     for axes, (instance, title) in zip(panels.flat, TITLES.items(), strict=True):
-        for strategy, look in looks_of(LOOKS, STRATEGIES).items():
+        for strategy, look in named_looks(LOOKS, STRATEGIES).items():
             rows = pick(table, instance=instance, strategy=strategy)
             least = strategy.endswith("lower bound")
             name = "median_lower_bound" if least else "median_stopping_time"

@@ -8,10 +8,10 @@ from pydantic import Field
 
 from bestarm.core.compile import jit
 from bestarm.core.inputs import Input, InputError, Scale, Tolerance
-from bestarm.core.units import unit_of
+from bestarm.core.units import power_of_two
 from bestarm.lagex.certified.state import TIME, UNCLOSED, UNSAFE, VERDICT, Rules, State
 from bestarm.lagex.certified.steps import STEPS, done, estimate, observe, pull_sums
-from bestarm.lagex.vertices import find_best, load, support_of
+from bestarm.lagex.vertices import best_support, find_best, load
 from bestarm.lagex.world import World
 
 #: By strategy, whether it allocates as `allocation.py` says, else uniformly.
@@ -27,7 +27,7 @@ class Options(Input):
     n0: Scale | None = Field(default=None, description="prior weight in pulls; else by r")
 
 
-def rules_of(
+def make_rules(
     strategy: str,
     delta: float,
     r: float,
@@ -59,7 +59,7 @@ def rules_of(
             f"arms, constraints: {strategy} would have to solve {sets:,} vertices, at most "
             f"{MOST_SETS:,}"
         )
-    reward, cost = unit_of(sqrt(variances.max())), unit_of(cost_sigma)
+    reward, cost = power_of_two(sqrt(variances.max())), power_of_two(cost_sigma)
     return Rules(
         adaptive=ADAPTIVE[strategy],
         level=log((1.0 + d) / delta),
@@ -82,7 +82,7 @@ class Result(NamedTuple):
     unsafe: int  # pulls before a safe policy was found
     unclosed: int  # checks that more pieces of the simplex might have passed
     policy: np.ndarray  # (K,) the safe policy found last; uniform before
-    support: np.ndarray  # (K + d,) of the best policy by the estimates, see `support_of`
+    support: np.ndarray  # (K + d,) of the best policy by the estimates, see `best_support`
     pulls: np.ndarray  # (K,)
 
 
@@ -115,11 +115,11 @@ def play(world: World, rules: Rules, cap: int, environment: np.random.Generator)
 
 @jit
 def find_answer(rules: Rules, s: State) -> np.ndarray:
-    """The support of the best policy by the estimates, see `support_of`."""
+    """The support of the best policy by the estimates, see `best_support`."""
     estimate(rules, s)
     load(s.polytope, s.seen.means, s.seen.rows)
     find_best(s.polytope)
-    return support_of(s.polytope)
+    return best_support(s.polytope)
 
 
 def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) -> Result:

@@ -24,7 +24,7 @@ ADAPTIVE, UNIFORM, READING = "Certified", "Certified-Uniform", "proven"
 def tabulate(sources: Sources) -> pd.DataFrame:
     """Runs with their lower bounds and ratios, and the rows of both kept tables."""
     summary = only(sources.summary, (*TIME_STATISTICS, *SHARES), ("as-written", READING))
-    bounds = list(bounds_of(sources, summary))
+    bounds = list(step_bounds(sources, summary))
     return assemble(
         summary,
         bounds,
@@ -40,7 +40,7 @@ def cell(instance: str, strategy: str, delta: float, r: float, reading: str) -> 
     return Cell(instance, strategy, {"delta": delta, "r": r}, reading, x_name="r", x=r)
 
 
-def bounds_of(sources: Sources, summary: pd.DataFrame) -> Iterator[dict]:
+def step_bounds(sources: Sources, summary: pd.DataFrame) -> Iterator[dict]:
     """Lower bounds on mean and median steps of strategies that learn the constraints."""
     for (name, delta, r), _ in groups(summary, "instance", "delta", "r"):
         problem = Instance(**sources.instances[name]["instance"]).problem
@@ -54,7 +54,7 @@ def over_bounds(summary: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[dict]:
     """Certified's mean steps over the lower bound on them."""
     lower_bounds = bounds[bounds.statistic == "lower_bound"]
     least = {(b.instance, b.delta, b.r): b.value for b in lines(lower_bounds)}
-    for row in rows_of(summary, ADAPTIVE, "mean_stopping_time"):
+    for row in statistic_rows(summary, ADAPTIVE, "mean_stopping_time"):
         bound = least.get((row.instance, row.delta, row.r), 0.0)
         if bound > 0.0:
             ends = (row.value / bound, row.low / bound, row.high / bound)
@@ -65,14 +65,14 @@ def over_bounds(summary: pd.DataFrame, bounds: pd.DataFrame) -> Iterator[dict]:
 def over_uniform(summary: pd.DataFrame) -> Iterator[dict]:
     """Certified's median steps over those with uniform pulls."""
     median = "median_stopping_time"
-    uniform = {(b.instance, b.delta, b.r): b for b in rows_of(summary, UNIFORM, median)}
-    for row in rows_of(summary, ADAPTIVE, median):
+    uniform = {(b.instance, b.delta, b.r): b for b in statistic_rows(summary, UNIFORM, median)}
+    for row in statistic_rows(summary, ADAPTIVE, median):
         other = uniform.get((row.instance, row.delta, row.r))
         if other is not None:
             yield from comparison_rows(of(row), UNIFORM, [ratio("median_ratio", row, other)])
 
 
-def rows_of(summary: pd.DataFrame, strategy: str, statistic: str) -> Iterator[Any]:
+def statistic_rows(summary: pd.DataFrame, strategy: str, statistic: str) -> Iterator[Any]:
     """The rows of a strategy's statistic."""
     return lines(summary[(summary.strategy == strategy) & (summary.statistic == statistic)])
 

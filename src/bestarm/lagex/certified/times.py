@@ -11,7 +11,7 @@ import numpy as np
 
 from bestarm.lagex.cells import CERTIFIED_DELTAS, CERTIFIED_INSTANCES, CERTIFIED_TOLERANCES
 from bestarm.lagex.certified.offline import WITHOUT, Certificate, Parts, best_fixed, noiseless
-from bestarm.lagex.certified.runs import Options, rules_of
+from bestarm.lagex.certified.runs import Options, make_rules
 from bestarm.lagex.problem import instances
 from bestarm.runs.kept import Job, KeptTable, command_line
 
@@ -26,7 +26,7 @@ def times(name: str, delta: float, r: float) -> list[dict]:
     """Rows of an instance at a delta and a tolerance."""
     problem = instances()[name].problem
     arguments = (delta, r, Options(), problem.variances, problem.cost_sigma, problem.limits)
-    rules = rules_of("Certified", *arguments)
+    rules = make_rules("Certified", *arguments)
     best, k = best_fixed(problem, rules), problem.means.size
     by_part = {
         (NOISELESS, ""): noiseless(problem, rules)[0],

@@ -22,7 +22,7 @@ import numpy as np
 
 from bestarm.core.compile import inlined, lean
 from bestarm.lagex.paper.dual import AllocationProblem, cold_start, make_solver, solve
-from bestarm.lagex.vertices import Others
+from bestarm.lagex.vertices import VertexSearch
 
 #: Relative accuracy of T while sampling.
 ACCURACY = 1e-4
@@ -33,14 +33,14 @@ LEAST_GAP = 1e-18
 
 
 @inlined
-def padding_of(root: float, n_arms: int, accuracy: float) -> float:
+def cost_padding(root: float, n_arms: int, accuracy: float) -> float:
     """What `pad` adds to the costs of an alternative whose sum_a sqrt(c_va) is `root`."""
     least = 0.5 * accuracy * root / n_arms
     return least * least
 
 
 @lean
-def costs_of(
+def alternative_costs(
     steps: np.ndarray,
     gaps: np.ndarray,
     count: int,
@@ -67,7 +67,7 @@ def costs_of(
             out[v, a] = abs(scale * deviations[a] * steps[v, a])
             root += out[v, a]
         roots[v] = root
-        least = padding_of(root, k, accuracy)
+        least = cost_padding(root, k, accuracy)
         for a in range(k):
             out[v, a] = out[v, a] * out[v, a] + least
 
@@ -87,7 +87,7 @@ def pad(costs: np.ndarray, count: int, accuracy: float, out: np.ndarray) -> None
         root = 0.0
         for a in range(k):
             root += math.sqrt(costs[v, a])
-        least = padding_of(root, k, accuracy)
+        least = cost_padding(root, k, accuracy)
         for a in range(k):
             out[v, a] = costs[v, a] + least
 
@@ -107,7 +107,12 @@ def information(costs: np.ndarray, count: int, pulls: np.ndarray) -> float:
 
 @inlined
 def passes_glr(
-    others: Others, count: int, r: float, variances: np.ndarray, pulls: np.ndarray, beta: float
+    others: VertexSearch,
+    count: int,
+    r: float,
+    variances: np.ndarray,
+    pulls: np.ndarray,
+    beta: float,
 ) -> bool:
     """The GLR test: whether `information` at pull counts exceeds the threshold `beta`.
 

@@ -41,9 +41,9 @@ def lower_bound(time: float, delta: float) -> float:
     return time * math.log(1.0 / (2.4 * delta))
 
 
-def rows_of(problem: "Problem", shift: float = 0.0) -> np.ndarray:
+def constraint_rows(problem: "Problem", shift: float = 0.0) -> np.ndarray:
     """(d, K) A - b 1^T - shift: on policies, rows pi <= 0 is equivalent to A pi <= b + shift."""
-    return vertices.rows_of(problem.matrix, problem.limits) - shift
+    return vertices.constraint_rows(problem.matrix, problem.limits) - shift
 
 
 def deciding_alternatives(problem: "Problem", r: float) -> Alternatives:
@@ -66,7 +66,7 @@ def known_time(problem: "Problem", r: float = 0.0, inside: bool = False) -> Boun
         inside: whether allocations must lie in F too, else anywhere in the simplex (as for the
             bounds that the paper draws).
     """
-    rows = rows_of(problem) if inside else np.zeros((0, problem.means.size))
+    rows = constraint_rows(problem) if inside else np.zeros((0, problem.means.size))
     return _best(problem, deciding_alternatives(problem, r), rows, r)
 
 
@@ -81,7 +81,7 @@ def relaxed_time(problem: "Problem", shift: float, r: float = 0.0) -> Bound:
     under A~ omega <= b (docs/readings.md), which is what is solved; with shift 0 it is `known_time`
     inside F.
     """
-    return _best(problem, deciding_alternatives(problem, r), rows_of(problem, shift), r)
+    return _best(problem, deciding_alternatives(problem, r), constraint_rows(problem, shift), r)
 
 
 def bai_time(problem: "Problem") -> Bound:
@@ -99,7 +99,7 @@ def ties(problem: "Problem", others: Alternatives) -> bool:
     return bool((others.gaps <= TIE * np.abs(problem.means).max()).any())
 
 
-def slacks_of(policies: np.ndarray, rows: np.ndarray) -> np.ndarray:
+def policy_slacks(policies: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """(..., d) the slacks -rows policy of policies (..., K), exactly 0 if the constraint is active.
 
     They are also 0 where rounding makes them negative.
@@ -121,14 +121,14 @@ def _best(problem: "Problem", others: Alternatives, rows: np.ndarray, r: float) 
     return Bound(1.0 / best.value, best.omega)
 
 
-class Learning(NamedTuple):
+class LearningTime(NamedTuple):
     """The time to learn the constraints well enough, and the change that must be detected."""
 
     time: float  # pulls per nat of information
     shift: np.ndarray  # (d,) u >= 0, added to all entries of each row of A
 
 
-def learning_time(problem: "Problem", r: float) -> Learning:
+def learning_time(problem: "Problem", r: float) -> LearningTime:
     """The characteristic time of learning the constraints from costs N(A_ia, cost_sigma^2).
 
     Let F be the feasible policies, R those of them within r of the best value, the right answers.
@@ -158,7 +158,7 @@ def learning_time(problem: "Problem", r: float) -> Learning:
         The time and the shift. The time is infinite if a constraint is active at every right
         answer though not at every feasible policy (as with r = 0), and 0 if no shift is possible.
     """
-    d, all_rows = len(problem.limits), rows_of(problem)
+    d, all_rows = len(problem.limits), constraint_rows(problem)
     unit = float(vertices.row_units(all_rows).max())
     problem = problem._replace(
         matrix=problem.matrix / unit,
@@ -175,9 +175,9 @@ def learning_time(problem: "Problem", r: float) -> Learning:
     slacks = np.maximum(problem.limits - policies @ problem.matrix.T, 0.0)  # (V, d)
     rows = largest > TIE * sizes  # the others have no slack anywhere in F
     if not rows.any():
-        return Learning(0.0, np.zeros(d))
+        return LearningTime(0.0, np.zeros(d))
     if (slacks.max(axis=0) <= TIE * sizes)[rows].any():
-        return Learning(math.inf, np.zeros(d))
+        return LearningTime(math.inf, np.zeros(d))
     shifts = np.zeros((0, d))
     for normal in _polar_vertices(slacks[:, rows]):
         shift = np.zeros(d)
@@ -185,10 +185,10 @@ def learning_time(problem: "Problem", r: float) -> Learning:
         if _most_slack(problem, (1.0 + 1e-6) * shift) > 0.0:
             shifts = np.vstack([shifts, shift])
     if len(shifts) == 0:
-        return Learning(0.0, np.zeros(d))
+        return LearningTime(0.0, np.zeros(d))
     squares = (shifts**2).sum(axis=1)
     least = int(np.argmin(squares))
-    return Learning(2.0 * problem.cost_sigma**2 / float(squares[least]), unit * shifts[least])
+    return LearningTime(2.0 * problem.cost_sigma**2 / float(squares[least]), unit * shifts[least])
 
 
 def quantile_bound(time: float, share: float, delta: float) -> float:
@@ -208,10 +208,10 @@ def _most_slack(problem: "Problem", shift: np.ndarray, row: int | None = None) -
     If that is 0 or less no policy of F has all slacks above the shift.
     """
     d, k = problem.matrix.shape
-    wanted = np.ones(d) if row is None else np.eye(d)[row]
+    slack_column = np.ones(d) if row is None else np.eye(d)[row]
     result = linprog(
         np.append(np.zeros(k), -1.0),
-        np.column_stack([problem.matrix, wanted]),
+        np.column_stack([problem.matrix, slack_column]),
         problem.limits - shift,
         np.append(np.ones(k), 0.0)[None],
         [1.0],
@@ -236,7 +236,7 @@ def _polar_vertices(points: np.ndarray) -> np.ndarray:
 
 def least_slack(policy: np.ndarray, rows: np.ndarray) -> float:
     """gamma = min_i -(rows policy)_i, 0 if a constraint is active."""
-    return float(slacks_of(policy, rows).min())
+    return float(policy_slacks(policy, rows).min())
 
 
 def shadow_price(policy: np.ndarray, rows: np.ndarray) -> float:
@@ -259,7 +259,7 @@ def corollary_1(problem: "Problem") -> Corollary1:
         return Corollary1(math.inf, math.inf, math.inf)
     hardness = 2.0 * (others.steps**2 @ problem.variances) / others.gaps**2
     low = float(hardness.max(initial=0.0))
-    k, rows = problem.means.size, rows_of(problem)
+    k, rows = problem.means.size, constraint_rows(problem)
     beyond = rows.mean(axis=1)
     excess = float(beyond.max())
     gamma = least_slack(others.policy, rows)

@@ -236,14 +236,14 @@ def _follow(problem: AllocationProblem, omega: np.ndarray, solver: Solver) -> No
         solver: its y is changed.
     """
     count, rows, y, moving = problem.size, problem.rows, solver.y, solver.moving
-    wanted, matrix, vector = solver.forms[1], solver.hessian, solver.step
+    target, matrix, vector = solver.forms[1], solver.hessian, solver.step
     d, k = rows.shape
     size = 1  # nu comes first
     for i in range(d):
         if y[count + 1 + i] > 0.0:
             moving[size] = i
             size += 1
-    if size == 1 or not DRIFT < _wanted_forms(problem, omega, y, wanted) < np.inf:
+    if size == 1 or not DRIFT < _target_forms(problem, omega, y, target) < np.inf:
         return
     for f in range(size):
         vector[f] = 0.0
@@ -253,7 +253,7 @@ def _follow(problem: AllocationProblem, omega: np.ndarray, solver: Solver) -> No
         for f in range(size):
             first = omega[a] if f == 0 else omega[a] * rows[moving[f], a]
             vector[f] += first
-            first /= wanted[a]
+            first /= target[a]
             for g in range(f + 1):
                 matrix[f, g] += first if g == 0 else first * rows[moving[g], a]
     solve_definite(matrix, vector, size)
@@ -266,10 +266,10 @@ def _follow(problem: AllocationProblem, omega: np.ndarray, solver: Solver) -> No
 
 
 @lean
-def _wanted_forms(
-    problem: AllocationProblem, omega: np.ndarray, y: np.ndarray, wanted: np.ndarray
+def _target_forms(
+    problem: AllocationProblem, omega: np.ndarray, y: np.ndarray, target: np.ndarray
 ) -> float:
-    """z* of `_follow`, into `wanted`; returns the largest relative distance of z from it."""
+    """z* of `_follow`, into `target`; returns the largest relative distance of z from it."""
     costs, count, rows = problem
     d, k = rows.shape
     total = 0.0
@@ -277,15 +277,15 @@ def _wanted_forms(
         q = TINY
         for v in range(count):
             q += y[v] * costs[v, a]
-        wanted[a] = q / omega[a]
-        total += wanted[a]
+        target[a] = q / omega[a]
+        total += target[a]
     drift = 0.0
     for a in range(k):
-        wanted[a] /= total * omega[a]
+        target[a] /= total * omega[a]
         z = y[count]
         for i in range(d):
             z += y[count + 1 + i] * rows[i, a]
-        drift = max(drift, abs(z - wanted[a]) / wanted[a])
+        drift = max(drift, abs(z - target[a]) / target[a])
     return drift
 
 
@@ -436,8 +436,8 @@ def _raise_weight(problem: AllocationProblem, omega: np.ndarray, solver: Solver)
     for a in range(omega.size):
         if costs[most, a] * omega[scarce] > costs[most, scarce] * omega[a]:
             scarce = a
-    wanted = slopes[most] * slopes[most] * solver.forms[0, scarce] / costs[most, scarce]
-    solver.y[most] += min(wanted, MOST_RAISE)
+    rise = slopes[most] * slopes[most] * solver.forms[0, scarce] / costs[most, scarce]
+    solver.y[most] += min(rise, MOST_RAISE)
     return True
 
 

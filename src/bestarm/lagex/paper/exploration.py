@@ -13,7 +13,7 @@ import numpy as np
 from bestarm.core.compile import inlined, lean
 from bestarm.core.strategy import Strategy
 from bestarm.core.tracking import track
-from bestarm.lagex.paper.allocation import ACCURACY, costs_of, passes_glr
+from bestarm.lagex.paper.allocation import ACCURACY, alternative_costs, passes_glr
 from bestarm.lagex.paper.confidence import bounds, norm
 from bestarm.lagex.paper.dual import AllocationProblem, solve
 from bestarm.lagex.paper.full_adagrad import full_step
@@ -40,7 +40,7 @@ from bestarm.lagex.paper.state import (
     start,
     update,
 )
-from bestarm.lagex.vertices import EMPTY, FOUND, find_alternatives, search, support_of
+from bestarm.lagex.vertices import EMPTY, FOUND, best_support, find_alternatives, search
 from bestarm.lagex.world import BROKEN, BROKEN_BY_SOLVER, World, breaks, draw
 
 #: `PolicySet.n_near` if there is no policy to allocate for.
@@ -89,7 +89,7 @@ def save_weights(weights, scales, last, slots, roots, count: int, y: np.ndarray)
 def find_costs(rules: Rules, s: State, count: int) -> None:
     """The costs of the `count` alternatives in `near`."""
     near, warm_start = s.policies.near, s.warm_start
-    costs_of(
+    alternative_costs(
         near.steps, near.gaps, count, rules.added, s.estimates.deviations, ACCURACY,
         warm_start.costs, warm_start.roots,
     )  # fmt: skip
@@ -363,6 +363,6 @@ def run(world: World, rules: Rules, cap: int, environment: np.random.Generator) 
         stopped=bool(done(rules, state)),
         lost=bool(state.counts[LOST_POLICY] > state.before[LOST_POLICY]),
         policy=polytope.policy,
-        support=support_of(polytope),
+        support=best_support(polytope),
         pulls=state.estimates.pulls,
     )

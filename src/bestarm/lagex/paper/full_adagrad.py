@@ -12,7 +12,7 @@ MOST_CHANGES = 200
 
 
 @jit
-def root_of(outer: np.ndarray) -> np.ndarray:
+def symmetric_root(outer: np.ndarray) -> np.ndarray:
     """The symmetric square root of a positive semidefinite matrix, plus a small ridge."""
     values, vectors = np.linalg.eigh(outer)
     root = np.zeros_like(outer)
@@ -70,19 +70,19 @@ def full_step(outer: np.ndarray, gains: np.ndarray, rate: float, omega: np.ndarr
     """
     reached = False
     k = omega.size
-    matrix = root_of(outer)
+    matrix = symmetric_root(outer)
     target = matrix @ omega + rate * gains
     inside = omega > 0.0
     for _ in range(MOST_CHANGES):
         arms = np.flatnonzero(inside)
-        wanted, nu = solve_among(matrix, target, arms)
+        maximum, nu = solve_among(matrix, target, arms)
         share, blocking = 1.0, -1
         for i in range(arms.size):
-            change = wanted[i] - omega[arms[i]]
+            change = maximum[i] - omega[arms[i]]
             if omega[arms[i]] + share * change < 0.0:
                 share, blocking = omega[arms[i]] / -change, arms[i]
         for i in range(arms.size):
-            omega[arms[i]] += share * (wanted[i] - omega[arms[i]])
+            omega[arms[i]] += share * (maximum[i] - omega[arms[i]])
         if blocking >= 0:
             omega[blocking] = 0.0
             inside[blocking] = False

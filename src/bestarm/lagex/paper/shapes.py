@@ -11,11 +11,11 @@ from scipy.optimize import nnls
 from bestarm.common.paper import Cell, Sources
 from bestarm.common.tables import assemble, cell_rows, groups
 from bestarm.core.estimates import Estimate, exact, mean, proportion
-from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.streams import run_streams, stream_key
 from bestarm.lagex.paper.confidence import norm, radius
 from bestarm.lagex.paper.state import start
 from bestarm.lagex.problem import Instance, Problem, perturbed
-from bestarm.lagex.strategies import READINGS, STEPS, Setting, rules_of, world_of
+from bestarm.lagex.strategies import READINGS, STEPS, Setting, make_rules, make_world
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, nonempty
 
 #: Figure 2's rounds, and the delta of its optimistic sets.
@@ -48,10 +48,10 @@ def snapshots(instance: Instance, run: int = 0) -> Iterator[Snapshot]:
     estimated set is very small.
     """
     problem = instance.problem
-    rng = streams_of(stream_key(0, "lagex", "fig2", instance.name, ""), run).environment
+    rng = run_streams(stream_key(0, "lagex", "fig2", instance.name, ""), run).environment
     reading, setting = READINGS["LAGEX"]["as-written"], Setting(delta=RUN_DELTA)
-    rules = rules_of("LAGEX", reading, setting, problem.variances, problem.limits, problem.matrix)
-    state, world = start(rules), world_of(problem)
+    rules = make_rules("LAGEX", reading, setting, problem.variances, problem.limits, problem.matrix)
+    state, world = start(rules), make_world(problem)
     estimates = state.estimates
     for t in ROUNDS:
         while (done := int(estimates.pulls.sum())) < t:
@@ -115,7 +115,7 @@ def polygon(points: np.ndarray, **columns) -> pd.DataFrame:
     return frame.assign(**columns)
 
 
-def triangle_of(sources: Sources) -> Instance:
+def triangle_instance(sources: Sources) -> Instance:
     """The instance of Figures 2 and 3."""
     return Instance(**sources.instances["triangle"]["instance"])
 
@@ -138,14 +138,14 @@ def optimistic(problem: Problem, snapshot: Snapshot) -> np.ndarray:
     )
 
 
-def best_of(problem: Problem, snapshot: Snapshot) -> Alternatives | None:
+def best_and_neighbours(problem: Problem, snapshot: Snapshot) -> Alternatives | None:
     """The best policy by the estimates and its neighbours."""
     return alternatives(snapshot.means, snapshot.matrix, problem.limits, 0.0)
 
 
 def estimated_regions(sources: Sources) -> pd.DataFrame:
     """Figure 2: the true feasible set, and the optimistic ones with the policies they give."""
-    instance = triangle_of(sources)
+    instance = triangle_instance(sources)
     problem = instance.problem
     rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
     frames = [
@@ -154,7 +154,7 @@ def estimated_regions(sources: Sources) -> pd.DataFrame:
     ]
     for snapshot in snapshots(instance):
         frames.append(polygon(optimistic(problem, snapshot), round=snapshot.round, kind="feasible"))
-        best = best_of(problem, snapshot)
+        best = best_and_neighbours(problem, snapshot)
         if best is not None:
             frames.append(polygon(best.policy[None], round=snapshot.round, kind="best policy"))
     return pd.concat(frames)
@@ -168,7 +168,7 @@ def estimated_sets(sources: Sources) -> pd.DataFrame:
     own norm, Algorithms 2 and 3 for all policies by the norm of the allocation (Table 1), which is
     what is drawn.
     """
-    instance = triangle_of(sources)
+    instance = triangle_instance(sources)
     problem = instance.problem
     rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
     truly = corners(rivals)
@@ -179,7 +179,7 @@ def estimated_sets(sources: Sources) -> pd.DataFrame:
             "own norm": covers(problem, snapshot, truly),
             "shared shift": (truly @ snapshot.matrix.T - problem.limits - snapshot.shift).max()
             <= 0.0,
-            "policy_distance": _distance(best_of(problem, snapshot), rivals.policy),
+            "policy_distance": _distance(best_and_neighbours(problem, snapshot), rivals.policy),
         }
         for run in range(RUNS)
         for snapshot in snapshots(instance, run)
@@ -224,12 +224,12 @@ def rays(rivals: Alternatives) -> np.ndarray:
 
 def cones(sources: Sources) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Round (0: the truth), rays of the cone of the best policy, and the means in the plane."""
-    instance = triangle_of(sources)
+    instance = triangle_instance(sources)
     problem = instance.problem
     rivals = nonempty(alternatives(problem.means, problem.matrix, problem.limits, 0.0))
     yield 0, rays(rivals), PLANE @ problem.means
     for snapshot in snapshots(instance):
-        best = best_of(problem, snapshot)
+        best = best_and_neighbours(problem, snapshot)
         if best is not None and len(best.steps) == 2:
             yield snapshot.round, rays(best), PLANE @ snapshot.means
 

@@ -11,10 +11,10 @@ from bestarm.lagex.paper.projection import Projection, make_projection
 from bestarm.lagex.vertices import (
     ALL_BASES,
     MOST_BASES,
-    Others,
     Polytope,
-    make_others,
+    VertexSearch,
     make_polytope,
+    make_vertex_search,
 )
 
 #: Source of the allocations: the problem solved every round, a game, the projected solution of the
@@ -73,8 +73,8 @@ class PolicySet(NamedTuple):
     relaxed: np.ndarray  # (d, K) rows minus the shift
     no_rows: np.ndarray  # (0, K) for problems without constraints
     polytope: Polytope  # the estimated policies; the best one is the answer
-    near: Others  # alternatives within reach r
-    far: Others  # all alternatives
+    near: VertexSearch  # alternatives within reach r
+    far: VertexSearch  # all alternatives
     n_near: np.ndarray  # (1,) number of alternatives in `near`; NO_ALTERNATIVES if no policy
     shift: np.ndarray  # (1,) relaxation of this round
 
@@ -147,8 +147,8 @@ def make_policy_set(k: int, d: int) -> PolicySet:
         relaxed=np.zeros((d, k)),
         no_rows=np.zeros((0, k)),
         polytope=make_polytope(k, d),
-        near=make_others(k, d, MOST_BASES),
-        far=make_others(k, d, ALL_BASES),
+        near=make_vertex_search(k, d, MOST_BASES),
+        far=make_vertex_search(k, d, ALL_BASES),
         n_near=np.zeros(1, np.int64),
         shift=np.zeros(1),
     )

@@ -14,7 +14,7 @@ from bestarm.common.tables import assemble, cell_rows
 from bestarm.core.estimates import Estimate, exact
 from bestarm.lagex.kernel_problem import Problem
 from bestarm.lagex.paper.allocation import best_allocation, information
-from bestarm.lagex.paper.bounds import known_time, least_slack, rows_of
+from bestarm.lagex.paper.bounds import constraint_rows, known_time, least_slack
 from bestarm.lagex.paper.confidence import radius
 from bestarm.lagex.problem import EASIER, HARD, TOLERANCE, Instance, setup1
 from bestarm.lagex.vertices import Alternatives, alternatives, every_alternative, nonempty
@@ -27,21 +27,21 @@ MOVE = 1e-6
 DELTA = 0.01
 
 
-def costs_of(problem: Problem, rivals: Alternatives, r: float) -> np.ndarray:
+def alternative_costs(problem: Problem, rivals: Alternatives, r: float) -> np.ndarray:
     """(V, K) 2 sigma_a^2 v_a^2 / (gap_v + r)^2: D(omega) = 1 / max_v sum_a costs_va / omega_a."""
     return 2.0 * problem.variances * (rivals.steps / (rivals.gaps + r)[:, None]) ** 2
 
 
 def all_costs(problem: Problem, r: float) -> np.ndarray:
-    """`costs_of` all vertices other than the best: what Eq. (5) defines."""
+    """`alternative_costs` all vertices other than the best: what Eq. (5) defines."""
     rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
-    return costs_of(problem, rivals, r)
+    return alternative_costs(problem, rivals, r)
 
 
 def printed_costs(problem: Problem, r: float) -> np.ndarray:
-    """`costs_of` the neighbours, with (r - gap)^2: what Proposition 1 and Theorem 4 print."""
+    """As `alternative_costs`, with (r - gap)^2: what Proposition 1 and Theorem 4 print."""
     rivals = nonempty(alternatives(problem.means, problem.matrix, problem.limits, -1.0))
-    return costs_of(problem, rivals, -r)
+    return alternative_costs(problem, rivals, -r)
 
 
 def uniform_information(costs: np.ndarray) -> float:
@@ -64,7 +64,7 @@ def duality_ratio(problem: Problem) -> float:
     """
     costs = all_costs(relaxed(problem, SHIFT), 0.0)
     left, right = (
-        best_allocation(costs, rows_of(problem, shift)).value for shift in (-SHIFT, SHIFT)
+        best_allocation(costs, constraint_rows(problem, shift)).value for shift in (-SHIFT, SHIFT)
     )
     return left / right
 
@@ -72,7 +72,7 @@ def duality_ratio(problem: Problem) -> float:
 def spread_of_alternatives(problem: Problem, r: float) -> float:
     """The largest difference of an entry between cheapest alternatives, uniform allocation."""
     rivals = nonempty(every_alternative(problem.means, problem.matrix, problem.limits))
-    costs = costs_of(problem, rivals, r).sum(axis=1)
+    costs = alternative_costs(problem, rivals, r).sum(axis=1)
     sizes = (rivals.steps**2).sum(axis=1, keepdims=True)
     nearest = problem.means + (rivals.gaps + r)[:, None] * rivals.steps / sizes
     cheapest = nearest[costs >= costs.max() * (1.0 - 1e-9)]
@@ -99,7 +99,7 @@ def violations(instance: Instance) -> list[Estimate]:
     """
     problem = instance.problem
     d, k = problem.matrix.shape
-    rows = rows_of(problem)
+    rows = constraint_rows(problem)
     policy = nonempty(every_alternative(problem.means, problem.matrix, problem.limits)).policy
     width = radius(k * math.log(2.0), k, DELTA)
     bound = math.sqrt(2.0 * d * width**2 * math.log(1.0 + (1.0 + k) / d))

@@ -51,11 +51,11 @@ def read(root: Path) -> pd.DataFrame:
 def medians(table: pd.DataFrame, statistic: str = TIMES) -> Iterator[tuple[str, list[Median]]]:
     """Title of an instance, and its strategies that were run, if there are any."""
     for instance, title in TITLES.items():
-        if listed := medians_of(table[table.instance == instance], statistic):
+        if listed := strategy_medians(table[table.instance == instance], statistic):
             yield title, listed
 
 
-def medians_of(rows: pd.DataFrame, statistic: str) -> list[Median]:
+def strategy_medians(rows: pd.DataFrame, statistic: str) -> list[Median]:
     """The strategies that were run, of an instance at one delta, in the paper's order."""
     every = [read_median(group, statistic) for _, group in groups(rows, "strategy")]
     return sorted(
@@ -116,7 +116,7 @@ def setup_2_table(root: Path) -> str:
             at_delta = here[(here.delta == delta) | (here.reading == "published")]
             rows += [
                 {"environment": title, "δ": f"{delta:g}", **cells(median)}
-                for median in medians_of(at_delta, VIOLATIONS)
+                for median in strategy_medians(at_delta, VIOLATIONS)
             ]
     return markdown(rows) if rows else "No program was run in setup 2 so far."
 

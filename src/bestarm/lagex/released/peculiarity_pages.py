@@ -134,15 +134,15 @@ def planned_table(root: Path) -> Lines:
     made = runs_by_cell(program_pages.read(root)) | runs_by_cell(read(root))
     for plan in PLANS:
         cells = {
-            name: f"{made.get(cell_of(plan, name), 0)} of {plan.runs}"
+            name: f"{made.get(plan_cell(plan, name), 0)} of {plan.runs}"
             if can_be_without(name, plan.without)
             else "–"
             for name in PROGRAMS
         }
-        yield {"environment": title_of(plan), "δ": f"{plan.delta:g}"} | cells
+        yield {"environment": plan_title(plan), "δ": f"{plan.delta:g}"} | cells
 
 
-def cell_of(plan: Plan, program: str) -> tuple:
+def plan_cell(plan: Plan, program: str) -> tuple:
     """A plan's runs of a program, as `runs_by_cell` names them."""
     return plan.instance, plan.delta, reading_without(plan.without), program
 
@@ -156,7 +156,7 @@ def runs_by_cell(table: pd.DataFrame) -> dict[tuple, int]:
     }
 
 
-def title_of(plan: Plan) -> str:
+def plan_title(plan: Plan) -> str:
     """An environment of the programs in words."""
     title = TITLES.get(plan.instance) or f"setup 2 {SETUP_2[plan.instance]}"
     return f"{title}; switched off: {SWITCHED_OFF[plan.without]}" if plan.without else title

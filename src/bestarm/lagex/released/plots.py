@@ -12,7 +12,7 @@ from bestarm.common.looks import BLUE, GREY, VERMILION, Look
 from bestarm.common.style import WIDE, caption, dots, legend, new_figure, plain_log_ticks, runs
 from bestarm.common.tables import pick
 from bestarm.core.estimates import least_runs
-from bestarm.lagex.boxes import KNOWING, LOOKS, boxes, lines_of, strategies_of, value_of
+from bestarm.lagex.boxes import KNOWING, LOOKS, box_lines, boxes, single_value, strategies_in
 from bestarm.lagex.released.kept import SETUP_2, TITLES
 from bestarm.lagex.released.program import SWITCHED_OFF, reading_without
 
@@ -96,7 +96,7 @@ def panels(
         len(titles) > len(TITLES),
     )
     for row, (kind, table) in zip(grid, kinds.items(), strict=True):
-        lines = lines_of(table, strategies_of(table, but=KNOWING), WHISKERS)
+        lines = box_lines(table, strategies_in(table, but=KNOWING), WHISKERS)
         for axes, here in zip(row, titles.values(), strict=True):
             spans(axes, here, lines, kind)
             plain_log_ticks(axes.xaxis, crowded=2.0 if narrow else 8.0)
@@ -146,7 +146,7 @@ def peculiarities(table: pd.DataFrame) -> Figure:
     medians = pick(table, statistic="median_stopping_time")
     ours = medians[medians.reading.isin(LINES)].assign(line=lambda rows: rows.reading)
     cap = float(ours.cap.iloc[0])
-    order = strategies_of(ours)
+    order = strategies_in(ours)
     figure = new_figure(WIDE, 4.4)
     looks = {reading: Look(BLUE, "o", name=name) for reading, name in LINES.items()}
     drawn = ours.dropna(subset=["value"]).assign(high=lambda rows: rows.high.clip(upper=2.0 * cap))
@@ -155,15 +155,15 @@ def peculiarities(table: pd.DataFrame) -> Figure:
     for part, programs_drawn in zip(parts, (order[:3], order[3:]), strict=True):
         titles = {strategy: LOOKS[strategy].name or strategy for strategy in programs_drawn}
         rows = drawn[drawn.strategy.isin(programs_drawn)]
-        axes_of = dots(part, rows, looks, list(LINES), y="line", by="line", log=True,
+        drawn_axes = dots(part, rows, looks, list(LINES), y="line", by="line", log=True,
                        col=("strategy", titles))[0]  # fmt: skip
-        for axes, strategy in zip(axes_of, programs_drawn, strict=True):
+        for axes, strategy in zip(drawn_axes, programs_drawn, strict=True):
             here = pick(medians, strategy=strategy)
             for reading, colour, style in (
                 ("published", VERMILION, "-"),
                 ("as-written", GREY, ":"),
             ):
-                value = value_of(pick(here, reading=reading), "median_stopping_time")
+                value = single_value(pick(here, reading=reading), "median_stopping_time")
                 axes.axvline(value, color=colour, ls=style, lw=1.0, zorder=0.5)
             for place, reading in enumerate(LINES):
                 _note(axes, pick(here, reading=reading), place)

@@ -35,7 +35,7 @@ import numpy as np
 
 from bestarm.common.arithmetic import require_same_bits
 from bestarm.core.status import Status
-from bestarm.core.streams import stream_key, streams_of
+from bestarm.core.streams import run_streams, stream_key
 from bestarm.lagex.paper.confidence import released_threshold
 from bestarm.lagex.paper.state import GAME, PROJECTED, SOLVED, UNIFORM
 from bestarm.lagex.problem import HARD, Problem, instances, setup1
@@ -49,12 +49,12 @@ from bestarm.lagex.released.solvers import (
     adagrad_step,
     best_policy,
     best_response,
-    game_of,
-    neighbours_of,
+    neighbour_game,
     optimistic_gains,
     project,
     simplex_rows,
     solved_allocation,
+    vertex_neighbours,
 )
 from bestarm.lagex.world import BROKEN, BROKEN_BY_SOLVER
 
@@ -189,7 +189,7 @@ def solved_radius(time: int, k: int, delta: float) -> float:
     return 1.0 + math.sqrt(0.5 * math.log(4.0 / delta) + k / 4 * math.log(1.0 + time / k))
 
 
-def shift_of(program: Program, state: State, policy: np.ndarray) -> float:
+def row_shift(program: Program, state: State, policy: np.ndarray) -> float:
     """f_t ||pi|| in the norm of (I + diag(N))^-1, subtracted from every entry of A."""
     in_game = program.sampling == GAME and "radius" not in program.without
     radius = game_radius if in_game else solved_radius
@@ -234,11 +234,11 @@ def remembered(
     key = tuple(vertex.policy.tolist())
     if key not in memory:
         near = TIGHT if program is not None and "tight" in program.without else 0.0
-        memory[key] = neighbours_of(vertex, near)
+        memory[key] = vertex_neighbours(vertex, near)
     return memory[key]
 
 
-def round_of(program: Program, state: State, rng: np.random.Generator) -> Round:
+def play_round(program: Program, state: State, rng: np.random.Generator) -> Round:
     """One round of a program once every arm was pulled; moves AdaGrad, the rest only with data.
 
     Args:
@@ -255,8 +255,8 @@ def round_of(program: Program, state: State, rng: np.random.Generator) -> Round:
         arm_vertex = best_policy(state.means)
     vertex = best_policy(state.means, (state.matrix, limits))
     policy, others = vertex.policy, remembered(state.neighbours, vertex, program)
-    game = game_of(state.means, policy, others)
-    shift = shift_of(program, state, policy)
+    game = neighbour_game(state.means, policy, others)
+    shift = row_shift(program, state, policy)
     optimistic = state.matrix - shift
     lagrangian = lagrangian_at(program, state, optimistic)
     if program.sampling == GAME:
@@ -267,7 +267,7 @@ def round_of(program: Program, state: State, rng: np.random.Generator) -> Round:
         allocation = solved_allocation(game, rng, optimistic, limits, lagrangian, summed)
     elif program.sampling == PROJECTED:
         arms = remembered(state.arm_neighbours, arm_vertex, program)  # pyright: ignore[reportPossiblyUnboundVariable]
-        arm_game = game_of(state.means, arm_vertex.policy, arms)  # pyright: ignore[reportPossiblyUnboundVariable]
+        arm_game = neighbour_game(state.means, arm_vertex.policy, arms)  # pyright: ignore[reportPossiblyUnboundVariable]
         free = solved_allocation(arm_game, rng)
         allocation = project(free, state.matrix, limits)
     else:
@@ -360,7 +360,7 @@ def run(
             arm = state.time
         else:
             try:
-                step = round_of(program, state, rng)
+                step = play_round(program, state, rng)
                 policy, allocation, arm = step.policy, step.allocation, step.arm
                 stopped = step.stops
             except RoundFailure:
@@ -403,7 +403,7 @@ def simulate(
     """
     require_same_bits()
     key = stream_key(seed, "lagex", "programs", instance, name)
-    rng = streams_of(key, replication).environment
+    rng = run_streams(key, replication).environment
     result = run(variant(name, without), instances()[instance].problem, delta, cap, rng)
     return {
         "tau": result.time,

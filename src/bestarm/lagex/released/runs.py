@@ -167,7 +167,7 @@ def job(run: Run) -> Job:
     """One run; its result is reused while the law is the same."""
     name = f"{run.strategy}{f'-without-{run.without}' if run.without else ''}"
     label = f"{run.instance}-{run.delta:g}-{name}-{run.replication:03}".replace(" ", "_")
-    return Job(label, program.simulate, arguments_of(run), f"law{LAW}")
+    return Job(label, program.simulate, simulate_arguments(run), f"law{LAW}")
 
 
 def jobs() -> list[Job]:
@@ -184,7 +184,7 @@ def save(jobs: Sequence[Job], rows_made: list[dict], out: Path) -> None:
     write(pd.DataFrame(rows), out)
 
 
-def arguments_of(run: Run) -> tuple:
+def simulate_arguments(run: Run) -> tuple:
     """The arguments of `program.simulate`."""
     cap = next(p.cap for p in PLANS if (p.instance, p.without) == (run.instance, run.without))
     return run.strategy, run.instance, run.delta, cap, SEED, run.replication, run.without

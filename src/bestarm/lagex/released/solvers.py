@@ -101,7 +101,7 @@ def best_policy(means: np.ndarray, *constraints: tuple[np.ndarray, np.ndarray]) 
     return Vertex(vertex.x, rows, limits, vertex.slacks)
 
 
-def neighbours_of(vertex: Vertex, near: float = 0.0) -> np.ndarray:
+def vertex_neighbours(vertex: Vertex, near: float = 0.0) -> np.ndarray:
     """(V, K) vertices that share all but one tight row with a vertex.
 
     A row is tight if its slack is exactly zero (within `near`). A tight row with a slack of 1e-16
@@ -185,7 +185,7 @@ class Move(NamedTuple):
     move: np.ndarray  # (n,)
 
 
-class Affine(NamedTuple):
+class AffineObjective(NamedTuple):
     """An objective: value + x^T slope."""
 
     value: float
@@ -214,7 +214,7 @@ def _value_at(objective, x):
         return lambda objective, x: _distance(objective, x)
     if kind is Move:
         return lambda objective, x: total(np.abs(x - objective.before + objective.move))
-    if kind is Affine:
+    if kind is AffineObjective:
         return lambda objective, x: _affine(objective, x)
     if kind is Game:
         return lambda objective, x: -_least(alternatives(x, objective)[0])
@@ -270,7 +270,7 @@ def projection(distance, rows, limits):
     return minimum(distance, np.ones(k) / k, region, TOLERANCE).x
 
 
-def game_of(means: np.ndarray, policy: np.ndarray, others: np.ndarray) -> Game:
+def neighbour_game(means: np.ndarray, policy: np.ndarray, others: np.ndarray) -> Game:
     """The alternatives to a policy (K,) at its neighbours (V, K)."""
     steps = policy - others
     return Game(means, steps, np.array([means.dot(step) for step in steps]))
@@ -312,7 +312,7 @@ def multiplier(value, slacks, lagrangian):
     rows, offsets = np.ones((2 - equations, size)), np.zeros(2 - equations)
     rows[1:], offsets[1:] = -1.0, most
     region = Region(rows, offsets, np.zeros(size), np.full(size, np.inf), equations)
-    return minimum(Affine(value, slacks), lagrangian.start, region, TOLERANCE).x
+    return minimum(AffineObjective(value, slacks), lagrangian.start, region, TOLERANCE).x
 
 
 @jit

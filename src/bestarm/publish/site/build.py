@@ -12,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from bestarm import registry
 from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
-from bestarm.publish.captions import ARENA, caption_of, read_captions
+from bestarm.publish.captions import ARENA, kept_caption, read_captions
 from bestarm.publish.findings import Finding, bars, filled, is_known, read_findings
 from bestarm.publish.looks import LOOKS
 from bestarm.publish.report_control import control_text
@@ -277,7 +277,7 @@ def _across_papers(site: Site) -> dict[str, Any]:
         findings = (finding for finding in read_findings(site.root) if is_known(finding, lines))
         finding_views = [_finding(site, finding, lines) for finding in findings]
     if "figures/results.svg" in files:
-        results = caption_of(site.root / "figures/results.svg")
+        results = kept_caption(site.root / "figures/results.svg")
     control = ""
     if "figures/control.csv" in files and {*registry.CONTROLS} & registry.PAPERS.keys():
         control = texts.render(control_text(site.root), site.link("")).body

@@ -64,7 +64,7 @@ class Names:
 def _looks(
     table: Mapping[str, Look], names: Iterable[str], kinds: Iterable[str] | None = None
 ) -> dict[str, Look]:
-    """As `looks_of`, but a name may have the look of its kind, and spare looks are used again."""
+    """As `named_looks`; a name may have the look of its kind, and spare looks are used again."""
     kinds_by_name = dict(zip(names, names if kinds is None else kinds, strict=True))
     looks = {name: look for name, look in table.items() if name in kinds_by_name}
     others = [name for name in kinds_by_name if name not in table]

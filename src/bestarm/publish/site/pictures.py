@@ -30,7 +30,7 @@ def smaller(picture: bytes) -> bytes:
     return svg.replace(head, head + rules, 1).encode()
 
 
-def width_of(picture: bytes) -> int:
+def svg_width(picture: bytes) -> int:
     """The width that an SVG of Matplotlib asks for, in CSS pixels (4/3 of its points)."""
     match = re.search(rb'<svg [^>]*?width="([\d.]+)pt"', picture)
     return round(float(match[1]) * 4 / 3) if match else 0
@@ -43,7 +43,7 @@ def widths(picture: bytes) -> tuple[int, int]:
     """
     sizes = [float(size) for size in re.findall(rb"font-size: ([\d.]+)px", picture)]
     least = min((size for size in sizes if size >= 6.0), default=8.0)  # exponents are smaller
-    own = width_of(picture)
+    own = svg_width(picture)
     return math.ceil(own * 11.0 / (least * 4 / 3)), round(1.6 * own)
 
 
