@@ -329,7 +329,7 @@ IMPORTS = {
     "bestarm.runs.shard": "a shard by itself, before its paper's strategies",
     "bestarm.runs.summary": "a summary by itself",
     "bestarm.common.tables": "a table by itself",
-    "bestarm.common.style": "a picture by itself",
+    "bestarm.common.drawing": "a picture by itself",
     "snakemake.cli": "the workflow",
 }
 

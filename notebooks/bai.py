@@ -22,8 +22,8 @@
 
 # %% tags=["hide-input"]
 from bestarm.bai.problem import instances
-from bestarm.common.looks import BLACK, GREY
-from bestarm.common.style import WIDE, new_figure
+from bestarm.common.drawing import WIDE, new_figure
+from bestarm.common.styles import BLACK, GREY
 from bestarm.notebook import picture
 
 instance = instances()["mu1"]

@@ -23,8 +23,8 @@
 
 # %% tags=["hide-input"]
 from bestarm.baics.problem import instances
-from bestarm.common.looks import BLACK, GREY
-from bestarm.common.style import WIDE, new_figure
+from bestarm.common.drawing import WIDE, new_figure
+from bestarm.common.styles import BLACK, GREY
 from bestarm.notebook import picture
 
 instance = instances()["example1"]
@@ -176,15 +176,15 @@ pd.DataFrame(strategy.pulls, instance.arm_names, instance.group_names)
 # far and $m_{kl}$ the means of their rewards.
 
 # %% tags=["hide-input"]
-from bestarm.baics.plots import LOOKS, table1
+from bestarm.baics.plots import STYLES, table1
 
 figure = new_figure(WIDE, 2.2)
 axes = figure.subplots()
-axes.plot(statistic, color=LOOKS["T-a-SCS"].colour)
+axes.plot(statistic, color=STYLES["T-a-SCS"].colour)
 axes.plot(threshold, color=BLACK, ls="--")
 axes.annotate("threshold", (len(threshold), threshold[-1]), (-60, -12), textcoords="offset points")
 axes.annotate(
-    "statistic Z(t)", (0.55, 0.2), xycoords="axes fraction", color=LOOKS["T-a-SCS"].colour
+    "statistic Z(t)", (0.55, 0.2), xycoords="axes fraction", color=STYLES["T-a-SCS"].colour
 )
 axes.set(xlabel="pulls", ylabel="nats")
 picture(

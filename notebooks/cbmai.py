@@ -28,7 +28,7 @@ import pandas as pd
 
 from bestarm.cbmai.plots import scatter
 from bestarm.cbmai.problem import instances, truth
-from bestarm.common.style import WIDE, new_figure
+from bestarm.common.drawing import WIDE, new_figure
 from bestarm.notebook import picture
 
 instance = instances()["A2"]
@@ -153,13 +153,13 @@ print("rejected, round by round:", ", ".join(names[c] for one in rejected for c 
 print("answer:", [names[c] for c in sfsr.answer], "after", sfsr.pulls.sum(), "pulls")
 
 # %% tags=["hide-input"]
-from bestarm.cbmai.plots import LOOKS
+from bestarm.cbmai.plots import STYLES
 
 figure = new_figure(WIDE, 2.4)
 panels = figure.subplots(1, 2, sharey=True)
 for axes, (name, strategy) in zip(panels, {"USLP": uslp, "SFSR": sfsr}.items(), strict=True):
     axes.scatter(
-        arms.cost, arms.reward, s=strategy.pulls / 4, color=LOOKS[name].colour, alpha=0.6, lw=0
+        arms.cost, arms.reward, s=strategy.pulls / 4, color=STYLES[name].colour, alpha=0.6, lw=0
     )
     axes.axvline(1.0, color="#000000", ls=":", lw=1)
     axes.set(title=f"{name}, 3,000 pulls", xlabel="mean cost", xlim=(0, 1.9), ylim=(0, 1.9))
@@ -203,14 +203,14 @@ kept = kept[(kept.statistic == "error_rate") & (kept.instance == "A2") & kept.x.
 
 # %% tags=["hide-input"]
 from bestarm.cbmai.plots import error_curves
-from bestarm.common.looks import named_looks
-from bestarm.common.style import legend
+from bestarm.common.drawing import legend
+from bestarm.common.styles import named_styles
 
 figure = new_figure(WIDE, 2.8)
 axes = error_curves(figure, here, "instance", {"A2": ""})[0]
 for strategy, rows in kept[(kept.other == "") & (kept.value > 0)].groupby("strategy"):
-    axes.plot(rows.x, rows.value, "x", color=LOOKS[strategy].colour, ms=5, mew=1.2)
-legend(figure, named_looks(LOOKS, here.strategy))
+    axes.plot(rows.x, rows.value, "x", color=STYLES[strategy].colour, ms=5, mew=1.2)
+legend(figure, named_styles(STYLES, here.strategy))
 picture(
     figure,
     "Error rates of three strategies against the budget, both axes logarithmic. SFSR and SFSR-L "

@@ -24,8 +24,8 @@
 # %% tags=["hide-input"]
 import numpy as np
 
-from bestarm.common.looks import BLACK, GREY
-from bestarm.common.style import WIDE, new_figure
+from bestarm.common.drawing import WIDE, new_figure
+from bestarm.common.styles import BLACK, GREY
 from bestarm.delayed.problem import instances
 from bestarm.notebook import picture
 
@@ -106,14 +106,14 @@ bounds = np.array([*bounds, race.bounds[pull.arm]])
 print(f"after step 1: {bounds[0].round(2)}, at the end: {bounds[-1].round(2)}")
 
 # %% tags=["hide-input"]
-from bestarm.delayed.plots import LOOKS
+from bestarm.delayed.plots import STYLES
 
 figure = new_figure(WIDE, 2.0)
 axes = figure.subplots()
-look = LOOKS["Partial"]
-axes.fill_between(np.arange(1, DELAY + 1), *bounds.T, color=look.colour, alpha=0.25, lw=0)
+style = STYLES["Partial"]
+axes.fill_between(np.arange(1, DELAY + 1), *bounds.T, color=style.colour, alpha=0.25, lw=0)
 axes.annotate("confidence interval", (20, bounds[20].max()), (0, 6), textcoords="offset points",
-              color=look.colour)  # fmt: skip
+              color=style.colour)  # fmt: skip
 axes.axhline(instance.means[pull.arm], color=BLACK, ls=":")
 axes.annotate("true mean", (DELAY, instance.means[pull.arm]), (-2, 3), textcoords="offset points",
               ha="right")  # fmt: skip
@@ -280,24 +280,24 @@ kept = kept_table("delayed", "fig1")
 kept = kept[(kept.statistic == "time_ratio") & (kept.batch == 1) & kept.instance.isin(NAMES)]
 
 # %% tags=["hide-input"]
-from bestarm.common.looks import named_looks
-from bestarm.common.style import legend, series
+from bestarm.common.drawing import legend, series
+from bestarm.common.styles import named_styles
 from bestarm.delayed.plots import TITLES
 
 titles = {family: TITLES[family] for family in ("bounded", "free")}
 figure = new_figure(WIDE, 2.6)
 rows = here[here.statistic == "time_ratio"]
-panels = series(figure, rows, LOOKS, "reading", "x", col=("family", titles))[0]
+panels = series(figure, rows, STYLES, "reading", "x", col=("family", titles))[0]
 for axes, family in zip(panels, titles, strict=True):
     for reading in READINGS:
         more = kept[(kept.family == family) & (kept.reading == reading) & (kept.x_name == "n")]
-        axes.plot(more.x, more.value, "x", color=LOOKS[reading].colour, ms=5, mew=1.2)
+        axes.plot(more.x, more.value, "x", color=STYLES[reading].colour, ms=5, mew=1.2)
     axes.axhline(1.0, color=GREY, lw=0.8)
     axes.set_xticks([10, 20, 50, 100], ["10", "20", "50", "100"])
     axes.minorticks_off()
     axes.set_xlabel("number of arms n")
 panels[0].set_ylabel("mean time: with forecasts\n/ rewards alone")
-legend(figure, named_looks(LOOKS, READINGS))
+legend(figure, named_styles(STYLES, READINGS))
 picture(
     figure,
     "Time with forecasts over time without, against the number of arms, in two panels. It is least "

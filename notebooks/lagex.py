@@ -26,8 +26,8 @@
 import numpy as np
 import pandas as pd
 
-from bestarm.common.looks import BLACK
-from bestarm.common.style import WIDE, new_figure
+from bestarm.common.drawing import WIDE, new_figure
+from bestarm.common.styles import BLACK
 from bestarm.lagex.problem import instances, truth
 from bestarm.notebook import picture
 
@@ -149,11 +149,11 @@ while not strategy.done:
 print(f"stopped after {strategy.pulls.sum()} steps with {strategy.answer.round(2)}")
 
 # %% tags=["hide-input"]
-from bestarm.lagex.plots import LOOKS
+from bestarm.lagex.plots import STYLES
 
 figure = new_figure(WIDE, 2.2)
 axes = figure.subplots()
-axes.plot(excess, color=LOOKS["LAGEX"].colour)
+axes.plot(excess, color=STYLES["LAGEX"].colour)
 axes.axhline(0.0, color=BLACK, lw=0.8)
 axes.annotate(
     "all limits kept", (len(excess), 0.0), (-4, -10), textcoords="offset points", ha="right"
@@ -215,12 +215,12 @@ picture(
 # quantiles; diamonds: the published medians.
 
 # %% tags=["hide-input"]
-from bestarm.common.style import dots
+from bestarm.common.drawing import dots
 
 figure = new_figure(WIDE, 2.2)
 rows = here[here.statistic == "prob_feasible"]
-order = [name for name in LOOKS if name in set(rows.strategy)]
-axes = dots(figure, rows, LOOKS, order)[0, 0]
+order = [name for name in STYLES if name in set(rows.strategy)]
+axes = dots(figure, rows, STYLES, order)[0, 0]
 axes.axvline(1 - delta, color=BLACK, ls=":")
 axes.annotate(
     "Lemma 2", (1 - delta, 0), (-3, 0), textcoords="offset points", ha="right", va="center"

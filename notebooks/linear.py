@@ -24,8 +24,8 @@
 # %% tags=["hide-input"]
 import math
 
-from bestarm.common.looks import BLACK, GREY
-from bestarm.common.style import WIDE, new_figure
+from bestarm.common.drawing import WIDE, new_figure
+from bestarm.common.styles import BLACK, GREY
 from bestarm.linear.problem import Instance
 from bestarm.notebook import picture
 
@@ -200,20 +200,20 @@ kept = kept_table("linear", "fig4")
 kept = kept[kept.x.isin(here.x) & (kept.other == "")]
 
 # %% tags=["hide-input"]
-from bestarm.common.looks import named_looks
-from bestarm.common.style import legend, series
-from bestarm.linear.plots import LOOKS
+from bestarm.common.drawing import legend, series
+from bestarm.common.styles import named_styles
+from bestarm.linear.plots import STYLES
 
 figure = new_figure(WIDE, 2.8)
-looks = named_looks(LOOKS, READINGS)
+styles = named_styles(STYLES, READINGS)
 means = here[here.statistic == "mean_stopping_time"]
-axes = series(figure, means, looks, log="y")[0, 0]
-for strategy, look in looks.items():
+axes = series(figure, means, styles, log="y")[0, 0]
+for strategy, style in styles.items():
     rows = kept[(kept.strategy == strategy) & (kept.reading == READINGS[strategy])]
     rows = rows[rows.statistic == "mean_stopping_time"]
-    axes.plot(rows.x, rows.value, "x", color=look.colour, ms=5, mew=1.2)
+    axes.plot(rows.x, rows.value, "x", color=style.colour, ms=5, mew=1.2)
 axes.set(xlabel="dimension d", ylabel="mean budget (pulls)", xticks=[2, 3, 4, 5])
-legend(figure, looks, columns=6)
+legend(figure, styles, columns=6)
 picture(
     figure,
     "Mean pulls against the dimension, from 2 to 5, for six strategies, on a logarithmic axis. G "

@@ -19,7 +19,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from bestarm.common.arithmetic import same_bits
-from bestarm.common.style import save
+from bestarm.common.drawing import save
 from command_line import bestarm
 from test_progress import check_legible
 

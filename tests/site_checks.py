@@ -14,10 +14,10 @@ import pytest
 
 from bestarm import registry
 from bestarm.common.tables import read_table
-from bestarm.publish.looks import LOOKS
 from bestarm.publish.report_verdicts import verdict_table
 from bestarm.publish.site import texts
 from bestarm.publish.site.pictures import smaller
+from bestarm.publish.styles import STYLES
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.table import VERDICT_TABLES, judged_claims, read_verdicts
 
@@ -126,7 +126,7 @@ def claims_say_what_the_verdicts_table_says(site):
         text = " ".join(site.pages[f"{paper}.html"].texts[f"claim-{name}"].split())
         first = of_claim.iloc[0]
         assert " ".join(first.statement.split()) in text
-        look = LOOKS[first.verdict]
+        look = STYLES[first.verdict]
         assert text.startswith(f"{look.sign} {look.label} {first.kind}"), (name, text)
         if first.test == "none":
             continue

@@ -16,7 +16,7 @@ from bestarm.core.compile import PACKAGE
 BUILD = """
 from pathlib import Path
 from bestarm.common.paper import Sources
-from bestarm.common.style import save
+from bestarm.common.drawing import save
 from bestarm.common.tables import read_table, table_of, write_table
 from bestarm.registry import PAPERS
 

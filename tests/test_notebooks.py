@@ -12,8 +12,8 @@ import pytest
 from bestarm import registry
 from bestarm.build.notebooks import execute
 from bestarm.cbmai.problem import instances
+from bestarm.common.drawing import new_figure
 from bestarm.common.paper import Cell
-from bestarm.common.style import new_figure
 from bestarm.common.tables import COLUMNS
 from bestarm.notebook import beside, kept_verdicts, picture, simulate
 from bestarm.publish.site.notebook import notebook_view
@@ -30,7 +30,7 @@ SMALL = """\
 # %% tags=["hide-input"]
 from IPython.display import Markdown
 
-from bestarm.common.style import new_figure
+from bestarm.common.drawing import new_figure
 from bestarm.notebook import kept_verdicts, picture
 
 figure = new_figure(4, 3)
@@ -97,8 +97,8 @@ def test_pictures_take_colours_and_scales_from_the_figures(root, paper):
     which draws a share of 0 as a bound."""
     for cell in code_of(root, paper):
         for node in ast.walk(ast.parse(cell.source)):
-            if isinstance(node, ast.ImportFrom) and node.module == "bestarm.common.looks":
-                assert {alias.name for alias in node.names} <= {"BLACK", "GREY", "named_looks"}
+            if isinstance(node, ast.ImportFrom) and node.module == "bestarm.common.styles":
+                assert {alias.name for alias in node.names} <= {"BLACK", "GREY", "named_styles"}
         assert all(r == g == b for r, g, b in re.findall(r"#(\w\w)(\w\w)(\w\w)\b", cell.source))
         assert not re.search(r"scale\(|scale=|loglog|semilog", cell.source)
 

@@ -17,7 +17,7 @@ import yaml
 from bestarm import __version__, registry
 from bestarm.common.arithmetic import same_bits
 from bestarm.common.command import DISTRIBUTION
-from bestarm.common.style import save
+from bestarm.common.drawing import save
 from bestarm.common.tables import COLUMNS, read_geometry, read_table
 from bestarm.core.compile import PACKAGE, kernel_sources, source_paper
 from bestarm.core.estimates import MEANINGS
@@ -235,7 +235,7 @@ def test_every_reading_is_written_down(paper, root):
         assert f"`{reading}`" in text or all(f"`{part}`" in text for part in parts), reading
 
 
-#: One picture of each paper. Together they use every function of bestarm.common.style that draws,
+#: One picture of each paper. Together they use every function of bestarm.common.drawing that draws,
 #: and matplotlib's kinds of marks: points with error bars, polygons, lines with intervals and
 #: bands, a heat map, box plots.
 SAMPLE = {

@@ -96,7 +96,7 @@ def strings_of(source):
 
 
 #: The name of a scale of Matplotlib's axes.
-ALLOWED = {("style.py", "linear")}
+ALLOWED = {("drawing.py", "linear")}
 
 
 def test_nothing_but_papers_and_their_registry_names_a_paper():

@@ -177,7 +177,7 @@ def is_alone(case: Case) -> None:
     _same_arms(alone, [arm for arm, _ in both], "beside another object")
 
 
-def looks(case: Case) -> None:
+def styles(case: Case) -> None:
     """is not changed by looking at done and answer"""
 
     def look(user_object: UserObject) -> None:
@@ -295,7 +295,7 @@ def steps_agree(case: Case) -> None:
 
 
 CHECKS: tuple[Callable[[Case], None], ...] = (
-    can_be_made, plays, stops, is_right, repeats, is_alone, looks, takes_any_arm, takes_trials,
+    can_be_made, plays, stops, is_right, repeats, is_alone, styles, takes_any_arm, takes_trials,
     stays_done, goes_on_from_json, steps_agree,
 )  # fmt: skip
 

@@ -18,8 +18,7 @@ from matplotlib.font_manager import FontManager, fontManager, json_dump
 from matplotlib.text import Text
 
 from bestarm import registry
-from bestarm.common.looks import BLUE, SPARE, Look, named_looks
-from bestarm.common.style import (
+from bestarm.common.drawing import (
     HALF,
     WIDE,
     _quiet,
@@ -33,11 +32,12 @@ from bestarm.common.style import (
     spread,
     with_errors,
 )
+from bestarm.common.styles import BLUE, SPARE, Style, named_styles
 from bestarm.common.tables import read_geometry, read_table
 from bestarm.core.estimates import wilson
 from command_line import bestarm
 
-KNOWN = {"B": Look(BLUE, "s", "--", "bee"), "A": Look("#000000")}
+KNOWN = {"B": Style(BLUE, "s", "--", "bee"), "A": Style("#000000")}
 
 
 def rows(values, strategy="A", n=100, status=""):
@@ -49,23 +49,23 @@ def rows(values, strategy="A", n=100, status=""):
     return pd.DataFrame(found | {"low": ends[:, 0], "high": ends[:, 1]} | named)
 
 
-def test_known_looks_come_first_and_others_get_looks_of_their_own():
-    found = named_looks(KNOWN, ["new", "A", "B", "A", "also new"])
+def test_known_styles_come_first_and_others_get_styles_of_their_own():
+    found = named_styles(KNOWN, ["new", "A", "B", "A", "also new"])
     assert list(found) == ["B", "A", "also new", "new"]
-    assert [look.name for look in found.values()] == ["bee", "A", "also new", "new"]
-    assert len({(look.colour, look.marker) for look in found.values()}) == 4
-    assert not {look.marker for look in KNOWN.values()} & {marker for _, marker in SPARE}
+    assert [style.name for style in found.values()] == ["bee", "A", "also new", "new"]
+    assert len({(style.colour, style.marker) for style in found.values()}) == 4
+    assert not {style.marker for style in KNOWN.values()} & {marker for _, marker in SPARE}
 
 
-def test_more_names_than_looks_are_an_error():
-    with pytest.raises(ValueError, match="no looks left for z99"):
-        named_looks({}, [f"z{k:02}" for k in range(len(SPARE))] + ["z99"])
+def test_more_names_than_styles_are_an_error():
+    with pytest.raises(ValueError, match="no styles left for z99"):
+        named_styles({}, [f"z{k:02}" for k in range(len(SPARE))] + ["z99"])
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)
-def test_every_strategy_has_a_look(paper):
+def test_every_strategy_has_a_style(paper):
     known = registry.PAPERS[paper]
-    assert known.simulation.readings.keys() <= known.plots.looks.keys()
+    assert known.simulation.readings.keys() <= known.plots.styles.keys()
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_every_strategy_has_a_look(paper):
         ("lagex", "example", "CTnS"),
     ],
 )
-def test_a_strategy_without_a_look_is_drawn(paper, target, strategy, root):
+def test_a_strategy_without_a_style_is_drawn(paper, target, strategy, root):
     """A strategy of the table, renamed: its new name is among the picture's texts."""
     stem = root / f"figures/{paper}/{target}"
     table = read_table(f"{stem}.csv")
@@ -165,7 +165,7 @@ def test_counts_are_written_for_people():
 
 def test_a_legend_has_names_for_people():
     figure = new_figure(HALF, 2)
-    legend(figure, named_looks(KNOWN, "AB"))
+    legend(figure, named_styles(KNOWN, "AB"))
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["bee", "A"]
 
 

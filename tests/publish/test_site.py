@@ -19,8 +19,8 @@ from docutils.core import publish_parts
 
 import site_checks
 from bestarm import arena, registry
-from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, Look
-from bestarm.common.style import caption, new_figure, save
+from bestarm.common.drawing import caption, new_figure, save
+from bestarm.common.styles import BLACK, BLUE, GREEN, ORANGE, PURPLE, Style
 from bestarm.common.tables import assemble, read_table
 from bestarm.core.inputs import InputError
 from bestarm.publish.captions import kept_caption, read_captions, rst_caption, write_captions
@@ -263,7 +263,7 @@ def with_lines(path):
     return re.sub(r"M(\S+) (\S+)V(\S+)", r"M \1 \2 L \1 \3", path)
 
 
-def test_a_smaller_picture_has_the_same_marks_texts_and_looks(root):
+def test_a_smaller_picture_has_the_same_marks_texts_and_styles(root):
     """Elements, texts, links and styles as before; coordinates within 0.005."""
     picture = (root / "figures/forest-lagex.svg").read_bytes()
     small = smaller(picture)
@@ -300,7 +300,7 @@ def test_an_axis_is_logarithmic_if_it_is_in_any_panel(tmp_path):
 
 def test_curves_are_put_into_panels_and_series():
     """What x says already is no part of a name; colours are the paper's."""
-    looks = {"S": Look(BLUE, "s", "--")}
+    styles = {"S": Style(BLUE, "s", "--")}
     rows = [
         row
         | {"instance": f"{family} d={row['x']:g}", "family": family, "d": row["x"]}
@@ -311,7 +311,7 @@ def test_curves_are_put_into_panels_and_series():
         + points("d", (1, 2), "T")
     ]
     about = {"instance": ["d"], "setting": ["n_setting"], "strategy": ["step"]}
-    made = chart(assemble(rows), looks, about=about)
+    made = chart(assemble(rows), styles, about=about)
     assert made["panels"] == ["easy", "hard"]
     assert made["x_names"] == ["d", "d"]
     series = {one["name"]: one for one in made["series"]}
@@ -324,11 +324,15 @@ def test_curves_are_put_into_panels_and_series():
     assert made["start"] == "error_rate"
 
 
-def test_readings_of_one_strategy_have_their_own_looks_and_names():
-    looks = {"S": Look(BLUE), "a": Look(GREEN, "^", "-.", "as it is"), "b": Look(ORANGE, "s", "")}
+def test_readings_of_one_strategy_have_their_own_styles_and_names():
+    styles = {
+        "S": Style(BLUE),
+        "a": Style(GREEN, "^", "-.", "as it is"),
+        "b": Style(ORANGE, "s", ""),
+    }
     rows = [row for r in "ba" for row in points("d", (1, 2, 3), "S", reading=r)]
     rows += points("d", (1, 2, 3), "bound", reading="exact")
-    assert chart(assemble(rows), looks, "error_rate")["series"] == [
+    assert chart(assemble(rows), styles, "error_rate")["series"] == [
         {"name": "as it is", "colour": GREEN, "dash": "dashdot", "symbol": "triangle-up"},
         {"name": "b", "colour": ORANGE, "dash": None, "symbol": "square"},
         {"name": "bound", "colour": PURPLE, "dash": "solid", "symbol": "circle"},
@@ -339,7 +343,7 @@ def test_several_strategies_in_several_readings_are_a_panel_per_reading():
     """What has one reading, or none, is in all of them."""
     rows = [row for s in "ST" for r in "ab" for row in points("d", (1, 2, 3), s, reading=r)]
     rows += points("d", (1, 2, 3), "U") + points("d", (1, 2, 3), "S", reading="published")
-    made = chart(assemble(rows), {"b": Look(BLUE, name="another")})
+    made = chart(assemble(rows), {"b": Style(BLUE, name="another")})
     assert made["panels"] == ["a", "another"]
     assert [one["name"] for one in made["series"]] == ["S", "S, published", "T", "U"]
     assert [panels for panels, _ in made["of"]] == [
@@ -348,12 +352,12 @@ def test_several_strategies_in_several_readings_are_a_panel_per_reading():
     ]
 
 
-def test_curves_that_share_a_look_differ_in_dashes():
+def test_curves_that_share_a_style_differ_in_dashes():
     """Strategies with options have the look of the strategy."""
     rows = [
         row | {"algorithm": "S"} for k in "123" for row in points("d", (1, 2, 3), f"S step={k}")
     ]
-    drawn = chart(assemble(rows), {"S": Look(BLUE, "^")})["series"]
+    drawn = chart(assemble(rows), {"S": Style(BLUE, "^")})["series"]
     assert {(one["colour"], one["symbol"]) for one in drawn} == {(BLUE, "triangle-up")}
     assert len({one["dash"] for one in drawn}) == 3
 
@@ -498,8 +502,8 @@ def test_code_is_found_and_shown_only_if_the_project_has_it(root):
 def test_the_narrowest_kind_of_code_gives_the_colour():
     """A docstring is a string, but looks like a comment; a decorator is a name, like a keyword."""
     marked = highlighted('@f\ndef g():\n    """Text."""\n    return "x" and 1\n', "g.py")
-    looks = re.findall(r'<span class="(\w+)">([^<]*)</span>', marked)
-    kinds = {text: look for look, text in looks}
+    styles = re.findall(r'<span class="(\w+)">([^<]*)</span>', marked)
+    kinds = {text: style for style, text in styles}
     assert kinds['"""Text."""'] == "c"
     assert [kinds[word] for word in ("@f", "def", "and")] == ["k", "k", "k"]
 

@@ -97,7 +97,7 @@ CONTRAST, LINKS = "color-contrast", "link-in-text-block"
 
 #: Marks one element with text of each look, every field to fill in, and no others. A look is what
 #: contrast follows from: the colours, font and place of an element and of all around it.
-MARK_LOOKS = """() => {
+MARK_STYLES = """() => {
     const properties = [
         "color", "backgroundColor", "backgroundImage", "webkitTextFillColor", "webkitTextStroke",
         "textShadow", "fontSize", "fontWeight", "opacity", "filter", "mixBlendMode",
@@ -138,7 +138,7 @@ def grave_violations(page, part=None, **options):
 
 def too_pale(page):
     """Where contrast is too low, by one element of each look."""
-    page.evaluate(MARK_LOOKS)
+    page.evaluate(MARK_STYLES)
     return grave_violations(page, "[data-look]", runOnly=[CONTRAST])
 
 

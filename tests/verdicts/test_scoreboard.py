@@ -9,7 +9,7 @@ from bestarm import registry
 from bestarm.common.tables import read_table
 from bestarm.linear.cells import MORE_RUNS
 from bestarm.publish import overview
-from bestarm.publish.looks import LOOKS
+from bestarm.publish.styles import STYLES
 from bestarm.verdicts import scoreboard
 from bestarm.verdicts.claims import read_claims
 from bestarm.verdicts.judge import UNCHECKED, judge_paper
@@ -223,9 +223,9 @@ def test_readings_of_a_comparison_have_as_many_runs(verdicts):
 
 
 def test_each_verdict_has_a_shape_a_sign_and_a_label_of_its_own():
-    assert set(LOOKS) == set(VERDICTS)
+    assert set(STYLES) == set(VERDICTS)
     for columns in zip(
-        *[(k.sign, (k.marker, k.fill), k.label) for k in LOOKS.values()], strict=True
+        *[(k.sign, (k.marker, k.fill), k.label) for k in STYLES.values()], strict=True
     ):
         assert len(set(columns)) == len(VERDICTS)
 

@@ -13,8 +13,8 @@ from matplotlib.ticker import NullFormatter
 
 from bestarm.arena import summary
 from bestarm.arena.cells import PROVEN, WRITTEN
-from bestarm.common.looks import BLACK, BLUE, GREY
-from bestarm.common.style import WIDE, caption, heat, new_figure, plain_log_ticks, runs
+from bestarm.common.drawing import WIDE, caption, heat, new_figure, plain_log_ticks, runs
+from bestarm.common.styles import BLACK, BLUE, GREY
 from bestarm.common.tables import groups, lines
 
 #: Height of a line, in inches.

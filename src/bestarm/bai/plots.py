@@ -4,20 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from bestarm.bai.problem import BOUNDARY
-from bestarm.common.looks import (
-    BLACK,
-    BLUE,
-    BOUND,
-    GREEN,
-    ORANGE,
-    PURPLE,
-    SKY,
-    VERMILION,
-    Look,
-    named_looks,
-)
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.drawing import (
     WIDE,
     caption,
     dots,
@@ -30,24 +17,37 @@ from bestarm.common.style import (
     spread,
     with_errors,
 )
+from bestarm.common.paper import Plots
+from bestarm.common.styles import (
+    BLACK,
+    BLUE,
+    BOUND,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    SKY,
+    VERMILION,
+    Style,
+    named_styles,
+)
 from bestarm.common.tables import pick
 
-LOOKS = {
-    "Track-and-Stop": Look(BLUE, "o"),
-    "Chernoff-Racing": Look(ORANGE, "s"),
-    "KL-LUCB": Look(GREEN, "^"),
-    "KL-Racing": Look(VERMILION, "D"),
+STYLES = {
+    "Track-and-Stop": Style(BLUE, "o"),
+    "Chernoff-Racing": Style(ORANGE, "s"),
+    "KL-LUCB": Style(GREEN, "^"),
+    "KL-Racing": Style(VERMILION, "D"),
     "lower bound": BOUND,
-    "w*": Look(BLACK, ""),
-    "as-written": Look(BLUE, "o", "--", "as written"),
-    "c-tracking": Look(SKY, "v", name="C-tracking"),
-    "coin-ties": Look(PURPLE, "P", name="coins break ties"),
-    "by-round": Look(ORANGE, "s", name="threshold by round"),
-    "proven": Look(GREEN, "^", name="proven"),
-    "c-tracking+proven": Look(VERMILION, "D", name="C-tracking, proven"),
-    "bets": Look(BLUE, "o", name="bets"),
-    "kaufmann-koolen": Look(ORANGE, "s", name="Kaufmann & Koolen"),
-    "betting-intervals": Look(PURPLE, "P", name="betting intervals"),
+    "w*": Style(BLACK, ""),
+    "as-written": Style(BLUE, "o", "--", "as written"),
+    "c-tracking": Style(SKY, "v", name="C-tracking"),
+    "coin-ties": Style(PURPLE, "P", name="coins break ties"),
+    "by-round": Style(ORANGE, "s", name="threshold by round"),
+    "proven": Style(GREEN, "^", name="proven"),
+    "c-tracking+proven": Style(VERMILION, "D", name="C-tracking, proven"),
+    "bets": Style(BLUE, "o", name="bets"),
+    "kaufmann-koolen": Style(ORANGE, "s", name="Kaufmann & Koolen"),
+    "betting-intervals": Style(PURPLE, "P", name="betting intervals"),
 }
 TITLES = {
     "mu1": "μ1 = (.5, .45, .43, .4)",
@@ -68,10 +68,10 @@ def table1(table: pd.DataFrame) -> Figure:
     rows = pick(table[~table.reading.isin(["exact", "published"])], statistic="mean_stopping_time")
     stated = pick(table, reading="published", statistic="mean_stopping_time")
     stated = with_errors(stated, pick(rows, reading="as-written"), log=True)
-    order = [name for name in LOOKS if name in set(rows.strategy)]
+    order = [name for name in STYLES if name in set(rows.strategy)]
     figure = new_figure(WIDE, 2.3)
     col = ("instance", TITLES)
-    panels = dots(figure, rows, LOOKS, order, "strategy", "reading", True, col)[0]
+    panels = dots(figure, rows, STYLES, order, "strategy", "reading", True, col)[0]
     for axes, instance in zip(panels, TITLES, strict=True):
         theirs = pick(stated, instance=instance)
         places = [order.index(name) - 0.42 for name in theirs.strategy]
@@ -80,7 +80,7 @@ def table1(table: pd.DataFrame) -> Figure:
         axes.axvline(bound, color=BOUND.colour, ls=BOUND.line, lw=1)
         axes.set(xlabel="mean draws", ylim=(len(order) - 0.4, -0.8))
         plain_log_ticks(axes.xaxis, crowded=20.0)
-    legend(figure, named_looks(LOOKS, rows.reading), 4, lines=False)
+    legend(figure, named_styles(STYLES, rows.reading), 4, lines=False)
     caption(
         figure,
         f"Mean draws until a strategy stops, δ = 0.1, with 95% intervals; {_counts(rows)}. "
@@ -99,11 +99,11 @@ def proportions(table: pd.DataFrame) -> Figure:
         line=rows.reading.where(rows.reading != "exact", "w*"),
     )
     figure = new_figure(WIDE, 2.2)
-    panels = series(figure, rows, LOOKS, "line", col=("instance", TITLES))[0]
+    panels = series(figure, rows, STYLES, "line", col=("instance", TITLES))[0]
     for axes in panels:
         axes.set_xlabel("arm")
     panels[0].set_ylabel("share of draws")
-    legend(figure, named_looks(LOOKS, rows.line), 3)
+    legend(figure, named_styles(STYLES, rows.line), 3)
     caption(
         figure,
         "Mean share of each arm in the draws of Track-and-Stop, δ = 0.1, with 95% intervals; "
@@ -116,16 +116,16 @@ def proven(table: pd.DataFrame) -> Figure:
     """Mean draws with the stylised and with the proved threshold."""
     ours = table[table.reading.ne("exact") & table.other.eq("")]
     rows = pick(ours, statistic="mean_stopping_time")
-    order = [name for name in LOOKS if name in set(rows.strategy)]
+    order = [name for name in STYLES if name in set(rows.strategy)]
     figure = new_figure(WIDE, 2.2)
     col = ("instance", TITLES)
-    panels = dots(figure, rows, LOOKS, order, "strategy", "reading", True, col)[0]
+    panels = dots(figure, rows, STYLES, order, "strategy", "reading", True, col)[0]
     for axes, instance in zip(panels, TITLES, strict=True):
         bound = pick(table, instance=instance, statistic="lower_bound").value.iloc[0]
         axes.axvline(bound, color=BOUND.colour, ls=BOUND.line, lw=1)
         axes.set_xlabel("mean draws")
         plain_log_ticks(axes.xaxis, crowded=20.0)
-    legend(figure, named_looks(LOOKS, rows.reading), 3, lines=False)
+    legend(figure, named_styles(STYLES, rows.reading), 3, lines=False)
     caption(
         figure,
         "Mean draws, δ = 0.1, with the threshold of Section 6 (as written) and with one that is "
@@ -138,11 +138,11 @@ def asymptotics(table: pd.DataFrame) -> Figure:
     """Mean draws over the lower bound, as delta shrinks."""
     rows = pick(table, statistic="bound_ratio")
     figure = new_figure(WIDE, 2.4)
-    axes = series(figure, rows, LOOKS, "reading", "x")[0, 0]
+    axes = series(figure, rows, STYLES, "reading", "x")[0, 0]
     axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line)
     axes.invert_xaxis()
     axes.set(xlabel="δ", ylabel="E[τ] / (T* kl(δ, 1−δ))", ylim=(0.0, None))
-    legend(figure, named_looks(LOOKS, rows.reading), 2)
+    legend(figure, named_styles(STYLES, rows.reading), 2)
     caption(
         figure,
         f"Track-and-Stop on μ2: mean draws over the lower bound (dotted), below which no δ-correct "
@@ -158,12 +158,12 @@ def boundary(table: pd.DataFrame) -> Figure:
     titles = {"as-written": "as written", "proven": "proven"}
     order = [name for name in BOUNDARY if name in set(rows.instance)]
     figure = new_figure(WIDE, 0.36 * len(order) + 0.95)
-    panels = dots(figure, rows, LOOKS, order, "instance", "strategy", col=("reading", titles))[0]
+    panels = dots(figure, rows, STYLES, order, "instance", "strategy", col=("reading", titles))[0]
     delta = rows.delta.iloc[0]
     for axes in panels:
         axes.axvline(delta, color=BOUND.colour, ls=BOUND.line)
         axes.set(xlabel="share of wrong stops", xlim=(0.0, 1.3 * max(delta, rows.high.max())))
-    legend(figure, named_looks(LOOKS, rows.strategy), 4, lines=False)
+    legend(figure, named_styles(STYLES, rows.strategy), 4, lines=False)
     caption(
         figure,
         "Runs that stop with a wrong answer within 300 draws, on instances within 1e-9 of a tie, "
@@ -186,10 +186,10 @@ def standard(table: pd.DataFrame) -> Figure:
         return spread(of_rule.value[of_rule.x.isin(arms or of_rule.x)])
 
     figure = new_figure(WIDE, 2.3)
-    for axes in dots(figure, rows, LOOKS, order, "arms", "reading", True, columns)[0]:
+    for axes in dots(figure, rows, STYLES, order, "arms", "reading", True, columns)[0]:
         axes.set_xlabel("mean draws")
         plain_log_ticks(axes.xaxis, crowded=20.0)
-    legend(figure, named_looks(LOOKS, rows.reading), 4, lines=False)
+    legend(figure, named_styles(STYLES, rows.reading), 4, lines=False)
     caption(
         figure,
         "Draws over those of our proved rule, a mixture per arm: Kaufmann & Koolen's threshold "
@@ -211,5 +211,5 @@ PLOTS = Plots(
         "standard": standard,
         "boundary": boundary,
     },
-    LOOKS,
+    STYLES,
 )

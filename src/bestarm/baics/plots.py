@@ -11,21 +11,7 @@ from bestarm.baics.plots_proven import (
     proven_asymptotics,
     rates_asymptotics,
 )
-from bestarm.common.looks import (
-    BLACK,
-    BLUE,
-    BOUND,
-    GREEN,
-    ORANGE,
-    PURPLE,
-    SKY,
-    UNIFORM,
-    VERMILION,
-    Look,
-    named_looks,
-)
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.drawing import (
     HALF,
     WIDE,
     caption,
@@ -40,29 +26,43 @@ from bestarm.common.style import (
     series,
     with_errors,
 )
+from bestarm.common.paper import Plots
+from bestarm.common.styles import (
+    BLACK,
+    BLUE,
+    BOUND,
+    GREEN,
+    ORANGE,
+    PURPLE,
+    SKY,
+    UNIFORM,
+    VERMILION,
+    Style,
+    named_styles,
+)
 from bestarm.common.tables import pick
 
-LOOKS = {
-    "T-a-SCS": Look(BLUE, "o"),
-    "T-a-S": Look(ORANGE, "^"),
+STYLES = {
+    "T-a-SCS": Style(BLUE, "o"),
+    "T-a-S": Style(ORANGE, "^"),
     "Uniform": UNIFORM,
-    "Two-stage": Look(VERMILION, "v", "--"),
-    "FWS": Look(PURPLE, "D"),
-    "BAICS": Look(BLUE, "o", name="with constraints"),
-    "BAI": Look(VERMILION, "s", "--", "without constraints"),
-    "as-written": Look(BLUE, "o", name="as written"),
-    "no-half": Look(PURPLE, "s", "--", "no ½ in Z"),
-    "maximiser": Look(GREEN, "^", name="exact maximiser"),
-    "maximiser+no-half": Look(SKY, "v", "--", "exact maximiser, no ½"),
-    "first-alternative": Look(ORANGE, "D", name="first of ties"),
-    "first-alternative+no-half": Look(VERMILION, "P", "--", "first of ties, no ½"),
-    "proven": Look(BLUE, "o", name="proven"),
-    "maximiser+proven": Look(GREEN, "^", name="exact maximiser, proven"),
-    "levelled+proven": Look(PURPLE, "D", name="levelled, proven"),
-    "proven-mixture": Look(SKY, "v", name="proven by full mixtures"),
-    "maximiser+proven-mixture": Look(ORANGE, "v", name="exact maximiser, full mixtures"),
-    "proven-unknown-sigma": Look(VERMILION, "s", name="proven, unknown σ"),
-    "maximiser+proven-unknown-sigma": Look(VERMILION, "^", name="exact maximiser, unknown σ"),
+    "Two-stage": Style(VERMILION, "v", "--"),
+    "FWS": Style(PURPLE, "D"),
+    "BAICS": Style(BLUE, "o", name="with constraints"),
+    "BAI": Style(VERMILION, "s", "--", "without constraints"),
+    "as-written": Style(BLUE, "o", name="as written"),
+    "no-half": Style(PURPLE, "s", "--", "no ½ in Z"),
+    "maximiser": Style(GREEN, "^", name="exact maximiser"),
+    "maximiser+no-half": Style(SKY, "v", "--", "exact maximiser, no ½"),
+    "first-alternative": Style(ORANGE, "D", name="first of ties"),
+    "first-alternative+no-half": Style(VERMILION, "P", "--", "first of ties, no ½"),
+    "proven": Style(BLUE, "o", name="proven"),
+    "maximiser+proven": Style(GREEN, "^", name="exact maximiser, proven"),
+    "levelled+proven": Style(PURPLE, "D", name="levelled, proven"),
+    "proven-mixture": Style(SKY, "v", name="proven by full mixtures"),
+    "maximiser+proven-mixture": Style(ORANGE, "v", name="exact maximiser, full mixtures"),
+    "proven-unknown-sigma": Style(VERMILION, "s", name="proven, unknown σ"),
+    "maximiser+proven-unknown-sigma": Style(VERMILION, "^", name="exact maximiser, unknown σ"),
 }
 #: Statistics that compare strategies, with the titles of their panels and labels of their axes.
 COMPARED = {
@@ -76,19 +76,19 @@ def comparison(table: pd.DataFrame, example: str) -> Figure:
     """Stopping times, right answers and capped runs, a line per strategy and reading."""
     ours = table[~table.reading.isin(["exact", "published"])]
     names = {
-        k: look.name for k, look in named_looks(LOOKS, {*ours.strategy, *ours.reading}).items()
+        k: style.name for k, style in named_styles(STYLES, {*ours.strategy, *ours.reading}).items()
     }
     ours = ours.assign(line=ours.strategy.map(names) + ", " + ours.reading.map(names))
     pairs = ours.drop_duplicates("line").set_index(["strategy", "reading"]).line
     order = [pairs[s, r] for s in names for r in names if (s, r) in pairs.index]
     figure = new_figure(WIDE, 0.21 * len(order) + 0.75)
     col = ("statistic", {name: title for name, (title, _) in COMPARED.items()})
-    panels = dots(figure, ours[ours.statistic.isin(COMPARED)], LOOKS, order, y="line", col=col)[0]
+    panels = dots(figure, ours[ours.statistic.isin(COMPARED)], STYLES, order, y="line", col=col)[0]
     panels[0].set_xscale("log")
     for line, rows in ours.groupby("line"):
         values = rows.set_index("statistic").value
         y = order.index(line)
-        colour = named_looks(LOOKS, rows.strategy)[rows.strategy.iloc[0]].colour
+        colour = named_styles(STYLES, rows.strategy)[rows.strategy.iloc[0]].colour
         ends = values[["quartile_25", "quartile_75"]]
         panels[0].plot(ends, [y, y], color=colour, lw=5, alpha=0.25, solid_capstyle="butt")
         panels[0].plot(values["median_stopping_time"], y, "|", color=colour, ms=8, mew=1.6)
@@ -199,12 +199,12 @@ def complexity(table: pd.DataFrame) -> Figure:
     figure = new_figure(WIDE, 2.3)
     rows = pick(table, statistic="characteristic_time")
     rows = rows[rows.instance.isin(titles) & rows.x.notna()]
-    panels = series(figure, rows, LOOKS, log="xy", col=("instance", titles))[0]
+    panels = series(figure, rows, STYLES, log="xy", col=("instance", titles))[0]
     for axes in panels:
         axes.set_xlabel("ε (reward)")
     panels[0].invert_xaxis()
     panels[0].set_ylabel("T* (pulls per nat)")
-    legend(figure, named_looks(LOOKS, rows.strategy))
+    legend(figure, named_styles(STYLES, rows.strategy))
     caption(
         figure,
         "Characteristic time of μ₁ = (1, 1) against the two arms named, q = (½, ½), "
@@ -216,12 +216,12 @@ def complexity(table: pd.DataFrame) -> Figure:
 def asymptotics(table: pd.DataFrame) -> Figure:
     """Mean stopping time over T* ln(1/delta), and the same for increments."""
     lines = {
-        "T-a-SCS, maximiser": Look(BLUE, "o", name="T-a-SCS, exact maximiser"),
-        "T-a-SCS, as-written": Look(BLUE, "o", "--", "T-a-SCS, one step per pull"),
-        "T-a-SCS, maximiser+no-half": Look(PURPLE, "D", name="T-a-SCS, exact, no ½ in Z"),
-        "T-a-SCS, no-half": Look(PURPLE, "D", "--", "T-a-SCS, one step, no ½ in Z"),
-        "T-a-S, as-written": LOOKS["T-a-S"]._replace(name="T-a-S"),
-        "Uniform, as-written": LOOKS["Uniform"]._replace(name="Uniform"),
+        "T-a-SCS, maximiser": Style(BLUE, "o", name="T-a-SCS, exact maximiser"),
+        "T-a-SCS, as-written": Style(BLUE, "o", "--", "T-a-SCS, one step per pull"),
+        "T-a-SCS, maximiser+no-half": Style(PURPLE, "D", name="T-a-SCS, exact, no ½ in Z"),
+        "T-a-SCS, no-half": Style(PURPLE, "D", "--", "T-a-SCS, one step, no ½ in Z"),
+        "T-a-S, as-written": STYLES["T-a-S"]._replace(name="T-a-S"),
+        "Uniform, as-written": STYLES["Uniform"]._replace(name="Uniform"),
     }
     titles = {
         "asymptotic_ratio": "mean stopping time",
@@ -255,10 +255,10 @@ def asymptotics(table: pd.DataFrame) -> Figure:
 def step_size(table: pd.DataFrame) -> Figure:
     """Mean and median stopping time of T-a-SCS against its step size."""
     lines = {
-        "1, 1": Look(BLUE, "o", name="1 step per pull, ties by coin"),
-        "1, 0": Look(VERMILION, "v", name="1 step per pull, first of ties"),
-        "5, 1": Look(GREEN, "s", name="5 steps per pull"),
-        "20, 1": Look(PURPLE, "D", name="20 steps per pull"),
+        "1, 1": Style(BLUE, "o", name="1 step per pull, ties by coin"),
+        "1, 0": Style(VERMILION, "v", name="1 step per pull, first of ties"),
+        "5, 1": Style(GREEN, "s", name="5 steps per pull"),
+        "20, 1": Style(PURPLE, "D", name="20 steps per pull"),
     }
     col = ("reading", {"as-written": "as written", "no-half": "no ½ in Z"})
     row = ("statistic", {"mean_stopping_time": "mean", "median_stopping_time": "median"})
@@ -284,8 +284,8 @@ def step_size(table: pd.DataFrame) -> Figure:
         axes.set_ylabel(f"{row[1][statistic]} τ (pulls)" if j == 0 else "")
         plain_log_ticks(axes.yaxis, crowded=20.0)
     others = {
-        "exact": Look(SKY, "", name="exact maximiser"),
-        "published": Look(BLACK, "", name="published mean"),
+        "exact": Style(SKY, "", name="exact maximiser"),
+        "published": Style(BLACK, "", name="published mean"),
         "bound": BOUND._replace(name="lower bound"),
     }
     legend(figure, lines | others, 3)
@@ -302,10 +302,10 @@ def two_stage(table: pd.DataFrame) -> Figure:
     """Times of Two-stage and T-a-SCS as the feasibility of a poor arm gets hard to determine."""
     figure = new_figure(HALF, 2.3)
     rows = pick(table, statistic="mean_stopping_time")
-    axes = series(figure, rows, LOOKS, log="xy")[0, 0]
+    axes = series(figure, rows, STYLES, log="xy")[0, 0]
     axes.set(xlabel="ε: how far below 0 the mean is", ylabel="mean stopping time (pulls)")
     axes.invert_xaxis()
-    legend(figure, named_looks(LOOKS, rows.strategy))
+    legend(figure, named_styles(STYLES, rows.strategy))
     caption(
         figure,
         "Section 3.2, second variant, δ = 0.1: arm 2 is poor, and whether it is feasible need "
@@ -319,7 +319,7 @@ def segments(table: pd.DataFrame) -> Figure:
     """How often T-a-SCS stops wrongly, against the number of subpopulations."""
     figure = new_figure(HALF, 2.0)
     rows = pick(table, statistic="wrong_stops")
-    axes = series(figure, rows, LOOKS)[0, 0]
+    axes = series(figure, rows, STYLES)[0, 0]
     delta = rows.delta.iloc[0]
     axes.axhline(delta, color=BOUND.colour, linestyle=BOUND.line)
     axes.annotate(f"δ = {delta:g}", (rows.x.max(), delta), ha="right", va="bottom")
@@ -337,7 +337,7 @@ def tracking(table: pd.DataFrame) -> Figure:
     """Distance of the pulls from the targets they track, as a share of the bound of Eq. (12)."""
     figure = new_figure(HALF, 1.15)
     row = pick(table, statistic="tracking_error")
-    axes = dots(figure, row, LOOKS, list(row.strategy))[0, 0]
+    axes = dots(figure, row, STYLES, list(row.strategy))[0, 0]
     largest = pick(table, statistic="tracking_error:largest").value
     axes.plot(largest, [0.0], "x", color=VERMILION, ms=5)
     axes.axvline(1.0, color=BOUND.colour, linestyle=BOUND.line)
@@ -375,7 +375,7 @@ PLOTS = Plots(
         "rates-asymptotics": rates_asymptotics,
         "tracking": tracking,
     },
-    LOOKS,
+    STYLES,
     {
         "table1": "mean_stopping_time",
         "example2": "mean_stopping_time",

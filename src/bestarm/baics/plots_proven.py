@@ -5,8 +5,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from bestarm.baics.problem import BOUNDARY, CONVERSION
-from bestarm.common.looks import BLUE, BOUND, GREEN, ORANGE, PURPLE, VERMILION, Look, named_looks
-from bestarm.common.style import (
+from bestarm.common.drawing import (
     WIDE,
     caption,
     dots,
@@ -16,26 +15,27 @@ from bestarm.common.style import (
     runs,
     series,
 )
+from bestarm.common.styles import BLUE, BOUND, GREEN, ORANGE, PURPLE, VERMILION, Style, named_styles
 from bestarm.common.tables import groups, pick
 
 #: Sampling rules by colour and marker; dashed if their stopping rule is not proved.
-RULE_LOOKS = {
-    "T-a-SCS, as-written": Look(BLUE, "o", "--", "T-a-SCS, as written"),
-    "T-a-SCS, proven": Look(BLUE, "o", "-", "T-a-SCS, proven"),
-    "T-a-SCS, maximiser": Look(GREEN, "^", "--", "exact maximiser, paper's stop"),
-    "T-a-SCS, maximiser+proven": Look(GREEN, "^", "-", "exact maximiser, proven"),
-    "T-a-SCS, maximiser+proven-mixture": Look(ORANGE, "v", "-", "exact maximiser, full mixtures"),
-    "FWS, as-written": Look(PURPLE, "D", "--", "FWS, paper's stop"),
-    "FWS, proven": Look(VERMILION, "P", "-", "FWS, proven, not levelled"),
-    "FWS, levelled+proven": Look(PURPLE, "D", "-", "FWS, levelled, proven"),
-    "Uniform, proven": Look(BLUE, "s", "-", "uniform, proven"),
+RULE_STYLES = {
+    "T-a-SCS, as-written": Style(BLUE, "o", "--", "T-a-SCS, as written"),
+    "T-a-SCS, proven": Style(BLUE, "o", "-", "T-a-SCS, proven"),
+    "T-a-SCS, maximiser": Style(GREEN, "^", "--", "exact maximiser, paper's stop"),
+    "T-a-SCS, maximiser+proven": Style(GREEN, "^", "-", "exact maximiser, proven"),
+    "T-a-SCS, maximiser+proven-mixture": Style(ORANGE, "v", "-", "exact maximiser, full mixtures"),
+    "FWS, as-written": Style(PURPLE, "D", "--", "FWS, paper's stop"),
+    "FWS, proven": Style(VERMILION, "P", "-", "FWS, proven, not levelled"),
+    "FWS, levelled+proven": Style(PURPLE, "D", "-", "FWS, levelled, proven"),
+    "Uniform, proven": Style(BLUE, "s", "-", "uniform, proven"),
 }
 #: The same where a rule that errs is to stand out by its colour.
-ERROR_LOOKS = {
-    "T-a-SCS, as-written": RULE_LOOKS["T-a-SCS, as-written"]._replace(colour=ORANGE),
-    "T-a-SCS, maximiser": RULE_LOOKS["T-a-SCS, maximiser"]._replace(colour=VERMILION),
-    "T-a-SCS, proven": RULE_LOOKS["T-a-SCS, proven"],
-    "T-a-SCS, maximiser+proven": RULE_LOOKS["T-a-SCS, maximiser+proven"],
+ERROR_STYLES = {
+    "T-a-SCS, as-written": RULE_STYLES["T-a-SCS, as-written"]._replace(colour=ORANGE),
+    "T-a-SCS, maximiser": RULE_STYLES["T-a-SCS, maximiser"]._replace(colour=VERMILION),
+    "T-a-SCS, proven": RULE_STYLES["T-a-SCS, proven"],
+    "T-a-SCS, maximiser+proven": RULE_STYLES["T-a-SCS, maximiser+proven"],
 }
 
 
@@ -53,7 +53,7 @@ def guarantee(table: pd.DataFrame) -> Figure:
     for part, statistic in zip(figure.subfigures(1, 2, squeeze=False)[0], titles, strict=True):
         rows = pick(ours, statistic=statistic).assign(status="")  # draws shares of 0 as the others
         log = "x" if statistic == "wrong_stops" else "xy"
-        axes = series(part, rows, ERROR_LOOKS, "rule", log)[0, 0]
+        axes = series(part, rows, ERROR_STYLES, "rule", log)[0, 0]
         axes.set(title=titles[statistic], xlabel="subpopulations")
         axes.set_xticks(sorted(rows.x.unique()), [f"{x:g}" for x in sorted(rows.x.unique())])
         axes.minorticks_off()
@@ -66,8 +66,10 @@ def guarantee(table: pd.DataFrame) -> Figure:
     panels[1].plot(bound.x, bound.value, color=BOUND.colour, ls=BOUND.line)
     panels[1].set_ylabel("pulls")
     plain_log_ticks(panels[1].yaxis, crowded=20.0)
-    looks = named_looks(ERROR_LOOKS, ours.rule) | {"bound": BOUND._replace(name="δ, lower bound")}
-    legend(figure, looks, 3)
+    styles = named_styles(ERROR_STYLES, ours.rule) | {
+        "bound": BOUND._replace(name="δ, lower bound")
+    }
+    legend(figure, styles, 3)
     caption(
         figure,
         f"T-a-SCS (exact maximiser) with two arms, of mean 0.1 (right) and −3 on every "
@@ -81,7 +83,7 @@ def guarantee(table: pd.DataFrame) -> Figure:
 def proven(table: pd.DataFrame) -> Figure:
     """Stopping times of rules with and without a proof, on the paper's instances."""
     ours = _with_rule(pick(table[table.reading != "exact"], other=""))
-    order = [name for name in RULE_LOOKS if name in set(ours.rule)]
+    order = [name for name in RULE_STYLES if name in set(ours.rule)]
     titles = {
         "example1": "example 1",
         "example2": "example 2",
@@ -89,11 +91,11 @@ def proven(table: pd.DataFrame) -> Figure:
     }
     figure = new_figure(WIDE, 0.21 * len(order) + 0.75)
     means = pick(ours, statistic="mean_stopping_time")
-    panels = dots(figure, means, RULE_LOOKS, order, "rule", "rule", True, ("instance", titles))[0]
+    panels = dots(figure, means, RULE_STYLES, order, "rule", "rule", True, ("instance", titles))[0]
     for axes, instance in zip(panels, titles, strict=True):
         for name, rows in groups(pick(ours, instance=instance), "rule"):
             values = rows.set_index("statistic").value
-            y, colour = order.index(name), RULE_LOOKS[name].colour
+            y, colour = order.index(name), RULE_STYLES[name].colour
             ends = values[["quartile_25", "quartile_75"]]
             axes.plot(ends, [y, y], color=colour, lw=5, alpha=0.25, solid_capstyle="butt")
             axes.plot(values["median_stopping_time"], y, "|", color=colour, ms=8, mew=1.6)
@@ -117,12 +119,12 @@ def boundary(table: pd.DataFrame) -> Figure:
     order = [name for name in BOUNDARY if name in set(rows.instance)]
     figure = new_figure(WIDE, 0.36 * len(order) + 0.95)
     col = ("delta", titles)
-    panels = dots(figure, rows, ERROR_LOOKS, order, "instance", "rule", col=col)[0]
+    panels = dots(figure, rows, ERROR_STYLES, order, "instance", "rule", col=col)[0]
     for axes, delta in zip(panels, titles, strict=True):
         axes.axvline(delta, color=BOUND.colour, ls=BOUND.line)
         axes.set(xlabel="share of runs", xlim=(0.0, None))
         axes.xaxis.set_major_locator(MaxNLocator(3))
-    legend(figure, named_looks(ERROR_LOOKS, rows.rule), 2, lines=False)
+    legend(figure, named_styles(ERROR_STYLES, rows.rule), 2, lines=False)
     caption(
         figure,
         "Runs of T-a-SCS that stop with a wrong answer within 500 pulls. Every instance is within "
@@ -137,11 +139,11 @@ def proven_asymptotics(table: pd.DataFrame) -> Figure:
     """Mean stopping time over the lower bound, as delta shrinks."""
     figure = new_figure(WIDE, 2.6)
     rows = _with_rule(pick(table, statistic="bound_ratio"))
-    axes = series(figure, rows, RULE_LOOKS, "rule", "x")[0, 0]
+    axes = series(figure, rows, RULE_STYLES, "rule", "x")[0, 0]
     axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line)
     axes.invert_xaxis()
     axes.set(xlabel="δ", ylabel="E[τ] / (T* kl(δ, 1−δ))", ylim=(0.0, None))
-    legend(figure, named_looks(RULE_LOOKS, rows.rule), 2)
+    legend(figure, named_styles(RULE_STYLES, rows.rule), 2)
     caption(
         figure,
         "Example 1, no cap: mean stopping times over the lower bound (dotted), below which no "
@@ -156,13 +158,13 @@ def rates_asymptotics(table: pd.DataFrame) -> Figure:
     figure = new_figure(WIDE, 2.6)
     rows = _with_rule(pick(table, statistic="bound_ratio"))
     titles = {CONVERSION["bernoulli"]: "rates", CONVERSION["gaussian"]: "Gaussian rewards"}
-    panels = series(figure, rows, RULE_LOOKS, "rule", "x", ("instance", titles))[0]
+    panels = series(figure, rows, RULE_STYLES, "rule", "x", ("instance", titles))[0]
     for axes in panels:
         axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line)
         axes.set(xlabel="δ", ylim=(0.0, None))
     panels[0].invert_xaxis()
     panels[0].set_ylabel("E[τ] / (T* kl(δ, 1−δ))")
-    legend(figure, named_looks(RULE_LOOKS, rows.rule), 3)
+    legend(figure, named_styles(RULE_STYLES, rows.rule), 3)
     last = pick(rows, instance=CONVERSION["bernoulli"], x=rows.x.min())
     far = last.value[last.strategy == "Uniform"].item()
     near = last.value[last.strategy != "Uniform"].max()

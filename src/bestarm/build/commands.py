@@ -126,7 +126,7 @@ def plot(
     geometry: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Draw a target from its table."""
-    from bestarm.common.style import save
+    from bestarm.common.drawing import save
     from bestarm.common.tables import read_geometry, read_table
 
     draw = _named(registry.PAPERS[paper].plots.draw, paper, target)
@@ -200,7 +200,7 @@ def results(table: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
     """Draw what became of the results in results.csv."""
     import pandas as pd
 
-    from bestarm.common.style import save
+    from bestarm.common.drawing import save
     from bestarm.publish import overview
 
     save(overview.results(pd.read_csv(table)), svg, png, pdf)
@@ -209,7 +209,7 @@ def results(table: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
 @command()
 def forest(claims: Path, paper: Paper, svg: Picture, png: Picture, pdf: Picture) -> None:
     """Draw a paper's numbers in claims.csv, published over ours."""
-    from bestarm.common.style import save
+    from bestarm.common.drawing import save
     from bestarm.publish import overview
     from bestarm.verdicts.table import as_frame, read_verdicts
 
@@ -221,7 +221,7 @@ def scorecard(table: Path, paper: Paper, svg: Picture, png: Picture, pdf: Pictur
     """Draw a paper's part of scorecard.csv."""
     import pandas as pd
 
-    from bestarm.common.style import save
+    from bestarm.common.drawing import save
     from bestarm.publish import overview
 
     save(overview.scorecard(pd.read_csv(table), paper), svg, png, pdf)
@@ -266,7 +266,7 @@ def arena(
 ) -> None:
     """Summarise and draw the kept tables of the arena, which are in a folder."""
     from bestarm.arena.pictures import DRAWN
-    from bestarm.common.style import save
+    from bestarm.common.drawing import save
     from bestarm.core.files import write_text
 
     if picture not in DRAWN:

@@ -33,7 +33,7 @@ from bestarm.build.client import SOCKET, address
 MOST_BYTES = 1 << 20
 DRAWING = (
     *(f"matplotlib.backends.backend_{kind}" for kind in ("agg", "pdf", "svg")),
-    *("fontTools.subset", "bestarm.common.style"),
+    *("fontTools.subset", "bestarm.common.drawing"),
 )
 #: Modules that a command needs, imported for the first such command. {} stands for the paper.
 NEEDS = {

@@ -9,21 +9,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MultipleLocator, NullFormatter
 
-from bestarm.common.looks import (
-    BLACK,
-    BLUE,
-    BOUND,
-    GREEN,
-    GREY,
-    ORANGE,
-    PURPLE,
-    UNIFORM,
-    VERMILION,
-    Look,
-    named_looks,
-)
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.drawing import (
     WIDE,
     caption,
     heat,
@@ -34,16 +20,30 @@ from bestarm.common.style import (
     series,
     spread,
 )
+from bestarm.common.paper import Plots
+from bestarm.common.styles import (
+    BLACK,
+    BLUE,
+    BOUND,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    UNIFORM,
+    VERMILION,
+    Style,
+    named_styles,
+)
 from bestarm.common.tables import lines, pick
 
-LOOKS = {
-    "SFSR": Look(BLUE, "o"),
-    "SFSR-L": Look(VERMILION, "^"),
+STYLES = {
+    "SFSR": Style(BLUE, "o"),
+    "SFSR-L": Style(VERMILION, "^"),
     "USLP": UNIFORM,
-    "SFSR-patient": Look(PURPLE, "D", "--", "SFSR, patient"),
+    "SFSR-patient": Style(PURPLE, "D", "--", "SFSR, patient"),
 }
 #: Arms of the optimal support, which have no strategy's colour.
-SUPPORT = Look(GREEN, "^")
+SUPPORT = Style(GREEN, "^")
 BARS = (
     "95% Wilson intervals; an arrow, at the first N without an error, starts at the one-sided 95% "
     "upper bound"
@@ -55,7 +55,7 @@ def error_curves(
 ) -> np.ndarray:
     """Shares of runs against the budget, both logarithmic, a line per strategy."""
     rows = rows[rows[col].isin(titles)]
-    panels = series(figure, rows, LOOKS, log="xy", col=(col, titles))[0]
+    panels = series(figure, rows, STYLES, log="xy", col=(col, titles))[0]
     for axes in panels:
         axes.set_xlabel("budget N (pulls)")
         axes.xaxis.set_minor_formatter(NullFormatter())
@@ -91,7 +91,7 @@ def instances_over_curves(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure
     above[0].set_ylabel("mean reward")
     rows = pick(table, statistic="error_rate")
     error_curves(lower, rows, "instance", dict.fromkeys(names, ""))
-    legend(lower, named_looks(LOOKS, rows[rows.other == ""].strategy))
+    legend(lower, named_styles(STYLES, rows[rows.other == ""].strategy))
     caption(
         figure,
         f"{fewer_errors(table)} "
@@ -133,7 +133,7 @@ def curves(table: pd.DataFrame, titles: dict[str, str], note: str, finding: str 
         in_row = {name: titles[name] for name in names[k * size : (k + 1) * size]}
         panels = error_curves(part, rows, "instance", in_row)
         panels[0].set_ylim(0.3 * rows.value[rows.value > 0].min(), 1.5)
-    legend(figure, named_looks(LOOKS, rows.strategy))
+    legend(figure, named_styles(STYLES, rows.strategy))
     text = f"Share of wrong answers, {BARS} ({runs(rows.n)} per point). {note}"
     caption(figure, f"{finding} {text}".strip())
     return figure
@@ -186,7 +186,7 @@ def three_constraints(table: pd.DataFrame) -> Figure:
     titles = {"error_rate": "wrong answers", "share_infeasible": 'of which "infeasible"'}
     panels = error_curves(figure, table, "statistic", titles)
     panels[0].set_ylabel("share of runs")
-    legend(figure, named_looks(LOOKS, pick(table, statistic="error_rate").strategy))
+    legend(figure, named_styles(STYLES, pick(table, statistic="error_rate").strategy))
     counts = pick(table, statistic="error_rate").n
     caption(
         figure, f"K = 12 arms, L = 3 constraints, all binding. {BARS} ({runs(counts)} per point)."
@@ -257,9 +257,9 @@ def bars(axes: Axes, table: pd.DataFrame, geometry: pd.DataFrame) -> None:
     """Both scores by column, as drops below the best."""
     columns = [*geometry.arm, len(geometry) + 1]
     names = [*map(str, geometry.arm), "slack"]
-    for shift, (statistic, look) in zip(
+    for shift, (statistic, style) in zip(
         (-0.19, 0.19),
-        {"intersection_value": LOOKS["SFSR"], "lagrangian_score": LOOKS["SFSR-L"]}.items(),
+        {"intersection_value": STYLES["SFSR"], "lagrangian_score": STYLES["SFSR-L"]}.items(),
         strict=True,
     ):
         values = np.array(
@@ -269,7 +269,7 @@ def bars(axes: Axes, table: pd.DataFrame, geometry: pd.DataFrame) -> None:
         label = {"intersection_value": "intersection value (SFSR)"}.get(
             statistic, "Lagrangian score (SFSR-L)"
         )
-        axes.bar(np.arange(len(columns)) + shift, drops, 0.36, color=look.colour, label=label)
+        axes.bar(np.arange(len(columns)) + shift, drops, 0.36, color=style.colour, label=label)
     axes.set_xticks(range(len(columns)), names)
     axes.set(
         xlabel="column", ylabel="score below the best (reward)", title="what is rejected first"
@@ -306,10 +306,10 @@ def fig4(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
         axes.set(title=title, xlabel="cost")
     panels[0].set_ylabel("reward")
     panels[0].margins(0.15)
-    rows = table[table.strategy.isin(LOOKS) & (table.strategy != "USLP")]
-    axes = series(right, rows, LOOKS, log="x")[0, 0]
+    rows = table[table.strategy.isin(STYLES) & (table.strategy != "USLP")]
+    axes = series(right, rows, STYLES, log="x")[0, 0]
     axes.set(title="first rejection is wrong", xlabel="budget N (pulls)", ylabel="share of runs")
-    legend(figure, named_looks(LOOKS, rows.strategy))
+    legend(figure, named_styles(STYLES, rows.strategy))
     seen = pick(geometry, panel="seen")
     worst = rows.groupby("strategy").value.max()
     caption(
@@ -370,35 +370,35 @@ def table1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
 
 #: Looks of the bounds on exponents.
 LIMITS = {
-    "any at most": Look(BLACK, "", "-", "any consistent strategy, at most (Theorem 2)"),
-    "USLP at most": Look(GREY, "", ":", "USLP, at most (Theorem 2)"),
-    "SFSR at least": Look(BLUE, "", ":", "SFSR, at least (Theorem 1)"),
+    "any at most": Style(BLACK, "", "-", "any consistent strategy, at most (Theorem 2)"),
+    "USLP at most": Style(GREY, "", ":", "USLP, at most (Theorem 2)"),
+    "SFSR at least": Style(BLUE, "", ":", "SFSR, at least (Theorem 1)"),
 }
 
 
 def limit_lines(axes: Axes, rows: pd.DataFrame) -> None:
     """The theorems' bounds on exponents."""
-    for name, look in LIMITS.items():
+    for name, style in LIMITS.items():
         value = pick(rows, strategy=name).value.iloc[0]
-        axes.axhline(value, color=look.colour, ls=look.line)
+        axes.axhline(value, color=style.colour, ls=style.line)
 
 
 def rates(table: pd.DataFrame) -> Figure:
     """-ln(error)/N of every strategy, with the theorems' bounds on its limit."""
     figure = new_figure(WIDE, 4.3)
     rows = pick(table, statistic="error_exponent")
-    rows = rows[rows.strategy.isin(LOOKS)]
+    rows = rows[rows.strategy.isin(STYLES)]
     parts = figure.subfigures(2, 1, squeeze=False)[:, 0]
     for part, names in zip(parts, ("A1 A2 A3", "H1 H2 H3"), strict=True):
         titles = {name: f"{name} (reconstructed)" for name in names.split()}
         in_part = rows[rows.instance.isin(titles)]
-        panels = series(part, in_part, LOOKS, log="xy", col=("instance", titles))[0]
+        panels = series(part, in_part, STYLES, log="xy", col=("instance", titles))[0]
         for axes, name in zip(panels, titles, strict=True):
             limit_lines(axes, pick(table, instance=name))
             axes.set_xlabel("budget N (pulls)")
         panels[0].set_ylabel("−ln(error rate) / N")
         plain_log_ticks(panels[0].yaxis, crowded=50.0)
-    legend(figure, named_looks(LOOKS, rows.strategy) | LIMITS, 2)
+    legend(figure, named_styles(STYLES, rows.strategy) | LIMITS, 2)
     caption(
         figure,
         f"Symbols: measured, 95% intervals; an arrow where no run erred, from the one-sided 95% "
@@ -415,11 +415,11 @@ def decay(table: pd.DataFrame) -> Figure:
         "error_rate": "wrong answers",
         "marginal_exponent": "how fast they become fewer",
     }
-    rows = table[table.statistic.isin(titles) & table.strategy.isin(LOOKS)]
-    left, right = series(figure, rows, LOOKS, log="y", col=("statistic", titles), share=False)[0]
+    rows = table[table.statistic.isin(titles) & table.strategy.isin(STYLES)]
+    left, right = series(figure, rows, STYLES, log="y", col=("statistic", titles), share=False)[0]
     left.set_ylabel("error rate")
     right.set_ylabel("local exponent (per pull)")
-    tail = Look(GREEN, "", "-.", "Gaussian tail Q(√(2cN))")
+    tail = Style(GREEN, "", "-.", "Gaussian tail Q(√(2cN))")
     for axes, statistic in ((left, "gaussian_tail"), (right, "marginal_exponent")):
         axes.set_xlabel("budget N (pulls)")
         axes.xaxis.set_major_locator(MultipleLocator(10_000))
@@ -429,7 +429,7 @@ def decay(table: pd.DataFrame) -> Figure:
     left.set_xlim(0, 1.05 * table.x.max())
     limit_lines(right, pick(table, statistic="exponent_limit"))
     plain_log_ticks(right.yaxis)
-    legend(figure, named_looks(LOOKS, rows.strategy) | {"tail": tail} | LIMITS, 2)
+    legend(figure, named_styles(STYLES, rows.strategy) | {"tail": tail} | LIMITS, 2)
     counts = pick(table, statistic="error_rate").n
     caption(
         figure,
@@ -461,9 +461,9 @@ def random_instances(table: pd.DataFrame) -> Figure:
         axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line, lw=1)
         axes.plot(floored[second][unsure], ratio[unsure], ".", color="#bbbbbb", ms=2.5)
         for strategy, here in wins.items():
-            look = LOOKS[strategy]
-            style = {"color": look.colour, "ms": 3, "mec": BLACK, "mew": 0.3}
-            axes.plot(floored[second][here], ratio[here], look.marker, **style)
+            style = STYLES[strategy]
+            marks = {"color": style.colour, "ms": 3, "mec": BLACK, "mew": 0.3}
+            axes.plot(floored[second][here], ratio[here], style.marker, **marks)
         axes.set(xlim=(0, 1), yscale="log", title=f"{first} against {second}")
         axes.set_xlabel(f"error rate of {second}")
         counts = [
@@ -482,7 +482,7 @@ def random_instances(table: pd.DataFrame) -> Figure:
     caption(
         figure,
         f"A mark is one of {len(rates)} random instances with K = 16, L = 1, N = "
-        f"{table.x.dropna().iloc[0]:,.0f} pulls; {runs([n])} each. In the look of the better "
+        f"{table.x.dropna().iloc[0]:,.0f} pulls; {runs([n])} each. In the style of the better "
         "strategy (and counted) if the 95% interval of the difference excludes 0, else a grey dot; "
         "rates of 0 are drawn at half a run.",
     )
@@ -505,7 +505,7 @@ PLOTS = Plots(
         "three-constraints": three_constraints,
         "patient": patient,
     },
-    LOOKS,
+    STYLES,
     {
         "fig2": "error_rate",
         "fig3": "error_rate",

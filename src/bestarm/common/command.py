@@ -27,7 +27,7 @@ EXTRAS = {
 #: The file of Numba that keeps compiled kernels.
 CACHING = ("numba", "core", "caching.py")
 #: Where a context keeps what `PaperCommand` found.
-PAPER_OPTIONS = "bestarm.further"
+PAPER_OPTIONS = "bestarm.paper_options"
 
 
 def not_installed(module: str) -> InputError:
@@ -134,7 +134,7 @@ class Command(TyperCommand):
 
 class PaperCommand(Command):
     """A command that takes options it does not know, `--name value` or `--name=value`, for the
-    paper of an instance to look at (`further`)."""
+    paper of an instance to read (`PAPER_OPTIONS`)."""
 
     def parse_args(self, ctx, args):
         declared = {name for parameter in self.params for name in (*parameter.opts, "--help")}

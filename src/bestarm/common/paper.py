@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # simulation jobs start without pandas and matplotlib
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from bestarm.common.looks import Look
+    from bestarm.common.styles import Style
     from bestarm.common.user_strategies import UserStrategies
     from bestarm.core.estimates import Estimate
     from bestarm.core.strategy import Steps
@@ -350,12 +350,12 @@ class Plots:
     Example:
         >>> from bestarm.registry import PAPERS
 
-        >>> PAPERS["baics"].plots.looks["T-a-SCS"].marker
+        >>> PAPERS["baics"].plots.styles["T-a-SCS"].marker
         'o'
     """
 
     draw: Mapping[str, Callable[..., Figure]]  # by target; takes its table and any geometry
-    looks: Mapping[str, Look] = field(default_factory=dict[str, Any])  # by strategy or reading
+    styles: Mapping[str, Style] = field(default_factory=dict[str, Any])  # by strategy or reading
     first: Mapping[str, str] = field(default_factory=dict[str, str])  # statistic drawn first
 
 

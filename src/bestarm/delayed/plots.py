@@ -8,22 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from bestarm.common.looks import (
-    BLACK,
-    BLUE,
-    BOUND,
-    GREEN,
-    GREY,
-    ORANGE,
-    PUBLISHED,
-    PURPLE,
-    SKY,
-    VERMILION,
-    Look,
-    named_looks,
-)
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.drawing import (
     WIDE,
     caption,
     dots,
@@ -34,27 +19,42 @@ from bestarm.common.style import (
     spread,
     with_errors,
 )
+from bestarm.common.paper import Plots
+from bestarm.common.styles import (
+    BLACK,
+    BLUE,
+    BOUND,
+    GREEN,
+    GREY,
+    ORANGE,
+    PUBLISHED,
+    PURPLE,
+    SKY,
+    VERMILION,
+    Style,
+    named_styles,
+)
 from bestarm.common.tables import pick
 from bestarm.delayed.problem import MODELS
 from bestarm.delayed.tables import PANELS
 
-LOOKS = {
-    "as-written": Look(BLUE, "o", name="as written"),
-    "as-published": Look(VERMILION, "s", "--", "as published"),
-    "guaranteed": Look(GREEN, "^", "-."),
-    "published-split": Look(ORANGE, "v", name="published split"),
-    "survivors": Look(PURPLE, "D"),
-    "mixture": Look(GREEN, "X", name="mixture"),
-    "all-running": Look(SKY, "P", name="all running"),
-    "Full": Look(BLACK, "s", name="rewards alone"),
-    "Partial": Look(BLUE, "o", name="partial feedback"),
+STYLES = {
+    "as-written": Style(BLUE, "o", name="as written"),
+    "as-published": Style(VERMILION, "s", "--", "as published"),
+    "guaranteed": Style(GREEN, "^", "-."),
+    "published-split": Style(ORANGE, "v", name="published split"),
+    "survivors": Style(PURPLE, "D"),
+    "mixture": Style(GREEN, "X", name="mixture"),
+    "all-running": Style(SKY, "P", name="all running"),
+    "Full": Style(BLACK, "s", name="rewards alone"),
+    "Partial": Style(BLUE, "o", name="partial feedback"),
 }
 #: By b: what the paper calls a row of Figure 1, and its name.
 BATCHES = {1: "sequential", 10: "parallel"}
 BATCH_NAMES: dict[Any, str] = {1: "sequential", 10: "parallel, b = r = 10"}
-BATCH_LOOKS: dict[Any, Look] = {
-    1: Look(BLUE, "o", "", BATCH_NAMES[1]),
-    10: Look(VERMILION, "s", "", BATCH_NAMES[10]),
+BATCH_STYLES: dict[Any, Style] = {
+    1: Style(BLUE, "o", "", BATCH_NAMES[1]),
+    10: Style(VERMILION, "s", "", BATCH_NAMES[10]),
 }
 TITLES = {"bounded": "bounded means", "free": "free means", "delays": "free means, n = 100"}
 AXES = {"n": "number of arms n", "D": "delay D (steps)"}
@@ -79,8 +79,8 @@ def shares_of_time(rows: pd.DataFrame) -> str:
     )
 
 
-def looks_of_readings() -> dict[str, Look]:
-    return named_looks(LOOKS, SHOWN)
+def reading_styles() -> dict[str, Style]:
+    return named_styles(STYLES, SHOWN)
 
 
 def even_line(axes: Axes, vertical: bool = False) -> None:
@@ -120,7 +120,7 @@ def panels_of_fig1(table: pd.DataFrame, readings: Sequence[str]) -> tuple[Figure
         "col": ("family", {name: TITLES[name] for name in PANELS}),
         "row": ("batch", BATCH_NAMES),
     }
-    panels = series(figure, rows, LOOKS, "reading", "x", **facets)
+    panels = series(figure, rows, STYLES, "reading", "x", **facets)
     for (i, j), axes in np.ndenumerate(panels):
         family, batch = list(PANELS)[j], list(BATCHES)[i]
         even_line(axes)
@@ -137,14 +137,14 @@ def panels_of_fig1(table: pd.DataFrame, readings: Sequence[str]) -> tuple[Figure
             if len(ticks) > 5:
                 axes.tick_params(axis="x", rotation=45)
     figure.supylabel(f"mean time: {EVEN}", fontsize=8)
-    legend(figure, named_looks(LOOKS, readings))
+    legend(figure, named_styles(STYLES, readings))
     return figure, rows
 
 
 #: The means of bounded arms: the text's, and those of the published program.
 BOUNDED = {
-    "bounded from 1": Look(BLUE, "o", "", "the text: i = 1, ..., n"),
-    "bounded": Look(VERMILION, "s", "--", "the published program: i = 0, ..., n − 1"),
+    "bounded from 1": Style(BLUE, "o", "", "the text: i = 1, ..., n"),
+    "bounded": Style(VERMILION, "s", "--", "the published program: i = 0, ..., n − 1"),
 }
 
 
@@ -213,21 +213,21 @@ def readings(table: pd.DataFrame) -> Figure:
     ratios = pick(table, statistic="time_ratio", strategy="Partial")
     wrong = pick(table, statistic="error_rate", strategy="Partial")
     titles = {"bounded n=10": "bounded means, n = 10", "free n=100": "free means, n = 100"}
-    names = [name for name in LOOKS if name in set(ratios.reading)]
-    order = {name: LOOKS[name].name or name for name in names}
+    names = [name for name in STYLES if name in set(ratios.reading)]
+    order = {name: STYLES[name].name or name for name in names}
     order |= {f"{name}+sigma": f"{text}, scale = σ" for name, text in order.items()}
     broken = set(wrong[wrong.low > DELTA].reading)
     figure = new_figure(WIDE, 3.1)
     lines = {name: text + " †" * (name in broken) for name, text in order.items()}
     rows = ratios.assign(line=ratios.reading.map(lines))
     col = ("instance", titles)
-    panels = dots(figure, rows, BATCH_LOOKS, list(lines.values()), "line", "batch", col=col)[0]
+    panels = dots(figure, rows, BATCH_STYLES, list(lines.values()), "line", "batch", col=col)[0]
     for axes in panels:
         even_line(axes, vertical=True)
         axes.set(xlabel="ratio of mean times", xlim=(0.0, None))
         for edge in range(1, len(lines)):
             axes.axhline(edge - 0.5, color="#e3e3e3", lw=0.5)
-    legend(figure, BATCH_LOOKS, lines=False)
+    legend(figure, BATCH_STYLES, lines=False)
     caption(
         figure,
         "Mean time with partial feedback over mean time on rewards alone, on the same streams and "
@@ -244,12 +244,12 @@ def models(table: pd.DataFrame) -> Figure:
     order = [f"{model}{random}" for random in ("", ", random delay") for model in MODELS]
     figure = new_figure(WIDE, 2.9)
     col = ("batch", BATCH_NAMES)
-    for axes in dots(figure, ratios, LOOKS, order, "instance", "reading", col=col)[0]:
+    for axes in dots(figure, ratios, STYLES, order, "instance", "reading", col=col)[0]:
         even_line(axes, vertical=True)
         axes.set_xlabel("ratio of mean times")
         for edge in range(1, len(order)):
             axes.axhline(edge - 0.5, color="#e3e3e3", lw=0.5)
-    legend(figure, looks_of_readings(), lines=False)
+    legend(figure, reading_styles(), lines=False)
     caption(
         figure,
         "Twenty free means, k = 4, by what arrives before a pull ends and by its delay: 100 steps "
@@ -260,16 +260,16 @@ def models(table: pd.DataFrame) -> Figure:
 
 
 def coverage(table: pd.DataFrame) -> Figure:
-    looks = {
-        "alike, unbiased Full": Look(BLACK, "s", "", "rewards alone, Eq. (5)"),
-        "alike, unbiased Partial": Look(BLUE, "o", "", "unbiased, Eq. (4)"),
-        "alike, biased Partial": Look(VERMILION, "^", "", "biased, Eq. (6)"),
+    styles = {
+        "alike, unbiased Full": Style(BLACK, "s", "", "rewards alone, Eq. (5)"),
+        "alike, unbiased Partial": Style(BLUE, "o", "", "unbiased, Eq. (4)"),
+        "alike, biased Partial": Style(VERMILION, "^", "", "biased, Eq. (6)"),
     }
     rows = pick(table, statistic="share_missed")
     rows = rows.assign(series=rows.instance + " " + rows.strategy)
-    rows = rows[rows.series.isin(looks)]
+    rows = rows[rows.series.isin(styles)]
     names = ["as-written", "published-split", "guaranteed"]
-    lines = {name: LOOKS[name].name or name for name in names}
+    lines = {name: STYLES[name].name or name for name in names}
     lines |= {f"{name}+sigma": f"{text}, scale = σ" for name, text in lines.items()}
     rows = rows.assign(line=rows.reading.map(lines))
     figure = new_figure(WIDE, 2.6)
@@ -277,10 +277,10 @@ def coverage(table: pd.DataFrame) -> Figure:
     rows = rows.assign(
         value=rows.value.mask(none, rows.high), low=rows.low.mask(none, 0.3 * rows.high)
     )
-    axes = dots(figure, rows, looks, list(lines.values()), "line", "series", log=True)[0, 0]
+    axes = dots(figure, rows, styles, list(lines.values()), "line", "series", log=True)[0, 0]
     axes.axvline(DELTA, color=BOUND.colour, ls=BOUND.line)
     axes.set_xlabel("share of runs in which a confidence interval ever misses its mean")
-    legend(figure, looks, lines=False)
+    legend(figure, styles, lines=False)
     caption(
         figure,
         f"Two arms that are never told apart, watched for 5,000 steps, delay 10, δ = {DELTA} "
@@ -296,7 +296,7 @@ def fig2(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     rows = rows[rows.reading.isin(SHOWN)]
     figure = new_figure(WIDE, 2.7)
     left, right = figure.subfigures(1, 2, squeeze=False, width_ratios=[2.1, 1.0])[0]
-    panels = series(left, rows, LOOKS, "reading", "x", ("batch", BATCH_NAMES))[0]
+    panels = series(left, rows, STYLES, "reading", "x", ("batch", BATCH_NAMES))[0]
     for axes, batch in zip(panels, BATCHES, strict=True):
         even_line(axes)
         lowest(axes, table, "all battery", batch)
@@ -304,7 +304,7 @@ def fig2(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     ranked(right.subplots(), arms, "policies by mean life", "life (cycles)")
     panels[0].set_ylim(bottom=0.6)
     left.supxlabel("standard deviation of a forecast, σₚ (cycles)", fontsize=8)
-    legend(figure, looks_of_readings())
+    legend(figure, reading_styles())
     wrong = pick(table, statistic="error_rate", instance="all battery", strategy="Partial")
     caption(
         figure,
@@ -332,22 +332,24 @@ def mip(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     figure = new_figure(WIDE, 2.5)
     parts = figure.subfigures(1, 3, squeeze=False, width_ratios=[1.15, 1.0, 1.0])[0]
     first, second, third = parts
-    with_published = LOOKS | {"published": PUBLISHED}
+    with_published = STYLES | {"published": PUBLISHED}
     axes = dots(first, rows, with_published, list(short.values()), "line", "reading")[0, 0]
     even_line(axes, vertical=True)
     axes.set(title="time ratio", xlabel="ratio of mean times", xlim=(0.0, None))
-    legend(figure, named_looks(with_published, rows.reading), lines=False)
+    legend(figure, named_styles(with_published, rows.reading), lines=False)
     ranked(second.subplots(), arms, "cut strategies by mean", "final bound / start")
     axes = third.subplots()
-    for name, look, at in (
-        ("forecast_error", Look(BLUE, "o", name="rms error"), (4, -12)),
-        ("forecast_spread", Look(VERMILION, "s", "--", "rms σₚ"), (4, 8)),
+    for name, style, at in (
+        ("forecast_error", Style(BLUE, "o", name="rms error"), (4, -12)),
+        ("forecast_spread", Style(VERMILION, "s", "--", "rms σₚ"), (4, 8)),
     ):
         points = pick(table, statistic=name).sort_values("x")
-        axes.plot(points.x, points.value, look.line, marker=look.marker, ms=2.5, color=look.colour)
+        axes.plot(
+            points.x, points.value, style.line, marker=style.marker, ms=2.5, color=style.colour
+        )
         place = (points.x.iloc[3], points.value.iloc[3])
         axes.annotate(
-            look.name, place, at, textcoords="offset points", color=look.colour, fontsize=7
+            style.name, place, at, textcoords="offset points", color=style.colour, fontsize=7
         )
     axes.set(title="forecasts", xlabel="step (100 iterations)", ylim=(0.0, None))
     axes.set_ylabel("error / start")
@@ -387,7 +389,7 @@ PLOTS = Plots(
         "mip": mip,
         "mixture": mixture,
     },
-    LOOKS,
+    STYLES,
     {
         "fig1": "time_ratio",
         "means": "time_ratio",

@@ -1,4 +1,4 @@
-"""The look of LAGEX's strategies and readings, and box plots from quantiles, for plots.py."""
+"""The styles of LAGEX's strategies and readings, and box plots from quantiles, for plots.py."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -10,7 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 
-from bestarm.common.looks import (
+from bestarm.common.drawing import legend, plain_log_ticks, published, with_errors
+from bestarm.common.styles import (
     BLACK,
     BLUE,
     GREEN,
@@ -21,38 +22,37 @@ from bestarm.common.looks import (
     SKY,
     VERMILION,
     YELLOW,
-    Look,
-    named_looks,
+    Style,
+    named_styles,
 )
-from bestarm.common.style import legend, plain_log_ticks, published, with_errors
 from bestarm.common.tables import pick
 
 #: Strategies that are given the constraints: drawn last, and named so.
 KNOWING = ("CTnS", "CGE")
-LOOKS = {
-    "LAGEX": Look(BLUE, "o"),
-    "LATS": Look(VERMILION, "^"),
-    "CTnS-WLag": Look(ORANGE, "v"),
-    "CGE-WLag": Look(SKY, "D"),
-    "PTnS": Look(YELLOW, "P"),
-    "Uniform": Look(GREY, "s", "--"),
-    "CTnS": Look(GREEN, "X", name="CTnS, told limits"),
-    "CGE": Look(PURPLE, "*", name="CGE, told limits"),
-    "Certified": Look(GREEN, "D"),
-    "Certified-Uniform": Look(GREY, "s", "--", "Certified, pulls uniform"),
+STYLES = {
+    "LAGEX": Style(BLUE, "o"),
+    "LATS": Style(VERMILION, "^"),
+    "CTnS-WLag": Style(ORANGE, "v"),
+    "CGE-WLag": Style(SKY, "D"),
+    "PTnS": Style(YELLOW, "P"),
+    "Uniform": Style(GREY, "s", "--"),
+    "CTnS": Style(GREEN, "X", name="CTnS, told limits"),
+    "CGE": Style(PURPLE, "*", name="CGE, told limits"),
+    "Certified": Style(GREEN, "D"),
+    "Certified-Uniform": Style(GREY, "s", "--", "Certified, pulls uniform"),
     "published": PUBLISHED,
-    "as-written": Look(BLUE, "o", name="as written"),
-    "released-stop": Look(SKY, "s", "--", "released stopping rule"),
-    "program": Look(GREEN, "^", name="released program"),
-    "averages": Look(VERMILION, "v", name="plain averages"),
-    "printed-r": Look(PURPLE, "X", name="r as printed"),
-    "inside": Look(GREEN, "P", name="allocates inside"),
-    "full-adagrad": Look(ORANGE, "*", name="full AdaGrad"),
-    "optimistic-policy": Look(GREY, "h", name="optimistic policy"),
-    "known lower bound": Look(BLACK, "", ":", "lower bound, constraints known"),
-    "inside lower bound": Look(BLACK, "", "-.", "lower bound, allocations feasible too"),
-    "BAI lower bound": Look(VERMILION, "", ":", "lower bound without constraints"),
-    "unknown lower bound": Look(PURPLE, "", "-", "lower bound, constraints unknown"),
+    "as-written": Style(BLUE, "o", name="as written"),
+    "released-stop": Style(SKY, "s", "--", "released stopping rule"),
+    "program": Style(GREEN, "^", name="released program"),
+    "averages": Style(VERMILION, "v", name="plain averages"),
+    "printed-r": Style(PURPLE, "X", name="r as printed"),
+    "inside": Style(GREEN, "P", name="allocates inside"),
+    "full-adagrad": Style(ORANGE, "*", name="full AdaGrad"),
+    "optimistic-policy": Style(GREY, "h", name="optimistic policy"),
+    "known lower bound": Style(BLACK, "", ":", "lower bound, constraints known"),
+    "inside lower bound": Style(BLACK, "", "-.", "lower bound, allocations feasible too"),
+    "BAI lower bound": Style(VERMILION, "", ":", "lower bound without constraints"),
+    "unknown lower bound": Style(PURPLE, "", "-", "lower bound, constraints unknown"),
 }
 #: Names of the second line of a strategy, and so on, in box plots.
 SECOND = {"as-written": "as written", "released-stop": "released rule", "program": "program"}
@@ -77,7 +77,7 @@ def pale(colour: str) -> str:
 def strategies_in(table: pd.DataFrame, but: Sequence[str] = ()) -> list[str]:
     """The strategies that play in a table: known ones in the order of LOOKS, then others."""
     played = table[(table.other == "") & ~table.strategy.str.endswith("lower bound")]
-    return list(named_looks(LOOKS, set(played.strategy) - set(but)))
+    return list(named_styles(STYLES, set(played.strategy) - set(but)))
 
 
 def box_lines(
@@ -107,7 +107,7 @@ def boxes(
         quantiles: by reading: five statistics, from low to high.
         whole: the reading whose boxes are not pale.
     """
-    looks = named_looks(LOOKS, [strategy for strategy, _ in lines])
+    styles = named_styles(STYLES, [strategy for strategy, _ in lines])
     far = 1e3 * rows.value.replace(np.inf, np.nan).max()
     for place, (strategy, reading) in enumerate(lines):
         its_rows = pick(rows, strategy=strategy, reading=reading)
@@ -115,7 +115,7 @@ def boxes(
         low, lower, middle, upper, high = values
         if np.isnan(lower):
             continue
-        colour = looks[strategy].colour
+        colour = styles[strategy].colour
         fill = "white" if reading == "published" else colour if reading == whole else pale(colour)
         ends = {"whislo": np.fmin(low, lower), "whishi": np.fmax(high, upper)}
         box = {"q1": lower, "med": middle, "q3": upper} | ends
@@ -131,7 +131,7 @@ def boxes(
     axes.set_yticks(
         range(len(lines)),
         [
-            looks[strategy].name if first[strategy] == place else SECOND[reading]
+            styles[strategy].name if first[strategy] == place else SECOND[reading]
             for place, (strategy, reading) in enumerate(lines)
         ],
     )
@@ -163,7 +163,7 @@ def stopping_times(axes: Axes, table: pd.DataFrame, instance: str, bounds: Seque
     for place, (strategy, reading) in enumerate(lines):
         note_capped(axes, pick(ours, strategy=strategy, reading=reading), place)
     for name, value in bound_values.items():
-        axes.axvline(value, color=LOOKS[name].colour, ls=LOOKS[name].line, zorder=0.5)
+        axes.axvline(value, color=STYLES[name].colour, ls=STYLES[name].line, zorder=0.5)
     at = [lines.index((strategy, "as-written")) for strategy in medians.strategy]
     published(axes, medians, medians.value, at, label="")
     plain_log_ticks(axes.xaxis, crowded=20.0)
@@ -188,4 +188,4 @@ def note_capped(axes: Axes, rows: pd.DataFrame, at: float) -> None:
 def bounds_legend(figure: Figure, bounds: Sequence[str], stated: bool = True) -> None:
     """The legend of lower bounds, and of published medians."""
     marks = {"published": PUBLISHED._replace(name="published median")} if stated else {}
-    legend(figure, marks | named_looks(LOOKS, bounds), 2)
+    legend(figure, marks | named_styles(STYLES, bounds), 2)

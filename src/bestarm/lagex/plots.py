@@ -8,21 +8,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Polygon
 from matplotlib.ticker import MaxNLocator
 
-from bestarm.common.looks import (
-    BLACK,
-    BLUE,
-    BOUND,
-    GREEN,
-    GREY,
-    ORANGE,
-    PUBLISHED,
-    SKY,
-    VERMILION,
-    Look,
-    named_looks,
-)
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.drawing import (
     WIDE,
     caption,
     dots,
@@ -36,11 +22,25 @@ from bestarm.common.style import (
     spread,
     with_errors,
 )
+from bestarm.common.paper import Plots
+from bestarm.common.styles import (
+    BLACK,
+    BLUE,
+    BOUND,
+    GREEN,
+    GREY,
+    ORANGE,
+    PUBLISHED,
+    SKY,
+    VERMILION,
+    Style,
+    named_styles,
+)
 from bestarm.common.tables import pick
 from bestarm.lagex.boxes import (
     BOXES,
     KNOWING,
-    LOOKS,
+    STYLES,
     bounds_legend,
     box_lines,
     boxes,
@@ -200,17 +200,17 @@ def fig4(table: pd.DataFrame) -> Figure:
     medians = pick(ours, statistic="median_stopping_time")
     bounds = pick(table[table.reading == "exact"], statistic="lower_bound", x_name="m3")
     figure = new_figure(WIDE, 3.7)
-    panels = series(figure, medians, LOOKS, "reading", "y", ("family", titles))[0]
-    lines = named_looks(LOOKS, set(bounds.strategy))
+    panels = series(figure, medians, STYLES, "reading", "y", ("family", titles))[0]
+    lines = named_styles(STYLES, set(bounds.strategy))
     for axes, family in zip(panels, titles, strict=True):
-        for reading, look in named_looks(LOOKS, medians.reading).items():
-            band(axes, pick(ours, family=family, reading=reading), look)
-        for name, look in lines.items():
+        for reading, style in named_styles(STYLES, medians.reading).items():
+            band(axes, pick(ours, family=family, reading=reading), style)
+        for name, style in lines.items():
             rows = pick(bounds, family=family, strategy=name).sort_values("x")
-            axes.plot(rows.x, rows.value.replace(np.inf, np.nan), look.line, color=look.colour)
+            axes.plot(rows.x, rows.value.replace(np.inf, np.nan), style.line, color=style.colour)
             for x in rows[np.isinf(rows.value)].x:
                 place = {"xycoords": axes.get_xaxis_transform(), "ha": "center", "va": "top"}
-                axes.annotate("∞", (x, 0.99), color=look.colour, fontsize=9, **place)
+                axes.annotate("∞", (x, 0.99), color=style.colour, fontsize=9, **place)
         mine = pick(medians, family=family, reading="as-written")
         runs_of_paper = stated[stated.strategy == "LAGEX"].merge(
             mine[["x", "instance"]], on="x", suffixes=("_stated", "")
@@ -225,8 +225,8 @@ def fig4(table: pd.DataFrame) -> Figure:
     panels[0].set(ylabel="steps", ylim=(15, 4.0 * top))
     plain_log_ticks(panels[0].yaxis, crowded=20.0)
     readings = {
-        name: look._replace(name=f"LAGEX, {look.name}")
-        for name, look in named_looks(LOOKS, medians.reading).items()
+        name: style._replace(name=f"LAGEX, {style.name}")
+        for name, style in named_styles(STYLES, medians.reading).items()
     }
     legend(figure, readings | {"published": PUBLISHED} | lines, 2)
     caption(
@@ -242,11 +242,11 @@ def fig4(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def band(axes: Axes, rows: pd.DataFrame, look: Look) -> None:
+def band(axes: Axes, rows: pd.DataFrame, style: Style) -> None:
     """The quartiles as a band, where they are defined."""
     low, high = (pick(rows, statistic=f"quartile_{q}").sort_values("x") for q in (25, 75))
     ends = (quartile.value.to_numpy(float) for quartile in (low, high))
-    axes.fill_between(low.x.to_numpy(float), *ends, color=look.colour, alpha=0.2, lw=0)
+    axes.fill_between(low.x.to_numpy(float), *ends, color=style.colour, alpha=0.2, lw=0)
 
 
 def ternary(axes: Axes) -> None:
@@ -284,28 +284,28 @@ def fig1(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     figure = new_figure(WIDE, 2.8)
     left, right = figure.subplots(1, 2, width_ratios=[1, 1.15])
     ternary(left)
-    looks = {
+    styles = {
         0.0: ("o", {"fc": "#e3e3e3", "ec": GREY, "lw": 1.0}),
         0.005: ("s", {"fc": "none", "ec": BLUE, "lw": 1.2}),
         0.05: ("^", {"fc": "none", "ec": VERMILION, "lw": 1.6, "hatch": "//"}),
     }
-    for epsilon, (marker, look) in looks.items():
+    for epsilon, (marker, style) in styles.items():
         shapes = pick(geometry, epsilon=epsilon)
-        draw_set(left, shapes, **look)
-        best(left, shapes, marker, look["ec"], f"ε = {epsilon:g}")
+        draw_set(left, shapes, **style)
+        best(left, shapes, marker, style["ec"], f"ε = {epsilon:g}")
     left.legend(loc="upper left")
     left.set_title("feasible sets, best policies")
     curves = {
-        "characteristic_time": (Look(BLUE, "o"), "T, known constraints"),
-        "inside_time": (Look(GREEN, "^"), "T, allocations feasible too"),
-        "tolerant_time": (Look(ORANGE, "v"), "T at r = 0.01"),
-        "perturbation_pulls": (Look(BLACK, "", "--"), "1/ε²: to see ε in a cost"),
+        "characteristic_time": (Style(BLUE, "o"), "T, known constraints"),
+        "inside_time": (Style(GREEN, "^"), "T, allocations feasible too"),
+        "tolerant_time": (Style(ORANGE, "v"), "T at r = 0.01"),
+        "perturbation_pulls": (Style(BLACK, "", "--"), "1/ε²: to see ε in a cost"),
     }
     ours = table[(table.reading == "exact") & (table.x > 0)]
-    for statistic, (look, label) in curves.items():
+    for statistic, (style, label) in curves.items():
         rows = pick(ours, statistic=statistic).sort_values("x")
         right.plot(
-            rows.x, rows.value, look.line, marker=look.marker, color=look.colour, label=label
+            rows.x, rows.value, style.line, marker=style.marker, color=style.colour, label=label
         )
     stated = pick(table, reading="published")
     published(right, stated, stated.x, stated.value, along="y")
@@ -425,7 +425,7 @@ def shares(table: pd.DataFrame) -> Figure:
         first = statistic == "prob_feasible"
         titles = INSTANCES if first else dict.fromkeys(INSTANCES, "")
         defined = pick(rows, statistic=statistic).dropna(subset=["value"])
-        panels = dots(part, defined, LOOKS, order, col=("instance", titles))[0]
+        panels = dots(part, defined, STYLES, order, col=("instance", titles))[0]
         panels[0].tick_params(axis="y", labelsize=7 if first else 6)
         for axes, instance in zip(panels, titles, strict=True):
             if statistic.startswith("prob"):
@@ -460,7 +460,7 @@ def example(table: pd.DataFrame) -> Figure:
     rows = table[table.statistic.isin(titles)]
     figure = new_figure(WIDE, 1.9)
     col = ("statistic", titles)
-    for axes in dots(figure, rows, LOOKS, strategies_in(rows), col=col)[0]:
+    for axes in dots(figure, rows, STYLES, strategies_in(rows), col=col)[0]:
         axes.set(xlabel="share of runs", xlim=(-0.04, 1.04))
     caption(
         figure,
@@ -485,12 +485,12 @@ def readings(table: pd.DataFrame) -> Figure:
     order = strategies_in(ours)
     figure = new_figure(WIDE, 5.4)
     col = ("instance", titles)
-    for axes in dots(figure, rows, LOOKS, order, by="reading", log=True, col=col)[0]:
+    for axes in dots(figure, rows, STYLES, order, by="reading", log=True, col=col)[0]:
         axes.set_xlabel("median steps")
         plain_log_ticks(axes.xaxis, crowded=10.0)
         for edge in range(1, len(order)):
             axes.axhline(edge - 0.5, color="#cccccc", lw=0.5)
-    legend(figure, named_looks(LOOKS, rows.reading), 4, lines=False)
+    legend(figure, named_styles(STYLES, rows.reading), 4, lines=False)
     caption(
         figure,
         "Medians with 95% intervals; of published ones, the sampling error of n = 500. If half or "
@@ -506,18 +506,18 @@ def theorems(table: pd.DataFrame) -> Figure:
     tolerance = rows.x.map(lambda r: "" if pd.isna(r) else f", r = {r:g}")
     named = rows.statistic.str.partition(":")[2].str.capitalize()
     rows = rows.assign(line=named + tolerance)
-    looks = {
-        setup1(HARD).name: Look(VERMILION, "o", "", "setup 1, hard"),
-        setup1(EASIER).name: Look(BLUE, "s", "", "setup 1, easy"),
+    styles = {
+        setup1(HARD).name: Style(VERMILION, "o", "", "setup 1, hard"),
+        setup1(EASIER).name: Style(BLUE, "s", "", "setup 1, easy"),
     }
     order = sorted(rows.line.unique())
     figure = new_figure(WIDE, 2.4)
-    with_lines = looks | {line: Look(BLACK, "") for line in order}
+    with_lines = styles | {line: Style(BLACK, "") for line in order}
     axes = dots(figure, rows, with_lines, order, y="line", by="instance")[0, 0]
     axes.set_xlim(0.0, 1.05)
     axes.axvline(1.0, color=BOUND.colour, lw=0.6)
     axes.set_xlabel("left side over right side (1 if the statement holds)")
-    legend(figure, looks, lines=False)
+    legend(figure, styles, lines=False)
     caption(
         figure,
         "Computed on the recovered constraints. Theorem 1: an upper bound on the left side of "
@@ -573,9 +573,9 @@ def sensitivity(table: pd.DataFrame) -> Figure:
     ours = ours.assign(line=ours.apply(changed, axis=1), strategy="LAGEX")
     stated = pick(medians, reading="published").set_index("environment").value
     figure = new_figure(WIDE, 4.2)
-    names = {name: Look(BLUE, "o", name=label) for name, label in LINES.items()}
+    names = {name: Style(BLUE, "o", name=label) for name, label in LINES.items()}
     col = ("environment", TITLES)
-    drawn = dots(figure, ours, LOOKS | names, list(LINES), y="line", log=True, col=col)[0]
+    drawn = dots(figure, ours, STYLES | names, list(LINES), y="line", log=True, col=col)[0]
     for axes, environment in zip(drawn, TITLES, strict=True):
         written = pick(ours, environment=environment, line="as-written").value.iloc[0]
         axes.axvline(written, color=GREY, lw=0.8, ls=":")
@@ -584,8 +584,8 @@ def sensitivity(table: pd.DataFrame) -> Figure:
         for edge in (0.5, 3.5, 5.5, 8.5, 11.5, 14.5, 16.5):
             axes.axhline(edge, color="#dddddd", lw=0.5)
     drawn[1].set_xlabel("median steps of LAGEX")
-    marks = {"published": Look(VERMILION, "", "-", "published median")}
-    legend(figure, marks | {"ours": Look(GREY, "", ":", "as written")})
+    marks = {"published": Style(VERMILION, "", "-", "published median")}
+    legend(figure, marks | {"ours": Style(GREY, "", ":", "as written")})
     caption(
         figure,
         "Median steps of LAGEX with one thing changed at a time, 95% intervals; six arms in setup "
@@ -622,7 +622,7 @@ PLOTS = Plots(
         "imdb-spread": imdb_spread,
         "certified": certified,
     },
-    LOOKS,
+    STYLES,
     {
         "fig1": "characteristic_time",
         "fig2": "feasible_area",

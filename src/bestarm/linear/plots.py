@@ -7,24 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
-from bestarm.common.looks import (
-    BLACK,
-    BLUE,
-    BOUND,
-    GREEN,
-    GREY,
-    ORANGE,
-    PUBLISHED,
-    PURPLE,
-    SKY,
-    VERMILION,
-    YELLOW,
-    Look,
-    named_looks,
-)
-from bestarm.common.p_values import Side, log_side, same, share_against
-from bestarm.common.paper import Plots
-from bestarm.common.style import (
+from bestarm.common.drawing import (
     HALF,
     WIDE,
     caption,
@@ -38,22 +21,39 @@ from bestarm.common.style import (
     spread,
     with_errors,
 )
+from bestarm.common.p_values import Side, log_side, same, share_against
+from bestarm.common.paper import Plots
+from bestarm.common.styles import (
+    BLACK,
+    BLUE,
+    BOUND,
+    GREEN,
+    GREY,
+    ORANGE,
+    PUBLISHED,
+    PURPLE,
+    SKY,
+    VERMILION,
+    YELLOW,
+    Style,
+    named_styles,
+)
 from bestarm.common.tables import pick
 from bestarm.linear.cells import HONEST_EMPIRICAL
 from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
 from bestarm.linear.tables import TRUE_GAPS
 
-LOOKS = {
-    "G": Look(ORANGE, "s"),
-    "XY": Look(VERMILION, "^", "--"),
-    "XY-Adaptive": Look(BLUE, "o"),
-    "XY-Oracle": Look(BLACK, "*", "-."),
-    "Fully-Adaptive": Look(PURPLE, "D"),
-    "RAGE": Look(GREEN, "v"),
-    "LinGapE": Look(SKY, "P"),
+STYLES = {
+    "G": Style(ORANGE, "s"),
+    "XY": Style(VERMILION, "^", "--"),
+    "XY-Adaptive": Style(BLUE, "o"),
+    "XY-Oracle": Style(BLACK, "*", "-."),
+    "Fully-Adaptive": Style(PURPLE, "D"),
+    "RAGE": Style(GREEN, "v"),
+    "LinGapE": Style(SKY, "P"),
     "published": PUBLISHED,
-    "closest": Look(VERMILION, "s", "", "closest to the paper"),
-    "honest": Look(BLUE, "o", "", "honest: a valid width for all"),
+    "closest": Style(VERMILION, "s", "", "closest to the paper"),
+    "honest": Style(BLUE, "o", "", "honest: a valid width for all"),
 }
 DELTA = 0.05
 
@@ -72,15 +72,15 @@ def fig4(table: pd.DataFrame) -> Figure:
     rows = rows[rows.other == ""]
     wrong = pick(rows, statistic="error_rate")
     figure = new_figure(WIDE, 4.2)
-    looks = LOOKS | {
-        "XY-Oracle, Eq. (11)": Look(GREY, "*", ":"),
+    styles = STYLES | {
+        "XY-Oracle, Eq. (11)": Style(GREY, "*", ":"),
         "lower bound": BOUND._replace(name="lower bound"),
     }
     means = pick(rows, statistic="mean_stopping_time")
     sure = wrong.groupby("reading").value.transform("max") == 0.0
     row = ("statistic", {"mean_stopping_time": "mean budget (pulls)", "error_rate": "error rate"})
     drawn = pd.concat([means, wrong[~sure]])
-    panels = series(figure, drawn, looks, col=("reading", titles), row=row, share="row")
+    panels = series(figure, drawn, styles, col=("reading", titles), row=row, share="row")
     panels[0, 0].get_gridspec().set_height_ratios([2.4, 1.0])
     panels[0, 0].set_yscale("log")
     bound = bound.sort_values("x")
@@ -94,7 +94,7 @@ def fig4(table: pd.DataFrame) -> Figure:
     panels[1, 0].annotate(f"δ = {DELTA}", (10, DELTA), ha="right", va="bottom", fontsize=6.5)
     for axes, label in zip(panels[:, 0], row[1].values(), strict=True):
         axes.set_ylabel(label)
-    legend(figure, named_looks(looks, {*means.strategy, "lower bound"}), 5)
+    legend(figure, named_styles(styles, {*means.strategy, "lower bound"}), 5)
     last = int(rows.x.max())
     over = {
         reading: pick(means, reading=reading, x=last).value / pick(bound, x=last).value.iloc[0]
@@ -125,16 +125,16 @@ def fig5(table: pd.DataFrame) -> Figure:
     rows = pd.concat([stated[stated.statistic.isin(columns)], ours])
     rows = rows.assign(**{name: rows[name].clip(lower=0.5) for name in ("value", "low", "high")})
     figure = new_figure(WIDE, 2.6)
-    order = list(named_looks(LOOKS, stated.strategy))
+    order = list(named_styles(STYLES, stated.strategy))
     col = ("statistic", columns)
-    for axes in dots(figure, rows, LOOKS, order, by="reading", log=True, col=col)[0]:
+    for axes in dots(figure, rows, STYLES, order, by="reading", log=True, col=col)[0]:
         axes.set_xlim(0.3, 2e7)
         axes.set_xticks([1, 1e3, 1e6])
         axes.minorticks_off()
         for edge in range(1, len(order)):
             axes.axhline(edge - 0.5, color="#e3e3e3", lw=0.5)
     figure.axes[3].set_xlabel("mean pulls")
-    legend(figure, named_looks(LOOKS, rows.reading), lines=False)
+    legend(figure, named_styles(STYLES, rows.reading), lines=False)
     times = [
         over_published(table, "mean_stopping_time", reading) for reading in ("honest", "closest")
     ]
@@ -248,11 +248,11 @@ def stopping(table: pd.DataFrame) -> Figure:
     figure = new_figure(WIDE, 2.4)
     titles = {name: name for name in ("G", "XY", "Fully-Adaptive", "XY-Oracle", "XY-Adaptive")}
     colours = {"log1": (BLUE, "o"), "logK": (ORANGE, "s"), "logK2": (GREEN, "^")}
-    looks = {log: Look(*c, "", f"width √log({LOG_LABELS[log]})") for log, c in colours.items()}
+    styles = {log: Style(*c, "", f"width √log({LOG_LABELS[log]})") for log, c in colours.items()}
     col = ("strategy", titles)
     drawn = table.assign(log=table.reading.str.extract(r"\*(\w+)\+", expand=False))
-    drawn = drawn[drawn.log.isin(looks)]
-    panels = series(figure, drawn, looks, by="log", log="xy", col=col)[0]
+    drawn = drawn[drawn.log.isin(styles)]
+    panels = series(figure, drawn, styles, by="log", log="xy", col=col)[0]
     for axes in panels:
         axes.axhline(1.0, color=BLACK, lw=0.8)
         axes.axvline(TRUE_GAPS / 10**0.5, color="#e3e3e3", lw=0.8)
@@ -262,7 +262,7 @@ def stopping(table: pd.DataFrame) -> Figure:
     panels[0].set_yticks([0.1, 0.3, 1, 3], ["0.1", "0.3", "1", "3"])
     panels[0].set_ylabel("mean budget / published")
     panels[2].set_xlabel("pulls m between two tests of the stopping rule")
-    legend(figure, looks)
+    legend(figure, styles)
     caption(
         figure,
         f"Mean budget at d = 5 over the published one, δ = {DELTA}, 95% t intervals, by how often "
@@ -288,14 +288,14 @@ def near(ratio: pd.Series, published_runs: float) -> bool:
 def random_arms(table: pd.DataFrame) -> Figure:
     figure = new_figure(HALF, 2.9)
     rows = pick(table, statistic="over_lower_bound")
-    axes = series(figure, rows, LOOKS, log="xy")[0, 0]
+    axes = series(figure, rows, STYLES, log="xy")[0, 0]
     sizes = sorted(rows.x.unique())
     axes.axhline(1.0, color=BOUND.colour, ls=BOUND.line)
     axes.set_xticks(sizes, [f"{k:.0f}" for k in sizes])
     axes.minorticks_off()
     axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="number of arms K", ylabel="mean budget / lower bound")
-    legend(figure, named_looks(LOOKS, rows.strategy), 2)
+    legend(figure, named_styles(STYLES, rows.strategy), 2)
     simulated = pick(table, statistic="mean_stopping_time")
     caption(
         figure,
@@ -312,16 +312,16 @@ def appendix_a(table: pd.DataFrame) -> Figure:
     figure = new_figure(WIDE, 2.3)
     rows = table[table.instance.isin(titles)]
     values, forms = (pick(rows, statistic=name) for name in ("design_value", "closed_form"))
-    looks = {name: look._replace(line="") for name, look in LOOKS.items()}
+    styles = {name: style._replace(line="") for name, style in STYLES.items()}
     col = ("instance", titles)
-    panels = series(figure, values, looks, log="xy", col=col, share=False)[0]
+    panels = series(figure, values, styles, log="xy", col=col, share=False)[0]
     for axes, instance in zip(panels, titles, strict=True):
-        for strategy, look in named_looks(LOOKS, values.strategy).items():
+        for strategy, style in named_styles(STYLES, values.strategy).items():
             form = pick(forms, instance=instance, strategy=strategy).sort_values("x")
-            axes.plot(form.x, form.value, color=look.colour, lw=0.9, zorder=0)
+            axes.plot(form.x, form.value, color=style.colour, lw=0.9, zorder=0)
         axes.set_xlabel("ε")
     panels[0].set(ylabel="largest variance of the design", ylim=(0.5, 10))
-    legend(figure, named_looks(looks, values.strategy))
+    legend(figure, named_styles(styles, values.strategy))
     same = values.merge(forms, on=["instance", "strategy", "x"])
     apart = (same.value_x / same.value_y - 1.0).abs().max()
     caption(
@@ -383,7 +383,7 @@ PLOTS = Plots(
         "stopping": stopping,
         "random-arms": random_arms,
     },
-    LOOKS,
+    STYLES,
     {
         "fig4": "mean_stopping_time",
         "appendix-a": "design_value",

@@ -7,8 +7,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from bestarm.common.style import WIDE, new_figure
-from bestarm.live.progress import LOOKS, TITLE_SIZE, title_lines
+from bestarm.common.drawing import WIDE, new_figure
+from bestarm.live.progress import STYLES, TITLE_SIZE, title_lines
 
 
 def draw_expected(table: pd.DataFrame, runs: pd.DataFrame, batch: int) -> Figure:
@@ -27,7 +27,7 @@ def draw_expected(table: pd.DataFrame, runs: pd.DataFrame, batch: int) -> Figure
         mine = runs[(runs.share == row.share) & runs.stopped]
         times = np.sort(mine.batches.to_numpy())
         stopped = np.arange(1, times.size + 1) / row.runs
-        colour, marker = LOOKS[i % len(LOOKS)]
+        colour, marker = STYLES[i % len(STYLES)]
         label = f"uplift {row.uplift:.3g} ({row.share:.0%} of what is assumed)"
         steps = np.r_[0, times, last], np.r_[0.0, stopped, stopped[-1:] if times.size else 0.0]
         axes.plot(*steps, drawstyle="steps-post", color=colour)

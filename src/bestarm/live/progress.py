@@ -11,14 +11,14 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator, PercentFormatter, StrMethodFormatter
 
-from bestarm.common.looks import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
-from bestarm.common.style import WIDE, new_figure
+from bestarm.common.drawing import WIDE, new_figure
+from bestarm.common.styles import BLACK, BLUE, GREEN, ORANGE, PURPLE, SKY, VERMILION
 from bestarm.live.combinations import Interval
 from bestarm.live.lines import ALL, ANSWER, TOTAL, Line, Row
 
 #: Looks of arms in their order, then from the first again; the answer's.
-LOOKS = [(c, m) for m, c in product("osD^v", (BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE))]
-ANSWER_LOOK = (BLACK, "P")
+STYLES = [(c, m) for m, c in product("osD^v", (BLUE, VERMILION, GREEN, PURPLE, SKY, ORANGE))]
+ANSWER_STYLE = (BLACK, "P")
 #: Most rows of a panel and lines of the title.
 MOST_ROWS, MOST_LINES = 60, 4
 #: Size of the title, and widths of its lines, of a name and of one of two names, in points.
@@ -42,12 +42,12 @@ def draw_progress(
 
     Args:
         title: the decision in words.
-        arms: their names, in the order of their looks.
+        arms: their names, in the order of their styles.
         rows: of the summary.
         results: of all that was told, in that order: the number of its event, arm and pulls.
         control: the arm that others are compared with: their differences are drawn; "" for none.
     """
-    looks = {arm: LOOKS[i % len(LOOKS)] for i, arm in enumerate(arms)} | {ANSWER: ANSWER_LOOK}
+    styles = {arm: STYLES[i % len(STYLES)] for i, arm in enumerate(arms)} | {ANSWER: ANSWER_STYLE}
     panels = _panels(rows, control)
     heights = [PANEL + ROW * len(drawn) for drawn in panels.values()] or [PANEL + 4 * ROW]
     lines = title_lines(title)
@@ -59,10 +59,10 @@ def draw_progress(
         figure.add_subplot(grid[0, 0]).set(xlabel="no results yet", xticks=[], yticks=[])
     for place, (quantity, drawn) in enumerate(panels.items()):
         axes = figure.add_subplot(grid[place, 0])
-        _draw_estimates(axes, drawn, looks, bool(control))
+        _draw_estimates(axes, drawn, styles, bool(control))
         axes.set_xlabel(_said(quantity, control), parse_math=False)
     if results:
-        _draw_shares(figure.add_subplot(grid[:, 1]), arms, results, looks)
+        _draw_shares(figure.add_subplot(grid[:, 1]), arms, results, styles)
     figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=TITLE_SIZE, parse_math=False)
     return figure
 
@@ -141,7 +141,7 @@ def _label(line: Line) -> str:
 def _draw_estimates(
     axes: Axes,
     drawn: list[tuple[Line, Interval]],
-    looks: dict[str, tuple[str, str]],
+    styles: dict[str, tuple[str, str]],
     compared: bool,
 ) -> None:
     """A row each: a mark, its interval, and a tick at its limit.
@@ -149,7 +149,7 @@ def _draw_estimates(
     Of differences those that leave out 0 are filled.
     """
     for place, (line, interval) in enumerate(drawn):
-        colour, marker = looks[line.arm]
+        colour, marker = styles[line.arm]
         filled = interval.apart or not compared
         ends = [end for end in (interval.low, interval.high) if math.isfinite(end)]
         if len(ends) == 2:
@@ -170,7 +170,7 @@ def _draw_shares(
     axes: Axes,
     arms: Sequence[str],
     results: Sequence[tuple[int, str, int]],
-    looks: dict[str, tuple[str, str]],
+    styles: dict[str, tuple[str, str]],
 ) -> None:
     """The share that each arm has of the results until then, against their number."""
     place = {arm: i for i, arm in enumerate(arms)}
@@ -183,7 +183,7 @@ def _draw_shares(
     so_far = pulls.cumsum(axis=0)
     total = so_far.sum(axis=1)
     for arm, share in zip(arms, (so_far / total[:, None]).T, strict=True):
-        colour, marker = looks[arm]
+        colour, marker = styles[arm]
         axes.plot(total, share, color=colour)
         axes.plot(total[-1], share[-1], marker, color=colour, ms=4.5, clip_on=False)
     axes.set(

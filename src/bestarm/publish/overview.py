@@ -14,9 +14,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator, NullFormatter
 
 from bestarm import registry
-from bestarm.common.looks import BLUE, GREEN, ORANGE, SKY, VERMILION
-from bestarm.common.style import WIDE, caption, new_figure
-from bestarm.publish.looks import LOOKS
+from bestarm.common.drawing import WIDE, caption, new_figure
+from bestarm.common.styles import BLUE, GREEN, ORANGE, SKY, VERMILION
+from bestarm.publish.styles import STYLES
 from bestarm.verdicts.claims import FACTOR, KINDS
 from bestarm.verdicts.outcome import NOT_TESTABLE, TEXT
 from bestarm.verdicts.scoreboard import (
@@ -166,7 +166,7 @@ def _forest_caption(verdicts: "pd.Series[int]", n_claims: int, n_drawn: int, nam
     """What came out, and what is drawn."""
     counts = [
         f"{verdicts[name]} {name.replace('differs', 'differ')}"
-        for name in LOOKS
+        for name in STYLES
         if name in verdicts
     ]
     left_out = n_claims - n_drawn
@@ -182,13 +182,13 @@ def _forest_caption(verdicts: "pd.Series[int]", n_claims: int, n_drawn: int, nam
 
 
 def _forest_legend(figure: Figure, verdicts: "pd.Series[int]") -> None:
-    drawn = [look for verdict, look in LOOKS.items() if verdict in verdicts]
+    drawn = [style for verdict, style in STYLES.items() if verdict in verdicts]
     marks = [
-        Line2D([], [], color=look.colour, marker=look.marker, fillstyle=look.fill, ms=5, ls="")
-        for look in drawn
+        Line2D([], [], color=style.colour, marker=style.marker, fillstyle=style.fill, ms=5, ls="")
+        for style in drawn
     ]
     labels = [
-        f"{look.label}: {verdicts[verdict]}" for verdict, look in LOOKS.items() if look in drawn
+        f"{style.label}: {verdicts[verdict]}" for verdict, style in STYLES.items() if style in drawn
     ]
     marks += [Line2D([], [], color="#999999", marker="|", ms=5, ls=""), Patch(color="#e8f1e4")]
     labels += ["other readings", f"within {FACTOR - 1:.0%}"]
@@ -238,31 +238,31 @@ def _forest_line(axes: Axes, place: int, readings: pd.DataFrame) -> None:
     others = sorted({float(f"{ratio:.3g}") for ratio in others})  # one tick where several would be
     ends = [place - TICK, place + TICK, np.nan]  # one line with gaps takes less space than marks
     axes.plot(np.repeat(others, 3), np.tile(ends, len(others)), color="#aaaaaa", lw=0.6)
-    look = LOOKS[first.verdict]
+    style = STYLES[first.verdict]
     for low, high, width in (
         (decisive.ratio_low, decisive.ratio_high, 0.7),
         (decisive.ratio_low_ours, decisive.ratio_high_ours, 2.0),
     ):
         ends = np.clip([low, high], NARROWEST, WIDEST)
-        axes.plot(ends, [place, place], color=look.colour, lw=width, solid_capstyle="butt")
+        axes.plot(ends, [place, place], color=style.colour, lw=width, solid_capstyle="butt")
     beyond = decisive.ratio < NARROWEST or decisive.ratio > WIDEST
-    marker = ("<" if decisive.ratio < 1.0 else ">") if beyond else look.marker
-    inside: dict[str, Any] = {"facecolors": look.colour if look.fill == "full" else "white"}
+    marker = ("<" if decisive.ratio < 1.0 else ">") if beyond else style.marker
+    inside: dict[str, Any] = {"facecolors": style.colour if style.fill == "full" else "white"}
     colours: dict[str, Any] = (
-        {"color": look.colour} if marker == "_" else {"edgecolors": look.colour, **inside}
+        {"color": style.colour} if marker == "_" else {"edgecolors": style.colour, **inside}
     )
     place_x = min(max(decisive.ratio, NARROWEST), WIDEST)
     mark = axes.scatter(
         place_x, place, s=18, marker=marker, zorder=3, clip_on=False, linewidths=0.8, **colours
     )
     mark.set_urls([f"{first.paper}.html#claim-{first.id}"])
-    if look.fill == "left":
+    if style.fill == "left":
         axes.plot(
             place_x,
             place,
-            marker=look.marker,
+            marker=style.marker,
             fillstyle="left",
-            color=look.colour,
+            color=style.colour,
             markerfacecoloralt="white",
             ms=4.2,
             mew=0.8,

@@ -14,8 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 from bestarm import registry
+from bestarm.common.drawing import save
 from bestarm.common.prose import wrapped
-from bestarm.common.style import save
 from bestarm.core.files import write_text
 from bestarm.core.inputs import InputError, read_text
 from bestarm.publish.captions import read_captions

@@ -5,9 +5,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from bestarm import registry
-from bestarm.common.looks import BLUE, SKY
+from bestarm.common.drawing import WIDE, caption, new_figure
 from bestarm.common.prose import number, wrapped
-from bestarm.common.style import WIDE, caption, new_figure
+from bestarm.common.styles import BLUE, SKY
 from bestarm.publish.report_speed import ELSEWHERE, duration
 
 

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from bestarm import registry
 from bestarm.common.command import not_installed
-from bestarm.common.looks import Look, named_looks
 from bestarm.common.paper import Cell
+from bestarm.common.styles import Style, named_styles
 from bestarm.common.user_strategies import READING
 from bestarm.core.estimates import MEANINGS
 from bestarm.core.status import Status
@@ -148,14 +148,14 @@ class RunResults:
             InputError: the packages that draw are not installed.
         """
         try:
-            from bestarm.common.style import HALF, new_figure
+            from bestarm.common.drawing import HALF, new_figure
         except ModuleNotFoundError as error:
             raise not_installed(error.name or "") from None
 
         headings = self.headings
         by_cell = self.statistics.set_index(["strategy", "reading", "statistic"]).to_dict("index")
         cells = [task.cell for task, _ in self.results]
-        looks = named_looks(self._paper.plots.looks, [cell.strategy for cell in cells])
+        styles = named_styles(self._paper.plots.styles, [cell.strategy for cell in cells])
         several = len({cell.reading for cell in cells} - {READING}) > 1
         columns = min(2, len(headings))
         lines = math.ceil(len(headings) / columns)
@@ -164,7 +164,7 @@ class RunResults:
         for axes, (statistic, heading) in zip(panels, headings.items(), strict=False):
             for place, cell in enumerate(cells):
                 estimate: Any = by_cell[cell.label, cell.reading, statistic]  # pyright: ignore
-                _draw(axes, place, estimate, looks[cell.strategy])
+                _draw(axes, place, estimate, styles[cell.strategy])
             names = [f"{c.label} ({c.reading})" if several else c.label for c in cells]
             axes.set_yticks(range(len(cells)), names)
             axes.set(xlabel=heading, ylim=(len(cells) - 0.5, -0.5))
@@ -178,7 +178,7 @@ class RunResults:
 MIDDLE: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 7, "color": "gray"}
 
 
-def _draw(axes: Any, place: int, estimate: dict[str, Any], look: Look) -> None:
+def _draw(axes: Any, place: int, estimate: dict[str, Any], style: Style) -> None:
     """An estimate with its interval on a line of its own; in words if it has no value.
 
     An arrow stands for an infinite upper end.
@@ -191,9 +191,9 @@ def _draw(axes: Any, place: int, estimate: dict[str, Any], look: Look) -> None:
     low, high = estimate["low"], estimate["high"]
     if math.isinf(high):
         high = 2.0 * value - low
-        axes.plot([high], [place], ">", color=look.colour, ms=4)
+        axes.plot([high], [place], ">", color=style.colour, ms=4)
     reach = [[max(0.0, value - low)], [max(0.0, high - value)]]
-    axes.errorbar([value], [place], xerr=reach, fmt=look.marker, color=look.colour, ms=4)
+    axes.errorbar([value], [place], xerr=reach, fmt=style.marker, color=style.colour, ms=4)
 
 
 def _table(statistics: pd.DataFrame, headings: Mapping[str, str]) -> Table:

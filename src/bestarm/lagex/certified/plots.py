@@ -7,10 +7,10 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
-from bestarm.common.looks import BLACK, BOUND, GREEN, named_looks
-from bestarm.common.style import WIDE, caption, dots, legend, new_figure, runs
+from bestarm.common.drawing import WIDE, caption, dots, legend, new_figure, runs
+from bestarm.common.styles import BLACK, BOUND, GREEN, named_styles
 from bestarm.common.tables import pick
-from bestarm.lagex.boxes import LOOKS
+from bestarm.lagex.boxes import STYLES
 
 #: Instances in the order of panels.
 TITLES = {
@@ -57,7 +57,7 @@ def certified(table: pd.DataFrame) -> Figure:
     left, right = parts.subplots(1, 2, width_ratios=[1.35, 1.0])
     draw_ratios(left, at_delta)
     draw_over_bound(right, at_delta)
-    legend(figure, named_looks(LOOKS, STRATEGIES), 3)
+    legend(figure, named_styles(STYLES, STRATEGIES), 3)
     settle(figure)
     checked = table[table.statistic == "error_check:wrong"]
     wrong = f"{round(float((checked.value * checked.n).sum())):,}"
@@ -98,19 +98,19 @@ def draw_steps(part: SubFigure, table: pd.DataFrame) -> None:
     """Steps over r, a panel for each instance."""
     panels = part.subplots(2, 5, sharex=True, sharey=True)
     for axes, (instance, title) in zip(panels.flat, TITLES.items(), strict=True):
-        for strategy, look in named_looks(LOOKS, STRATEGIES).items():
+        for strategy, style in named_styles(STYLES, STRATEGIES).items():
             rows = pick(table, instance=instance, strategy=strategy)
             least = strategy.endswith("lower bound")
             name = "median_lower_bound" if least else "median_stopping_time"
             line = pick(rows[rows.value > 0.0], statistic=name).sort_values("x")
-            style = {"color": look.colour, "marker": look.marker, "ls": look.line}
-            axes.plot(line.x, line.value, **style, ms=3.0, lw=0.9)
+            marks = {"color": style.colour, "marker": style.marker, "ls": style.line}
+            axes.plot(line.x, line.value, **marks, ms=3.0, lw=0.9)
             if not least:
                 low, high = (
                     pick(rows, statistic=f"quantile_{end}").set_index("x").value
                     for end in ("05", "95")
                 )
-                axes.vlines(low.index, low, high.reindex(low.index), color=look.colour, lw=0.8)
+                axes.vlines(low.index, low, high.reindex(low.index), color=style.colour, lw=0.8)
         axes.set(xscale="log", yscale="log", title=title)
         log_ticks(axes)
     part.supxlabel("r", fontsize=8)
@@ -131,7 +131,7 @@ def draw_shares(part: SubFigure, table: pd.DataFrame) -> None:
     rows = table[(table.x == R_SHARES) & table.strategy.isin(("Certified", "LAGEX", "LATS"))]
     rows = rows[rows.statistic.isin(SHARES) & rows.instance.isin(TITLES)]
     columns = ("statistic", SHARES)
-    panels = dots(part, rows, LOOKS, list(TITLES), y="instance", col=columns)[0]
+    panels = dots(part, rows, STYLES, list(TITLES), y="instance", col=columns)[0]
     panels[0].set_yticks(range(len(TITLES)), list(TITLES.values()))
     for axes in panels:
         axes.set(xlim=(-0.04, 1.04))

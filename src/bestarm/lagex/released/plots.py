@@ -8,11 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
-from bestarm.common.looks import BLUE, GREY, VERMILION, Look
-from bestarm.common.style import WIDE, caption, dots, legend, new_figure, plain_log_ticks, runs
+from bestarm.common.drawing import WIDE, caption, dots, legend, new_figure, plain_log_ticks, runs
+from bestarm.common.styles import BLUE, GREY, VERMILION, Style
 from bestarm.common.tables import pick
 from bestarm.core.estimates import least_runs
-from bestarm.lagex.boxes import KNOWING, LOOKS, box_lines, boxes, single_value, strategies_in
+from bestarm.lagex.boxes import KNOWING, STYLES, box_lines, boxes, single_value, strategies_in
 from bestarm.lagex.released.kept import SETUP_2, TITLES
 from bestarm.lagex.released.program import SWITCHED_OFF, reading_without
 
@@ -148,14 +148,14 @@ def peculiarities(table: pd.DataFrame) -> Figure:
     cap = float(ours.cap.iloc[0])
     order = strategies_in(ours)
     figure = new_figure(WIDE, 4.4)
-    looks = {reading: Look(BLUE, "o", name=name) for reading, name in LINES.items()}
+    styles = {reading: Style(BLUE, "o", name=name) for reading, name in LINES.items()}
     drawn = ours.dropna(subset=["value"]).assign(high=lambda rows: rows.high.clip(upper=2.0 * cap))
     limits = (0.8 * min(medians.value.min(), drawn.low.min()), 1.05 * cap)
     parts = figure.subfigures(2, 1, squeeze=False)[:, 0]
     for part, programs_drawn in zip(parts, (order[:3], order[3:]), strict=True):
-        titles = {strategy: LOOKS[strategy].name or strategy for strategy in programs_drawn}
+        titles = {strategy: STYLES[strategy].name or strategy for strategy in programs_drawn}
         rows = drawn[drawn.strategy.isin(programs_drawn)]
-        drawn_axes = dots(part, rows, looks, list(LINES), y="line", by="line", log=True,
+        drawn_axes = dots(part, rows, styles, list(LINES), y="line", by="line", log=True,
                        col=("strategy", titles))[0]  # fmt: skip
         for axes, strategy in zip(drawn_axes, programs_drawn, strict=True):
             here = pick(medians, strategy=strategy)
@@ -172,8 +172,8 @@ def peculiarities(table: pd.DataFrame) -> Figure:
             axes.axhline(0.5, color="#dddddd", lw=0.5)
         part.supylabel("switched off", fontsize=8)
         part.supxlabel("median steps", fontsize=8)
-    marks = {"published": Look(VERMILION, "", "-", "published median")}
-    legend(figure, marks | {"ours": Look(GREY, "", ":", "as written")})
+    marks = {"published": Style(VERMILION, "", "-", "published median")}
+    legend(figure, marks | {"ours": Style(GREY, "", ":", "as written")})
     released = pick(ours, reading="program").n
     without = ours[ours.reading != "program"].n
     caption(

@@ -14,7 +14,6 @@ from bestarm.core.files import replacing
 from bestarm.core.inputs import InputError, read_text
 from bestarm.publish.captions import ARENA, kept_caption, read_captions
 from bestarm.publish.findings import Finding, bars, filled, is_known, read_findings
-from bestarm.publish.looks import LOOKS
 from bestarm.publish.report_control import control_text
 from bestarm.publish.report_verdicts import headline_text
 from bestarm.publish.site import arena, texts, verdicts
@@ -30,6 +29,7 @@ from bestarm.publish.site.paper import (
     threshold,
 )
 from bestarm.publish.site.pictures import smaller, widths
+from bestarm.publish.styles import STYLES
 from bestarm.registry.scales import Scale, read_scale
 from bestarm.verdicts.claims import KINDS, read_claims
 from bestarm.verdicts.table import (
@@ -84,7 +84,7 @@ class Site:
             why=verdicts.why,
             printed=printed,
             threshold=threshold,
-            verdicts=list(LOOKS.values()),
+            verdicts=list(STYLES.values()),
             tables=tables,
             code=self.code.page,
         )
@@ -154,9 +154,9 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     bench = pd.read_csv(root / "bench/bench.csv")
     times = {paper: _time(bench, paper) for paper in registry.PAPERS}
     pending = any(verdicts.PENDING in verdicts.tally(paper["claims"]) for paper in papers.values())
-    looks = [*LOOKS.values(), *([verdicts.PENDING] if pending else [])]
+    styles = [*STYLES.values(), *([verdicts.PENDING] if pending else [])]
     counted = {paper: view for paper, view in papers.items() if paper in registry.COUNTED}
-    values = {"of": counted, "times": times, "verdicts": looks, **_across_papers(site)}
+    values = {"of": counted, "times": times, "verdicts": styles, **_across_papers(site)}
     values["controls"] = [paper for paper in papers if paper not in counted]
     site.page("index.html", "index.html", **values)
     for path, page in site.code.pages().items():

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bestarm.common.looks import PUBLISHED, Look
+from bestarm.common.styles import PUBLISHED, Style
 from bestarm.common.tables import lines
 from bestarm.publish.site.names import LOWER_BOUND, NOT_PLAYED, Names
 
@@ -37,7 +37,7 @@ About = Mapping[str, Iterable[str]]
 
 def chart(
     table: pd.DataFrame,
-    looks: Mapping[str, Look],
+    styles: Mapping[str, Style],
     first: str = "",
     about: About = MappingProxyType({}),
     log: Mapping[str, bool] = MappingProxyType({}),
@@ -46,19 +46,19 @@ def chart(
 
     Args:
         table: a target's table.
-        looks: the paper's looks, by strategy or by reading.
+        styles: the paper's styles, by strategy or by reading.
         first: the statistic that the static picture shows first.
         about: further columns by the label that they are part of, `Paper.extra_columns`.
         log: for "x" and "y", whether these axes of the static picture are logarithmic.
 
     Returns:
-        `kind`, `panels`, `series` (names and looks), `start` (a statistic), `beside` (statistics
+        `kind`, `panels`, `series` (names and styles), `start` (a statistic), `beside` (statistics
         drawn with it), `log`, for curves `x_names` by panel, and `of`: for each row of the table
         its panels and its series, None if not drawn.
     """
     rows = table[table.value.notna()]
     for draw in (_curves, _heat_map, _dots):
-        made = draw(rows, looks, first, about)
+        made = draw(rows, styles, first, about)
         if made is None:
             continue
         drawn = rows.loc[list(made["of"])]
@@ -84,13 +84,15 @@ def _beside(drawn: pd.DataFrame, made: dict[str, Any], start: str) -> list[str]:
     return [] if series[0] & series[1] else [LOWER_BOUND]
 
 
-def _curves(rows: pd.DataFrame, looks: Mapping[str, Look], first: str, about: About) -> dict | None:
+def _curves(
+    rows: pd.DataFrame, styles: Mapping[str, Style], first: str, about: About
+) -> dict | None:
     rows = rows[rows.x.notna()]
     if rows.empty:
         return None
     rows = pd.concat(_without_x(group, about) for _, group in rows.groupby("x_name", sort=False))
     rows = rows.sort_index()
-    named = Names(rows, looks, first)
+    named = Names(rows, styles, first)
     titles = [rows[name] for name in ("instance", "x_name") if rows[name].nunique() > 1]
     # With several strategies in several readings there would be too many lines in one panel.
     split = rows.strategy.isin(named.several) & ~rows.reading.isin(NOT_PLAYED)
@@ -112,9 +114,9 @@ def _curves(rows: pd.DataFrame, looks: Mapping[str, Look], first: str, about: Ab
 
 
 def _heat_map(
-    rows: pd.DataFrame, looks: Mapping[str, Look], first: str, about: About
+    rows: pd.DataFrame, styles: Mapping[str, Style], first: str, about: About
 ) -> dict | None:
-    named = Names(rows, looks, first)
+    named = Names(rows, styles, first)
     parts = rows.statistic.str.partition(":")
     rows = rows.assign(panel=parts[0], part=parts[2])[parts[2] != ""]
     if rows.empty:
@@ -133,13 +135,13 @@ def _heat_map(
     return {"kind": "map", **_made(rows, [{"name": row.series} for row in order])}
 
 
-def _dots(rows: pd.DataFrame, looks: Mapping[str, Look], first: str, about: About) -> dict | None:
+def _dots(rows: pd.DataFrame, styles: Mapping[str, Style], first: str, about: About) -> dict | None:
     estimates = rows[rows.statistic == first]
     if len(estimates) and estimates.x.isna().all():
         rows = rows[rows.x.isna()]
     if rows.empty:
         return None
-    named = Names(rows, looks, first)
+    named = Names(rows, styles, first)
     rows = rows.assign(series=[named.series(row) for row in lines(rows)])
     titles = [rows.instance] if rows.instance.nunique() > 1 else []
     placed = _placed(rows, titles, about, [])
@@ -231,18 +233,18 @@ def _made(placed: pd.DataFrame, series: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _series(placed: pd.DataFrame, named: Names) -> list[dict[str, Any]]:
-    """Names and looks of series, in the order of the looks; other dashes where a look repeats."""
+    """Names and styles of series, in the order of the styles; other dashes if a style repeats."""
     seen: set[tuple[str, str, str | None]] = set()
     drawn = []
     for row in sorted(lines(placed.drop_duplicates("series")), key=named.place):
-        look = named.look(row)
+        style = named.style(row)
         mark, dash = (
-            (look.colour, SYMBOLS.get(look.marker, "circle" if look.marker else "")),
-            DASHES.get(look.line),
+            (style.colour, SYMBOLS.get(style.marker, "circle" if style.marker else "")),
+            DASHES.get(style.line),
         )
         if dash and (*mark, dash) in seen:
             dash = next((d for d in OTHER_DASHES if (*mark, d) not in seen), dash)
         seen.add((*mark, dash))
-        line = {"name": row.series, "colour": look.colour, "dash": dash, "symbol": mark[1]}
-        drawn.append(line | ({"hollow": True} if look is PUBLISHED else {}))
+        line = {"name": row.series, "colour": style.colour, "dash": dash, "symbol": mark[1]}
+        drawn.append(line | ({"hollow": True} if style is PUBLISHED else {}))
     return drawn

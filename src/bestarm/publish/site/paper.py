@@ -59,7 +59,7 @@ def target_view(
     drawn = None
     if table is not None:
         first = plots.first.get(target.name, "")
-        drawn = chart(table, plots.looks, first, entry.extra_columns, log_axes(picture))
+        drawn = chart(table, plots.styles, first, entry.extra_columns, log_axes(picture))
     pieces = {
         "the plot": plots.draw[target.name],
         "the table": target.tabulate,

@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 
-from bestarm.common.looks import GREY
-from bestarm.publish.looks import LOOKS, VerdictLook
+from bestarm.common.styles import GREY
+from bestarm.publish.styles import STYLES, VerdictStyle
 from bestarm.verdicts.outcome import (
     COMPATIBLE,
     CONFIRMED,
@@ -21,7 +21,7 @@ from bestarm.verdicts.table import JudgedClaim, Line
 #: Readings of a claim that are shown at once; the others unfold.
 MOST_READINGS = 2
 
-PENDING = VerdictLook(
+PENDING = VerdictStyle(
     "pending",
     "not tested yet",
     "…",
@@ -30,7 +30,7 @@ PENDING = VerdictLook(
     "none",
     "Its table has not been built, or not been tested.",
 )
-STYLES = {look.name: look for look in (*LOOKS.values(), PENDING)}
+PAGE_STYLES = {style.name: style for style in (*STYLES.values(), PENDING)}
 
 #: Why an outcome is open, in words.
 WHY = {
@@ -49,9 +49,9 @@ FIRST = {RECOVERED: "recovered environment", SUBSTITUTE: "on our substitute"}
 SIGNS = {CONFIRMED: "✓", COMPATIBLE: "○", INCONCLUSIVE: "?", NOT_TESTABLE: "–"}
 
 
-def style(claim: JudgedClaim) -> VerdictLook:
+def style(claim: JudgedClaim) -> VerdictStyle:
     """How the verdict on a claim looks."""
-    return LOOKS[claim.verdict] if claim.verdict else PENDING
+    return STYLES[claim.verdict] if claim.verdict else PENDING
 
 
 def readings(claim: JudgedClaim) -> list[list[Line]]:
@@ -92,10 +92,10 @@ def program(claim: JudgedClaim) -> str:
     return f"{runs}, median [{low}, {high}]: {first.program}"
 
 
-def tally(claims: Iterable[JudgedClaim]) -> dict[VerdictLook, int]:
+def tally(claims: Iterable[JudgedClaim]) -> dict[VerdictStyle, int]:
     """How many claims of the papers have each kind of verdict; kinds without any are left out."""
     counts = Counter(style(claim).name for claim in claims if not claim.claim.beyond)
-    return {look: counts[name] for name, look in STYLES.items() if counts[name]}
+    return {style: counts[name] for name, style in PAGE_STYLES.items() if counts[name]}
 
 
 def number(value: float) -> str:

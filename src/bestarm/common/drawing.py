@@ -20,8 +20,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter
 
-from bestarm.common.looks import BLACK, PUBLISHED, Look, named_looks
 from bestarm.common.p_values import Z95, published_sides
+from bestarm.common.styles import BLACK, PUBLISHED, Style, named_styles
 from bestarm.common.tables import pick
 from bestarm.core.files import replacing
 
@@ -148,14 +148,14 @@ def _quiet() -> Iterator[None]:
         yield
 
 
-def _looking(plot: so.Plot, looks: Mapping[str, Look]) -> so.Plot:
+def _looking(plot: so.Plot, styles: Mapping[str, Style]) -> so.Plot:
     scales: dict[str, Any] = {
-        "fill": {name: name != PUBLISHED.name for name in looks},
-        "color": {name: look.colour for name, look in looks.items()},
-        "marker": {name: look.marker or "" for name, look in looks.items()},
-        "linestyle": {name: look.line or "-" for name, look in looks.items()},
+        "fill": {name: name != PUBLISHED.name for name in styles},
+        "color": {name: style.colour for name, style in styles.items()},
+        "marker": {name: style.marker or "" for name, style in styles.items()},
+        "linestyle": {name: style.line or "-" for name, style in styles.items()},
     }
-    nominal = {prop: so.Nominal(values, order=list(looks)) for prop, values in scales.items()}
+    nominal = {prop: so.Nominal(values, order=list(styles)) for prop, values in scales.items()}
     return plot.scale(**nominal).theme(THEME)
 
 
@@ -173,7 +173,7 @@ def _panels(
 def series(
     figure: Figure | SubFigure,
     rows: pd.DataFrame,
-    looks_by_name: Mapping[str, Look],
+    styles_by_name: Mapping[str, Style],
     by: str = "strategy",
     log: str = "",
     col: tuple[str, Mapping[str, str]] = ("", {}),
@@ -188,7 +188,7 @@ def series(
     Args:
         figure: what to fill.
         rows: of a table.
-        looks_by_name: the paper's looks, by the values of the column `by`.
+        styles_by_name: the paper's styles, by the values of the column `by`.
         by: the column that tells lines apart.
         log: the axes that are logarithmic: "", "x", "y" or "xy".
         col: a column whose values are columns of panels, and the titles of these.
@@ -204,14 +204,14 @@ def series(
     if rows.empty:
         raise ValueError("no rows of the table to draw")
     rows = rows.sort_values("x", ignore_index=True)
-    looks = named_looks(looks_by_name, rows[by])
+    styles = named_styles(styles_by_name, rows[by])
     seen = rows[rows.status != "one-sided"]
     low = seen.low.clip(lower=seen.value / 100.0) if "y" in log else seen.low
     plot = so.Plot(seen.assign(low=low), x="x", y="value", ymin="low", ymax="high", color=by)
     order = {"col": list(col[1]), "row": list(row[1])}
     plot = plot.facet(col[0] or None, row[0] or None, order={k: v for k, v in order.items() if v})
-    plot = _looking(plot.share(x="col" if row[0] else True, y=share), looks)
-    if any(look.line for look in looks.values()):
+    plot = _looking(plot.share(x="col" if row[0] else True, y=share), styles)
+    if any(style.line for style in styles.values()):
         plot = plot.add(so.Line(pointsize=3.8, edgewidth=0), marker=by, linestyle=by, legend=False)
     else:
         plot = plot.add(so.Dot(pointsize=4.2, edgewidth=0), marker=by, legend=False)
@@ -224,25 +224,25 @@ def series(
         axes.set(**{f"{axis}scale": "log" for axis in log})
         here = pick(rows, **{col[0]: order["col"][j]}) if col[0] else rows
         here = pick(here, **{row[0]: order["row"][i]}) if row[0] else here
-        for place, (name, look) in enumerate(looks.items()):
-            shift = 1.12 ** (place - len(looks) / 2) if "x" in log else 1.0
-            _bounds(axes, here[(here[by] == name) & (here.status == "one-sided")], look, shift)
+        for place, (name, style) in enumerate(styles.items()):
+            shift = 1.12 ** (place - len(styles) / 2) if "x" in log else 1.0
+            _bounds(axes, here[(here[by] == name) & (here.status == "one-sided")], style, shift)
     return panels
 
 
-def _bounds(axes: Axes, rows: pd.DataFrame, look: Look, shift: float) -> None:
+def _bounds(axes: Axes, rows: pd.DataFrame, style: Style, shift: float) -> None:
     """Arrows at the first x where no run, and at the first where every run, was counted."""
     for down in (True, False):
         first = rows[(rows.value == 0.0) == down].head(1)
         end = first.high if down else first.low
         limits: dict[str, Any] = {"uplims" if down else "lolims": True}
-        axes.errorbar(first.x * shift, end, 0.35 * end, ls="", color=look.colour, lw=0.9, **limits)
+        axes.errorbar(first.x * shift, end, 0.35 * end, ls="", color=style.colour, lw=0.9, **limits)
 
 
 def dots(
     figure: Figure | SubFigure,
     rows: pd.DataFrame,
-    looks_by_name: Mapping[str, Look],
+    styles_by_name: Mapping[str, Style],
     order: Sequence[str],
     y: str = "strategy",
     by: str = "strategy",
@@ -254,10 +254,10 @@ def dots(
     Args:
         figure: what to fill.
         rows: of a table.
-        looks_by_name: the paper's looks, by the values of the column `by`.
-        order: values of `y` from the top; their names for people if they have looks.
+        styles_by_name: the paper's styles, by the values of the column `by`.
+        order: values of `y` from the top; their names for people if they have styles.
         y: the column of the lines.
-        by: the column of the looks; several of a line stand below one another.
+        by: the column of the styles; several of a line stand below one another.
         log: whether the axis of values is logarithmic.
         col: a column whose values are panels, and the titles of these.
 
@@ -270,13 +270,13 @@ def dots(
     if rows.empty:
         raise ValueError("no rows of the table to draw")
     rows = rows.reset_index(drop=True)
-    looks = named_looks(looks_by_name, rows[by])
+    styles = named_styles(styles_by_name, rows[by])
     low = rows.low.clip(lower=rows.value / 100.0) if log else rows.low
     plot = so.Plot(rows.assign(low=low), x="value", y=y, xmin="low", xmax="high", color=by)
     plot = plot.facet(col[0] or None, order=list(col[1]) or None).share(x=False, y=True)
     several = rows.duplicated([y, *filter(None, [col[0]])]).any()
     move = [so.Dodge(by=["color"])] if several else []
-    plot = _looking(plot, looks).scale(y=so.Nominal(order=list(order)))
+    plot = _looking(plot, styles).scale(y=so.Nominal(order=list(order)))
     plot = plot.add(so.Range(linewidth=1.0), *move, orient="y", legend=False)
     dot = so.Dot(pointsize=4.2, edgecolor=BLACK, edgewidth=0.3)
     plot = plot.add(dot, *move, orient="y", marker=by, fill=by, legend=False)
@@ -284,7 +284,7 @@ def dots(
     with _quiet():
         plot.on(figure).plot()
     panels = _panels(figure, col[1], {}, before)
-    names = named_looks(looks_by_name, order)
+    names = named_styles(styles_by_name, order)
     for axes in panels[0]:
         axes.set_xscale("log" if log else "linear")
         axes.set_ylim(len(order) - 0.5, -0.5)
@@ -302,13 +302,13 @@ def heat(axes: Axes, grid: np.ndarray, texts: np.ndarray, **style: Any) -> None:
 
 
 def legend(
-    figure: Figure | SubFigure, looks: Mapping[str, Look], columns: int = 4, lines: bool = True
+    figure: Figure | SubFigure, styles: Mapping[str, Style], columns: int = 4, lines: bool = True
 ) -> None:
     """A legend above a figure; `lines`: whether its marks are joined."""
     handles = [
         Line2D([], [], color=k.colour, marker=k.marker, ls=k.line if lines or not k.marker else "",
                label=k.name or name, mfc="white" if name == PUBLISHED.name else None)
-        for name, k in looks.items()
+        for name, k in styles.items()
     ]  # fmt: skip
     figure.legend(handles=handles, loc="outside upper center", ncols=columns)
 
@@ -354,8 +354,8 @@ def published(
         return
     reach = np.nan_to_num(np.array([rows.value - rows.low, rows.high - rows.value], float))
     bars: dict[str, Any] = {f"{along}err": reach.clip(min=0.0)}
-    look: dict[str, Any] = {"marker": PUBLISHED.marker, "color": BLACK, "ls": "", "zorder": 5}
-    axes.errorbar(x, y, **bars, **look, mfc="white", ms=4, mew=0.8, elinewidth=0.8)
+    style: dict[str, Any] = {"marker": PUBLISHED.marker, "color": BLACK, "ls": "", "zorder": 5}
+    axes.errorbar(x, y, **bars, **style, mfc="white", ms=4, mew=0.8, elinewidth=0.8)
     if label:
         top = np.argmin(np.ravel(np.asarray(y))) if along == "x" else 0
         place = (np.ravel(np.asarray(x))[top], np.ravel(np.asarray(y))[top])

@@ -1,6 +1,6 @@
 """How strategies and readings look and what people call them, in pictures, pages and notebooks.
 
-A paper's one table of looks is `Plots.looks`. Nothing here needs Matplotlib.
+A paper's one table of styles is `Plots.styles`. Nothing here needs Matplotlib.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ BLUE, VERMILION, PURPLE = "#0072b2", "#d55e00", "#cc79a7"
 SPARE = [(c, m) for m, c in product("hpd<>", (PURPLE, GREEN, ORANGE, SKY, VERMILION, BLUE))]
 
 
-class Look(NamedTuple):
+class Style(NamedTuple):
     """How a strategy or a reading is drawn in every figure, and its name for people."""
 
     colour: str
@@ -25,18 +25,18 @@ class Look(NamedTuple):
     name: str = ""  # if it is not the name in tables
 
 
-#: The look of uniform sampling, which more than one paper has.
-UNIFORM = Look(GREY, "s", "--")
+#: The style of uniform sampling, which more than one paper has.
+UNIFORM = Style(GREY, "s", "--")
 #: Reference marks.
-BOUND = Look(BLACK, "", ":")
-PUBLISHED = Look(BLACK, "D", "", "published")
+BOUND = Style(BLACK, "", ":")
+PUBLISHED = Style(BLACK, "D", "", "published")
 
 
-def named_looks(table: Mapping[str, Look], names: Iterable[str]) -> dict[str, Look]:
-    """A look, with a name for people, for each of some names.
+def named_styles(table: Mapping[str, Style], names: Iterable[str]) -> dict[str, Style]:
+    """A style, with a name for people, for each of some names.
 
     Args:
-        table: a paper's looks.
+        table: a paper's styles.
         names: of strategies or readings, such as a column of a table.
 
     Returns:
@@ -44,8 +44,8 @@ def named_looks(table: Mapping[str, Look], names: Iterable[str]) -> dict[str, Lo
     """
     needed = set(names)
     others = sorted(needed - table.keys())
-    looks = {name: look for name, look in table.items() if name in needed}
-    looks |= {name: Look(*spare) for name, spare in zip(others, SPARE, strict=False)}
-    if missing := needed - looks.keys():
-        raise ValueError(f"there are no looks left for {', '.join(sorted(missing))}")
-    return {name: look._replace(name=look.name or name) for name, look in looks.items()}
+    styles = {name: style for name, style in table.items() if name in needed}
+    styles |= {name: Style(*spare) for name, spare in zip(others, SPARE, strict=False)}
+    if missing := needed - styles.keys():
+        raise ValueError(f"there are no styles left for {', '.join(sorted(missing))}")
+    return {name: style._replace(name=style.name or name) for name, style in styles.items()}

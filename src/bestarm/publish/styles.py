@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from bestarm.common.looks import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
+from bestarm.common.styles import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION
 from bestarm.verdicts.outcome import (
     ALL_DIFFER,
     BY_READING,
@@ -13,8 +13,8 @@ from bestarm.verdicts.outcome import (
 )
 
 
-class VerdictLook(NamedTuple):
-    """A verdict's looks: in a picture a marker, on a page a sign; both filled alike."""
+class VerdictStyle(NamedTuple):
+    """A verdict's style: in a picture a marker, on a page a sign; both filled alike."""
 
     name: str  # also a class in site.css
     label: str
@@ -25,11 +25,11 @@ class VerdictLook(NamedTuple):
     meaning: str
 
 
-LOOKS = {
-    BY_TEXT: VerdictLook(
+STYLES = {
+    BY_TEXT: VerdictStyle(
         "written", "by the text", "✓", GREEN, "o", "full", "The paper's own text gives it."
     ),
-    BY_READING: VerdictLook(
+    BY_READING: VerdictStyle(
         "reading",
         "by a reading",
         "◐",
@@ -38,7 +38,7 @@ LOOKS = {
         "left",
         "A reading gives it, which is named: of the text, or of what the text leaves open.",
     ),
-    COMPATIBLE: VerdictLook(
+    COMPATIBLE: VerdictStyle(
         "compatible",
         "compatible",
         "○",
@@ -47,7 +47,7 @@ LOOKS = {
         "none",
         "Of a published number: the data exclude not every reading, and confirm none.",
     ),
-    INCONCLUSIVE: VerdictLook(
+    INCONCLUSIVE: VerdictStyle(
         "unknown",
         "inconclusive",
         "?",
@@ -56,7 +56,7 @@ LOOKS = {
         "none",
         "Of other claims: runs show neither that it holds nor that it does not.",
     ),
-    ALL_DIFFER: VerdictLook(
+    ALL_DIFFER: VerdictStyle(
         "differs",
         "differs",
         "✗",
@@ -65,7 +65,7 @@ LOOKS = {
         "full",
         "The data exclude every reading that we tried.",
     ),
-    NOT_TESTABLE: VerdictLook(
+    NOT_TESTABLE: VerdictStyle(
         "untestable",
         "not testable",
         "–",
