@@ -183,7 +183,7 @@ def follow(strategy, reading, instance, rounds, check, streams, **setting):
             arm = choose(rules, state, None)
             assert arm == t
         else:
-            seen = slow.look()
+            seen = slow.analyse()
             np.testing.assert_allclose(state.policies.polytope.policy, slow.policy, atol=1e-7)
             if seen is not None and abs(seen.lead) > 1e-9:
                 assert stop == (seen.lead > 0.0)
@@ -205,7 +205,7 @@ def follow(strategy, reading, instance, rounds, check, streams, **setting):
         costs = problem.matrix[:, arm] + problem.cost_sigma * streams.standard_normal(d)
         observe(rules, state, arm, np.array([reward, *costs]))
         slow.observe(arm, reward, costs)
-    stop, seen = bool(done(rules, state)), slow.look()
+    stop, seen = bool(done(rules, state)), slow.analyse()
     if seen is not None and abs(seen.lead) > 1e-9:
         assert stop == (seen.lead > 0.0)
     return rounds, stop, bad, empty, slow

@@ -49,9 +49,9 @@ Pair = tuple[Label, Label]
 #: Squares that are told have to be larger than the square of the total over the pulls by this share
 #: of them: the rounding of 16 digits is then a ten-thousandth of a percent of the scatter.
 SCATTER = 1e-8
-#: The logarithm of the growth of pulls, told one by one, after which it is looked if the answer is
+#: The logarithm of the growth of pulls, told one by one, after which it is tested if the answer is
 #: within the tolerance, which takes longer than all else.
-LOOK = 0.01
+CHECK_GROWTH = 0.01
 
 
 class _Baics(Planned, Changing[Pair]):
@@ -450,24 +450,28 @@ class _Baics(Planned, Changing[Pair]):
     def _update(self, index: int, observation: Any) -> bool:
         done = super()._update(index, observation)
         repeated = self._never_repeats and self._repeats(index, float(observation))
-        return self._settled(done, repeated, look=bool(self._tolerance) and self._has_grown())
+        return self._settled(
+            done, repeated, may_be_close=bool(self._tolerance) and self._has_grown()
+        )
 
     def _has_grown(self) -> bool:
-        """Whether the last pull is the first after one more growth by `LOOK`."""
+        """Whether the last pull is the first after one more growth by `CHECK_GROWTH`."""
         told = sum(pulls for pulls, _ in self._totals.values())
-        return told < 2 or int(math.log(told) / LOOK) > int(math.log(told - 1) / LOOK)
+        return told < 2 or int(math.log(told) / CHECK_GROWTH) > int(
+            math.log(told - 1) / CHECK_GROWTH
+        )
 
-    def _settled(self, done: bool, repeated: bool = False, look: bool = True) -> bool:
+    def _settled(self, done: bool, repeated: bool = False, may_be_close: bool = True) -> bool:
         """Whether it stops, given what the steps say of results alone.
 
         Args:
             done: what they say.
             repeated: whether rewards repeat that must not.
-            look: whether it is time to look if the answer is within the tolerance.
+            may_be_close: whether it is time to test if the answer is within the tolerance.
         """
         lost = self._missing()[self._kept].any()
         done = self._stops() if lost else done and not repeated
-        done = done or (look and self._is_close())
+        done = done or (may_be_close and self._is_close())
         if done:
             self._lost = self._missing()
         return done

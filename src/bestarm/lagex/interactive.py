@@ -10,7 +10,7 @@ import numpy as np
 from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError, parse
 from bestarm.lagex.paper.counts import observe_counts
-from bestarm.lagex.paper.exploration import look
+from bestarm.lagex.paper.exploration import analyse
 from bestarm.lagex.paper.state import FAR_CUT, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, make_rules
 from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
@@ -177,7 +177,7 @@ class _Lagex(Monitored, AskTell[Label]):
                 self._rules, self._state, counts.arm, counts.pulls, self._standard(counts)
             )
         if self._state.counts[PULLED] == len(self._arms):
-            look(self._rules, self._state)
+            analyse(self._rules, self._state)
 
     def _update_counts(self, batch: Sequence[Counts]) -> bool:
         cut = int(self._state.counts[FAR_CUT])

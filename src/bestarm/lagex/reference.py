@@ -245,7 +245,7 @@ class Step(NamedTuple):
 class Run:
     """A strategy under one reading, round by round, recomputing everything from the data.
 
-    `look` gives the stopping rule and the problem of the allocation, `step` the move of the game.
+    `analyse` gives the stopping rule and the problem of the allocation, `step` the game's move.
     `lags` takes the chosen allocation and returns the lags of the arms.
     """
 
@@ -284,7 +284,7 @@ class Run:
         )
         return f * math.sqrt(weights @ np.linalg.inv(sigma) @ weights)
 
-    def look(self) -> Round | None:
+    def analyse(self) -> Round | None:
         """The quantities of this round; None if no policy satisfies the estimated constraints."""
         rules, pulls = self.rules, self.pulls
         means, rows = self.estimates()

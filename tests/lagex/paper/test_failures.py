@@ -13,7 +13,7 @@ from bestarm.core.status import Status
 from bestarm.core.streams import run_streams
 from bestarm.lagex.interactive import LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.paper import exploration, full_adagrad
-from bestarm.lagex.paper.exploration import choose, done, look
+from bestarm.lagex.paper.exploration import choose, done
 from bestarm.lagex.paper.state import (
     FAR_CUT,
     INEXACT,
@@ -62,11 +62,11 @@ def with_far(state, others):
 
 def test_a_run_does_not_stop_by_a_list_that_was_cut():
     state = known_state(HARD, 200_000)
-    look(rules("CTnS", HARD), state)
+    analyse(rules("CTnS", HARD), state)
     assert done(rules("CTnS", HARD), state)
     d, k = HARD.matrix.shape
     cut = with_far(state, make_vertex_search(k, d, 1))
-    look(rules("CTnS", HARD), cut)
+    analyse(rules("CTnS", HARD), cut)
     assert not done(rules("CTnS", HARD), cut)
     assert cut.counts[FAR_CUT] == 1
     assert state.counts[FAR_CUT] == 1  # the same counters; nothing was counted before
@@ -90,16 +90,16 @@ def test_vertices_near_the_best_may_be_too_many():
     """All vertices of twelve arms are within a tolerance of nine."""
     problem = imdb().problem
     state = known_state(problem, 5)
-    look(rules("CTnS", problem, r=9.0), state)
+    analyse(rules("CTnS", problem, r=9.0), state)
     assert state.counts[NEAR_CUT] == 1
-    look(rules("CTnS", problem, r=0.01), state)
+    analyse(rules("CTnS", problem, r=0.01), state)
     assert state.counts[NEAR_CUT] == 1
 
 
 def test_an_allocation_that_is_not_finite_is_counted():
     state = known_state(HARD, 5)
     state.estimates.deviations[0] = np.nan
-    look(rules("CTnS", HARD), state)
+    analyse(rules("CTnS", HARD), state)
     assert not done(rules("CTnS", HARD), state)
     choose(rules("CTnS", HARD), state, None)
     assert state.counts[UNSOLVED] == 1

@@ -127,7 +127,7 @@ def done(rules: Rules, s: State) -> bool:
 
 
 @inlined
-def look(rules: Rules, s: State) -> None:
+def analyse(rules: Rules, s: State) -> None:
     """At the end of a block, check, and plan the next one unless something is certified."""
     left = 0.0
     for a in range(s.owed.size):
@@ -169,7 +169,7 @@ def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
         s.reward_sums[arm] += observed[0]
         for i in range(d):
             s.cost_sums[i, arm] += observed[1 + i]
-        look(rules, s)
+        analyse(rules, s)
 
 
 @inlined

@@ -56,7 +56,7 @@ def bounds(
     extra: bool,
     released: bool,
 ) -> tuple[float, float, float]:
-    """What a look needs: f(t, delta), the shift f ||w|| of optimistic constraints, and beta.
+    """What an analysis needs: f(t, delta), the shift f ||w|| of optimistic constraints, and beta.
 
     Args:
         time: pulls so far.

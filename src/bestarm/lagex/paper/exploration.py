@@ -1,7 +1,7 @@
 """One round of every strategy: allocation and arm, then estimates, policy and stopping rule.
 
 `choose` computes the allocation and tracks it; `observe` updates the estimates and looks at them:
-it finds the policy and evaluates the stopping rule. `done` says what the last look found; see
+it finds the policy and evaluates the stopping rule. `done` says what the last analysis found; see
 core/strategy.py.
 """
 
@@ -193,7 +193,7 @@ def stops(rules: Rules, s: State, beta: float) -> bool:
 
 
 @inlined
-def look(rules: Rules, s: State) -> None:
+def analyse(rules: Rules, s: State) -> None:
     """Find the policy by the estimates, and evaluate the stopping rule; every arm was pulled."""
     for place in range(s.counts.size):
         s.before[place] = s.counts[place]
@@ -216,12 +216,12 @@ def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
     """
     update(rules, s, arm, observed)
     if s.counts[PULLED] == s.omega.size:
-        look(rules, s)
+        analyse(rules, s)
 
 
 @inlined
 def done(rules: Rules, s: State) -> bool:
-    """Whether the stopping rule held at the last look."""
+    """Whether the stopping rule held at the last analysis."""
     return s.holds[0] == 1
 
 
@@ -344,10 +344,10 @@ STEPS = Strategy("lagex", start, done, choose, observe, pull, lean=True)
 class Result(NamedTuple):
     """What the row of a run needs of its last state."""
 
-    counts: np.ndarray  # (8,) of a run that reached its cap: before the last look
+    counts: np.ndarray  # (8,) of a run that reached its cap: before the last analysis
     broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, violates a true limit
-    stopped: bool  # whether the stopping rule held at the last look
-    lost: bool  # whether the best policy was not found in that look
+    stopped: bool  # whether the stopping rule held at the last analysis
+    lost: bool  # whether the best policy was not found in that analysis
     policy: np.ndarray  # (K,)
     support: np.ndarray  # (K + d,) 1 for arms with weight in the policy, then slack constraints
     pulls: np.ndarray  # (K,)

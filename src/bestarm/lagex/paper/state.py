@@ -106,9 +106,9 @@ class State(NamedTuple):
     """The state of a run, with buffers; K arms, d constraints. Only simulations fill `broken`."""
 
     counts: np.ndarray  # (8,) from TIME to FAR_CUT
-    before: np.ndarray  # (8,) the same before the last look
-    threshold: np.ndarray  # (1,) of the GLR statistic at the last look that found a policy
-    holds: np.ndarray  # (1,) 1 if the stopping rule held at the last look, else 0
+    before: np.ndarray  # (8,) the same before the last analysis
+    threshold: np.ndarray  # (1,) of the GLR statistic at the last analysis that found a policy
+    holds: np.ndarray  # (1,) 1 if the stopping rule held at the last analysis, else 0
     broken: np.ndarray  # (2,) rounds whose policy, and whose allocation, violates a true limit
     observed: np.ndarray  # (1 + d,) buffer
     omega: np.ndarray  # (K,) allocation
