@@ -13,7 +13,7 @@ from bestarm.core.status import Status
 from bestarm.core.streams import run_streams
 from bestarm.lagex.interactive import LAGEX, LATS, CTnS, Uniform
 from bestarm.lagex.paper import exploration, full_adagrad
-from bestarm.lagex.paper.exploration import choose, done
+from bestarm.lagex.paper.exploration import analyse, choose, done
 from bestarm.lagex.paper.state import (
     FAR_CUT,
     INEXACT,
