@@ -309,12 +309,12 @@ def test_the_worst_of_what_is_missing_is_the_worst_of_all_completions():
             s.tell(trial, float(rng.random() < [0.8, 0.5, 0.1][trial.arm[0]]))
     state = s._state
     s.ask(5)
-    missing, worst = s._missing(), np.array(s._evidence())
+    missing, worst = s._missing(), np.array(s._statistics())
     assert missing.sum() == s._lost.sum() + 5 > 10
     pulls, best = state.pulls + missing, int(state.answer[0])
     for _ in range(300):
         filled = state.sums + missing * (rng.random(missing.shape) - 0.2) / 0.5
-        args = (pulls, filled / pulls, s._rules.problem, best, state.evidence.buffers)
+        args = (pulls, filled / pulls, s._rules.problem, best, state.e_values.buffers)
         if (args[1][best] >= 0.0).all():
             full = [log_mixture(i, *args) for i in range(len(worst))]
             assert (np.array(full) >= worst - 1e-9).all()

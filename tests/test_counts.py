@@ -93,8 +93,8 @@ def test_a_batch_of_one_pull_is_an_observation(reading):
         observe(s._rules, s._state, pair, reward)
         observe_counts(twin._rules, twin._state, pulls, sums, np.zeros((3, 2)))
         if t % 20 == 0:
-            np.testing.assert_allclose(twin._evidence(), s._evidence(), rtol=1e-9, atol=1e-9)
-    assert twin._state.evidence.pairs.planned == s._state.evidence.pairs.planned
+            np.testing.assert_allclose(twin._statistics(), s._statistics(), rtol=1e-9, atol=1e-9)
+    assert twin._state.e_values.pairs.planned == s._state.e_values.pairs.planned
 
 
 def test_coefficients_of_a_batch_are_those_planned_before_it():
@@ -107,7 +107,7 @@ def test_coefficients_of_a_batch_are_those_planned_before_it():
     for rewards in (rng.normal(size=(3, 2)), 5.0 + rng.normal(size=(3, 2))):
         s = baics.TaSCS.from_dict(start.to_dict())
         observe_counts(s._rules, s._state, np.full((3, 2), 50.0), 50.0 * rewards, np.zeros((3, 2)))
-        moved.append(s._state.evidence.pairs.moved.copy())
+        moved.append(s._state.e_values.pairs.moved.copy())
     np.testing.assert_array_equal(moved[0], moved[1])
 
 
@@ -122,7 +122,7 @@ def test_squares_tell_the_scatter_if_sigma_is_unknown():
                 one.tell(arm, reward)
             squares = float((rewards**2).sum())
             other.tell(arm, pulls=30, total=float(rewards.sum()), squares=squares)
-    ours, theirs = other._state.evidence.scatter, one._state.evidence.scatter
+    ours, theirs = other._state.e_values.scatter, one._state.e_values.scatter
     np.testing.assert_allclose(ours, theirs, rtol=1e-9)
     with pytest.raises(ValueError, match="squares must be larger than"):
         other.tell((0, 0), pulls=10, total=10.0, squares=10.0)

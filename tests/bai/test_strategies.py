@@ -74,7 +74,7 @@ def next_allowed(told, arm):
 
 @pytest.mark.parametrize("rewards", FAMILIES)
 def test_proved_rule_stops_where_the_evidence_says(rewards):
-    """Track-and-Stop, `proven`: at its last pull every pair's evidence exceeds ln((K-1)/delta)."""
+    """Track-and-Stop, `proven`: at its last pull every pair's e-value exceeds ln((K-1)/delta)."""
     instance = Instance(name="three", means=INSTANCE.means, rewards=rewards)
     family, level = FAMILIES[rewards], math.log(2.0 / DELTA)
     for seed in range(3):

@@ -43,8 +43,8 @@ def stops(sums, pulls, answer, delta, tolerance=0.0):
     means, pairs = sums / pulls, len(inside) * (k - len(inside))
     for a, c in itertools.product(inside, set(range(k)) - inside):
         weight = shrunk[a] * shrunk[c] / (shrunk[a] + shrunk[c])
-        evidence = 0.5 * weight * (means[a] - means[c] + tolerance) ** 2
-        if evidence <= np.log(pairs / delta) + mixing_cost[a] + mixing_cost[c]:
+        e_values = 0.5 * weight * (means[a] - means[c] + tolerance) ** 2
+        if e_values <= np.log(pairs / delta) + mixing_cost[a] + mixing_cost[c]:
             return False
     return True
 
@@ -89,8 +89,8 @@ def test_rates_stop_when_the_bets_on_every_exchange_have_won():
                 of_pair, rows = told.get((b, a), []), [b, a]
                 box = s._bets.low[rows, None], s._bets.high[rows, None]
                 worst = reference.worst_rates(of_pair, *box, np.ones(1), [0.0], 0)
-                evidence = (1.0 - BOX) * reference.evidence(of_pair, worst)
-                found.append(evidence)
+                e_values = (1.0 - BOX) * reference.e_values(of_pair, worst)
+                found.append(e_values)
             expected = pytest.approx(np.log(found), rel=1e-8, abs=1e-8)
             assert s._statistics()[0].ravel() == expected
             assert s.done == (min(found) > 2 / 0.2)

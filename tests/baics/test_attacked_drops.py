@@ -51,7 +51,7 @@ def supermartingales(s):
         [mixture(x, n, prior) for x, n in zip(ones, pulls, strict=True)]
         for prior in (MEAN_WEIGHT, 2.0 * BOX_PRIOR)
     )
-    bets = s._state.evidence.bets
+    bets = s._state.e_values.bets
     for k in s._kept:
         found[None, k] = infeasible[k]
     for k, b in itertools.combinations(s._kept, 2):  # ties: the first is right, b is wrong

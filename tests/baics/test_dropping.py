@@ -69,10 +69,10 @@ def test_evidence_on_the_arms_that_are_left_is_kept(kind, options):
     day(s, rng, 90)
     s._state.answer[0] = 1
     constrained = s._rules.problem.constrained
-    before = [s._evidence()[i] for i in (*range(constrained), constrained + 2)]
+    before = [s._statistics()[i] for i in (*range(constrained), constrained + 2)]
     s.drop("old")
     s._state.answer[0] = 0
-    after = [s._evidence()[i] for i in (*range(constrained), constrained + 1)]
+    after = [s._statistics()[i] for i in (*range(constrained), constrained + 1)]
     assert after == pytest.approx(before, rel=1e-9)
     assert max(before) > 0.0
 

@@ -1,4 +1,4 @@
-"""Evidence of pairs on rates: exact on short runs, bounds that hold, bets of the past."""
+"""E-values of pairs on rates: exact on short runs, bounds that hold, bets of the past."""
 
 import itertools
 import math
@@ -55,7 +55,7 @@ class Path:
 
     def __init__(self, given, bets, wins, losses, level):
         self.given, self.bets, self.wins, self.losses = given, bets, wins, losses
-        self.level = level  # ln of the needed evidence
+        self.level = level  # ln of the needed e-value
         self.crossed = False
 
     def after(self, pair, reward):
@@ -73,8 +73,8 @@ class Path:
         data = (int(pulls.sum()), pulls, means, self.given, best, buffers(shape))
         plan_bets(bets, box_level(self.level, shape[1], BOX), *data)
         path = Path(self.given, bets, wins, losses, self.level)
-        evidence = log_bets(bets, self.given, 0, 1) + math.log1p(-BOX)
-        path.crossed = self.crossed or evidence > self.level
+        e_values = log_bets(bets, self.given, 0, 1) + math.log1p(-BOX)
+        path.crossed = self.crossed or e_values > self.level
         return path
 
     def choice(self):
@@ -134,7 +134,7 @@ def test_the_mixture_is_on_average_at_most_1_over_all_sequences(name):
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("needed", [1.5, 3.0])
 def test_a_true_kind_is_rejected_no_more_often_than_promised_over_all_sequences(name, needed):
-    """The probability that the evidence ever exceeds a level, exactly, under rates of the kind."""
+    """The probability that the e-value ever exceeds a level, exactly, under rates of the kind."""
     given, pulls = CASES[name]
     *_, every = paths(given, given.weights.size, pulls, math.log(needed))
     chances = [
@@ -248,23 +248,23 @@ def test_evidence_is_that_of_a_slow_retelling(strategy):
     while state.clock[0] < 600:
         pair = int(kernels.choose(rules, state, streams.coins))
         reward = float(world.values[pair, int(streams.environment.random() < world.chances[pair])])
-        (arm, l), b = divmod(pair, 3), int(state.evidence.bets.planned[0])
+        (arm, l), b = divmod(pair, 3), int(state.e_values.bets.planned[0])
         for k in range(3):
             if b >= 0 and k != b and arm in (b, k):
                 row = int(arm == k)
-                c = float(state.evidence.bets.coefficients[k, row, l])
-                m = float(state.evidence.bets.centres[k, row, l])
+                c = float(state.e_values.bets.coefficients[k, row, l])
+                m = float(state.e_values.bets.centres[k, row, l])
                 told.setdefault((b, k), []).append(
                     reference.Bet(row, l, c, m, round(floor[l] + 0.5 * reward))
                 )
         kernels.observe(rules, state, pair, reward)
-    best, bets = int(state.answer[0]), state.evidence.bets
+    best, bets = int(state.answer[0]), state.e_values.bets
     for k in {0, 1, 2} - {best}:
         rows = [best, k]
         box = (bets.low + floor)[rows], (bets.high + floor)[rows]
         worst = reference.worst_rates(told[best, k], *box, rules.problem.weights, floor, 2)
-        infeasible = log_infeasible(floor, state.evidence, state.pulls, state.means, 2, k)
-        both = (1 - INFEASIBLE) * reference.evidence(told[best, k], worst)
+        infeasible = log_infeasible(floor, state.e_values, state.pulls, state.means, 2, k)
+        both = (1 - INFEASIBLE) * reference.e_values(told[best, k], worst)
         both += INFEASIBLE * math.exp(infeasible)
         expected = math.log((1 - BOX) * both)
         assert log_e_value(rules, state, 2 + k) == pytest.approx(expected, rel=1e-8, abs=1e-8)
@@ -282,7 +282,7 @@ def test_a_bet_does_not_depend_on_the_reward_that_it_is_on():
             drawn_reward = kernels.pull(world, state, pair, streams.environment)
             given = standard(last, rules.problem.floor[pair % 3]) if t == 299 else drawn_reward
             kernels.observe(rules, state, pair, float(given))
-        found.append(state.evidence.bets)
+        found.append(state.e_values.bets)
     for other in found[1:]:
         np.testing.assert_array_equal(other.moved, found[0].moved)
         np.testing.assert_array_equal(other.centred, found[0].centred)
@@ -302,23 +302,23 @@ def test_counts_are_bets_that_were_planned_before_them():
         pulls.flat[pair], sums.flat[pair] = 1.0, reward
         observe(rules, state, pair, reward)
         observe_counts(rules, twin, pulls, sums, np.zeros((3, 3)))
-    one, other = state.evidence.bets, twin.evidence.bets
+    one, other = state.e_values.bets, twin.e_values.bets
     for a, b in zip(one, other, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
     moved = []
     for rate in (0.0, 1.0):
         copy = kernels.start(rules)
-        for to, what in zip(copy.evidence.bets, one, strict=True):
+        for to, what in zip(copy.e_values.bets, one, strict=True):
             to[:] = what
         sums = standard(np.full((3, 3), rate), rules.problem.floor) * 40.0
         observe_counts(rules, copy, np.full((3, 3), 40.0), sums, np.zeros((3, 3)))
-        moved.append(copy.evidence.bets.moved)
+        moved.append(copy.e_values.bets.moved)
     np.testing.assert_array_equal(moved[0], moved[1])
     assert (moved[0] != one.moved).any()
 
 
 def test_wins_in_a_row_are_evidence_for_who_asks():
-    """Ask and tell: the statistic of an object is the evidence of the steps."""
+    """Ask and tell: the statistic of an object is the e-value of the steps."""
     s = baics.TaSCS(2, [1.0], constrained=0, rewards="bernoulli", delta=0.05)
     while not s.done:
         arm, group = s.ask()
@@ -326,4 +326,4 @@ def test_wins_in_a_row_are_evidence_for_who_asks():
     assert s.answer == 0
     assert s.told < 60
     assert s.statistic == pytest.approx(log_e_value(s._rules, s._state, 1))
-    assert FRACTIONS.size == s._state.evidence.bets.wealth.shape[2]
+    assert FRACTIONS.size == s._state.e_values.bets.wealth.shape[2]

@@ -1,4 +1,4 @@
-"""Evidence of pairs: bounds that hold and are the best there are, coefficients of the past."""
+"""E-values of pairs: bounds that hold and are the best there are, coefficients of the past."""
 
 import math
 
@@ -153,7 +153,7 @@ def played(last_reward):
     for t in range(300):
         pair = strategy.choose(rules, state, streams.coins)
         drawn_reward = world.means.flat[pair] + streams.environment.standard_normal()
-        before = state.evidence.pairs.drift.copy()
+        before = state.e_values.pairs.drift.copy()
         strategy.observe(rules, state, pair, last_reward if t == 299 else drawn_reward)
     return state, before
 
@@ -161,7 +161,7 @@ def played(last_reward):
 def test_a_coefficient_does_not_depend_on_the_reward_it_multiplies():
     """W and Q after a pull are those of any other reward; Y differs in proportion to it."""
     states, before = zip(*(played(reward) for reward in (0.0, 1.0, 50.0)), strict=True)
-    zero, one, fifty = (state.evidence.pairs for state in states)
+    zero, one, fifty = (state.e_values.pairs for state in states)
     for other in (one, fifty):
         np.testing.assert_array_equal(other.moved, zero.moved)
         np.testing.assert_array_equal(other.variance, zero.variance)
@@ -185,11 +185,11 @@ def test_sums_are_those_of_all_pulls():
     for _ in range(400):
         pair = strategy.choose(rules, state, streams.coins)
         reward = world.means.flat[pair] + streams.environment.standard_normal()
-        (arm, l), b = divmod(int(pair), 3), int(state.evidence.pairs.planned[0])
+        (arm, l), b = divmod(int(pair), 3), int(state.e_values.pairs.planned[0])
         for k in range(3):
             if b >= 0 and k != b and arm in (b, k):
                 row = int(arm == k)
-                c = state.evidence.pairs.coefficients[k, row, l]
+                c = state.e_values.pairs.coefficients[k, row, l]
                 moved[b, k, row, l] += c
                 drift[b, k] += c * reward
                 variance[b, k] += c * c
@@ -197,7 +197,7 @@ def test_sums_are_those_of_all_pulls():
         if state.pulls.all():
             answers.add(int(state.answer[0]))
         planned += [b] * (b != planned[-1])
-    found = state.evidence.pairs
+    found = state.e_values.pairs
     np.testing.assert_allclose(found.moved, moved, atol=1e-12)
     np.testing.assert_allclose(found.drift, drift, atol=1e-12)
     np.testing.assert_allclose(found.variance, variance, atol=1e-12)

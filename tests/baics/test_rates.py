@@ -41,7 +41,7 @@ def allocation(pulls):
     state = kernels.start(rules)
     state.pulls[:], state.means[:], state.answer[0] = pulls, KNOWN.standard_means, 0
     data = (int(state.pulls.sum()), state.pulls, state.means, rules.problem, 0)
-    plan_ahead(state.evidence, needed_e_value(rules), *data)
+    plan_ahead(state.e_values, needed_e_value(rules), *data)
     standardise(rules, state)
     optimal_allocation(state.standard, standard_problem(rules, state), 0, state.iterate)
     return state.iterate

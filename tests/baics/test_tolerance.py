@@ -58,7 +58,7 @@ def test_it_stops_by_the_definition():
         loses = (rows.high < 0.2).groupby(level="arm").any()
         others = totals.drop(index=str(s.answer))
         close = keeps and (loses[others.index] | (others.difference_high <= 0.08)).all()
-        assert s.done == (close or min(s._evidence()) > s.threshold)
+        assert s.done == (close or min(s._statistics()) > s.threshold)
     assert close
 
 

@@ -42,7 +42,7 @@ def test_evidence_of_a_pair_is_that_of_a_slow_retelling():
     """Sums by hand from the coefficients before each pull, bounds of variances at each plan by
     quadrature, and of (U, Q) by a convex program: from raw rewards."""
     strategy, rules, world, state = started()
-    pairs, streams = state.evidence.pairs, run_streams(7, 0)
+    pairs, streams = state.e_values.pairs, run_streams(7, 0)
     moved, squares = np.zeros((2, 3, 3, 2, 3))
     drift, least = np.zeros((3, 3)), np.full((3, 3), math.inf)
     rewards = [[[] for _ in range(3)] for _ in range(3)]
@@ -84,7 +84,7 @@ def test_evidence_of_a_pair_is_that_of_a_slow_retelling():
         z = u / math.sqrt(variance + PAIR_WEIGHT)
         log = 0.5 * math.log(PAIR_WEIGHT / (variance + PAIR_WEIGHT)) + z * z / 2
         log += math.log(2 * (1 - INTERVALS - VARIANCES - ELLIPSOID)) + stats.norm.logcdf(z)
-        data = (state.evidence, state.pulls, state.means, rules.problem, best, k)
+        data = (state.e_values, state.pulls, state.means, rules.problem, best, k)
         found = log_unknown_pair(LEVEL, *data)
         assert log - 0.05 * (1 + abs(log)) < found <= log + 1e-5
         looked += 1
@@ -94,15 +94,15 @@ def test_evidence_of_a_pair_is_that_of_a_slow_retelling():
 
 def test_bounds_hold_the_least_of_all_times_and_never_grow():
     strategy, rules, world, state = started()
-    streams, before = run_streams(7, 1), state.evidence.pairs.bounds.copy()
+    streams, before = run_streams(7, 1), state.e_values.pairs.bounds.copy()
     fell = 0
     for _ in range(700):
         pair = int(strategy.choose(rules, state, streams.coins))
         reward = strategy.pull(world, state, pair, streams.environment)
         strategy.observe(rules, state, pair, reward)
-        assert (state.evidence.pairs.bounds <= before).all()
-        fell += (state.evidence.pairs.bounds < before).any()
-        before = state.evidence.pairs.bounds.copy()
+        assert (state.e_values.pairs.bounds <= before).all()
+        fell += (state.e_values.pairs.bounds < before).any()
+        before = state.e_values.pairs.bounds.copy()
     assert fell > 20
     assert (before > np.square(SIGMAS)).all()
 
@@ -119,7 +119,7 @@ def run_of(last_reward, unit=1.0):
 
 
 def test_a_coefficient_does_not_depend_on_the_reward_it_multiplies():
-    zero, far = (run_of(reward)[1].evidence.pairs for reward in (0.0, 1e3))
+    zero, far = (run_of(reward)[1].e_values.pairs for reward in (0.0, 1e3))
     np.testing.assert_array_equal(zero.moved, far.moved)
     np.testing.assert_array_equal(zero.squares, far.squares)
     np.testing.assert_array_equal(zero.sizes, far.sizes)
@@ -131,7 +131,7 @@ def test_evidence_is_free_of_the_unit(unit):
     shown = []
     for rules, state in (run_of(None), run_of(None, unit)):
         best = int(state.answer[0])
-        data = (state.evidence, state.pulls, state.means, rules.problem, best)
+        data = (state.e_values, state.pulls, state.means, rules.problem, best)
         shown.append([log_unknown_pair(LEVEL, *data, k) for k in range(3) if k != best])
     assert shown[1] == pytest.approx(shown[0], rel=1e-6)
     assert np.isfinite(shown).all()
@@ -149,18 +149,18 @@ def test_counts_are_the_same_as_single_rewards():
             strategy.observe(
                 rules, state, pair, MEANS[pair // 3][pair % 3] + streams.coins.normal()
             )
-        state.evidence.pairs.next_plan[0] = 10_000
-        state.answer[0] = state.evidence.pairs.planned[0]
+        state.e_values.pairs.next_plan[0] = 10_000
+        state.answer[0] = state.e_values.pairs.planned[0]
     x = rng.normal(np.array(MEANS)[..., None], 1.0, (3, 3, 4))
     for i, rewards in enumerate(x.reshape(9, 4)):
         for reward in rewards:
             strategy.observe(rules, one_by_one, i, reward)
     scatter = 4 * x.var(axis=2)
     observe_counts(rules, batched, np.full((3, 3), 4.0), x.sum(axis=2), scatter)
-    first, second = one_by_one.evidence, batched.evidence
+    first, second = one_by_one.e_values, batched.e_values
     np.testing.assert_allclose(first.scatter, second.scatter)
     for name in ("moved", "drift", "squares", "sizes"):
-        a, b = (getattr(evidence.pairs, name) for evidence in (first, second))
+        a, b = (getattr(e_values.pairs, name) for e_values in (first, second))
         np.testing.assert_allclose(a, b, atol=1e-9)
 
 
@@ -235,8 +235,8 @@ def test_the_directed_sums_stop_runs_that_intervals_do_not():
         pair = int(strategy.choose(rules, state, streams.coins))
         strategy.observe(rules, state, pair, strategy.pull(world, state, pair, streams.environment))
     best = int(state.answer[0])
-    data = (LEVEL, state.evidence, state.pulls, state.means, rules.problem, best)
+    data = (LEVEL, state.e_values, state.pulls, state.means, rules.problem, best)
     refuted = [refuted_unknown(i, *data) for i in range(5)]
-    state.evidence.pairs.bounds[:] = math.inf
+    state.e_values.pairs.bounds[:] = math.inf
     assert all(refuted)
     assert not all(refuted_unknown(i, *data) for i in range(5))

@@ -143,8 +143,8 @@ def test_an_interval_misses_only_if_the_martingale_is_large(feedback):
         centre, width = reference.mixture_interval(rules, pulls, 4)
         level = math.log(4 / rules.delta)
         for mean, inside in ((centre + 0.999 * width, True), (centre - 1.001 * width, False)):
-            evidence = partial(log_mixture, rules, pulls, mean)
-            assert (minimize_scalar(evidence).fun < level) == inside
+            e_values = partial(log_mixture, rules, pulls, mean)
+            assert (minimize_scalar(e_values).fun < level) == inside
 
 
 @pytest.mark.parametrize("feedback", MODELS)

@@ -150,8 +150,8 @@ def test_an_arm_not_pulled_yet_is_asked_for_first(strategy):
 
 
 @every
-@pytest.mark.parametrize("looks", [False, True])
-def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy, styles):
+@pytest.mark.parametrize("reads_done", [False, True])
+def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy, reads_done):
     """Also where `done` was looked at between pulls that were not asked for."""
     rng = np.random.default_rng(2)
     s, again = made(strategy, delta=1e-6), made(strategy, delta=1e-6)
@@ -162,7 +162,7 @@ def test_a_saved_history_brings_a_new_object_to_the_same_place(strategy, styles)
         if step % 7 == 3:
             tell(s, step % 3, rng)
         tell(s, s.ask(), rng)
-        if styles:
+        if reads_done:
             assert s.done in (True, False)
         if step % 5 == 1:
             tell(s, (step + 1) % 3, rng)

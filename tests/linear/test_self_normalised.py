@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from bestarm.linear import RAGE, XY, G, XYAdaptive
 from bestarm.linear.least_squares import make_fit, refit
-from bestarm.linear.self_normalised import evidence, is_refuted, make_mixture, rules_out
+from bestarm.linear.self_normalised import is_refuted, log_e_values, make_mixture, rules_out
 
 ARMS = np.array([[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]])
 CLASSES = [G, XY, RAGE, XYAdaptive]
@@ -54,7 +54,7 @@ def test_the_closed_form_is_the_mixture():
 def test_evidence_is_the_least_mixture_of_all_theta_with_the_arm_as_good(seed):
     fit = random_fit(seed)
     mixture, best = make_mixture(fit.arms, 0.1), int(fit.values.argmax())
-    for arm, found in enumerate(evidence(mixture, fit, best)):
+    for arm, found in enumerate(log_e_values(mixture, fit, best)):
         if arm == best:
             assert found == np.inf
             continue
@@ -70,7 +70,7 @@ def test_units_of_the_features_do_not_matter():
     scaled = make_fit(1e3 * fit.arms, 0.0)
     scaled.counts[:], scaled.sums[:] = fit.counts, fit.sums
     refit(scaled)
-    here, there = (evidence(make_mixture(f.arms, 0.1), f, 0) for f in (fit, scaled))
+    here, there = (log_e_values(make_mixture(f.arms, 0.1), f, 0) for f in (fit, scaled))
     np.testing.assert_allclose(here, there, rtol=1e-9)
 
 

@@ -1,11 +1,11 @@
-"""Evidence that one arm is better than another, of rewards from 0 to 1, by bets (core/bets.py).
+"""E-values for "one arm is better than another", of rewards from 0 to 1, by bets (core/bets.py).
 
 Of each ordered pair (b, a) are kept W = sum c of both arms, Z = sum c m and l(x). The means with
 mu_b <= mu_a have theta (mu_b - mu_a) <= 0 for theta >= 0, so W . mu is at most
 
     U = min over theta of max over a box of means of (W_b - theta) mu_b + (W_a + theta) mu_a.
 
-Against mu_b <= mu_a - margin it is this less theta times the margin. It is the evidence of
+Against mu_b <= mu_a - margin it is this less theta times the margin. It is the e-value of
 baics/bets.py for one subpopulation and no constraint; docs/guarantees.md has the proof.
 """
 
@@ -139,7 +139,7 @@ def upper_bound(bets: Bets, b: int, a: int, margin: float) -> float:
 
 @lean
 def log_better(bets: Bets, b: int, a: int, margin: float) -> float:
-    """ln of the evidence that a is not better than b by the margin; its box takes a share of delta.
+    """ln of the e-value for "a is not better than b by the margin"; its box takes a share of delta.
 
     Example:
         >>> round(log_better(make_bets(2), 0, 1, 0.0), 4)

@@ -8,7 +8,7 @@ from bestarm.bai.families import mixing_cost, shrunk, transport
 from bestarm.bai.problem import Instance, characteristic_time
 
 
-def evidence(instance: Instance, pulls: np.ndarray) -> float:
+def least_statistic(instance: Instance, pulls: np.ndarray) -> float:
     """The least Z_{b,a} - c_b - c_a if estimates are exact; it has to exceed ln((K - 1) / delta).
 
     Args:
@@ -34,11 +34,11 @@ def exact_time(instance: Instance, delta: float) -> float:
     """
     allocation = characteristic_time(instance).allocation
     needed, low, high = math.log((len(instance.means) - 1) / delta), 1.0, 2.0
-    while evidence(instance, high * allocation) < needed:
+    while least_statistic(instance, high * allocation) < needed:
         low, high = high, 2.0 * high
     while high - low > 0.5:
         middle = 0.5 * (low + high)
-        if evidence(instance, middle * allocation) < needed:
+        if least_statistic(instance, middle * allocation) < needed:
             low = middle
         else:
             high = middle

@@ -114,18 +114,18 @@ def fewest(state: State) -> int:
     return least
 
 
-# Evidence.
+# E-values.
 
 
 @inlined
 def arm_cost(rules: Rules, state: State, arm: int) -> float:
-    """What evidence on an arm costs under the proved threshold; 0 under the other."""
+    """What mixing costs on an arm under the proved threshold; 0 under the other."""
     return mixing_cost(rules.family, state.pulls[arm], state.sums[arm]) if rules.proved else 0.0
 
 
 @inlined
 def counted(rules: Rules, state: State, arm: int) -> float:
-    """The pulls of an arm that count in its evidence."""
+    """The pulls of an arm that count in its e-value."""
     return shrunk(rules.family, state.pulls[arm]) if rules.proved else state.pulls[arm]
 
 
@@ -154,7 +154,7 @@ def pair_level(rules: Rules, state: State) -> float:
 
 @inlined
 def refuted(rules: Rules, state: State, best: int, other: int) -> bool:
-    """Whether the evidence for mu_b > mu_a is enough."""
+    """Whether the e-value for mu_b > mu_a is enough."""
     if not state.means[best] > state.means[other]:
         return False
     level, statistic = pair_level(rules, state), pair_statistic(rules, state, best, other)

@@ -1,4 +1,4 @@
-"""Evidence that an arm is not better than another by more than a margin."""
+"""E-values for "an arm is not better than another by more than a margin"."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Evidence that arm k is not both feasible and at least as good as the answer b, of rates.
+"""E-values against "arm k is feasible and at least as good as the answer b", of rates.
 
 As pairs.py, for rewards from 0 to 1 and by the bets of core/bets.py, which need neither sigma 1/2
 nor a bound on the rates. Of each ordered pair (b, k) are kept

@@ -24,41 +24,41 @@ def observe_counts(
         sums: (K, L) of their rewards.
         scatter: (K, L) sums of (X - mean of the batch)^2; read if sigma is unknown.
     """
-    evidence, before = state.evidence, state.pulls.copy()
+    e_values, before = state.e_values, state.pulls.copy()
     if rules.stopping == DIRECTED:
-        record(evidence, pulls, sums, state.means, rules.problem)
+        record(e_values, pulls, sums, state.means, rules.problem)
     state.clock[0] += int(pulls.sum())
     state.pulls[:] += pulls
     state.sums[:] += sums
     told = pulls > 0.0
     if rules.stopping == UNKNOWN:
-        record_in_pairs(evidence.pairs, pulls, sums)
+        record_in_pairs(e_values.pairs, pulls, sums)
         n, m = before[told], pulls[told]
         apart = sums[told] / m - state.means[told]
-        evidence.scatter[told] += scatter[told] + apart**2 * n * m / (n + m)
+        e_values.scatter[told] += scatter[told] + apart**2 * n * m / (n + m)
     state.means[told] = state.sums[told] / state.pulls[told]
     state.answer[0] = best_feasible_arm(state.means, rules.problem)
     if directs(rules) and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
         data = (state.pulls, state.means, rules.problem, state.answer[0])
-        plan_ahead(evidence, needed_e_value(rules), state.clock[0], *data)
+        plan_ahead(e_values, needed_e_value(rules), state.clock[0], *data)
 
 
 def record(
-    evidence: EValues, pulls: np.ndarray, sums: np.ndarray, means: np.ndarray, problem: Problem
+    e_values: EValues, pulls: np.ndarray, sums: np.ndarray, means: np.ndarray, problem: Problem
 ) -> None:
-    """`evidence.record` for a batch: every pull of an (arm, subpopulation) has one coefficient."""
+    """`e_values.record` for a batch: every pull of an (arm, subpopulation) has one coefficient."""
     floor, constrained = problem.floor, problem.constrained
     if floor.size:
         totals = pulls * floor + BERNOULLI_SIGMA * sums
         for arm, l in np.argwhere(pulls > 0.0).tolist():
-            record_bets(evidence.bets, floor, arm, l, float(pulls[arm, l]), float(totals[arm, l]))
+            record_bets(e_values.bets, floor, arm, l, float(pulls[arm, l]), float(totals[arm, l]))
         return
-    record_in_pairs(evidence.pairs, pulls, sums)
+    record_in_pairs(e_values.pairs, pulls, sums)
     below = np.maximum(-means[:, :constrained], 0.0)
     worst = below.max(axis=1, initial=0.0)
     c = below / np.where(worst > 0.0, worst, 1.0)[:, None]
-    evidence.below[:] -= (c * sums[:, :constrained]).sum(axis=1)
-    evidence.variance[:] += (pulls[:, :constrained] * c * c).sum(axis=1)
+    e_values.below[:] -= (c * sums[:, :constrained]).sum(axis=1)
+    e_values.variance[:] += (pulls[:, :constrained] * c * c).sum(axis=1)
 
 
 def record_in_pairs(pairs: Pairs, pulls: np.ndarray, sums: np.ndarray) -> None:
@@ -76,7 +76,7 @@ def record_in_pairs(pairs: Pairs, pulls: np.ndarray, sums: np.ndarray) -> None:
 
 
 def with_arms(rules: Rules, new: State, state: State, kept: Sequence[int]) -> State:
-    """Give a new state of the arms that are left their data, evidence and allocation.
+    """Give a new state of the arms that are left their data, e-values and allocation.
 
     Bets and coefficients on the next pulls are planned anew, from what is known.
 
@@ -94,16 +94,16 @@ def with_arms(rules: Rules, new: State, state: State, kept: Sequence[int]) -> St
     shares = state.iterate[left]
     if shares.sum() > 0.0:
         new.iterate[:] = shares / shares.sum()
-    _keep_evidence(new.evidence, state.evidence, left)
+    _keep_e_values(new.e_values, state.e_values, left)
     if new.clock[0] >= INITIAL_DRAWS * new.pulls.size:
         new.tracked[:] = np.maximum(new.pulls.reshape(new.tracked.size, -1).sum(axis=1), 1.0)
         if directs(rules):
             data = (new.pulls, new.means, rules.problem, new.answer[0])
-            plan_ahead(new.evidence, needed_e_value(rules), new.clock[0], *data)
+            plan_ahead(new.e_values, needed_e_value(rules), new.clock[0], *data)
     return new
 
 
-def _keep_evidence(new: EValues, old: EValues, left: Sequence[int]) -> None:
+def _keep_e_values(new: EValues, old: EValues, left: Sequence[int]) -> None:
     """The sums of each arm, and of each ordered pair, of those that are left."""
     sums = ("moved", "drift", "variance", "squares", "sizes")
     of_pairs = {"pairs": sums, "bets": ("wealth", "moved", "centred")}

@@ -1,7 +1,7 @@
-"""Evidence against every other answer: stopping rules that are proved (docs/guarantees.md).
+"""E-values against every other answer: stopping rules that are proved (docs/guarantees.md).
 
-A rule stops when its evidence against each kind of alternative to the current answer exceeds
-K / delta. Evidence is a supermartingale of core/anytime.py under every instance of that kind, or
+A rule stops when its e-value against each kind of alternative to the current answer exceeds
+K / delta. E-values are supermartingales of core/anytime.py under every instance of that kind, or
 smaller, and an answer that is wrong has one kind, fixed by the truth, that holds the truth: so K
 such kinds, one per wrong answer, share delta. Kinds are numbered as in `alternative_cost`.
 """
@@ -42,10 +42,10 @@ PRIOR_PULLS = 100.0
 #: n1 of the one-sided mixtures of single arms (n0 of t-mixtures, a + b of Beta mixtures) and of
 #: pairs, in pulls.
 MEAN_WEIGHT, PAIR_WEIGHT = 10.0, 100.0
-#: Levels above which evidence counts as infinite, and bisections to rounding, of `log_unknown`.
+#: Levels above which an e-value counts as infinite, and bisections to rounding, of `log_unknown`.
 HIGHEST, BISECTIONS = 1e9, 60
 #: Share of delta for the ellipsoid of a pair, and for its box if rewards are from 0 to 1; and share
-#: of its evidence for "k is infeasible".
+#: of its e-value for "k is infeasible".
 ELLIPSOID, BOX, INFEASIBLE = 0.02, 0.02, 0.1
 #: With sigma unknown: share of delta for the bounds of variances, and for the t-intervals.
 VARIANCES, INTERVALS = 0.1, 1.0 / 3.0
@@ -66,7 +66,7 @@ class EValues(NamedTuple):
 
 @jit
 def make_e_values(n_arms: int, n_groups: int, stopping: int, rates: bool = False) -> EValues:
-    """No evidence; `rates` says whether rewards are from 0 to 1."""
+    """No e-values yet; `rates` says whether rewards are from 0 to 1."""
     pairs, n_directed = (n_arms, n_groups), n_arms if stopping == DIRECTED else 0
     n_paired = 0 if rates else n_arms if stopping == UNKNOWN else n_directed
     return EValues(
@@ -85,7 +85,7 @@ def make_e_values(n_arms: int, n_groups: int, stopping: int, rates: bool = False
 def log_mixture(
     i: int, pulls: np.ndarray, means: np.ndarray, problem: Problem, best: int, buffers: Buffers
 ) -> float:
-    """ln of the mixture evidence against the i-th kind of alternative.
+    """ln of the mixture against the i-th kind of alternative.
 
         1/2 min_lambda sum N' (mu^ - lambda)^2 - 1/2 sum ln(1 + N / n0),   N' = N^2 / (N + n0),
 
@@ -189,18 +189,18 @@ def plan_ahead(
 
 @lean
 def log_one_side(count: float, mean: float, least: float, below: bool) -> float:
-    """ln of the evidence of rewards from 0 to 1 that their mean is below `least`, or above.
+    """ln of the e-value for a mean below `least`, or above, of rewards from 0 to 1.
 
     The mixture of p ~ Beta(n1 c, n1 (1 - c)), tested at c, if the empirical mean is on that side.
     `beta_log` is convex in the mean that is tested and smallest at the empirical one, so at any
-    mean of the other side it is larger: if such a mean is the true one, the evidence is at most a
+    mean of the other side it is larger: if such a mean is the true one, the e-value is at most a
     supermartingale.
 
     Args:
         count: number of rewards.
         mean: empirical, less `least` and in units of BERNOULLI_SIGMA.
         least: c.
-        below: whether the evidence is against means of c or more, else against those below c.
+        below: whether the e-value is against means of c or more, else against those below c.
 
     Returns:
         -infinity if the empirical mean is on the other side; infinity if the hypothesis is surely
@@ -228,7 +228,7 @@ def log_one_side(count: float, mean: float, least: float, below: bool) -> float:
 def log_feasible(
     floor: np.ndarray, pulls: np.ndarray, means: np.ndarray, arm: int, l: int
 ) -> float:
-    """ln of the evidence against "the arm is infeasible on l": of the sum of its rewards there.
+    """ln of the e-value against "the arm is infeasible on l": of the sum of its rewards there.
 
     If rewards are from 0 to 1, `log_one_side`.
     """
@@ -246,7 +246,7 @@ def log_infeasible(
     constrained: int,
     arm: int,
 ) -> float:
-    """ln of the evidence against "the arm is feasible": of `EValues.below`.
+    """ln of the e-value against "the arm is feasible": of `EValues.below`.
 
     If rewards are from 0 to 1, the average of `log_one_side` over l < M.
     """
@@ -268,7 +268,7 @@ def log_directed(
     problem: Problem,
     best: int,
 ) -> float:
-    """ln of the evidence against the i-th kind of alternative, of rewards in one direction.
+    """ln of the e-value against the i-th kind of alternative, of rewards in one direction.
 
     "b is infeasible on l": `log_feasible`. "k is feasible": `log_infeasible`. "k is feasible and at
     least as good as b": the average of that and of the half-normal mixture at (U, Q) of the pair
@@ -300,7 +300,7 @@ def log_directed(
 
 @lean
 def log_both(worse: float, infeasible: float, share: float) -> float:
-    """ln of the average evidence for "k is worse" and "k is infeasible", less a share of delta."""
+    """ln of the average e-value for "k is worse" and "k is infeasible", less a share of delta."""
     both = np.logaddexp(worse + math.log1p(-INFEASIBLE), infeasible + math.log(INFEASIBLE))
     return both + math.log1p(-share)
 
@@ -321,7 +321,7 @@ def log_unknown_pair(
     best: int,
     k: int,
 ) -> float:
-    """ln of the evidence of a pair's directed sums, at the bounds of all variances.
+    """ln of the e-value of a pair's directed sums, at the bounds of all variances.
 
     Returns:
         -infinity as long as some variance has no bound.
@@ -420,7 +420,7 @@ def refuted_unknown(
     problem: Problem,
     best: int,
 ) -> bool:
-    """Whether the i-th kind is `excluded`, or a pair whose directed evidence exceeds exp(level).
+    """Whether the i-th kind is `excluded`, or a pair whose directed e-value exceeds exp(level).
 
     That is looked at only if the GLR statistic at the bounds of variances exceeds the level too, as
     in `steps.refuted`.
@@ -477,7 +477,7 @@ def log_unknown(
     problem: Problem,
     best: int,
 ) -> float:
-    """The evidence against the i-th kind, to be shown: `log_excluded` or the directed, if larger.
+    """The e-value against the i-th kind, to be shown: `log_excluded` or the directed, if larger.
 
     Args:
         i, level, e_values, pulls, means, problem, best: as for `excluded`.

@@ -61,8 +61,8 @@ def near_alternatives(rules: Rules, state: State, radius: float) -> int:
 def level(rules: Rules, state: State) -> None:
     """Set `needs` to the GLR statistic that stopping needs, over the least that is needed of any.
 
-    Evidence of a proved rule lags behind half the cost, more for some kinds of alternatives than
-    for others. F with f_j / needs_j in place of f_j levels the evidence instead of the costs.
+    E-values of a proved rule lag behind half the cost, more for some kinds of alternatives than
+    for others. F with f_j / needs_j in place of f_j levels the e-values instead of the costs.
     """
     least, problem = needed_e_value(rules), standard_problem(rules, state)
     standardise(rules, state)
@@ -78,7 +78,7 @@ def level(rules: Rules, state: State) -> None:
 @lean
 def pooled_variance(state: State) -> float:
     """Of rewards about their means, over all (arm, subpopulation) pairs."""
-    return state.evidence.scatter.sum() / (state.pulls.sum() - state.pulls.size)
+    return state.e_values.scatter.sum() / (state.pulls.sum() - state.pulls.size)
 
 
 @lean

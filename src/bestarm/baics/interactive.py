@@ -202,7 +202,7 @@ class _Baics(Planned, Changing[Pair]):
         if resolution is not None:
             if rule.stopping != UNKNOWN:
                 raise InputError(f"{name}: resolution: needs sigma unknown")
-            self._state.evidence.rounding[0] = positive(resolution, f"{name}: resolution")
+            self._state.e_values.rounding[0] = positive(resolution, f"{name}: resolution")
 
     def _shared(self, rules: Rules) -> Rules:
         """Rules for the arms that are left; the steps share delta among as many wrong answers.
@@ -379,19 +379,19 @@ class _Baics(Planned, Changing[Pair]):
     @property
     def statistic(self) -> float:
         """Z(t) or ln(e-value), to be compared with `threshold`; 0 until every pair was pulled."""
-        return min(self._evidence()) if self._state.pulls.all() else 0.0
+        return min(self._statistics()) if self._state.pulls.all() else 0.0
 
-    def _evidence(self) -> list[float]:
+    def _statistics(self) -> list[float]:
         """The statistic against every kind of alternative to the answer, see `alternative_cost`."""
         state, rules = self._state, self._rules
         if self._in_rounds:
-            return self._strategy.evidence(rules, state)
+            return self._strategy.log_e_values(rules, state)
         if self._worst:
-            return self._worst_evidence()
+            return self._worst_statistics()
         problem, best, shift = rules.problem, int(state.answer[0]), state.shift
         kinds = range(problem.constrained + rules.n_arms)
         if rules.stopping == UNKNOWN:
-            data = (state.evidence, state.pulls, state.means, problem, best)
+            data = (state.e_values, state.pulls, state.means, problem, best)
             return [float(log_unknown(i, self.threshold, *data)) for i in kinds]
         costs = [
             float(alternative_cost(i, state.pulls, state.means, problem, best, shift))
@@ -404,7 +404,7 @@ class _Baics(Planned, Changing[Pair]):
             return proved
         return [min(0.5 * cost, log) for cost, log in zip(costs, proved, strict=True)]
 
-    def _worst_evidence(self) -> list[float]:
+    def _worst_statistics(self) -> list[float]:
         """`log_mixture` with missing rewards as 0 for the answer and as 1 for all other arms.
 
         The minimum over the instances of a kind decreases in the means of the arm that may be
@@ -419,7 +419,7 @@ class _Baics(Planned, Changing[Pair]):
         if best != NO_ARM:
             means[best] = ((state.sums + missing * at_zero) / pulls)[best]
         levels = [
-            float(log_mixture(i, pulls, means, problem, best, state.evidence.buffers))
+            float(log_mixture(i, pulls, means, problem, best, state.e_values.buffers))
             for i in range(problem.constrained + self._rules.n_arms)
         ]
         if best != NO_ARM:  # `log_mixture` takes it that the answer looks feasible
@@ -445,7 +445,7 @@ class _Baics(Planned, Changing[Pair]):
 
     def _stops(self) -> bool:
         """The stopping rule with missing rewards at their worst."""
-        return bool(self._state.pulls.all()) and min(self._evidence()) > self.threshold
+        return bool(self._state.pulls.all()) and min(self._statistics()) > self.threshold
 
     def _update(self, index: int, observation: Any) -> bool:
         done = super()._update(index, observation)
@@ -620,7 +620,7 @@ class _Baics(Planned, Changing[Pair]):
         if k not in self._kept or self._repeated is not None:
             return math.inf
         state, place = self._state, self._kept.index(k)
-        return float(half_width(math.log(1.0 / share), state.evidence, state.pulls, place, l))
+        return float(half_width(math.log(1.0 / share), state.e_values, state.pulls, place, l))
 
     def _status(self, arm: int, lines: Sequence[Line]) -> str:
         """What is settled of an arm, given its rows."""
@@ -773,7 +773,7 @@ class _Baics(Planned, Changing[Pair]):
             return self._said_of_repeats()
         if not state.pulls.all():
             return "Some arms have not been tried in every subpopulation yet."
-        best, i = int(state.answer[0]), int(np.argmin(self._evidence()))
+        best, i = int(state.answer[0]), int(np.argmin(self._statistics()))
         names = self.remaining
         if i < problem.constrained:
             alternative = f"{names[best]} is the best so far, but may lose in {self._groups[i]}"

@@ -1,4 +1,4 @@
-"""Evidence that arm k is not both feasible and at least as good as the answer b, in one dimension.
+"""E-values against "arm k is feasible and at least as good as the answer b", in one dimension.
 
 A mixture over all 2 L means of two arms pays for every one of them. But how the nearest such
 instance differs from the truth is one direction, which can be learnt: every pull gets a
@@ -15,7 +15,7 @@ dual cone
 with q_kl = q_l sigma_kl, so that W . lambda >= (W - G) . lambda: of the means only what W lacks of
 a G of the cone has to be known, and coefficients are chosen so that this is little.
 
-If sigma is unknown, Q is sum c^2 sigma^2, of which the evidence takes an upper bound: with
+If sigma is unknown, Q is sum c^2 sigma^2, of which the e-value takes an upper bound: with
 sum c^2 by coordinate and `variance_bound`. docs/guarantees.md has the proofs.
 """
 
@@ -51,7 +51,7 @@ class Pairs(NamedTuple):
     squares: np.ndarray  # (K, K, 2, L) sum of c^2 by coordinate, if sigma is unknown: else of none
     sizes: np.ndarray  # (K, K) sum of |c|, likewise
     estimated: np.ndarray  # (K, L) sigma^2 of rewards, for the choice of coefficients
-    bounds: np.ndarray  # (K, L) at least sigma^2, for evidence
+    bounds: np.ndarray  # (K, L) at least sigma^2, for e-values
     coefficients: np.ndarray  # (K, 2, L) c for the planned answer and challenger k
     planned: np.ndarray  # (1,) the answer that coefficients are for, or NO_ARM
     next_plan: np.ndarray  # (1,) pulls at which they are planned anew

@@ -121,7 +121,7 @@ def _displace(
 def _mixing_cost(
     problem: Subpopulations, work: Work, i: int, answer: int, pulls: np.ndarray
 ) -> float:
-    """One piece for each of K wrong answers, as in evidence.py; of the pairs that may differ."""
+    """One piece for each of K wrong answers, as in e_values.py; of the pairs that may differ."""
     counts, constrained = _table(problem, pulls), problem.definitions.constrained
     k, total = i - constrained, math.log(problem.n_arms)
     if k < 0:

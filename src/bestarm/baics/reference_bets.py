@@ -40,7 +40,7 @@ def wealth(bets: Sequence[Bet], x: float, rates: np.ndarray) -> float:
     return product
 
 
-def evidence(bets: Sequence[Bet], worst: np.ndarray) -> float:
+def log_e_value(bets: Sequence[Bet], worst: np.ndarray) -> float:
     """The mixture at the rates of the kind and the box at which it is least, see `worst_rates`."""
     pairs = zip(ROOTS, FRACTIONS, strict=True)
     return sum(root * wealth(bets, x, worst) for root, x in pairs) / sum(ROOTS)

@@ -1,4 +1,4 @@
-"""Slow and obvious versions of evidence.py: test oracles, never used in simulations."""
+"""Slow and obvious versions of e_values.py: test oracles, never used in simulations."""
 
 import math
 from typing import Any
@@ -28,7 +28,7 @@ def mixture(
     n0: float,
     sigma: Any = 1.0,
 ) -> float:
-    """ln of the mixture evidence against the i-th kind of alternative, swaps by cvxpy.
+    """ln of the mixture against the i-th kind of alternative, swaps by cvxpy.
 
     Means are in the rewards' own unit.
     """
@@ -129,7 +129,7 @@ def beta_mixture(successes: float, failures: float, mean: float, a: float, b: fl
 
 
 def one_side(rewards: np.ndarray, least: float, below: bool, weight: float) -> float:
-    """ln of the evidence that the mean of rewards from 0 to 1 is below `least`, or above."""
+    """ln of the e-value for a mean below `least`, or above, of rewards from 0 to 1."""
     if rewards.mean() > least if below else rewards.mean() < least:
         return -math.inf
     a, b = weight * least, weight * (1.0 - least)

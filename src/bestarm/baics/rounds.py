@@ -94,15 +94,15 @@ class RoundRule:
     def done(self, rules: Rules, state: RoundState) -> bool:
         if not state.rounds[0] or state.told.any():
             return False
-        return min(self.evidence(rules, state)) > self.needed(rules)
+        return min(self.log_e_values(rules, state)) > self.needed(rules)
 
     def needed(self, rules: Rules) -> float:
         """ln(number of streams / delta)."""
         k, m = rules.n_arms, rules.problem.constrained
         return math.log((m * k + k * (k - 1) / 2) / rules.delta)
 
-    def evidence(self, rules: Rules, state: RoundState) -> list[float]:
-        """The evidence against every kind of alternative, numbered as in `alternative_cost`."""
+    def log_e_values(self, rules: Rules, state: RoundState) -> list[float]:
+        """ln of the e-values against all kinds, numbered as in `alternative_cost`."""
         n, m, best = float(state.rounds[0]), rules.problem.constrained, int(state.answer[0])
         above = log_above(state.means, n)[:, :m]
         below = log_above(-state.means, n)[:, :m].max(axis=1, initial=-math.inf)
@@ -115,7 +115,7 @@ class RoundRule:
 
 
 def log_above(mean: Any, n: float) -> np.ndarray:
-    """The evidence that the average of n means is above 0; -infinity if the data's is not.
+    """ln of the e-value for an average of n means above 0; -infinity if the data's is not.
 
     The mixture of `core/anytime.py`, of observations with scale 1, looked at on one side.
 

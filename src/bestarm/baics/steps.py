@@ -51,12 +51,12 @@ class Rules(NamedTuple):
     n_arms: int  # K
     problem: Problem
     delta: float  # maximum probability of a wrong answer
-    stopping: int  # GLR, Eq. (10), or a rule of evidence.py
+    stopping: int  # GLR, Eq. (10), or a rule of e_values.py
     glr_factor: float  # with GLR, factor of F in the statistic: 1/2 in Eq. (10)
     step: float  # alpha, the size of a projected supergradient step
     inner_steps: int  # such steps per pull; 0 tracks the exact maximiser
     tie_coins: bool  # whether ties between nearest alternatives are broken by coins, else by order
-    levelled: bool  # whether FWS levels the evidence of a proved rule (`frank_wolfe.level`)
+    levelled: bool  # whether FWS levels the e-values of a proved rule (`frank_wolfe.level`)
 
 
 class State(NamedTuple):
@@ -76,7 +76,7 @@ class State(NamedTuple):
     floored: np.ndarray  # (n,) buffer of the tracking step
     gradient: np.ndarray  # (K, L) buffer
     shift: np.ndarray  # (2, L) buffer
-    evidence: EValues  # of the proved stopping rules
+    e_values: EValues  # of the proved stopping rules
     costs: np.ndarray  # (M + K,) buffer: of all kinds of alternatives
     needs: np.ndarray  # (M + K,) of FWS: factor of the GLR statistic that stopping needs
     game: Game  # buffers of Frank-Wolfe Sampling, else for no rows
@@ -121,7 +121,7 @@ def start_on(rules: Rules, n_targets: int, game_rows: int = 0) -> State:
         floored=np.zeros(n_targets),
         gradient=np.zeros(pairs),
         shift=np.zeros((2, n_groups)),
-        evidence=make_e_values(n_arms, n_groups, rules.stopping, has_bets(rules)),
+        e_values=make_e_values(n_arms, n_groups, rules.stopping, has_bets(rules)),
         costs=np.zeros(rules.problem.constrained + n_arms),
         needs=np.ones(rules.problem.constrained + n_arms),
         game=make_game(game_rows, n_arms * n_groups),
@@ -145,11 +145,11 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     """Record a reward of the (arm, subpopulation) with flat index `pair`."""
     k, l = divmod(pair, rules.problem.weights.size)
     if rules.stopping == DIRECTED:
-        record(state.evidence, k, l, reward, state.means, rules.problem)
+        record(state.e_values, k, l, reward, state.means, rules.problem)
     elif rules.stopping == UNKNOWN:
-        record_pairs(state.evidence.pairs, k, l, reward)
+        record_pairs(state.e_values.pairs, k, l, reward)
         count = state.pulls[k, l]
-        state.evidence.scatter[k, l] += (reward - state.means[k, l]) ** 2 * count / (count + 1.0)
+        state.e_values.scatter[k, l] += (reward - state.means[k, l]) ** 2 * count / (count + 1.0)
     state.clock[0] += 1
     state.pulls[k, l] += 1.0
     state.sums[k, l] += reward
@@ -157,7 +157,7 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
     state.answer[0] = best_feasible_arm(state.means, rules.problem)
     if directs(rules) and state.clock[0] >= INITIAL_DRAWS * state.pulls.size:
         plan_ahead(
-            state.evidence,
+            state.e_values,
             needed_e_value(rules),
             state.clock[0],
             state.pulls,
@@ -171,8 +171,8 @@ def observe(rules: Rules, state: State, pair: int, reward: float) -> None:
 def done(rules: Rules, state: State) -> bool:
     """The stopping rule of every strategy, after the initial draws.
 
-    Eq. (10): Z(t) > beta(t, delta), Z(t) = glr_factor F_mu^(N(t)). The rules of evidence.py: the
-    evidence against every kind of alternative exceeds K / delta.
+    Eq. (10): Z(t) > beta(t, delta), Z(t) = glr_factor F_mu^(N(t)). The rules of e_values.py: the
+    e-values against every kind of alternative exceed K / delta.
     """
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return False
@@ -194,21 +194,21 @@ def needed_e_value(rules: Rules) -> float:
 
 @lean
 def log_e_value(rules: Rules, state: State, i: int) -> float:
-    """ln of the evidence against the i-th kind of alternative; infinite if it does not exist."""
-    best, problem, evidence = state.answer[0], rules.problem, state.evidence
+    """ln of the e-value against the i-th kind of alternative; infinite if it does not exist."""
+    best, problem, e_values = state.answer[0], rules.problem, state.e_values
     if rules.stopping == MIXTURE:
-        return log_mixture(i, state.pulls, state.means, problem, best, evidence.buffers)
+        return log_mixture(i, state.pulls, state.means, problem, best, e_values.buffers)
     level = needed_e_value(rules)
-    return log_directed(i, level, evidence, state.pulls, state.means, problem, best)
+    return log_directed(i, level, e_values, state.pulls, state.means, problem, best)
 
 
 @lean
 def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
-    """Whether the evidence against the i-th kind of alternative exceeds exp(level).
+    """Whether the e-value against the i-th kind of alternative exceeds exp(level).
 
     Looked at only if the GLR statistic exceeds the level too, which costs less and hardly ever
     makes a difference; to stop less often is always safe. Not so for rewards from 0 to 1, whose
-    evidence may well exceed the GLR statistic of sigma 1/2.
+    the e-value may well exceed the GLR statistic of sigma 1/2.
     """
     cost = alternative_cost(
         i, state.pulls, state.means, rules.problem, state.answer[0], state.shift
@@ -219,22 +219,22 @@ def refuted(rules: Rules, state: State, i: int, level: float) -> bool:
 
 @lean
 def may_exceed(floor: np.ndarray, glr: float, level: float) -> bool:
-    """Whether the evidence is worth a look, given the GLR statistic."""
+    """Whether the e-value may be large enough, given the GLR statistic."""
     return floor.size > 0 or glr > level
 
 
 @lean
 def all_refuted(rules: Rules, state: State) -> bool:
-    """Whether the evidence against every kind of alternative exceeds K / delta.
+    """Whether the e-value against every kind of alternative exceeds K / delta.
 
     The kind that failed last is looked at first: it mostly fails again.
     """
     level = needed_e_value(rules)
-    if not refuted(rules, state, state.evidence.failed[0], level):
+    if not refuted(rules, state, state.e_values.failed[0], level):
         return False
     for i in range(rules.problem.constrained + rules.n_arms):
         if not refuted(rules, state, i, level):
-            state.evidence.failed[0] = i
+            state.e_values.failed[0] = i
             return False
     return True
 
@@ -243,12 +243,12 @@ def all_refuted(rules: Rules, state: State) -> bool:
 def all_refuted_unknown(rules: Rules, state: State) -> bool:
     """`all_refuted` with sigma unknown."""
     level, best, problem = needed_e_value(rules), state.answer[0], rules.problem
-    evidence, pulls, means = state.evidence, state.pulls, state.means
-    if not refuted_unknown(evidence.failed[0], level, evidence, pulls, means, problem, best):
+    e_values, pulls, means = state.e_values, state.pulls, state.means
+    if not refuted_unknown(e_values.failed[0], level, e_values, pulls, means, problem, best):
         return False
     for i in range(problem.constrained + rules.n_arms):
-        if not refuted_unknown(i, level, evidence, pulls, means, problem, best):
-            evidence.failed[0] = i
+        if not refuted_unknown(i, level, e_values, pulls, means, problem, best):
+            e_values.failed[0] = i
             return False
     return True
 
@@ -264,7 +264,7 @@ def standardise(rules: Rules, state: State) -> None:
     so few pulls that its estimate hardly changes any more. Until it is told from the answer by as
     much there is no optimal allocation, and sampling is uniform.
     """
-    floor, largest, bets = rules.problem.floor, 0.0, state.evidence.bets
+    floor, largest, bets = rules.problem.floor, 0.0, state.e_values.bets
     for k in range(state.means.shape[0]):
         for l in range(state.means.shape[1]):
             state.standard[k, l] = state.means[k, l]

@@ -46,12 +46,12 @@ def make_mixture(arms: np.ndarray, delta: float) -> Mixture:
     return Mixture(prior, float(np.linalg.slogdet(prior)[1]), math.log(1.0 / delta))
 
 
-def price(mixture: Mixture, design: np.ndarray) -> float:
+def mixing_cost(mixture: Mixture, design: np.ndarray) -> float:
     """1/2 ln(det(A + P) / det P), of `design` = A + P."""
     return 0.5 * (float(np.linalg.slogdet(design)[1]) - mixture.log_volume)
 
 
-def evidence(mixture: Mixture, fit: Fit, best: int) -> np.ndarray:
+def log_e_values(mixture: Mixture, fit: Fit, best: int) -> np.ndarray:
     """(K,) ln of the mixture at the nearest theta with which an arm is as good as `best`.
 
     With y = x_best - x and theta^ the least-squares estimate, the least of s . (A + P)^-1 s / 2
@@ -68,7 +68,7 @@ def evidence(mixture: Mixture, fit: Fit, best: int) -> np.ndarray:
         >>> fit = make_fit(np.eye(2), 0.0)
         >>> fit.counts[:], fit.sums[:] = 100.0, (100.0, 0.0)
         >>> refit(fit)
-        >>> [round(float(e), 2) for e in evidence(make_mixture(fit.arms, 0.05), fit, 0)]
+        >>> [round(float(e), 2) for e in log_e_values(make_mixture(fit.arms, 0.05), fit, 0)]
         [inf, 17.76]
     """
     design = fit.arms.T * fit.counts @ fit.arms + mixture.prior
@@ -76,25 +76,25 @@ def evidence(mixture: Mixture, fit: Fit, best: int) -> np.ndarray:
     reached = np.full(leads.size, np.inf)
     others = np.arange(leads.size) != best
     reached[others] = 0.5 * np.maximum(leads[others], 0.0) ** 2 / widths[others]
-    return reached - price(mixture, design)
+    return reached - mixing_cost(mixture, design)
 
 
 def wide(fit: Fit, design: np.ndarray, best: int) -> np.ndarray:
-    """(K,) y . V y of `evidence`."""
+    """(K,) y . V y of `log_e_values`."""
     y = fit.predictors[best] - fit.predictors
     return np.einsum("ai,ij,aj->a", y, design, y)
 
 
 def is_refuted(mixture: Mixture, fit: Fit, best: int) -> np.ndarray:
-    """(K,) whether the evidence against an arm exceeds ln(1 / delta), and it is not `best`."""
-    refuted = evidence(mixture, fit, best) > mixture.log_inverse
+    """(K,) whether the e-value against an arm exceeds ln(1 / delta), and it is not `best`."""
+    refuted = log_e_values(mixture, fit, best) > mixture.log_inverse
     refuted[best] = False
     return refuted
 
 
 def rules_out(mixture: Mixture, fit: Fit, best: int) -> bool:
     """Whether it does against every other arm."""
-    return bool((evidence(mixture, fit, best) > mixture.log_inverse).all())
+    return bool((log_e_values(mixture, fit, best) > mixture.log_inverse).all())
 
 
 def largest_radius(mixture: Mixture, fit: Fit, best: int) -> float:
@@ -104,7 +104,7 @@ def largest_radius(mixture: Mixture, fit: Fit, best: int) -> float:
     sizes = np.einsum("ai,ai->a", y, fit.predictors[best] - fit.predictors)
     others = np.arange(sizes.size) != best
     largest = float((wide(fit, design, best)[others] / sizes[others]).max())
-    return math.sqrt(2.0 * largest * (mixture.log_inverse + price(mixture, design)))
+    return math.sqrt(2.0 * largest * (mixture.log_inverse + mixing_cost(mixture, design)))
 
 
 class SequenceRules(NamedTuple):

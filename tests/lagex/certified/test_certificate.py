@@ -18,7 +18,7 @@ from bestarm.lagex.certified.pieces import MOST_PIECES
 from bestarm.lagex.certified.runs import MOST_SETS
 from bestarm.lagex.problem import imdb, setup1
 from command_line import bestarm
-from lagex.certified.evidences import played
+from lagex.certified.confidence_sets import played
 
 PROBLEM = setup1(0.5).problem
 

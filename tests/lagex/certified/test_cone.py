@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.cone import best_safe_policy, make_cone_solver
 from bestarm.lagex.certified.confidence import ConfidenceSet, excess, norm
-from lagex.certified.evidences import evidence
+from lagex.certified.confidence_sets import confidence_set
 from lagex.polytopes import KINDS
 
 SIZES = st.tuples(st.integers(2, 12), st.integers(1, 4))
@@ -29,7 +29,7 @@ def solved(seen, eps, accuracy, solver=None):
 @given(st.integers(0, 2**31), SIZES, st.sampled_from(KINDS), RADII, st.sampled_from([0.0, 0.05]))
 def test_value_and_feasibility_are_those_of_clarabel(seed, sizes, kind, size, eps):
     """The value within twice the accuracy, and every constraint kept strictly."""
-    seen = evidence(seed, *sizes, kind, size)
+    seen = confidence_set(seed, *sizes, kind, size)
     wanted = reference.best_safe_policy(seen, eps)
     for accuracy in (1e-2, 1e-6):
         policy = solved(seen, eps, accuracy)
@@ -47,7 +47,7 @@ def test_value_and_feasibility_are_those_of_clarabel(seed, sizes, kind, size, ep
 @given(st.integers(0, 2**31), SIZES, RADII)
 def test_a_warm_start_gives_the_same(seed, sizes, size):
     """After a program with other estimates, and after one without a solution."""
-    seen = evidence(seed, *sizes, "smooth", size)
+    seen = confidence_set(seed, *sizes, "smooth", size)
     wanted = solved(seen, 0.0, 1e-7)
     assume(wanted is not None)
     rng = np.random.default_rng(seed)
@@ -64,7 +64,7 @@ def test_a_warm_start_gives_the_same(seed, sizes, size):
 @given(st.integers(0, 2**31), SIZES)
 def test_the_price_is_the_slope_of_the_value_in_eps(seed, sizes):
     """Between the slopes to both sides, the value being concave; but centring is rough."""
-    seen, step = evidence(seed, *sizes), 1e-3
+    seen, step = confidence_set(seed, *sizes), 1e-3
     solver = make_cone_solver(*reversed(seen.rows.shape))
     assume(best_safe_policy(seen, 0.0, 1e-6, solver))
     values = [reference.best_safe_policy(seen, eps) for eps in (-step, 0.0, step)]
@@ -78,7 +78,7 @@ def test_the_price_is_the_slope_of_the_value_in_eps(seed, sizes):
 @settings(max_examples=40)
 @given(st.integers(0, 2**31), SIZES, RADII, st.sampled_from([1e-12, 1e-6, 1e6, 1e12]))
 def test_the_unit_of_costs_does_not_matter(seed, sizes, size, unit):
-    seen = evidence(seed, *sizes, "smooth", size)
+    seen = confidence_set(seed, *sizes, "smooth", size)
     wanted = solved(seen, 0.0, 1e-6)
     policy = solved(seen._replace(rows=unit * seen.rows, u=unit**2 * seen.u), 0.0, 1e-6)
     assert (policy is None) == (wanted is None)
@@ -90,7 +90,7 @@ def test_the_unit_of_costs_does_not_matter(seed, sizes, size, unit):
 @given(st.integers(0, 2**31), SIZES, RADII)
 def test_the_value_is_found_to_a_millionth_of_the_range_of_means(seed, sizes, size):
     """If more is asked for, too: the policy's weights add up to 1 as they do otherwise."""
-    seen = evidence(seed, *sizes, "smooth", size)
+    seen = confidence_set(seed, *sizes, "smooth", size)
     wanted = solved(seen, 0.0, 2e-6 * float(np.ptp(seen.means)))
     policy = solved(seen, 0.0, 1e-14)
     assert (policy is None) == (wanted is None)

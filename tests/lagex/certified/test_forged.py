@@ -20,7 +20,7 @@ def counterexample(data: dict) -> str:
     names = ("pulls", "reward_sums", "cost_sums", "limits", "delta", "n0", "sigma", "cost_sigma")
     # what is larger than HIGH is as bad at HIGH, whose square is a float
     stated: Any = [np.clip(np.array(data[name], dtype=float), -HIGH, HIGH) for name in names]
-    seen = reference.evidence(*stated)
+    seen = reference.confidence_set(*stated)
     k, rows = seen.means.size, seen.rows
     points: Any = reference.grid(k, 24)
     policy = None if data["policy"] is None else np.array(data["policy"], dtype=float)

@@ -15,7 +15,7 @@ from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.runs import Options, make_rules, play
 from bestarm.lagex.problem import Instance
 from bestarm.lagex.strategies import make_world
-from lagex.certified.evidences import played, tell_blocks
+from lagex.certified.confidence_sets import played, tell_blocks
 from lagex.polytopes import drawn
 
 INSTANCE = Instance(
@@ -99,7 +99,7 @@ def test_answers_are_safe_policies_at_any_scale_of_means(seed, k, d, unit, offse
         assert answer.sum() == pytest.approx(1.0, abs=1e-15)
         state, last = s._state, answer
         sums = units[0] * state.reward_sums, units[1] * state.cost_sums
-        seen = reference.evidence(s.pulls, *sums, *fixed)
+        seen = reference.confidence_set(s.pulls, *sums, *fixed)
         assert (seen.rows @ answer + np.sqrt(answer**2 @ seen.u) <= 0.0).all()
     if last is not None:
         assert list(s.summary().status[:k]) == [f"{share:.0%} of the answer" for share in last]

@@ -18,7 +18,7 @@ from bestarm.lagex.certified.pieces import (
 )
 from bestarm.lagex.problem import imdb
 from bestarm.lagex.vertices import constraint_rows
-from lagex.certified.evidences import evidence
+from lagex.certified.confidence_sets import confidence_set
 from lagex.polytopes import KINDS
 
 SEEDS, ROUNDING = st.integers(0, 2**31), 1e-7
@@ -73,7 +73,7 @@ def of_movies(radius: float) -> tuple[ConfidenceSet, np.ndarray]:
 @given(SEEDS, st.integers(2, 5), st.integers(1, 3), KIND, SIZE, st.sampled_from([0.0, 0.02, 0.3]))
 def test_no_policy_that_may_be_feasible_is_above_the_bound(seed, k, d, kind, size, more):
     """At the largest r that should fail, and above: whenever the bound is finite, it holds."""
-    seen, policy = evidence(seed, k, d, kind, size), some_policy(seed, k)
+    seen, policy = confidence_set(seed, k, d, kind, size), some_policy(seed, k)
     largest = tried(seen, policy)
     found, _ = bound(seen, policy, largest + more)
     assert found >= largest - ROUNDING
@@ -85,7 +85,7 @@ def test_no_policy_that_may_be_feasible_is_above_the_bound(seed, k, d, kind, siz
 @given(SEEDS, st.integers(1, 3), SIZE)
 def test_little_above_the_largest_shortfall_the_bound_is_found(seed, d, size):
     """With three arms, for which the grid is fine; within 2% of the radii."""
-    seen, policy = evidence(seed, 3, d, "smooth", size), some_policy(seed, 3)
+    seen, policy = confidence_set(seed, 3, d, "smooth", size), some_policy(seed, 3)
     largest = tried(seen, policy)
     assume(largest > -np.inf)
     close = 2.0 / PARTS[3] * (np.ptp(seen.means) + np.abs(seen.rows).max()) + 0.02 * size
@@ -97,7 +97,7 @@ def test_little_above_the_largest_shortfall_the_bound_is_found(seed, d, size):
 @given(SEEDS, st.integers(2, 5), st.integers(1, 3), KIND, SIZE)
 def test_the_box_is_the_polytope_of_entry_wise_bounds(seed, k, d, kind, size):
     """Its worst vertex, against all vertices by another enumeration."""
-    seen, policy = evidence(seed, k, d, kind, size), some_policy(seed, k)
+    seen, policy = confidence_set(seed, k, d, kind, size), some_policy(seed, k)
     corners = paper.vertices(seen.rows - np.sqrt(seen.u), np.zeros(len(seen.rows)))
     wanted = reference.shortfalls(seen, policy, corners).max(initial=-np.inf)
     point = np.zeros(k)
@@ -143,7 +143,7 @@ def test_when_pieces_run_out_nothing_is_claimed():
 @given(SEEDS, st.integers(2, 4), SIZE)
 def test_no_policy_may_be_feasible(seed, k, size):
     """Minus infinity if a row is above all radii, inf if a policy is inside."""
-    seen, policy = evidence(seed, k, 1, "smooth", size), some_policy(seed, k)
+    seen, policy = confidence_set(seed, k, 1, "smooth", size), some_policy(seed, k)
     empty = seen._replace(rows=np.vstack([seen.rows, np.full(k, 10.0)]))
     assert bound(empty, policy, -np.inf)[0] == -np.inf
     assert tried(seen, policy) > -np.inf

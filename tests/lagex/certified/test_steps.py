@@ -93,12 +93,12 @@ def evidence_of(state, rules):
     """By the slow reference."""
     sigma, delta = np.sqrt(rules.variances), (1 + rules.limits.size) / math.exp(rules.level)
     known = rules.limits, delta, rules.n0, sigma, math.sqrt(rules.cost_variance)
-    return reference.evidence(state.pulls, state.reward_sums, state.cost_sums, *known)
+    return reference.confidence_set(state.pulls, state.reward_sums, state.cost_sums, *known)
 
 
 @pytest.mark.parametrize("instance", [BOTH, setup1(0.5)], ids=["both", "setup 1"])
 def test_every_check_is_that_of_the_reference(instance):
-    """Evidence, safe policy, and, by trying policies, that the run does not stop too early."""
+    """Confidence set, safe policy, and, by trying policies, that no run stops too early."""
     rules, problem = rules_for(instance, 0.4), instance.problem
     state, environment, times, safe = start(rules), run_streams(5, 1).environment, [], 0
     others = np.random.default_rng(0).dirichlet(np.full(problem.means.size, 0.4), 20_000)

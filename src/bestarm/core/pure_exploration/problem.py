@@ -158,7 +158,7 @@ def discount(problem: Any, work: Any, pulls: np.ndarray) -> None:
 
 @operation
 def mixing_cost(problem: Any, work: Any, i: int, answer: int, pulls: np.ndarray) -> float:
-    """What evidence against piece i costs, in nats, after `discount`.
+    """What mixing against piece i costs, in nats, after `discount`.
 
     f_i at the discounted pulls, less this, is the log of a nonnegative supermartingale that
     starts at most at 1 / n under every instance of the piece, or lower, where n pieces have to be

@@ -125,7 +125,7 @@ def done(rules: Rules, state: State) -> bool:
 
 @lean
 def refuted(rules: Rules, state: State, i: int) -> bool:
-    """Whether the evidence against piece i is enough, or there is no such piece."""
+    """Whether the e-value against piece i is enough, or there is no such piece."""
     leader = state.leader[0]
     cost = displace(rules.problem, state.work, i, leader, state.means, state.shift)
     if cost == np.inf:

@@ -2,7 +2,7 @@
 
     max { mu pi : pi in simplex, rows_i pi + |pi|_u <= eps for every i }
 
-with rows = A - b 1^T and |pi|_u the radius of a confidence bound on every row (`evidence.py`). It
+with rows = A - b 1^T and |pi|_u the radius of a confidence bound on every row (`confidence.py`). It
 is solved by Newton's method on the self-concordant barrier of the cones
 y_i = eps - rows_i pi > |pi|_u,
 

@@ -185,7 +185,7 @@ def largest_shortfall(seen: ConfidenceSet, policy: np.ndarray, r: float, pieces:
     """An upper bound on the maximum of this module, if it is at most r.
 
     Args:
-        seen: the evidence. policy: (K,) pi.
+        seen: the confidence set. policy: (K,) pi.
         r: above which it need not be known.
         pieces: overwritten; when the bound is finite, it holds the pieces that prove it.
 

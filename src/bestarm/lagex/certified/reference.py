@@ -10,7 +10,7 @@ import numpy as np
 from bestarm.lagex.certified.confidence import ConfidenceSet
 
 
-def evidence(
+def confidence_set(
     pulls: np.ndarray,
     rewards: np.ndarray,
     costs: np.ndarray,

@@ -56,7 +56,7 @@ def centre(means: np.ndarray) -> None:
 
 @lean
 def estimate(rules: Rules, s: State) -> None:
-    """The evidence at the current counts."""
+    """The confidence set at the current counts."""
     for a in range(s.pulls.size):
         s.seen.means[a] = s.reward_sums[a] / s.pulls[a]
         for i in range(rules.limits.size):

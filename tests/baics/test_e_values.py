@@ -1,4 +1,4 @@
-"""Proved stopping rules: evidence against the slow version, and errors where they are likely."""
+"""Proved stopping rules: e-values against the slow version, and errors where they are likely."""
 
 import math
 
@@ -66,7 +66,7 @@ REWARDS = {
 }
 RIGHT = {"rates": 0, "none": 1, "rare": 1}
 PROVEN = [(s, r) for s, named in READINGS.items() for r in named if "proven" in r]
-#: Every proven strategy and reading at one of the truths, every kind of evidence at all of them.
+#: Every proven strategy and reading at one of the truths, every kind of e-value at all of them.
 AT_TRUTHS = [
     (strategy, reading, list(BOUNDARY)[i % len(BOUNDARY)])
     for kind in (
@@ -142,33 +142,33 @@ def test_beta_evidence_is_that_of_the_slow_version(seed):
 
 
 @pytest.mark.parametrize(
-    ("least", "below", "evidence"),
+    ("least", "below", "value"),
     [(0.0, False, np.inf), (1.0, False, -np.inf), (0.0, True, -np.inf), (1.0, True, np.inf)],
 )
-def test_beta_evidence_at_minima_of_0_and_1(least, below, evidence):
+def test_beta_e_values_at_minima_of_0_and_1(least, below, value):
     """No rate is below 0, so none is infeasible; one failure shows a rate below 1."""
-    assert log_one_side(4.0, (0.75 - least) / 0.5, least, below) == evidence
+    assert log_one_side(4.0, (0.75 - least) / 0.5, least, below) == value
     assert log_one_side(4.0, 0.0, 1.0, below=True) == -np.inf
 
 
 @pytest.mark.parametrize("below", [False, True])
 @pytest.mark.parametrize("least", [0.05, 0.5, 0.8])
-def test_beta_evidence_is_on_average_at_most_1(least, below):
+def test_beta_e_value_is_on_average_at_most_1(least, below):
     """Under every mean of the side that is tested: a sum over all numbers of successes."""
     for count in (1, 4, 30):
         successes = np.arange(count + 1)
-        evidence = np.exp(
+        e_values = np.exp(
             [log_one_side(count, (s / count - least) / 0.5, least, below) for s in successes]
         )
         far = 1.0 if below else 0.0
         for mean in np.linspace(least, far, 6):
             chances = stats.binom.pmf(successes, count, mean)
-            assert chances @ evidence <= 1.0 + 1e-9
+            assert chances @ e_values <= 1.0 + 1e-9
 
 
 @jit
 def ever_reached(coins, runs, pulls, least, below, level):
-    """Runs of Bernoulli rewards of mean `least` in which the evidence ever reaches the level."""
+    """Runs of Bernoulli rewards of mean `least` in which the e-value ever reaches the level."""
     reached = 0
     for _ in range(runs):
         successes = 0.0
@@ -193,7 +193,7 @@ def test_beta_evidence_holds_at_all_times(least, below):
 @pytest.mark.parametrize(("strategy", "reading", "truth"), AT_TRUTHS)
 def test_errors_at_the_boundary_are_rarer_than_delta(strategy, reading, truth):
     """What a rule promises does not depend on how pulls are chosen, so that a truth is tried with
-    one strategy per kind of evidence. The figure `boundary` has 2,000 runs of each of its cells."""
+    one strategy per kind of e-value. The figure `boundary` has 2,000 runs of each of its cells."""
     means, answer = BOUNDARY[truth]
     instance = Instance(name=truth, means=means, weights=[0.5, 0.5])
     assert wrong_stops(instance, strategy, reading, answer) <= MOST
@@ -256,7 +256,7 @@ def half_normal(u, v, n1):
 
 @pytest.mark.parametrize("name", ["answer", "none"])
 def test_directed_evidence_is_that_of_a_slow_retelling(name):
-    """Every pull of a run: sums by hand from its coefficients, then the evidence by its definition.
+    """Every pull of a run: sums by hand from its coefficients, then the e-value by its definition.
 
     The pair's bound is the kernel's own, which tests/baics/test_pairs.py compares with its program.
     """
@@ -277,7 +277,7 @@ def test_directed_evidence_is_that_of_a_slow_retelling(name):
             c = before[k, l] / before[k, :2].min()
             below[k], variance[k] = below[k] - c * reward, variance[k] + c * c
         strategy.observe(rules, state, pair, reward)
-    best, evidence = state.answer[0], state.evidence
+    best, e_values = state.answer[0], state.e_values
     assert (best == NO_ARM) == (name == "none")
     for l in range(2):
         total = state.pulls[best, l] * state.means[best, l]
@@ -288,9 +288,9 @@ def test_directed_evidence_is_that_of_a_slow_retelling(name):
         told = half_normal(below[k], variance[k], MEAN_WEIGHT)
         if best != NO_ARM and k != best:
             share = level - math.log(ELLIPSOID)
-            parts = (evidence.pairs, share, state.pulls, state.means, rules.problem, best, k)
-            u = lower_bound(*parts, evidence.buffers)
-            pair = half_normal(u, evidence.pairs.variance[best, k], PAIR_WEIGHT)
+            parts = (e_values.pairs, share, state.pulls, state.means, rules.problem, best, k)
+            u = lower_bound(*parts, e_values.buffers)
+            pair = half_normal(u, e_values.pairs.variance[best, k], PAIR_WEIGHT)
             both = (1 - INFEASIBLE) * math.exp(pair) + INFEASIBLE * math.exp(told)
             told = math.log((1 - ELLIPSOID) * both)
         expected = math.inf if k == best else told
@@ -335,7 +335,7 @@ def played(instance, cell, pulls):
 @pytest.mark.parametrize("sigma", [1.0, [[0.5, 1.0, 2.0], [1.0, 0.3, 1.0], [0.7, 0.7, 0.2]]])
 @pytest.mark.parametrize("name", ["answer", "none"])
 def test_with_sigma_unknown_kinds_are_excluded_as_by_the_slow_version(name, sigma, pulls):
-    """Just below and beyond the evidence that is found, and at ln(K / delta), from raw rewards."""
+    """Just below and beyond the e-value that is found, and at ln(K / delta), from raw rewards."""
     means = {
         "answer": [[0.3, 0.6, 0.8], [0.4, 0.4, 0.3], [-0.6, 1.0, 1.5]],
         "none": [[0.4, -0.9, 0.2], [-0.9, 0.4, 0.3], [-0.2, -0.9, 0.5]],
@@ -346,18 +346,18 @@ def test_with_sigma_unknown_kinds_are_excluded_as_by_the_slow_version(name, sigm
     strategy, rules, state, rewards = played(instance, cell, pulls)
     best, level = int(state.answer[0]), math.log(3 / 0.1)
     assert (best == NO_ARM) == (name == "none")
-    data = (state.evidence, state.pulls, state.means, rules.problem, best)
+    data = (state.e_values, state.pulls, state.means, rules.problem, best)
     none = None if best == NO_ARM else best
     given = (instance.problem.weights, 2, none, MEAN_WEIGHT, INTERVALS)
     for i in range(5):
-        evidence = log_excluded(i, level, *data)
-        assert log_unknown(i, level, *data) >= evidence
-        near = [] if evidence in (0.0, math.inf) else [evidence - 1e-6, evidence + 1e-6]
+        e_values = log_excluded(i, level, *data)
+        assert log_unknown(i, level, *data) >= e_values
+        near = [] if e_values in (0.0, math.inf) else [e_values - 1e-6, e_values + 1e-6]
         for at in (0.5, level, 2 * level, *near):
-            assert excluded(i, at, *data) == (evidence > at)
+            assert excluded(i, at, *data) == (e_values > at)
             assert excluded(i, at, *data) == reference.excluded(i, rewards, at, *given)
     ends = reference.t_interval(rewards[0][0], level, MEAN_WEIGHT)
-    half = half_width(level, state.evidence, state.pulls, 0, 0)
+    half = half_width(level, state.e_values, state.pulls, 0, 0)
     assert half == pytest.approx((ends[1] - ends[0]) / 2, rel=1e-6)
     everything = all(refuted_unknown(i, level, *data) for i in range(5))
     assert everything == (min(log_unknown(i, level, *data) for i in range(5)) > level)
@@ -374,7 +374,7 @@ def test_scatter_keeps_its_digits_far_from_zero():
     state, rewards = kernels.start(rules), 1e8 + np.random.default_rng(0).normal(size=200)
     for reward in rewards:
         kernels.observe(rules, state, 0, reward)
-    assert state.evidence.scatter[0, 0] == pytest.approx(200 * rewards.var(), rel=1e-6)
+    assert state.e_values.scatter[0, 0] == pytest.approx(200 * rewards.var(), rel=1e-6)
 
 
 def test_rates_have_no_unknown_sigma():

@@ -1,4 +1,4 @@
-"""Random evidence, and objects that play against a known instance."""
+"""Random confidence sets, and objects that play against a known instance."""
 
 import numpy as np
 
@@ -8,7 +8,9 @@ from bestarm.lagex.kernel_problem import Problem
 from lagex.polytopes import drawn
 
 
-def evidence(seed: int, k: int, d: int, kind: str = "smooth", size: float = 0.1) -> ConfidenceSet:
+def confidence_set(
+    seed: int, k: int, d: int, kind: str = "smooth", size: float = 0.1
+) -> ConfidenceSet:
     """Estimates of a random set of policies, with radii of about `size`."""
     rng = np.random.default_rng([seed, k, d])
     known = drawn(seed, k, d, kind)
