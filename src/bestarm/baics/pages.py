@@ -131,7 +131,7 @@ PAGES = Pages(
     parts={
         "docs/usage.md": {"segments": segment_table},
         "docs/guarantees.md": {
-            "rate prices": rate_time_table,
+            "rate times": rate_time_table,
             "unknown sigma": sigma_table,
             "boundary errors": boundary_table,
             "proof costs": cost_table,

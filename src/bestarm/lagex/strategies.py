@@ -132,7 +132,7 @@ class Outcome(NamedTuple):
     pulls: np.ndarray  # (K,)
     policy_violations: int  # rounds whose policy violates a true constraint
     allocation_violations: int  # rounds whose allocation does
-    empty: int  # rounds in which no policy looked feasible, or (Certified) was surely so
+    empty: int  # rounds in which no policy looked feasible, or (Certified) none can be
     lost: int  # rounds in which the best policy was not found though there is one
     unsolved: int  # rounds without an allocation, pulled uniformly
     inexact: int  # rounds whose allocation is less accurate than its tolerance

@@ -71,8 +71,8 @@ def test_the_price_is_the_slope_of_the_value_in_eps(seed, sizes):
     assume(values[0] is not None)
     below, value, above = (one[1] for one in values)
     off, rounding = 1.5, 2.0 * CLARABEL
-    assert above - value <= step * off * solver.price[0] + rounding
-    assert value - below >= step / off * solver.price[0] - rounding
+    assert above - value <= step * off * solver.multiplier[0] + rounding
+    assert value - below >= step / off * solver.multiplier[0] - rounding
 
 
 @settings(max_examples=40)

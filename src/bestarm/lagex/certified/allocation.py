@@ -40,7 +40,7 @@ def find_worst(s: State) -> float:
     d, k = seen.rows.shape
     objective, rows = s.tilted[0], s.tilted[1:]
     worst_of_box(seen, s.policy, s.pieces, other)
-    s.price[0] = s.cone.price[0]
+    s.multiplier[0] = s.cone.multiplier[0]
     for _ in range(IMPROVEMENTS):
         size = norm(seen.u, other)
         apart = 0.0
@@ -55,11 +55,11 @@ def find_worst(s: State) -> float:
         load(polytope, objective, rows)
         if find_best(polytope) != FOUND:
             break
-        s.price[0] = 0.0
+        s.multiplier[0] = 0.0
         for a in range(k):
             other[a] = polytope.policy[a]
         for i in range(d):
-            s.price[0] += max(polytope.reduced_costs[k + i], 0.0)
+            s.multiplier[0] += max(polytope.reduced_costs[k + i], 0.0)
     return shortfall(seen, s.policy, other)
 
 
@@ -67,8 +67,8 @@ def find_worst(s: State) -> float:
 def demand(rules: Rules, s: State) -> None:
     """Add this check's c to the average."""
     k, policy, other, c = s.policy.size, s.policy, s.other, s.tilted[0]
-    multiplier = s.cone.price[0] / norm(s.seen.u, policy)
-    other_multiplier, total = s.price[0] / norm(s.seen.u, other), 0.0
+    multiplier = s.cone.multiplier[0] / norm(s.seen.u, policy)
+    other_multiplier, total = s.multiplier[0] / norm(s.seen.u, other), 0.0
     for a in range(k):
         c[a] = other[a] - policy[a]
     apart = norm(s.seen.h, c)

@@ -45,7 +45,7 @@ class ConeSolver(NamedTuple):
 
     x: np.ndarray  # (n,) pi, z
     centre: np.ndarray  # (n,) a point well inside, of the last solution; the warm start
-    price: np.ndarray  # (1,) sum of the constraints' multipliers at the last solution, roughly
+    multiplier: np.ndarray  # (1,) sum of the constraints' multipliers at the last solution, roughly
     rows: np.ndarray  # (d, n) rows, then minus the unit of z
     eps: np.ndarray  # (1,)
     costs: np.ndarray  # (n,) objective
@@ -64,7 +64,7 @@ def make_cone_solver(n_arms: int, n_constraints: int) -> ConeSolver:
     return ConeSolver(
         x=np.zeros(n),
         centre=np.zeros(n),
-        price=np.zeros(1),
+        multiplier=np.zeros(1),
         rows=np.zeros((n_constraints, n)),
         eps=np.zeros(1),
         costs=np.zeros(n),
@@ -222,7 +222,7 @@ def best_safe_policy(seen: ConfidenceSet, eps: float, accuracy: float, solver: C
         eps: added to every limit.
         accuracy: of the value, absolute, to about a factor of two; at best FINEST of the range of
             the means.
-        solver: the solution, strictly inside, is left in `x`, and its multipliers in `price`.
+        solver: the solution, strictly inside, is left in `x`, and its multipliers in `multiplier`.
 
     Returns:
         Whether there is a strictly safe policy. If not, `x` holds one that is about the safest.
@@ -262,7 +262,7 @@ def _set_price(solver: ConeSolver, weight: float) -> None:
     square = 0.0
     for a in range(k):
         square += solver.u[a] * solver.x[a] * solver.x[a]
-    solver.price[0] = 0.0
+    solver.multiplier[0] = 0.0
     for i in range(d):
         y = _slack(solver, i, solver.x, k)
-        solver.price[0] += 2.0 * y / (weight * (y * y - square))
+        solver.multiplier[0] += 2.0 * y / (weight * (y * y - square))

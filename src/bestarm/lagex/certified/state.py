@@ -45,7 +45,7 @@ class State(NamedTuple):
     demands: np.ndarray  # (K,) moving average of c, normalised
     omega: np.ndarray  # (K,) allocation
     other: np.ndarray  # (K,) the worst alternative found
-    price: np.ndarray  # (1,) sum of its multipliers
+    multiplier: np.ndarray  # (1,) sum of its multipliers
     tilted: np.ndarray  # (1 + d, K) linear program for it
     seen: ConfidenceSet
     cone: ConeSolver
@@ -69,7 +69,7 @@ def start(rules: Rules) -> State:
         demands=np.full(k, 1.0 / k),
         omega=np.full(k, 1.0 / k),
         other=np.zeros(k),
-        price=np.zeros(1),
+        multiplier=np.zeros(1),
         tilted=np.zeros((1 + d, k)),
         seen=make_confidence_set(k, d),
         cone=make_cone_solver(k, d),
