@@ -272,7 +272,13 @@ def test_the_picture_of_results_draws_every_result_once(root):
 
 def test_a_forest_without_numbers_says_so(verdicts):
     figure = overview.forest(verdicts[verdicts.kind != "number"], "baics")
-    assert "no number" in figure.texts[0].get_text()
+    assert figure.texts[0].get_text().startswith("No claim is a published number.")
+    untested = verdicts[(verdicts.kind == "number") & (verdicts.paper == "baics")]
+    figure = overview.forest(untested.assign(ratio=float("nan"), verdict="not testable"), "baics")
+    n = untested.id.nunique()
+    assert figure.get_label().startswith(
+        f"Of {n} published numbers: {n} not testable; there is none"
+    )
 
 
 @pytest.mark.parametrize("paper", registry.COUNTED)

@@ -86,6 +86,7 @@ def fixed_confidence(table: pd.DataFrame) -> Figure:
     _legend(figure, above=True)
     caption(
         figure,
+        _errors_and_winner(table),
         "Mean pulls over the least that any delta-correct strategy needs, T* kl(δ, 1 − δ); for "
         "unknown limits over what learning them takes. Geometric means over the instances of a "
         f"family, {runs(table.runs // table.instances)} per instance. Hatched: errs more often "
@@ -93,6 +94,27 @@ def fixed_confidence(table: pd.DataFrame) -> Figure:
         "least mean; a thin frame: its interval overlaps the winner's. >: some runs were cut off.",
     )
     return figure
+
+
+def _errors_and_winner(table: pd.DataFrame) -> str:
+    """In how many cells rules err more often than delta, and who wins most often."""
+    above = table.groupby("rule").above.sum()
+    cells = table.rule.value_counts()
+    n_columns = len(table.drop_duplicates(["family", "delta"]))
+    return (
+        f"Rules err more often than δ in {above.get(PROVEN, 0)} of {cells.get(PROVEN, 0)} cells if "
+        f"they are proven, and in {above.get(WRITTEN, 0)} of {cells.get(WRITTEN, 0)} as the papers "
+        f"have them. {most_often(table, 'least mean of proven rules', n_columns)}"
+    )
+
+
+def most_often(table: pd.DataFrame, what: str, n_columns: int) -> str:
+    """Who wins in most columns; ties share a column."""
+    wins = table.strategy[table.place == "winner"].value_counts()
+    if wins.empty:
+        return "No rule wins."
+    names = " and ".join(wins.index[wins == wins.max()])
+    return f"Most often, in {wins.max()} of {n_columns} columns, the {what} is that of {names}."
 
 
 def _grid(
@@ -238,6 +260,7 @@ def fixed_budget(table: pd.DataFrame) -> Figure:
     _legend(figure, above=False)
     caption(
         figure,
+        most_often(table, "lowest error rate", len(columns)),
         "Wrong answers, in percent, at equal budgets: means over the instances of a family, "
         f"{runs(table.runs // table.instances)} per instance. The winner has the lowest error "
         "rate; a thin frame: its 95% interval overlaps the winner's.",

@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from bestarm.bai import findings
 from bestarm.bai.problem import BOUNDARY
 from bestarm.common.drawing import (
     WIDE,
@@ -83,6 +84,7 @@ def table1(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.reading), 4, lines=False)
     caption(
         figure,
+        findings.table1(table),
         f"Mean draws until a strategy stops, δ = 0.1, with 95% intervals; {_counts(rows)}. "
         "Diamonds: published means, second hand, with the sampling error of n = 3,000. Dotted: the "
         "lower bound T* kl(δ, 1−δ).",
@@ -106,6 +108,7 @@ def proportions(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.line), 3)
     caption(
         figure,
+        findings.proportions(table),
         "Mean share of each arm in the draws of Track-and-Stop, δ = 0.1, with 95% intervals; "
         f"{_counts(rows)}; and the optimal shares w*.",
     )
@@ -128,6 +131,7 @@ def proven(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.reading), 3, lines=False)
     caption(
         figure,
+        findings.proven(table),
         "Mean draws, δ = 0.1, with the threshold of Section 6 (as written) and with one that is "
         f"proved, with 95% intervals; {_counts(rows)}. Dotted: the lower bound T* kl(δ, 1−δ).",
     )
@@ -145,7 +149,8 @@ def asymptotics(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.reading), 2)
     caption(
         figure,
-        f"Track-and-Stop on μ2: mean draws over the lower bound (dotted), below which no δ-correct "
+        findings.asymptotics(table),
+        "Track-and-Stop on μ2: mean draws over the lower bound (dotted), below which no δ-correct "
         f"strategy is; 95% intervals, {runs(rows.n)} per point. Dashed: with the threshold of "
         "Section 6, which is not proved.",
     )
@@ -166,6 +171,7 @@ def boundary(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.strategy), 4, lines=False)
     caption(
         figure,
+        findings.boundary(table),
         "Runs that stop with a wrong answer within 300 draws, on instances within 1e-9 of a tie, "
         f"which no number of draws decides; δ = {delta:g}, {runs(rows.n)} each, 95% Wilson "
         "intervals. Dotted: δ.",

@@ -203,8 +203,8 @@ def log_one_side(count: float, mean: float, least: float, below: bool) -> float:
         below: whether the e-value is against means of c or more, else against those below c.
 
     Returns:
-        -infinity if the empirical mean is on the other side; infinity if the hypothesis is surely
-        wrong: no mean from 0 to 1 is there, or it is 1 and a reward was less.
+        -infinity if the empirical mean is on the other side; infinity if the hypothesis
+        cannot hold: no mean from 0 to 1 is there, or it is 1 and a reward was less.
 
     Example:
         Nine of ten, but is it more than a half?

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from bestarm.baics import findings
 from bestarm.baics.plots_proven import (
     boundary,
     guarantee,
@@ -19,7 +20,6 @@ from bestarm.common.drawing import (
     heat,
     legend,
     new_figure,
-    over_published,
     plain_log_ticks,
     published,
     runs,
@@ -72,7 +72,7 @@ COMPARED = {
 }
 
 
-def comparison(table: pd.DataFrame, example: str) -> Figure:
+def comparison(table: pd.DataFrame, example: str, finding: str) -> Figure:
     """Stopping times, right answers and capped runs, a line per strategy and reading."""
     ours = table[~table.reading.isin(["exact", "published"])]
     names = {
@@ -106,17 +106,10 @@ def comparison(table: pd.DataFrame, example: str) -> Figure:
     panels[1].set_xlim(min(0.88, panels[1].get_xlim()[0]), 1.005)
     panels[2].set_xlim(-0.03, 1.03)
     panels[0].set_ylim(len(order) - 0.4, -0.75)
-    means = pick(table, statistic="mean_stopping_time")
     caption(
         figure,
-        (
-            f"Mean times are {over_published(means, 'mean_stopping_time', 'as-written')} the "
-            "published ones as written, and "
-            f"{over_published(means, 'mean_stopping_time')} under the nearest reading. "
-            if "published" in set(means.reading)
-            else ""
-        )
-        + f"{example}, δ = 0.1. Stopping times: mean (marker) with 95% interval, median (tick), "
+        finding,
+        f"{example}, δ = 0.1. Stopping times: mean (marker) with 95% interval, median (tick), "
         f"quartiles (band; absent if too many runs were capped at 15,000); {runs(ours.n)}. A mean "
         "over capped runs is restricted to the cap. Shares with 95% Wilson intervals. "
         + ("Diamonds: published, with the sampling error of n = 300. " if len(stated) else "")
@@ -126,15 +119,15 @@ def comparison(table: pd.DataFrame, example: str) -> Figure:
 
 
 def table1(table: pd.DataFrame) -> Figure:
-    return comparison(table, "Example 1, K = L = 3")
+    return comparison(table, "Example 1, K = L = 3", findings.beside_paper(table))
 
 
 def example2(table: pd.DataFrame) -> Figure:
-    return comparison(table, "Example 2, K = 4, L = 3")
+    return comparison(table, "Example 2, K = 4, L = 3", findings.beside_paper(table))
 
 
 def no_feasible_arm(table: pd.DataFrame) -> Figure:
-    return comparison(table, "No feasible arm, K = L = 3")
+    return comparison(table, "No feasible arm, K = L = 3", findings.no_feasible_arm(table))
 
 
 def allocation(table: pd.DataFrame, example: str) -> Figure:
@@ -207,6 +200,7 @@ def complexity(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.strategy))
     caption(
         figure,
+        findings.complexity(table),
         "Characteristic time of μ₁ = (1, 1) against the two arms named, q = (½, ½), "
         f"σ = 1; {runs(table.n)}.",
     )
@@ -245,6 +239,7 @@ def asymptotics(table: pd.DataFrame) -> Figure:
     legend(figure, lines | {"bound": BOUND._replace(name="lower bound T* kl(δ, 1−δ)")}, 2)
     caption(
         figure,
+        findings.asymptotics(table),
         f"Example 1, no cap; means with 95% intervals ({runs(rows.n)} per point). A "
         "δ-correct strategy cannot be below the bound; an optimal one tends to 1 "
         "(horizontal line) in both panels as δ → 0.",
@@ -291,6 +286,7 @@ def step_size(table: pd.DataFrame) -> Figure:
     legend(figure, lines | others, 3)
     caption(
         figure,
+        findings.step_size(table),
         "T-a-SCS in example 1, δ = 0.1, cap 15,000, by the step size of its ascent: means with 95% "
         f"intervals above, medians below ({runs(rows.n)} per point). Grey: sampling error of the "
         "published mean (n = 300).",
@@ -308,6 +304,7 @@ def two_stage(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.strategy))
     caption(
         figure,
+        findings.two_stage(table),
         "Section 3.2, second variant, δ = 0.1: arm 2 is poor, and whether it is feasible need "
         "not be determined. Two-stage determines it first, nonetheless. Means with 95% intervals "
         f"(smaller than the marks); {runs(rows.n)}.",
@@ -326,6 +323,7 @@ def segments(table: pd.DataFrame) -> Figure:
     axes.set(xlabel="subpopulations", ylabel="runs that stop wrongly", ylim=(0.0, None))
     caption(
         figure,
+        findings.segments(table),
         "T-a-SCS with two arms, of mean 0.1 (right) and −3 on every subpopulation. With the "
         "threshold ln((1 + ln t)/δ) runs stop early with the answer that no arm is feasible. "
         f"Shares with 95% Wilson intervals; {runs(rows.n)} of at most 10,000 pulls.",
@@ -350,6 +348,7 @@ def tracking(table: pd.DataFrame) -> Figure:
     axes.set(xlabel="largest |N − Σ w| over K L (1 + √t)", xlim=(0.0, 1.05))
     caption(
         figure,
+        findings.tracking(table),
         f"T-a-SCS in example 1, kept from stopping until t = 5,000; {runs(row.n)}: mean with 95% "
         "interval and largest over runs.",
     )

@@ -4,6 +4,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from bestarm.baics import findings
 from bestarm.baics.problem import BOUNDARY, CONVERSION
 from bestarm.common.drawing import (
     WIDE,
@@ -72,7 +73,8 @@ def guarantee(table: pd.DataFrame) -> Figure:
     legend(figure, styles, 3)
     caption(
         figure,
-        f"T-a-SCS (exact maximiser) with two arms, of mean 0.1 (right) and −3 on every "
+        findings.guarantee(table),
+        "T-a-SCS (exact maximiser) with two arms, of mean 0.1 (right) and −3 on every "
         f"subpopulation, δ = {delta:g}, no cap; {runs(ours.n)} per point. Left: shares with 95% "
         "Wilson intervals. Right: medians with 95% intervals, and the lower bound T* kl(δ, 1−δ) on "
         "the mean. Where medians fall, runs stop wrongly after their initial draws.",
@@ -105,6 +107,7 @@ def proven(table: pd.DataFrame) -> Figure:
         plain_log_ticks(axes.xaxis, crowded=10.0)
     caption(
         figure,
+        findings.proven(table),
         "Stopping times, δ = 0.1, no cap: mean (marker) with 95% interval, median (tick), "
         f"quartiles (band); {runs(means.n)}. Dotted: the bound T* kl(δ, 1−δ) on the mean of a "
         "δ-correct strategy. The paper's stopping rule is not proved. FWS: Frank-Wolfe Sampling.",
@@ -127,6 +130,7 @@ def boundary(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(ERROR_STYLES, rows.rule), 2, lines=False)
     caption(
         figure,
+        findings.boundary(table),
         "Runs of T-a-SCS that stop with a wrong answer within 500 pulls. Every instance is within "
         "1e-9 of others whose answer differs, so that no run of this length can tell them apart. "
         f"{runs(rows.n)} each; 95% Wilson intervals. Dotted: δ. The paper's stopping rule is shown "
@@ -146,6 +150,7 @@ def proven_asymptotics(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(RULE_STYLES, rows.rule), 2)
     caption(
         figure,
+        findings.proven_asymptotics(table),
         "Example 1, no cap: mean stopping times over the lower bound (dotted), below which no "
         f"δ-correct strategy is; 95% intervals, {runs(rows.n)} per point. Dashed: with the paper's "
         "stopping rule, which is not proved.",

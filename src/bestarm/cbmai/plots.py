@@ -9,6 +9,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MultipleLocator, NullFormatter
 
+from bestarm.cbmai import findings
 from bestarm.common.drawing import (
     WIDE,
     caption,
@@ -94,23 +95,12 @@ def instances_over_curves(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure
     legend(lower, named_styles(STYLES, rows[rows.other == ""].strategy))
     caption(
         figure,
-        f"{fewer_errors(table)} "
-        f"Above: arms; green triangles are in the optimal support, the dotted line is the bound on "
-        f"the cost. Instances are rebuilt from their description, the paper does not print them. "
+        findings.fewer_errors(table),
+        "Above: arms; green triangles are in the optimal support, the dotted line is the bound on "
+        "the cost. Instances are rebuilt from their description, the paper does not print them. "
         f"Below: share of runs with a wrong support, {BARS} ({runs(rows.n)} per point).",
     )
     return figure
-
-
-def fewer_errors(table: pd.DataFrame) -> str:
-    """On how many instances SFSR errs less or more often than USLP with the largest budget."""
-    rows = pick(table, statistic="error_difference", algorithm="SFSR", other="USLP")
-    rows = rows[rows.x == rows.x.max()]
-    less, more = (rows.high < 0.0).sum(), (rows.low > 0.0).sum()
-    return (
-        f"With N = {rows.x.max():,.0f} pulls SFSR errs less often than USLP on {less} of "
-        f"{len(rows)} instances and more often on {more} (95% intervals of the difference)."
-    )
 
 
 def fig2(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
@@ -121,7 +111,7 @@ def fig3(table: pd.DataFrame, geometry: pd.DataFrame) -> Figure:
     return instances_over_curves(table, geometry)
 
 
-def curves(table: pd.DataFrame, titles: dict[str, str], note: str, finding: str = "") -> Figure:
+def curves(table: pd.DataFrame, titles: dict[str, str], note: str, finding: str) -> Figure:
     """Error rates alone, a panel per instance, at most three in a row."""
     n_rows = -(-len(titles) // 3)
     figure = new_figure(WIDE, 1.75 * n_rows + 0.3)
@@ -134,15 +124,14 @@ def curves(table: pd.DataFrame, titles: dict[str, str], note: str, finding: str 
         panels = error_curves(part, rows, "instance", in_row)
         panels[0].set_ylim(0.3 * rows.value[rows.value > 0].min(), 1.5)
     legend(figure, named_styles(STYLES, rows.strategy))
-    text = f"Share of wrong answers, {BARS} ({runs(rows.n)} per point). {note}"
-    caption(figure, f"{finding} {text}".strip())
+    caption(figure, finding, f"Share of wrong answers, {BARS} ({runs(rows.n)} per point). {note}")
     return figure
 
 
 def fig5(table: pd.DataFrame) -> Figure:
     names = ("D1P", "D2P", "D3P", "D1I", "D2I", "D3I")
     note = "K = 24 arms, L = 2 constraints; the instances are those of Table 1."
-    return curves(table, {name: name for name in names}, note, fewer_errors(table))
+    return curves(table, {name: name for name in names}, note, findings.fewer_errors(table))
 
 
 def known_arms(table: pd.DataFrame) -> Figure:
@@ -152,7 +141,7 @@ def known_arms(table: pd.DataFrame) -> Figure:
     note = (
         "The arms furthest below the frontier are the known ones; both of the support are unknown."
     )
-    return curves(table, titles, note)
+    return curves(table, titles, note, findings.known_arms(table))
 
 
 def infeasible(table: pd.DataFrame) -> Figure:
@@ -160,7 +149,8 @@ def infeasible(table: pd.DataFrame) -> Figure:
         "too-dear": "every arm too dear (L = 1)",
         "conflict": "two constraints in conflict (L = 2)",
     }
-    return curves(table, titles, 'The right answer is "infeasible".')
+    note = 'The right answer is "infeasible".'
+    return curves(table, titles, note, findings.infeasible(table))
 
 
 def patient(table: pd.DataFrame) -> Figure:
@@ -177,7 +167,8 @@ def patient(table: pd.DataFrame) -> Figure:
         "never errs where SFSR is right if a mixture is feasible, and the other way round if none "
         "is."
     )
-    return curves(table, titles, note)
+    drawn = table[table.instance.isin(titles)]
+    return curves(table, titles, note, findings.patient(drawn))
 
 
 def three_constraints(table: pd.DataFrame) -> Figure:
@@ -189,7 +180,9 @@ def three_constraints(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, pick(table, statistic="error_rate").strategy))
     counts = pick(table, statistic="error_rate").n
     caption(
-        figure, f"K = 12 arms, L = 3 constraints, all binding. {BARS} ({runs(counts)} per point)."
+        figure,
+        findings.three_constraints(table),
+        f"K = 12 arms, L = 3 constraints, all binding. {BARS} ({runs(counts)} per point).",
     )
     return figure
 
@@ -401,7 +394,8 @@ def rates(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.strategy) | LIMITS, 2)
     caption(
         figure,
-        f"Symbols: measured, 95% intervals; an arrow where no run erred, from the one-sided 95% "
+        findings.rates(table),
+        "Symbols: measured, 95% intervals; an arrow where no run erred, from the one-sided 95% "
         f"bound ({runs(rows.n)} per point). The theorems bound limits as N → ∞, where prefactors "
         "no longer count. Rows have scales of their own.",
     )
@@ -433,6 +427,7 @@ def decay(table: pd.DataFrame) -> Figure:
     counts = pick(table, statistic="error_rate").n
     caption(
         figure,
+        findings.decay(table),
         f"A2 (reconstructed). Left: share of runs with a wrong support, {BARS} ({runs(counts)} per "
         "point). Right: fall of ln(error rate) per pull since the next smaller budget, with 95% "
         "intervals, where at least 10 runs erred at both; the theorems bound its limit as N → ∞. "
@@ -481,6 +476,7 @@ def random_instances(table: pd.DataFrame) -> Figure:
     panels[0].set_ylabel("ratio of error rates")
     caption(
         figure,
+        findings.random_instances(table),
         f"A mark is one of {len(rates)} random instances with K = 16, L = 1, N = "
         f"{table.x.dropna().iloc[0]:,.0f} pulls; {runs([n])} each. In the style of the better "
         "strategy (and counted) if the 95% interval of the difference excludes 0, else a grey dot; "

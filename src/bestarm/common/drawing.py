@@ -101,9 +101,14 @@ def new_figure(width: float, height: float) -> Figure:
     return SingleDrawFigure(figsize=(width, height), layout="constrained")
 
 
-def caption(figure: Figure, text: str) -> None:
-    """Set the caption of a figure: kept in its files and in captions.csv, not drawn."""
-    figure.set_label(text)
+def caption(figure: Figure, *parts: str) -> None:
+    """Set the caption of a figure: kept in its files and in captions.csv, not drawn.
+
+    Args:
+        figure: what to describe.
+        *parts: sentences; of a figure of results, the first says what came out.
+    """
+    figure.set_label(" ".join(parts))
 
 
 def runs(counts: Iterable[int]) -> str:

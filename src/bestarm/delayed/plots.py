@@ -35,6 +35,7 @@ from bestarm.common.styles import (
     named_styles,
 )
 from bestarm.common.tables import pick
+from bestarm.delayed import findings
 from bestarm.delayed.problem import MODELS
 from bestarm.delayed.tables import PANELS
 
@@ -65,18 +66,6 @@ EVEN = "partial feedback / rewards alone"
 
 #: Readings of Figure 1 once more.
 ONCE_MORE = ("mixture", "as-written", "as-published")
-
-
-def shares_of_time(rows: pd.DataFrame) -> str:
-    """The time with forecasts over that without, in words, under two readings."""
-    shares = {
-        reading: spread(pick(rows, strategy="Partial", reading=reading).value, ".0%")
-        for reading in ("as-written", "as-published")
-    }
-    return (
-        f"With forecasts the time is {shares['as-written']} of that without them as written, and "
-        f"{shares['as-published']} as published"
-    )
 
 
 def reading_styles() -> dict[str, Style]:
@@ -164,6 +153,7 @@ def means(table: pd.DataFrame) -> Figure:
     legend(figure, BOUNDED)
     caption(
         figure,
+        findings.means(table),
         "Time of Algorithm 2 as written over the time of racing on rewards alone on the same "
         "rewards, bounded means 5 − (i/n)^0.6, ratio of means, 95% intervals (paired); "
         f"{runs(rows.n)} per point, δ = {DELTA}, k = 0.2 n. Published: the lowest ratio that the "
@@ -178,7 +168,7 @@ def fig1(table: pd.DataFrame) -> Figure:
     cells = errors[errors.x.notna() & errors.reading.isin(SHOWN)]
     caption(
         figure,
-        f"{shares_of_time(rows)}. "
+        findings.shares_of_time(rows) + ".",
         "Time of Algorithm 2 and its parallel extension over the time of racing on rewards alone "
         "on the same rewards, ratio of means, 95% intervals (paired); "
         f"{runs(rows.n)} per point, δ = {DELTA}, k = 0.2 n. Published: the lowest ratio that the "
@@ -198,6 +188,7 @@ def mixture(table: pd.DataFrame) -> Figure:
     )
     caption(
         figure,
+        findings.mixture(rows),
         "Figure 1 with one bound from the likelihood of everything observed (prior worth one "
         "pull): mean time with partial feedback over mean time on rewards alone under the same "
         f"bound and on the same rewards, 95% intervals (paired); {runs(rows.n)} per point, "
@@ -230,10 +221,11 @@ def readings(table: pd.DataFrame) -> Figure:
     legend(figure, BATCH_STYLES, lines=False)
     caption(
         figure,
+        findings.readings(table),
         "Mean time with partial feedback over mean time on rewards alone, on the same streams and "
         "under the same union bound and multiplier; 95% intervals (paired). Scale = σ: Lemma 1's "
-        "scale read as one standard deviation. †: surely wrong in more than "
-        f"δ = {DELTA} of runs. {runs(ratios.n)}.",
+        "scale read as one standard deviation. †: wrong in more than "
+        f"δ = {DELTA} of runs, with 95% confidence. {runs(ratios.n)}.",
     )
     return figure
 
@@ -252,6 +244,7 @@ def models(table: pd.DataFrame) -> Figure:
     legend(figure, reading_styles(), lines=False)
     caption(
         figure,
+        findings.models(table),
         "Twenty free means, k = 4, by what arrives before a pull ends and by its delay: 100 steps "
         "or uniform on 50 to 150. Mean time with partial feedback over mean time on rewards alone, "
         f"on the same streams, 95% intervals (paired). {runs(ratios.n)}.",
@@ -283,6 +276,7 @@ def coverage(table: pd.DataFrame) -> Figure:
     legend(figure, styles, lines=False)
     caption(
         figure,
+        findings.coverage(rows),
         f"Two arms that are never told apart, watched for 5,000 steps, delay 10, δ = {DELTA} "
         "(dotted); 95% Wilson intervals; where no run missed, the one-sided upper bound, at the "
         "right end of its bar. Scale = σ: Lemma 1's scale read as one standard deviation. "
@@ -308,7 +302,7 @@ def fig2(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     wrong = pick(table, statistic="error_rate", instance="all battery", strategy="Partial")
     caption(
         figure,
-        f"{shares_of_time(rows)}. "
+        findings.shares_of_time(rows) + ".",
         "Left and middle: mean time to find the best of 40 charging policies with forecasts of a "
         "cell's life over mean time on lives alone, on the same cells; 95% intervals (paired), "
         f"{runs(rows.n)} per point, δ = {DELTA}. Published: the lowest ratio in the text. "
@@ -356,7 +350,7 @@ def mip(table: pd.DataFrame, arms: pd.DataFrame) -> Figure:
     wrong = pick(table, statistic="error_rate", strategy="Partial")
     caption(
         figure,
-        f"{shares_of_time(ours)}; the paper reports {spread(stated.value, '.0%')}. "
+        f"{findings.shares_of_time(ours)}; the paper reports {spread(stated.value, '.0%')}.",
         "Left: mean time to find the best of 32 cut strategies with forecasts of the final bound "
         "over mean time on final bounds alone, on the same runs of SCIP; 95% intervals (paired), "
         f"{runs(ours.n)}, δ = {DELTA}; published with the sampling error of n = 100 runs as "

@@ -14,7 +14,6 @@ from bestarm.common.drawing import (
     dots,
     legend,
     new_figure,
-    over_published,
     plain_log_ticks,
     published,
     runs,
@@ -37,6 +36,7 @@ from bestarm.common.styles import (
     named_styles,
 )
 from bestarm.common.tables import pick
+from bestarm.lagex import findings
 from bestarm.lagex.boxes import (
     BOXES,
     KNOWING,
@@ -60,7 +60,11 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 
 def times(
-    table: pd.DataFrame, titles: dict[str, str], note: str, bounds: tuple[str, ...] = ALL
+    table: pd.DataFrame,
+    titles: dict[str, str],
+    note: str,
+    bounds: tuple[str, ...] = ALL,
+    finding: str = "",
 ) -> Figure:
     """Stopping times, one panel per instance."""
     figure = new_figure(WIDE, 3.4)
@@ -73,20 +77,9 @@ def times(
     counts = pick(table, statistic="median_stopping_time", reading="as-written").n
     pale = "The lower, pale box is with the released stopping rule. "
     second = pale if "released-stop" in set(table.reading) else ""
-    finding = beside_paper(table, "median_stopping_time", "Median steps") if stated else ""
-    caption(figure, f"{finding}{BOXES}. {second}{note} {runs(counts)} per box.")
+    finding = finding or findings.beside_paper(table, "median_stopping_time", "Median steps")
+    caption(figure, finding, f"{BOXES}. {second}{note} {runs(counts)} per box.")
     return figure
-
-
-def beside_paper(table: pd.DataFrame, statistic: str, name: str) -> str:
-    """How far published medians are from ours, under both readings that are drawn."""
-    written, released = (
-        over_published(table, statistic, reading) for reading in ("as-written", "released-stop")
-    )
-    return (
-        f"{name} are {written} the published ones as written, and {released} with the released "
-        "stopping rule. "
-    )
 
 
 def fig5(table: pd.DataFrame) -> Figure:
@@ -112,7 +105,9 @@ def fig7(table: pd.DataFrame) -> Figure:
 def imdb_spread(table: pd.DataFrame) -> Figure:
     """IMDB with reward deviations of 1 and with those of the ratings."""
     titles = {"imdb": "σ = 1, as in the paper", "imdb, true spread": "the ratings' own σ"}
-    figure = times(table, titles, "As written, δ = 0.1, r = 0.01.", KNOWN)
+    figure = times(
+        table, titles, "As written, δ = 0.1, r = 0.01.", KNOWN, findings.imdb_spread(table)
+    )
     ends = [axes.get_xlim() for axes in figure.axes]
     for axes in figure.axes:
         axes.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
@@ -153,7 +148,7 @@ def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure
     counts = pick(table, statistic="policy_violations:median", reading="as-written").n
     caption(
         figure,
-        f"{beside_paper(table, 'policy_violations:median', 'Rounds with a violating policy')}"
+        findings.beside_paper(table, "policy_violations:median", "Rounds with a violating policy"),
         "Rounds until stopping whose policy, or allocation, breaks a true constraint. Boxes: "
         "quartiles and median over runs; the lower, pale box is with the released stopping rule; "
         "a box that is missing, or open, ends among capped runs. CTnS and CGE "
@@ -231,7 +226,9 @@ def fig4(table: pd.DataFrame) -> Figure:
     legend(figure, readings | {"published": PUBLISHED} | lines, 2)
     caption(
         figure,
-        f"{beside_paper(pick(table, strategy='LAGEX'), 'median_stopping_time', 'Median steps')}"
+        findings.beside_paper(
+            pick(table, strategy="LAGEX"), "median_stopping_time", "Median steps"
+        ),
         "LAGEX on setup 1, δ = 0.01: medians with 95% intervals, quartiles shaded, "
         f"{runs(pick(medians, reading='as-written').n)} per point. Lines: exact lower bounds "
         "T ln(1/(2.4 δ)). Diamonds: published; black ones medians of LAGEX (n = 500, with their "
@@ -440,6 +437,7 @@ def shares(table: pd.DataFrame) -> Figure:
         part.supxlabel(title, fontsize=8)
     caption(
         figure,
+        findings.shares(rows),
         "Above: share of runs whose recommended policy keeps all true constraints. Below: share "
         "within r = 0.01 of the best true value (or above it), mean excess over the limit of "
         f"policies that are infeasible. At most {capped:.2g} of the runs of a strategy were "
@@ -464,8 +462,9 @@ def example(table: pd.DataFrame) -> Figure:
         axes.set(xlabel="share of runs", xlim=(-0.04, 1.04))
     caption(
         figure,
+        findings.example(table),
         "Shares of runs, with 95% intervals, on the three menus of docs/usage.md, whose mean price "
-        "may be 0.8. CTnS and CGE are told the prices. δ = 0.05, r = 0.1, as written. "
+        "may be 0.8. CTnS and CGE know the prices. δ = 0.05, r = 0.1, as written. "
         f"{runs(pick(table, statistic='prob_feasible').n)}.",
     )
     return figure
@@ -493,6 +492,7 @@ def readings(table: pd.DataFrame) -> Figure:
     legend(figure, named_styles(STYLES, rows.reading), 4, lines=False)
     caption(
         figure,
+        findings.readings(pd.concat([stated, ours])),
         "Medians with 95% intervals; of published ones, the sampling error of n = 500. If half or "
         "more of the runs were capped there is no median and no mark. Not every reading makes "
         f"sense for every strategy. {runs(ours.n)}.",
@@ -520,6 +520,7 @@ def theorems(table: pd.DataFrame) -> Figure:
     legend(figure, styles, lines=False)
     caption(
         figure,
+        findings.theorems(rows),
         "Computed on the recovered constraints. Theorem 1: an upper bound on the left side of "
         "Eq. (7) over the right side, limits relaxed by 0.05, r = 0. Theorem 2: D of the set whose "
         "limits are relaxed by a millionth over D of the true set. Proposition 1 and Theorem 4: as "
@@ -588,6 +589,7 @@ def sensitivity(table: pd.DataFrame) -> Figure:
     legend(figure, marks | {"ours": Style(GREY, "", ":", "as written")})
     caption(
         figure,
+        findings.sensitivity(ours, stated),
         "Median steps of LAGEX with one thing changed at a time, 95% intervals; six arms in setup "
         "1. As written: δ = 0.01 (IMDB: 0.1), r = 0.01, costs of standard deviation 1, rows of A "
         f"not normalised. {runs(ours.n)}. There is no mark if half or more of the runs were "

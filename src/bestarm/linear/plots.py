@@ -39,6 +39,7 @@ from bestarm.common.styles import (
     named_styles,
 )
 from bestarm.common.tables import pick
+from bestarm.linear import findings
 from bestarm.linear.cells import HONEST_EMPIRICAL
 from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
 from bestarm.linear.tables import TRUE_GAPS
@@ -190,14 +191,14 @@ def readings(table: pd.DataFrame) -> Figure:
     names = [[(s, f"{w}+{rounding}{rest}") for w in widths] for s, rounding, rest in lines]
     grid = np.array([[ratios.value[name] for name in line] for line in names])
     texts = np.full(grid.shape, "", dtype=object)
-    alike = np.zeros(grid.shape, bool)
+    alike, wrong = np.zeros((2, *grid.shape), bool)
     for place in np.ndindex(*grid.shape):
         name = names[place[0]][place[1]]
         mark = ">" if ratios.status[name] == "restricted" else ""
         errors = round((rates.value[name] - capped.value[name]) * rates.n[name])
-        wrong = share_against(errors, int(rates.n[name]), DELTA, -1.0).against < 0.025
+        wrong[place] = share_against(errors, int(rates.n[name]), DELTA, -1.0).against < 0.025
         alike[place] = near(ratios.loc[[name]].iloc[0], float(published.n.min()))
-        texts[place] = f"{mark}{short(float(grid[place]))}" + ("†" if wrong else "")
+        texts[place] = f"{mark}{short(float(grid[place]))}" + ("†" if wrong[place] else "")
     figure = new_figure(WIDE, 5.0)
     axes = figure.subplots()
     heat(
@@ -229,6 +230,7 @@ def readings(table: pd.DataFrame) -> Figure:
     second = [ratios.value["Fully-Adaptive", f"prop2+{rule}"] for rule in ROUNDINGS]
     caption(
         figure,
+        findings.readings(alike, wrong),
         "Mean budget at d = 5 over the published one, by confidence width (columns) and the other "
         "choices (rows): the greedy rule (argmin max: the arm that leaves the least largest "
         "variance, or two-step: the direction of largest variance, then the arm that lowers it "
@@ -265,6 +267,7 @@ def stopping(table: pd.DataFrame) -> Figure:
     legend(figure, styles)
     caption(
         figure,
+        findings.stopping(drawn),
         f"Mean budget at d = 5 over the published one, δ = {DELTA}, 95% t intervals, by how often "
         "the stopping rule is tested (of XY-Adaptive, the end of a phase), and right of the grey "
         "line with true gaps in place of estimated ones; c = 1, two-step rule; of XY-Adaptive "
@@ -299,6 +302,7 @@ def random_arms(table: pd.DataFrame) -> Figure:
     simulated = pick(table, statistic="mean_stopping_time")
     caption(
         figure,
+        findings.random_arms(table),
         f"Random unit vectors in R⁵, δ = {DELTA}: geometric mean over {int(rows.n.max())} "
         "instances of the mean budget over 2 H_LB kl(δ, 1−δ); bars: smallest and largest of the "
         "instances; "

@@ -106,8 +106,9 @@ def forest(verdicts: pd.DataFrame, paper: str) -> Figure:
     numbers = every[every.ratio.notna()]
     if numbers.empty:
         figure = new_figure(WIDE, 1.0)
-        figure.text(0.5, 0.5, "There is no number to draw.", ha="center")
-        caption(figure, "There is no number to draw.")
+        text = _nothing_to_draw(every)
+        figure.text(0.5, 0.5, text.replace(". ", ".\n"), ha="center", va="center")
+        caption(figure, text)
         return figure
     panels = _forest_panels(numbers, paper)
     width = min(len(panels), FOREST_PANELS)
@@ -164,20 +165,35 @@ def _environment(paper: str, claim: str) -> str:
 
 def _forest_caption(verdicts: "pd.Series[int]", n_claims: int, n_drawn: int, named: bool) -> str:
     """What came out, and what is drawn."""
-    counts = [
-        f"{verdicts[name]} {name.replace('differs', 'differ')}"
-        for name in STYLES
-        if name in verdicts
-    ]
     left_out = n_claims - n_drawn
     return (
-        f"Of {n_claims} published numbers: {', '.join(counts)}. Marks: published over ours, under "
+        f"Of {n_claims} published numbers: {_counts(verdicts)}. Marks: published over ours, under "
         "the reading that the verdict rests on"
         + (", named on the right" if named else "")
         + ": one that is confirmed, else a compatible one, else the nearest. Thick bars: 95% "
         "interval of our runs; thin bars: with the paper's sampling error and rounding. Shares are "
         "tested by their difference."
         + (f" {left_out} have no ratio and are not drawn." if left_out else "")
+    )
+
+
+def _counts(verdicts: "pd.Series[int]") -> str:
+    """How many claims have each verdict."""
+    return ", ".join(
+        f"{verdicts[name]} {name.replace('differs', 'differ')}"
+        for name in STYLES
+        if name in verdicts
+    )
+
+
+def _nothing_to_draw(numbers: pd.DataFrame) -> str:
+    """Why a paper has no picture of its numbers."""
+    verdict_of = numbers.drop_duplicates("id").verdict.value_counts()
+    if numbers.empty:
+        return "No claim is a published number. The scorecard has the paper's claims."
+    return (
+        f"Of {verdict_of.sum()} published numbers: {_counts(verdict_of)}; there is none to compare "
+        "with ours. The scorecard has the paper's other claims."
     )
 
 
@@ -310,10 +326,24 @@ def scorecard(table: pd.DataFrame, paper: str) -> Figure:
     more = f" {left_out} readings that support fewer numbers are in scorecard.csv."
     caption(
         figure,
+        best_reading(rows),
         "Claims tested under each reading. A number is confirmed under a reading only if all "
         "numbers of its published row are." + (more if left_out else ""),
     )
     return figure
+
+
+def best_reading(rows: pd.DataFrame) -> str:
+    """The reading that confirms most claims without erring too often."""
+    sums = rows[rows.reading != "exact"].groupby("reading", sort=False)[COUNTS].sum()
+    confirmed = sums.confirmed - sums.errs
+    if not confirmed.any():
+        return "No reading confirms a claim."
+    name = confirmed.idxmax()
+    return (
+        f"Reading {name} confirms most claims, {confirmed[name]} of the {sums.claims[name]} tested "
+        f"under it, and contradicts {sums.differs[name]}."
+    )
 
 
 def _most_telling(rows: pd.DataFrame) -> list[str]:

@@ -10,6 +10,7 @@ from matplotlib.transforms import Bbox
 from bestarm.common.drawing import WIDE, caption, dots, legend, new_figure, runs
 from bestarm.common.styles import BLACK, BOUND, GREEN, named_styles
 from bestarm.common.tables import pick
+from bestarm.lagex import findings
 from bestarm.lagex.boxes import STYLES
 
 #: Instances in the order of panels.
@@ -64,6 +65,7 @@ def certified(table: pd.DataFrame) -> Figure:
     medians = pick(table, statistic="median_stopping_time")
     caption(
         figure,
+        findings.certified(at_delta, R_SHARES),
         f"δ = {DELTA:g}. Above: median steps over r, with the interval from 5% to 95% of runs; "
         "LAGEX and LATS are capped at 100,000; the lower bound is on medians, and left out where "
         f"it is 0. {runs(medians.n)} per point. Middle: shares of "

@@ -12,6 +12,7 @@ from bestarm.common.drawing import WIDE, caption, dots, legend, new_figure, plai
 from bestarm.common.styles import BLUE, GREY, VERMILION, Style
 from bestarm.common.tables import pick
 from bestarm.core.estimates import least_runs
+from bestarm.lagex import findings
 from bestarm.lagex.boxes import KNOWING, STYLES, box_lines, boxes, single_value, strategies_in
 from bestarm.lagex.released.kept import SETUP_2, TITLES
 from bestarm.lagex.released.program import SWITCHED_OFF, reading_without
@@ -41,6 +42,7 @@ def programs(table: pd.DataFrame) -> Figure:
         parts[1].suptitle("setup 2, which is in no released file", x=0.01, ha="left", fontsize=8)
     caption(
         figure,
+        findings.programs(above),
         "From the top for each strategy: published (white), the released program (dark), as "
         "written (pale). Boxes: quartiles and median over runs; whiskers: 5% and 95%, published "
         "ones as drawn. Those that reach 0 leave the axis. If a quantile lies among capped runs "
@@ -178,6 +180,7 @@ def peculiarities(table: pd.DataFrame) -> Figure:
     without = ours[ours.reading != "program"].n
     caption(
         figure,
+        findings.peculiarities(ours),
         "The released programs on setup 1 easy, δ = 0.01, with one peculiarity switched off at a "
         f"time: medians with 95% intervals, {runs(released)} as released, "
         f"{without_counts(without)}. Runs end at {cap:,.0f} steps; an interval that reaches the "
