@@ -173,6 +173,36 @@ def test_links_lead_somewhere(root):
             assert (page.parent / link).exists(), f"{page.name}: {link}"
 
 
+#: A path with a folder, which ends in a known ending or begins with a folder of the project.
+QUOTED = re.compile(
+    r"(?<![\w/.<>{*-])((?:[\w.-]+/)+[\w.-]+\.(?:py|md|csv|ya?ml|json|toml|rst|smk|svg|sh)"
+    r"|(?:src|tests|data|docs|figures|bench|workflow|notebooks|examples|schemas)/[\w./-]+)(?![\w*{<])"
+)
+#: Paths that a reader fills in, that a build makes, or that stand for a typing error.
+NOT_KEPT = re.compile(r"PAPER|TARGET|figures/((quick|smoke|more)\b|(\w+/)?all$)|tabel1")
+
+
+def test_paths_that_pages_quote_exist(root):
+    """In the folder of the project, package, tests or docs; a figure may lack its ending."""
+    folders = [root, root / "src/bestarm", root / "tests", root / "docs"]
+    for page in [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]:
+        prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+        for path in QUOTED.findall(" ".join(re.findall(r"`([^`\n]+)`", prose))):
+            names = [path, f"{path}.svg"]
+            there = any((folder / name).exists() for folder in folders for name in names)
+            assert there or NOT_KEPT.search(path), f"{page.name}: {path}"
+
+
+def test_the_list_of_planted_faults_names_tests_that_exist(root):
+    """Of the column before, which is history, the files alone."""
+    lines = (root / "docs/mutants.md").read_text().splitlines()
+    for now, before in [line.split(" | ")[2:] for line in lines if line.count(" | ") == 3]:
+        for file, name in re.findall(r"([\w./]+\.py): (\w+)", now):
+            assert name in (root / "tests" / file).read_text(), f"{file}: {name}"
+        for file in re.findall(r"([\w./]+\.py): ", before):
+            assert (root / "tests" / file).exists(), file
+
+
 def test_every_page_of_the_documentation_is_in_its_contents(root):
     """Sphinx makes the contents of the lists of docs/README.md and docs/api/index.rst."""
     docs = root / "docs"
