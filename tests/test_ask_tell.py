@@ -279,7 +279,7 @@ BAD = [
     (baics.TaSCS, {"sigma": 10**400}, "sigma: must be 0 or of size 1e-15 to 1e+15"),
     (baics.TaSCS, {"step": 1e300}, "step: must be 0 or of size 1e-15 to 1e+15"),
     *(
-        (kind, {"weights": [1.0, 0.0]}, "weights: must be positive on constrained subpopulations")
+        (kind, {"weights": [1.0, 0.0]}, "weights: must be positive on constrained segments")
         for kind in (baics.Uniform, baics.TaS)
     ),
     (cbmai.SFSR, {"budget": 10**300}, "budget: must be a whole number from 1 to 10000000000000"),

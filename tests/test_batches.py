@@ -89,7 +89,7 @@ def test_trials_have_the_least_shares_too(kind):
 
 WRONG = [
     (lambda s: s.allocation(0), "n must be a positive integer"),
-    (lambda s: s.allocation(10, segment="all"), "subpopulation must be one of new, old, got 'all'"),
+    (lambda s: s.allocation(10, segment="all"), "segment must be one of new, old, got 'all'"),
     (lambda s: s.allocation(10, segment="new", least_share=0.5), "add up to at most 1, got 1.5"),
     (lambda s: s.allocation(10, segment="new", least_share=[0.1, 0.1]), "must be a share, or 3"),
     (lambda s: s.allocation(10, segment="new", least_share=-0.1), "must be a share, or 3"),

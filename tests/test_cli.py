@@ -159,6 +159,7 @@ def test_claims_have_their_readings_and_the_command_that_checks_them(root):
     assert "more: --id fig5-budget-g shows all" in out
     assert "check: bestarm verify linear/readings" in out
     one = bestarm("claims", "--id", "fig5-budget-g", cwd=root).out
+    assert "  readings: docs/readings.md; code: src/bestarm/linear/reference.py\n" in one
     kept = pd.read_csv(root / "figures/claims.csv").query("id == 'fig5-budget-g'")
     assert sum(f"    {reading} " in one for reading in kept.reading) == len(kept)
 

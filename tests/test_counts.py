@@ -175,7 +175,7 @@ def test_wrong_counts_change_nothing(told, said):
 TABLES = [
     ({"arm": [0]}, "table must have the columns arm, segment, pulls, total, got arm"),
     ({"arm": [0], "segment": [0, 0], "pulls": [1], "total": [1]}, "equal length"),
-    ({"arm": [0, 1], "segment": [0, 7], "pulls": [1, 1], "total": [1, 1]}, "row 2: subpop"),
+    ({"arm": [0, 1], "segment": [0, 7], "pulls": [1, 1], "total": [1, 1]}, "row 2: segment"),
     ({"arm": [0, 0], "segment": [0, 0], "pulls": [1, 1], "total": [1, 1]}, "one row per arm"),
     (3, "table must be a DataFrame"),
 ]
@@ -239,3 +239,28 @@ def test_poisson_totals_are_counts():
     with pytest.raises(ValueError, match="must be a count"):
         s.tell(0, pulls=3, total=4.5)
     assert set(BAI) >= {bai.TrackAndStop}
+
+
+def test_a_total_above_its_pulls_is_told_with_its_arm():
+    """Whichever row it stands in, and if it is the only one."""
+    s = baics.TaSCS(["old", "new"], {"phone": 0.7, "desktop": 0.3}, rewards="bernoulli")
+    said = r"total of 12 over 10 pulls of \('new', 'desktop'\): reward must be from 0 to 1"
+    with pytest.raises(ValueError, match=f"^{said}"):
+        s.tell(("new", "desktop"), pulls=10, total=12)
+    columns = {"arm": ["old", "new"], "segment": ["phone", "desktop"], "pulls": [10, 10]}
+    with pytest.raises(ValueError, match=f"^row 2: {said}"):
+        s.tell_table({**columns, "total": [3, 12]})
+    assert s.told == 0
+
+
+def test_a_minimum_that_no_rate_keeps_is_said():
+    """It is allowed: the right answer is then that no arm is feasible."""
+    with pytest.warns(UserWarning, match="rewards are at most 1, so no arm keeps a minimum of 4$"):
+        baics.TaSCS(2, [1.0], rewards="bernoulli", minimum=4.0)
+    baics.TaSCS(2, [1.0], rewards="bernoulli", minimum=1.0)
+    baics.TaSCS(2, [1.0], minimum=4.0)
+
+
+def test_arms_of_baics_are_an_arm_and_a_segment():
+    with pytest.raises(ValueError, match=r"^arm must be \(arm, segment\), got 'old'$"):
+        baics.TaSCS(["old", "new"], [1.0]).tell("old", 1.0)

@@ -472,7 +472,7 @@ def test_visitors_of_a_segment_get_an_arm_of_it():
     assert s.pulls.sum(axis=0)[0] > 1200
     assert (s.pulls >= 5).all()
     assert s.pulls[2].sum() < s.pulls[0].sum()
-    with pytest.raises(ValueError, match="subpopulation must be one of new, old, got 'all'"):
+    with pytest.raises(ValueError, match="segment must be one of new, old, got 'all'"):
         s.ask(segment="all")
     again = TaSCS(3, {"new": 1.0, "old": 1.0}, delta=1e-9)
     again.replay(json.loads(json.dumps(s.history)))

@@ -134,7 +134,7 @@ class _Baics(Planned, Changing[Pair]):
                 f"{name}: weights: must be nonnegative with a positive sum, got {weights}"
             )
         groups = list(weights) if isinstance(weights, Mapping) else q.size
-        self._groups = count_or_names(groups, "subpopulation", 1, f"{name}: weights")
+        self._groups = count_or_names(groups, "segment", 1, f"{name}: weights")
         most = q.size if constrained is None else constrained
         n_constrained = whole(most, 0, q.size, f"{name}: constrained")
         minima = in_order(minimum, self._groups.labels[:n_constrained], f"{name}: minimum:")
@@ -142,7 +142,7 @@ class _Baics(Planned, Changing[Pair]):
         if least.size not in (1, n_constrained):
             raise InputError(
                 f"{name}: minimum: must be a number, or {n_constrained} numbers, one per "
-                f"constrained subpopulation, got {least.size}"
+                f"constrained segment, got {least.size}"
             )
         self._floor = minimum_array(
             least if least.size > 1 else float(least[0]), n_constrained, q.size
@@ -164,11 +164,14 @@ class _Baics(Planned, Changing[Pair]):
         if rewards == "bernoulli":
             self._check_sigma(sigma, rule)
             self._sigma = np.full(self._sigma.shape, BERNOULLI_SIGMA)
+            if n_constrained and least.max() > 1.0:
+                text = f"rewards are at most 1, so no arm keeps a minimum of {least.max():g}"
+                warnings.warn(f"{name}: minimum: {text}", stacklevel=2)
         setting = parse(Setting, {"delta": delta, "cap": None}, name)
         if self._draws_groups and not q[:n_constrained].all():
             never = self._groups[int(np.argmin(q[:n_constrained]))]
             raise InputError(
-                f"{name}: weights: must be positive on constrained subpopulations, which {name} "
+                f"{name}: weights: must be positive on constrained segments, which {name} "
                 f"draws by weight, got 0 for {never}"
             )
         floor = self._floor if rewards == "bernoulli" else NO_FLOOR
@@ -541,7 +544,7 @@ class _Baics(Planned, Changing[Pair]):
 
     def _no_counts(self) -> str:
         if self._in_rounds:
-            return "a round has one result of each arm and subpopulation"
+            return "a round has one result of each arm and segment"
         if self._never_repeats:
             return "with sigma unknown rewards must not repeat; give resolution=, their rounding"
         return super()._no_counts()
@@ -772,7 +775,7 @@ class _Baics(Planned, Changing[Pair]):
         if self._repeated is not None:
             return self._said_of_repeats()
         if not state.pulls.all():
-            return "Some arms have not been tried in every subpopulation yet."
+            return "Some arms have not been tried in every segment yet."
         best, i = int(state.answer[0]), int(np.argmin(self._statistics()))
         names = self.remaining
         if i < problem.constrained:
@@ -811,7 +814,7 @@ class _Baics(Planned, Changing[Pair]):
     def _index(self, arm: Any) -> int:
         pair = cast(Sequence[Any], arm if isinstance(arm, tuple) or np.ndim(arm) == 1 else ())
         if len(pair) != 2:
-            raise ValueError(f"arm must be an (arm, subpopulation), got {arm!r}")
+            raise ValueError(f"arm must be (arm, segment), got {arm!r}")
         return self._arms.index(pair[0]) * len(self._groups) + self._groups.index(pair[1])
 
     def _data(self) -> list[np.ndarray]:

@@ -46,8 +46,8 @@ def rounds(instance: Instance, setting: Setting) -> Rounds:
         try:
             arm, group = pair
         except (TypeError, ValueError):
-            raise ValueError(f"must be (arm, subpopulation), got {short(pair)}") from None
-        k, l = arm_index(arm, n_arms), arm_index(group, n_groups, "a subpopulation")
+            raise ValueError(f"must be (arm, segment), got {short(pair)}") from None
+        k, l = arm_index(arm, n_arms), arm_index(group, n_groups, "a segment")
         return k * n_groups + l
 
     def outcome(run: UserRun) -> Outcome:

@@ -621,7 +621,9 @@ class AskTell(Recorded, Generic[Arm]):
         try:
             self._standard(counts)
         except ValueError as error:
-            raise ValueError(f"total over pulls: {error}") from None
+            raise ValueError(
+                f"total of {sums[0]:g} over {pulls:g} pulls of {self._label(index)}: {error}"
+            ) from None
         return counts
 
     def _standard(self, counts: Counts) -> Any:

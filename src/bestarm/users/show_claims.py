@@ -117,6 +117,9 @@ def described(paper: str, judged: JudgedClaim, all_readings: bool) -> Iterator[s
         yield from wrapped(f"note: {first.note}", "  ")
     for target in claim.targets:
         yield from wrapped(f"check: bestarm verify {paper}/{target}", "  ")
+    if all_readings:
+        code = f"src/bestarm/{paper}/reference.py"
+        yield from wrapped(f"readings: docs/readings.md; code: {code}", "  ")
 
 
 def label(line: Line) -> str:
