@@ -56,8 +56,8 @@ def errs(rows: pd.DataFrame, delta: float) -> str:
     if not rows.value.any():
         return "in no run"
     above = (rows.low > delta).sum()
-    found = f"95% confidence above δ = {delta:g}"
-    where = f"with {found} in {above} of {len(rows)} cases" if above else f"in no case with {found}"
+    sure = f"95% confidence above δ = {delta:g}"
+    where = f"with {sure} in {above} of {len(rows)} cases" if above else f"in no case with {sure}"
     return f"in up to {percent([rows.value.max()])} of runs, {where}"
 
 

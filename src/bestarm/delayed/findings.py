@@ -14,11 +14,11 @@ READINGS = {"as-written": "as written", "as-published": "as published"}
 
 def shares_of_time(rows: pd.DataFrame, readings: Mapping[str, str] = READINGS) -> str:
     """The time with forecasts over that without, in words, under two readings."""
-    (first, one), (second, other) = (
+    (first, here), (second, there) = (
         (spread(pick(rows, strategy="Partial", reading=reading).value, ".0%"), name)
         for reading, name in readings.items()
     )
-    return f"With forecasts the time is {first} of that without them {one}, and {second} {other}"
+    return f"With forecasts the time is {first} of that without them {here}, and {second} {there}"
 
 
 def means(table: pd.DataFrame) -> str:
