@@ -20,7 +20,7 @@ def readings(alike: np.ndarray, wrong: np.ndarray) -> str:
 def stopping(drawn: pd.DataFrame) -> str:
     """Of the rows that are drawn, each with its width in a column `log`."""
     ratios = drawn.pivot_table("value", ["strategy", "log"], "x")
-    every, *_, rarely, true_gaps = (ratios[x] for x in sorted(ratios))
+    every, *_, rarely, true_gaps = (ratios[x] for x in sorted(set(drawn.x)))
     return (
         f"Tested every {rarely.name:,.0f} pulls in place of every pull, the stopping rule takes "
         f"{spread(rarely / every)} times the budget, and with true gaps "

@@ -339,7 +339,7 @@ def best_reading(rows: pd.DataFrame) -> str:
     confirmed = sums.confirmed - sums.errs
     if not confirmed.any():
         return "No reading confirms a claim."
-    name = confirmed.idxmax()
+    name = str(confirmed.idxmax())
     return (
         f"Reading {name} confirms most claims, {confirmed[name]} of the {sums.claims[name]} tested "
         f"under it, and contradicts {sums.differs[name]}."
