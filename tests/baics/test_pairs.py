@@ -1,12 +1,14 @@
 """E-values of pairs: bounds that hold and are the best there are, coefficients of the past."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from bestarm.baics import reference_e_values as reference
 from bestarm.baics.alternatives import best_feasible_arm, make_problem, nearest_swap
+from bestarm.baics.e_values import UNKNOWN, log_unknown_pair
 from bestarm.baics.pairs import (
     HORIZON,
     LARGEST,
@@ -15,8 +17,10 @@ from bestarm.baics.pairs import (
     lower_bound,
     make_pairs,
     plan,
+    point_of_cone,
 )
 from bestarm.baics.problem import Instance
+from bestarm.baics.steps import log_e_value
 from bestarm.baics.strategies import steps
 from bestarm.common.paper import Cell
 from bestarm.core.streams import run_streams
@@ -118,6 +122,84 @@ def test_the_bound_holds_for_instances_of_its_kind_that_are_near(seed):
             truth = (pairs.moved[0, 1] * lam).sum() - pairs.drift[0, 1]
             assert truth >= found - 1e-9 * (1 + abs(truth))
     assert tried > 0
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8, 1e10])
+def test_means_far_from_0_do_not_raise_the_bound(offset):
+    """If all means are higher by as much, so is the best bound by offset sum W, less Y.
+
+    The program is solved at offset 0, and the rest added exactly. What may be missing is the
+    rounding of products W mu^, each by one part in 2^53, and of their sum.
+    """
+    for seed in range(0, 30, 2):
+        pairs, pulls, means, problem = drawn(seed)
+        problem = problem._replace(constrained=0)
+        means = np.round(means * 2**16) / 2**16  # with any offset still a float
+        moved, shrunk = pairs.moved[0, 1], pulls**2 / (pulls + PRIOR_PULLS)
+        near_0 = reference.best_bound(moved, shrunk, means, *rows_of(problem), beta_of(pulls))
+        pairs.drift[0, 1] = (moved * (means + offset)).sum()
+        found = lower_bound(pairs, LEVEL, pulls, means + offset, problem, 0, 1, buffers(4))
+        raised = Fraction(offset) * sum(map(Fraction, moved.ravel().tolist()))
+        best = near_0 + float(raised - Fraction(float(pairs.drift[0, 1])))
+        rounding = 16 * 2.0**-53 * (np.abs(moved) * np.abs(means + offset)).sum()
+        assert found <= best + 1e-6 * (1 + abs(best)) + rounding
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8, 1e12])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_point_is_in_the_cone_at_any_means(seed, offset):
+    """By exact arithmetic, but for the one rounding of every theta q; and it is -w shift."""
+    _, pulls, means, problem = drawn(seed)
+    means[1] -= 2.0 * (seed % 3)  # some are raised to 0, where there is no offset
+    found, q = buffers(4), rows_of(problem)[0]
+    found.weights[:], found.means[:] = pulls, means + offset * problem.weights / q
+    nearest_swap(found.weights, found.means, problem, 0, 1, found.shift)
+    by_difference = -pulls * found.shift
+    point_of_cone(problem, 0, 1, found)
+    if offset == 0.0:
+        np.testing.assert_allclose(found.shift, by_difference, atol=1e-12)
+    of_answer, of_challenger = ([Fraction(x) for x in row] for row in found.shift.tolist())
+    largest = int(np.argmax(problem.weights))
+    theta = -of_answer[largest] / Fraction(float(q[0, largest]))
+    assert theta > 0
+    for l in range(4):
+        at_b, at_k = (theta * Fraction(float(row[l])) for row in q)
+        assert abs(of_answer[l] + at_b) <= at_b / 2**51
+        if l < problem.constrained:
+            assert of_challenger[l] >= at_k * (1 - Fraction(1, 2**51))
+        else:
+            assert abs(of_challenger[l] - at_k) <= at_k / 2**51
+
+
+@pytest.mark.parametrize("sigma", ["known", "unknown"])
+def test_evidence_is_that_of_the_same_rewards_nearer_to_0(sigma):
+    """Rewards that are higher by 1e8, as exactly as floats hold them, are no more evidence."""
+    reading = "maximiser+proven" + "-unknown-sigma" * (sigma == "unknown")
+    instance = Instance(
+        name="x", means=[[0.9, 0.8], [0.4, 0.3], [1.0, 0.5]], weights=[0.4, 0.6], constrained=0
+    )
+    strategy, rules, world, _ = steps(instance, Cell("x", "T-a-SCS", {"delta": 1e-9}, reading))
+    streams, states = run_streams(7, 1), [strategy.start(rules) for _ in range(2)]
+    for _ in range(1500):
+        pair = int(strategy.choose(rules, states[0], streams.coins))
+        reward = strategy.pull(world, states[0], pair, streams.environment)
+        reward = round(reward * 1024) / 1024
+        for state, offset in zip(states, (0.0, 1e8), strict=True):
+            strategy.observe(rules, state, pair, offset + reward)
+    near, far = ([evidence_of(rules, state, k) for k in range(3)] for state in states)
+    assert np.isfinite(near).sum() == 2
+    assert far == pytest.approx(near, abs=1e-3)
+
+
+def evidence_of(rules, state, k):
+    """ln of the directed evidence of the answer over arm k."""
+    best = int(state.answer[0])
+    if k == best:
+        return math.inf
+    if rules.stopping == UNKNOWN:
+        data = (state.e_values, state.pulls, state.means, rules.problem, best)
+        return log_unknown_pair(LEVEL, *data, k)
+    return log_e_value(rules, state, k)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -15,6 +15,9 @@ from bestarm.baics.e_values import (
     INTERVALS,
     PAIR_WEIGHT,
     VARIANCES,
+    glr_at_bounds,
+    log_excluded,
+    log_unknown,
     log_unknown_pair,
     refuted_unknown,
 )
@@ -240,3 +243,42 @@ def test_the_directed_sums_stop_runs_that_intervals_do_not():
     state.e_values.pairs.bounds[:] = math.inf
     assert all(refuted)
     assert not all(refuted_unknown(i, *data) for i in range(5))
+
+
+def at_stop(state, rules):
+    """Level and data at which kinds are looked at."""
+    return LEVEL, state.e_values, state.pulls, state.means, rules.problem, int(state.answer[0])
+
+
+def test_directed_evidence_that_is_shown_is_at_most_the_glr_statistic():
+    """So a run stops if and only if the statistic exceeds the threshold."""
+    strategy, rules, world, state = started(1.0)
+    streams = run_streams(7, 3)
+    for _ in range(600):
+        pair = int(strategy.choose(rules, state, streams.coins))
+        strategy.observe(rules, state, pair, strategy.pull(world, state, pair, streams.environment))
+    state.e_values.pairs.drift[:] = -1e4  # more than rewards of these means can give
+    data, best = at_stop(state, rules), int(state.answer[0])
+    capped = 0
+    for k in {0, 1, 2} - {best}:
+        glr = glr_at_bounds(*data[1:], k)
+        assert log_unknown_pair(*data, k) > LEVEL
+        assert log_unknown(2 + k, *data) == max(glr, log_excluded(2 + k, *data))
+        refuted = refuted_unknown(2 + k, *data)
+        assert refuted == (log_unknown(2 + k, *data) > LEVEL)
+        capped += not refuted
+    assert capped > 0
+
+
+def test_a_subpopulation_that_counts_for_nothing_needs_no_bound():
+    """Of weight 0 and without a minimum: five pulls per arm, too few to bound a variance."""
+    instance = Instance(name="x", means=[[0.9, 0.0], [0.0, 0.0]], weights=[1.0, 0.0], constrained=0)
+    cell = Cell("x", "Uniform", {"delta": 0.1}, "proven-unknown-sigma")
+    strategy, rules, world, _ = steps(instance, cell)
+    state, streams = strategy.start(rules), run_streams(7, 1)
+    while not strategy.done(rules, state):
+        pair = int(strategy.choose(rules, state, streams.coins))
+        strategy.observe(rules, state, pair, strategy.pull(world, state, pair, streams.environment))
+    assert (state.pulls[:, 1] == 5.0).all()
+    assert np.isinf(state.e_values.pairs.bounds[:, 1]).all()
+    assert log_unknown_pair(*at_stop(state, rules), 1) > 0.0

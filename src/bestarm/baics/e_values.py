@@ -411,6 +411,18 @@ def excluded(
 
 
 @lean
+def glr_at_bounds(
+    e_values: EValues, pulls: np.ndarray, means: np.ndarray, problem: Problem, best: int, k: int
+) -> float:
+    """The GLR statistic of a pair, at the bounds of all variances; arguments as of `excluded`."""
+    buffers = e_values.buffers
+    for arm in (best, k):
+        for l in range(problem.weights.size):
+            buffers.weights[arm, l] = pulls[arm, l] / e_values.pairs.bounds[arm, l]
+    return 0.5 * nearest_swap(buffers.weights, means, problem, best, k, buffers.shift)
+
+
+@lean
 def refuted_unknown(
     i: int,
     level: float,
@@ -430,12 +442,9 @@ def refuted_unknown(
     k = i - problem.constrained
     if k < 0 or best == NO_ARM or pair_variance(e_values.pairs, best, k) == np.inf:
         return False
-    buffers = e_values.buffers
-    for arm in (best, k):
-        for l in range(problem.weights.size):
-            buffers.weights[arm, l] = pulls[arm, l] / e_values.pairs.bounds[arm, l]
-    glr = 0.5 * nearest_swap(buffers.weights, means, problem, best, k, buffers.shift)
-    return glr > level and log_unknown_pair(level, e_values, pulls, means, problem, best, k) > level
+    if not glr_at_bounds(e_values, pulls, means, problem, best, k) > level:
+        return False
+    return log_unknown_pair(level, e_values, pulls, means, problem, best, k) > level
 
 
 @lean
@@ -479,6 +488,8 @@ def log_unknown(
 ) -> float:
     """The e-value against the i-th kind, to be shown: `log_excluded` or the directed, if larger.
 
+    The directed counts up to the GLR statistic, as in `refuted_unknown`.
+
     Args:
         i, level, e_values, pulls, means, problem, best: as for `excluded`.
     """
@@ -486,4 +497,7 @@ def log_unknown(
     k = i - problem.constrained
     if k < 0 or best == NO_ARM or k == best:
         return excluded
-    return max(excluded, log_unknown_pair(level, e_values, pulls, means, problem, best, k))
+    directed = log_unknown_pair(level, e_values, pulls, means, problem, best, k)
+    if directed > excluded:
+        directed = min(directed, glr_at_bounds(e_values, pulls, means, problem, best, k))
+    return max(excluded, directed)

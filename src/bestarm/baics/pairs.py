@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap
+from bestarm.baics.alternatives import NO_ARM, Problem, nearest_swap, scaled
 from bestarm.core.anytime import mixture_threshold, shrunk_counts, variance_bound
 from bestarm.core.compile import jit, lean
 
@@ -128,15 +128,21 @@ def bound_variances(
 
 @lean
 def pair_variance(pairs: Pairs, b: int, k: int) -> float:
-    """Q, or if sigma is unknown a bound of it; infinite if there is none yet."""
+    """Q, or if sigma is unknown a bound of it; infinite if there is none yet.
+
+    A coordinate whose pulls all had coefficient 0, such as one of weight 0 without a minimum, needs
+    no bound.
+    """
     if pairs.squares.size == 0:
         return pairs.variance[b, k]
     total = 0.0
     for row, arm in enumerate((b, k)):
         for l in range(pairs.bounds.shape[1]):
-            if not 0.0 < pairs.bounds[arm, l] < np.inf:
+            squares, bound = pairs.squares[b, k, row, l], pairs.bounds[arm, l]
+            if not bound > 0.0 or (bound == np.inf and squares > 0.0):
                 return np.inf
-            total += pairs.squares[b, k, row, l] * pairs.bounds[arm, l]
+            if squares > 0.0:
+                total += squares * bound
     return total
 
 
@@ -201,6 +207,29 @@ def plan(
 
 
 @lean
+def point_of_cone(problem: Problem, b: int, k: int, buffers: Buffers) -> None:
+    """Overwrite the shift of a swap with G = -w shift, from its multipliers.
+
+    The shift is a difference of means and loses digits where they are large; theta q and
+    max(theta q, -w mu), which are -w shift too, do not: they are in the cone at any means.
+
+    Args:
+        problem: weights q and number of constrained subpopulations M.
+        b, k: the answer and the challenger.
+        buffers: of `nearest_swap`; its shift is overwritten with G.
+    """
+    largest = np.argmax(problem.weights)
+    q = scaled(problem.scale, b, largest, problem.weights[largest])
+    theta = buffers.weights[b, largest] * buffers.shift[0, largest] / q
+    for l in range(problem.weights.size):
+        buffers.shift[0, l] = -theta * scaled(problem.scale, b, l, problem.weights[l])
+        buffers.shift[1, l] = theta * scaled(problem.scale, k, l, problem.weights[l])
+        if l < problem.constrained:
+            raised = -buffers.weights[k, l] * buffers.means[k, l]
+            buffers.shift[1, l] = max(buffers.shift[1, l], raised)
+
+
+@lean
 def lower_bound(
     pairs: Pairs,
     log_inverse: float,
@@ -241,11 +270,12 @@ def lower_bound(
                 if shrunk > 0.0:
                     buffers.means[arm, l] -= nu * moved[row, l] / shrunk
         nearest_swap(buffers.weights, buffers.means, problem, b, k, buffers.shift)
+        point_of_cone(problem, b, k, buffers)
         value, spread, size = -pairs.drift[b, k], 0.0, 0.0
         for row, arm in enumerate((b, k)):
             for l in range(problem.weights.size):
                 weight = buffers.weights[arm, l]
-                lacking = moved[row, l] + weight * buffers.shift[row, l]
+                lacking = moved[row, l] - buffers.shift[row, l]
                 value += lacking * means[arm, l]
                 size += abs(lacking)
                 if lacking != 0.0:
