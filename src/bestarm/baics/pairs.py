@@ -218,7 +218,7 @@ def point_of_cone(problem: Problem, b: int, k: int, buffers: Buffers) -> None:
         b, k: the answer and the challenger.
         buffers: of `nearest_swap`; its shift is overwritten with G.
     """
-    largest = np.argmax(problem.weights)
+    largest = int(np.argmax(problem.weights))
     q = scaled(problem.scale, b, largest, problem.weights[largest])
     theta = buffers.weights[b, largest] * buffers.shift[0, largest] / q
     for l in range(problem.weights.size):
