@@ -86,6 +86,14 @@ def test_strategies_share_rewards_but_not_across_instances_or_seeds(instances):
     assert tasks_of(plan(instances, 1, seed=8))[0].key != keys[0]
 
 
+def test_an_experiment_may_have_the_streams_of_another(instances):
+    """Cells that moved to an experiment of their own keep their runs."""
+    cell = EXPERIMENT.cells[:1]
+    moved = [make_plan("baics", Experiment("new", cell, s), 7, 5, instances) for s in ("tiny", "")]
+    keys = [plan.tasks(registry.PAPERS["baics"])[0].key for plan in moved]
+    assert keys[0] == tasks_of(plan(instances, 5))[0].key != keys[1]
+
+
 def test_summary_is_the_same_however_shards_are_cut(instances, tmp_path):
     for shards in (1, 3):
         cut = plan(instances, 21 // shards)

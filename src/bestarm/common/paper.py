@@ -134,6 +134,7 @@ class Experiment:
 
     name: str
     cells: tuple[Cell, ...]
+    streams: str = ""  # the experiment whose random streams its runs have, if not its own
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ RAYS = {
     "x": "first coordinate in the plane of the simplex",
     "y": "second coordinate",
 }
-READINGS = ("hard", "easy", "imdb", "readings", "readings-added")
+READINGS = ("hard", "easy", "imdb", "readings", "readings-full", "readings-added")
 SENSITIVITY = (*READINGS, "sensitivity")
 SETUP_2 = ("setup-2-hard", "setup-2-easy", "setup-2-hard-delta", "setup-2-easy-delta")
 TARGETS = (

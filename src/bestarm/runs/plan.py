@@ -39,6 +39,7 @@ class Plan(BaseModel):
 
     paper: str
     experiment: str
+    streams: str  # the experiment that names the random streams
     seed: int
     per_shard: int
     cells: tuple[Cell, ...]
@@ -71,7 +72,7 @@ class Plan(BaseModel):
             name: parse(model, described["instance"], f"instance {name}")
             for name, described in self.instances.items()
         }
-        key = partial(stream_key, self.seed, self.paper, self.experiment)
+        key = partial(stream_key, self.seed, self.paper, self.streams)
         return tuple(
             Task(
                 cell=cell,
@@ -94,6 +95,7 @@ def make_plan(
     return Plan(
         paper=paper,
         experiment=experiment.name,
+        streams=experiment.streams or experiment.name,
         seed=seed,
         per_shard=per_shard,
         cells=experiment.cells,
