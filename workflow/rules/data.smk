@@ -98,6 +98,21 @@ rule certified_errors:
         "python -m bestarm.lagex.certified.errors --out {output.table} --threads {threads} 2> {log}"
 
 
+rule certified_directed:
+    """Play again: Certified with directed sums (data/certified-directed)."""
+    output:
+        table="data/certified-directed/runs.csv",
+        provenance="data/certified-directed/provenance.yaml",
+    log:
+        "results/logs/data/certified-directed.log",
+    threads: 2
+    resources:
+        mem_mb=each_attempt(1000),
+        runtime=each_attempt(60),
+    shell:
+        "python -m bestarm.lagex.certified.directed_runs --out {output.table} --threads {threads} 2> {log}"
+
+
 rule certified_times:
     """Play again: stopping times of Certified (data/certified-times)."""
     output:

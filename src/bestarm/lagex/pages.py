@@ -39,6 +39,7 @@ PAGES = Pages(
         "docs/guarantees.md": {
             "certified parts": certified.part_table,
             "certified errors": certified.error_table,
+            "certified directed": certified.directed_table,
         },
         "docs/readings.md": {
             "programs": programs.program_text,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bestarm.lagex.certified.confidence import ConfidenceSet
+from bestarm.lagex.certified.confidence import ConfidenceSet, without_directions
 from bestarm.lagex.certified.interactive import Certified
 from bestarm.lagex.kernel_problem import Problem
 from lagex.polytopes import drawn
@@ -15,7 +15,7 @@ def confidence_set(
     rng = np.random.default_rng([seed, k, d])
     known = drawn(seed, k, d, kind)
     u, h = (size**2 * rng.uniform(0.2, 5.0, k) for _ in range(2))
-    return ConfidenceSet(known.means, np.ascontiguousarray(known.rows), h, u)
+    return without_directions(known.means, np.ascontiguousarray(known.rows), h, u)
 
 
 def tell_blocks(s: Certified, problem: Problem, rng: np.random.Generator) -> int:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.cone import best_safe_policy, make_cone_solver
-from bestarm.lagex.certified.confidence import ConfidenceSet, excess, norm
+from bestarm.lagex.certified.confidence import excess, norm, without_directions
 from lagex.certified.confidence_sets import confidence_set
 from lagex.polytopes import KINDS
 
@@ -54,7 +54,7 @@ def test_a_warm_start_gives_the_same(seed, sizes, size):
     moved = [0.05 * rng.normal(size=one.shape) for one in (seen.means, seen.rows)]
     solver = make_cone_solver(*reversed(seen.rows.shape))
     for means, rows in ((seen.means + moved[0], seen.rows + moved[1]), (seen.means, seen.rows + 9)):
-        solved(ConfidenceSet(means, rows, seen.h, 0.9 * seen.u), 0.0, 1e-7, solver)
+        solved(without_directions(means, rows, seen.h, 0.9 * seen.u), 0.0, 1e-7, solver)
         policy = solved(seen, 0.0, 1e-7, solver)
         assert policy is not None
         assert seen.means @ policy == pytest.approx(seen.means @ wanted, abs=4e-7)
@@ -101,7 +101,7 @@ def test_the_value_is_found_to_a_millionth_of_the_range_of_means(seed, sizes, si
 
 def test_without_a_safe_policy_there_is_about_the_safest():
     """Two arms, one of which is better in both rows by far: half of each would be worse."""
-    seen = ConfidenceSet(
+    seen = without_directions(
         np.zeros(2), np.array([[1.0, 3.0], [1.0, 3.0]]), np.ones(2), np.full(2, 1e-4)
     )
     solver = make_cone_solver(2, 2)

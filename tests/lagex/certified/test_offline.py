@@ -13,7 +13,7 @@ from bestarm.core.anytime import mixture_threshold, shrunk_counts
 from bestarm.core.estimates import wilson
 from bestarm.core.status import Status
 from bestarm.lagex.certified import errors, reference, times
-from bestarm.lagex.certified.confidence import ConfidenceSet
+from bestarm.lagex.certified.confidence import without_directions
 from bestarm.lagex.certified.offline import WITHOUT, Certificate, Parts, best_fixed, noiseless
 from bestarm.lagex.certified.runs import Options, make_rules
 from bestarm.lagex.certified.tables import ERRORS, TIMES
@@ -34,7 +34,7 @@ def gap(parts: Parts, time: float) -> float:
     beta = mixture_threshold(level, counts, RULES.n0) if parts.mixture else level
     shrunk = shrunk_counts(counts, RULES.n0) if parts.mixture else counts
     rows = constraint_rows(PROBLEM.matrix, PROBLEM.limits)
-    seen = ConfidenceSet(
+    seen = without_directions(
         PROBLEM.means, rows, 2 * beta * PROBLEM.variances / shrunk, 2 * beta / shrunk
     )
     safe = reference.best_safe_policy(seen, 0.0)

@@ -9,7 +9,7 @@ from bestarm.lagex import check
 from bestarm.lagex import reference as paper
 from bestarm.lagex.certified import reference
 from bestarm.lagex.certified.certificate import piece_splits
-from bestarm.lagex.certified.confidence import ConfidenceSet
+from bestarm.lagex.certified.confidence import ConfidenceSet, without_directions
 from bestarm.lagex.certified.pieces import (
     MOST_PIECES,
     largest_shortfall,
@@ -110,7 +110,7 @@ def test_the_box_is_the_polytope_of_entry_wise_bounds(seed, k, d, kind, size):
 
 def test_splitting_helps():
     """Two arms, half of each may be feasible by the box but not by the norm."""
-    seen = ConfidenceSet(
+    seen = without_directions(
         np.array([1.0, 0.0]), np.array([[1.0, -1.0]]), np.zeros(2), np.full(2, 0.01)
     )
     policy = np.array([0.4, 0.6])

@@ -14,7 +14,7 @@ as in fictitious play. The guarantee does not depend on any of this.
 import math
 
 from bestarm.core.compile import lean
-from bestarm.lagex.certified.confidence import norm, shortfall
+from bestarm.lagex.certified.confidence import BELOW, norm, reach, shortfall
 from bestarm.lagex.certified.pieces import worst_of_box
 from bestarm.lagex.certified.state import TIME, Rules, State
 from bestarm.lagex.vertices import FOUND, find_best, load
@@ -33,8 +33,9 @@ SEARCH = 0.8
 def find_worst(s: State) -> float:
     """A policy that may be feasible and has a large shortfall; a lower bound on the largest.
 
-    From the worst vertex of the box, by linear programs: the shortfall is convex and so is |pi'|_u,
-    hence what improves the one and keeps the constraints with the other made linear does so itself.
+    From the worst vertex of the box, by linear programs: the shortfall is convex and so are the
+    reaches of rows, hence what improves the one and keeps the constraints with the others made
+    linear does so itself.
     """
     seen, other, polytope = s.seen, s.other, s.polytope
     d, k = seen.rows.shape
@@ -42,16 +43,17 @@ def find_worst(s: State) -> float:
     worst_of_box(seen, s.policy, s.pieces, other)
     s.multiplier[0] = s.cone.multiplier[0]
     for _ in range(IMPROVEMENTS):
-        size = norm(seen.u, other)
         apart = 0.0
         for a in range(k):
             step = other[a] - s.policy[a]
             apart += seen.h[a] * step * step
+        for i in range(d):
+            reach(seen, BELOW, i, other, s.pieces.error)
+            for a in range(k):
+                rows[i, a] = seen.rows[i, a] - s.pieces.error[a]
         for a in range(k):
             slope = seen.h[a] * (other[a] - s.policy[a])
             objective[a] = seen.means[a] + (slope / math.sqrt(apart) if apart > 0.0 else 0.0)
-            for i in range(d):
-                rows[i, a] = seen.rows[i, a] - seen.u[a] * other[a] / size
         load(polytope, objective, rows)
         if find_best(polytope) != FOUND:
             break

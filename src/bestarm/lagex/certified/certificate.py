@@ -32,7 +32,12 @@ def certificate(
         rules: of the run.
         delta: maximum probability of a wrong answer.
         arms: (K,) names. costs: (d,) names; both are counted if left out.
+
+    Raises:
+        ValueError: of a run with directed sums, which a certificate has no fields for.
     """
+    if rules.directed > 0.0:
+        raise ValueError("a certificate cannot hold directed sums")
     has_policy, seen = state.counts[VERDICT] == POLICY, state.seen
     bound = largest_shortfall(seen, state.policy, rules.r if has_policy else -np.inf, state.pieces)
     radius = norm(seen.u, state.policy)

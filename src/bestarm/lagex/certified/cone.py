@@ -2,11 +2,13 @@
 
     max { mu pi : pi in simplex, rows_i pi + |pi|_u <= eps for every i }
 
-with rows = A - b 1^T and |pi|_u the radius of a confidence bound on every row (`confidence.py`). It
-is solved by Newton's method on the self-concordant barrier of the cones
-y_i = eps - rows_i pi > |pi|_u,
+with rows = A - b 1^T and |pi|_u the radius of a confidence bound on every row (`confidence.py`). If
+a directed sum bounds row i by `gap` along W, and that is less at the last solution, then the radius
+is gap / S + |pi - W / S|_u with S = sum W instead, which is not below the `reach`: the shift of row
+i is W / S, and its offset gap / S, else both are 0. The optimisation problem is solved by Newton's method on the
+self-concordant barrier of the cones y_i = eps - offset_i - rows_i pi > |pi - shift_i|_u,
 
-    -weight mu pi - sum_a ln pi_a - sum_i ln(y_i^2 - |pi|_u^2),
+    -weight mu pi - sum_a ln pi_a - sum_i ln(y_i^2 - |pi - shift_i|_u^2),
 
 at whose minimum mu pi is within (K + 2 d) / weight of the best (Nesterov & Nemirovskii 1994), for
 growing weights. A start is found by the same method in one more variable z, which is added to every
@@ -24,7 +26,7 @@ import numpy as np
 from bestarm.core.compile import jit, lean
 from bestarm.core.linear_algebra import factorise, substitute
 from bestarm.core.units import power_of_two
-from bestarm.lagex.certified.confidence import ConfidenceSet, excess, norm, spread
+from bestarm.lagex.certified.confidence import ABOVE, ConfidenceSet, norm, spread
 
 #: Factor between weights of the objective; most Newton steps, also from a warm start; halvings.
 GROWTH, MOST_STEPS, WARM_STEPS, HALVINGS = 12.0, 200, 30, 40
@@ -47,6 +49,8 @@ class ConeSolver(NamedTuple):
     centre: np.ndarray  # (n,) a point well inside, of the last solution; the warm start
     multiplier: np.ndarray  # (1,) sum of the constraints' multipliers at the last solution, roughly
     rows: np.ndarray  # (d, n) rows, then minus the unit of z
+    shift: np.ndarray  # (d, n) a point with the bound `offset`; 0 without
+    offset: np.ndarray  # (d,)
     eps: np.ndarray  # (1,)
     costs: np.ndarray  # (n,) objective
     u: np.ndarray  # (n,) u, then 0
@@ -66,6 +70,8 @@ def make_cone_solver(n_arms: int, n_constraints: int) -> ConeSolver:
         centre=np.zeros(n),
         multiplier=np.zeros(1),
         rows=np.zeros((n_constraints, n)),
+        shift=np.zeros((n_constraints, n)),
+        offset=np.zeros(n_constraints),
         eps=np.zeros(1),
         costs=np.zeros(n),
         u=np.zeros(n),
@@ -80,19 +86,28 @@ def make_cone_solver(n_arms: int, n_constraints: int) -> ConeSolver:
 @lean
 def _slack(solver: ConeSolver, i: int, x: np.ndarray, n: int) -> float:
     """y_i at x, of the first n variables."""
-    y = solver.eps[0]
+    y = solver.eps[0] - solver.offset[i]
     for c in range(n):
         y -= solver.rows[i, c] * x[c]
     return y
 
 
 @lean
+def _square(solver: ConeSolver, i: int, x: np.ndarray, n: int) -> float:
+    """|x - shift_i|_u^2 of the first n variables."""
+    square = 0.0
+    for c in range(n):
+        apart = x[c] - solver.shift[i, c]
+        square += solver.u[c] * apart * apart
+    return square
+
+
+@lean
 def _barrier(solver: ConeSolver, x: np.ndarray, n: int, weight: float) -> float:
     """The barrier of the first n variables; infinite outside of the cones or off the simplex."""
-    k, value, square, total = x.size - 1, 0.0, 0.0, 0.0
+    k, value, total = x.size - 1, 0.0, 0.0
     for c in range(n):
         value -= weight * solver.costs[c] * x[c]
-        square += solver.u[c] * x[c] * x[c]
     for a in range(k):
         if not x[a] > 0.0:
             return np.inf
@@ -101,7 +116,7 @@ def _barrier(solver: ConeSolver, x: np.ndarray, n: int, weight: float) -> float:
     if not abs(total - 1.0) < OFF:
         return np.inf
     for i in range(solver.rows.shape[0]):
-        y = _slack(solver, i, x, n)
+        y, square = _slack(solver, i, x, n), _square(solver, i, x, n)
         if not (y > 0.0 and y * y > square):
             return np.inf
         value -= math.log(y * y - square)
@@ -112,9 +127,8 @@ def _barrier(solver: ConeSolver, x: np.ndarray, n: int, weight: float) -> float:
 def _differentiate(solver: ConeSolver, n: int, weight: float) -> None:
     """Minus the gradient and the Hessian of the barrier at x."""
     x, rows, u, hessian, half = solver.x, solver.rows, solver.u, solver.hessian, solver.trial
-    k, square = x.size - 1, 0.0
+    k = x.size - 1
     for c in range(n):
-        square += u[c] * x[c] * x[c]
         solver.slope[c] = weight * solver.costs[c]
         for b in range(c + 1):
             hessian[c, b] = 0.0
@@ -123,9 +137,9 @@ def _differentiate(solver: ConeSolver, n: int, weight: float) -> None:
         hessian[a, a] = 1.0 / (x[a] * x[a])
     for i in range(rows.shape[0]):
         y = _slack(solver, i, x, n)
-        scale = 2.0 / (y * y - square)
-        for c in range(n):  # half of the gradient of y^2 - |pi|^2
-            half[c] = -y * rows[i, c] - u[c] * x[c]
+        scale = 2.0 / (y * y - _square(solver, i, x, n))
+        for c in range(n):  # half of the gradient of y^2 - |pi - shift|^2
+            half[c] = -y * rows[i, c] - u[c] * (x[c] - solver.shift[i, c])
             solver.slope[c] += scale * half[c]
             hessian[c, c] += scale * u[c]
             for b in range(c + 1):
@@ -201,7 +215,11 @@ def _find_start(solver: ConeSolver, seen: ConfidenceSet) -> bool:
         solver.rows[i, k] = -unit
     scale /= unit
     solver.costs[k] = -1.0
-    x[k] = max(excess(seen.rows, x[:k]) + norm(seen.u, x[:k]) - solver.eps[0], 0.0) / unit + scale
+    lacking = 0.0
+    for i in range(seen.rows.shape[0]):
+        radius = math.sqrt(_square(solver, i, x, k))
+        lacking = max(lacking, radius - _slack(solver, i, x, k))
+    x[k] = lacking / unit + scale
     weight, size = 1.0 / scale, k + 2.0 * seen.rows.shape[0]
     for _ in range(MOST_STEPS):
         if _is_safe(solver):
@@ -232,10 +250,51 @@ def best_safe_policy(seen: ConfidenceSet, eps: float, accuracy: float, solver: C
     accuracy = max(accuracy, FINEST * spread(seen.means))
     for a in range(k):
         solver.u[a] = seen.u[a]
-        solver.costs[a] = seen.means[a]
-        solver.x[a] = solver.centre[a]
         for i in range(d):
             solver.rows[i, a] = seen.rows[i, a]
+    if _pin(seen, solver) and _solve(seen, accuracy, solver):
+        return True
+    for i in range(d):
+        _unpin(solver, i)
+    return _solve(seen, accuracy, solver)
+
+
+@lean
+def _pin(seen: ConfidenceSet, solver: ConeSolver) -> bool:
+    """Set shifts and offsets where they make radii smaller; whether there are any."""
+    k, pinned, total = seen.means.size, False, 0.0
+    for a in range(k):
+        total += seen.directions[ABOVE, a]
+    for i in range(seen.rows.shape[0]):
+        gap = seen.gaps[ABOVE, i]
+        if not (total > 0.0 and gap < np.inf):
+            return False
+        solver.offset[i] = gap / total
+        for a in range(k):
+            solver.shift[i, a] = seen.directions[ABOVE, a] / total
+        radius = solver.offset[i] + math.sqrt(_square(solver, i, solver.centre, k))
+        if radius < norm(seen.u, solver.centre[:k]):
+            pinned = True
+        else:
+            _unpin(solver, i)
+    return pinned
+
+
+@lean
+def _unpin(solver: ConeSolver, i: int) -> None:
+    """Take the radius of row i about 0."""
+    solver.offset[i] = 0.0
+    for c in range(solver.shift.shape[1]):
+        solver.shift[i, c] = 0.0
+
+
+@lean
+def _solve(seen: ConfidenceSet, accuracy: float, solver: ConeSolver) -> bool:
+    """Solve the program that is loaded; whether there is a strictly safe policy."""
+    d, k = seen.rows.shape
+    for a in range(k):
+        solver.costs[a] = seen.means[a]
+        solver.x[a] = solver.centre[a]
     last = (k + 2.0 * d) / accuracy
     weight = last / GROWTH
     if not (_is_safe(solver) and _centre(solver, k, weight, WARM_STEPS)):
@@ -259,10 +318,7 @@ def best_safe_policy(seen: ConfidenceSet, eps: float, accuracy: float, solver: C
 def _set_price(solver: ConeSolver, weight: float) -> None:
     """The multipliers at the barrier's minimum, its derivatives by the y_i, summed up."""
     k, d = solver.x.size - 1, solver.rows.shape[0]
-    square = 0.0
-    for a in range(k):
-        square += solver.u[a] * solver.x[a] * solver.x[a]
     solver.multiplier[0] = 0.0
     for i in range(d):
-        y = _slack(solver, i, solver.x, k)
+        y, square = _slack(solver, i, solver.x, k), _square(solver, i, solver.x, k)
         solver.multiplier[0] += 2.0 * y / (weight * (y * y - square))

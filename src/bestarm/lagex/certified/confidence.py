@@ -8,18 +8,32 @@ import numpy as np
 from bestarm.core.anytime import mixture_threshold, shrunk_counts
 from bestarm.core.compile import jit, lean
 
+#: Sides of a directed sum: it bounds mean costs from above, or from below.
+ABOVE, BELOW = range(2)
+
 
 class ConfidenceSet(NamedTuple):
-    """Estimates, and the squared radii of their errors by arm.
+    """Estimates, and what bounds their errors.
 
     With probability 1 - delta, at all times, for every c: |sum_a c_a (error of mean a)| <= |c|_h,
-    and the same with u for every row, where |c|_w^2 = sum_a w_a c_a^2.
+    and the same with u for every row, where |c|_w^2 = sum_a w_a c_a^2; and the error of row i along
+    the direction of a side, W . (A_i - estimate) or its negative, is at most the gap of that side.
     """
 
     means: np.ndarray  # (K,) of rewards, up to a constant, which no policy depends on
     rows: np.ndarray  # (d, K) A - b 1^T: policies are feasible if rows pi <= 0
     h: np.ndarray  # (K,) 2 beta sigma_a^2 / N'_a
-    u: np.ndarray  # (K,) 2 beta cost_sigma^2 / N'_a
+    u: np.ndarray  # (K,) 2 beta cost_sigma^2 / N'_a, with beta larger if there are directed sums
+    directions: np.ndarray  # (2, K) W of the sides ABOVE and BELOW
+    gaps: np.ndarray  # (2, d) at least 0; infinite if nothing is known
+
+
+def without_directions(
+    means: np.ndarray, rows: np.ndarray, h: np.ndarray, u: np.ndarray
+) -> ConfidenceSet:
+    """Of the ellipsoids alone."""
+    d, k = rows.shape
+    return ConfidenceSet(means, rows, h, u, np.zeros((2, k)), np.full((2, d), np.inf))
 
 
 @jit
@@ -30,6 +44,8 @@ def make_confidence_set(n_arms: int, n_constraints: int) -> ConfidenceSet:
         rows=np.zeros((n_constraints, n_arms)),
         h=np.zeros(n_arms),
         u=np.zeros(n_arms),
+        directions=np.zeros((2, n_arms)),
+        gaps=np.full((2, n_constraints), np.inf),
     )
 
 
@@ -40,6 +56,7 @@ def set_radii(
     n0: float,
     variances: np.ndarray,
     cost_variance: float,
+    directed: float,
     out: ConfidenceSet,
 ) -> None:
     """Set h and u at some counts (`mixture_threshold`).
@@ -49,13 +66,15 @@ def set_radii(
         level: ln((1 + d) / delta); rewards and each row of costs have an equal share of delta.
         n0: the prior's weight in pulls, fixed before sampling.
         variances: (K,) of rewards. cost_variance: of every cost.
+        directed: share of the rows' delta that directed sums have.
         out: overwritten.
     """
     beta = mixture_threshold(level, pulls, n0)
+    cost_beta = beta - math.log1p(-directed)
     for a in range(pulls.size):
-        square = 2.0 * beta / shrunk_counts(pulls[a], n0)
-        out.h[a] = square * variances[a]
-        out.u[a] = square * cost_variance
+        shrunk = shrunk_counts(pulls[a], n0)
+        out.h[a] = 2.0 * beta / shrunk * variances[a]
+        out.u[a] = 2.0 * cost_beta / shrunk * cost_variance
 
 
 @lean
@@ -86,6 +105,64 @@ def excess(rows: np.ndarray, point: np.ndarray) -> float:
             total += rows[i, a] * point[a]
         largest = max(largest, total)
     return largest
+
+
+@lean
+def reach(seen: ConfidenceSet, side: int, i: int, point: np.ndarray, error: np.ndarray) -> float:
+    """max { point . e } over the errors e of row i that are possible on a side; -e of BELOW.
+
+        max { c . e : sum_a e_a^2 / u_a <= 1, W . e <= gap }
+
+    is |c|_u, if the e of that keeps W . e <= gap. Else W . e = gap, and with <a, b> = sum u a b it
+    is gap <c, W> / <W, W> + sqrt(1 - gap^2 / <W, W>) |c - W <c, W> / <W, W>|_u.
+
+    Args:
+        seen: the e-value. side: ABOVE or BELOW. i: the row. point: (K,) c, not 0.
+        error: (K,) overwritten by the maximiser, the gradient of the value.
+    """
+    w, gap, square, along, length = seen.directions[side], seen.gaps[side, i], 0.0, 0.0, 0.0
+    for a in range(point.size):
+        square += seen.u[a] * point[a] * point[a]
+        along += seen.u[a] * point[a] * w[a]
+        length += seen.u[a] * w[a] * w[a]
+    size = math.sqrt(square)
+    if not along > gap * size:
+        for a in range(point.size):
+            error[a] = seen.u[a] * point[a] / size
+        return size
+    across = math.sqrt(max(square - along * along / length, 0.0))
+    left = math.sqrt(max(1.0 - gap * gap / length, 0.0))
+    for a in range(point.size):
+        error[a] = seen.u[a] * w[a] * gap / length
+        if across > 0.0:
+            error[a] += left / across * seen.u[a] * (point[a] - w[a] * along / length)
+    return gap * along / length + left * across
+
+
+@lean
+def excess_at_most(
+    seen: ConfidenceSet, point: np.ndarray, factor: float, error: np.ndarray
+) -> float:
+    """max_i rows_i pi + factor * (reach of row i ABOVE); `error` is a buffer."""
+    largest = -np.inf
+    for i in range(seen.rows.shape[0]):
+        total = 0.0
+        for a in range(point.size):
+            total += seen.rows[i, a] * point[a]
+        largest = max(largest, total + factor * reach(seen, ABOVE, i, point, error))
+    return largest
+
+
+@lean
+def may_be_feasible(seen: ConfidenceSet, point: np.ndarray, error: np.ndarray) -> bool:
+    """Whether rows_i pi <= the reach BELOW for every i; `error` is a buffer."""
+    for i in range(seen.rows.shape[0]):
+        total = 0.0
+        for a in range(point.size):
+            total += seen.rows[i, a] * point[a]
+        if not total <= reach(seen, BELOW, i, point, error):
+            return False
+    return True
 
 
 @lean

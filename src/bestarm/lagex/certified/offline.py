@@ -80,7 +80,7 @@ class Certificate:
 
     def _set_radii(self, pulls: np.ndarray) -> ConfidenceSet:
         rules, seen = self.rules, self._seen
-        set_radii(pulls, rules.level, rules.n0, rules.variances, rules.cost_variance, seen)
+        set_radii(pulls, rules.level, rules.n0, rules.variances, rules.cost_variance, 0.0, seen)
         if not self.parts.mixture:
             for radii, variance in ((seen.h, rules.variances), (seen.u, rules.cost_variance)):
                 radii[:] = 2.0 * rules.level * variance / pulls

@@ -7,11 +7,14 @@ import pandas as pd
 from bestarm.common.prose import Lines, as_table, number, wrapped
 from bestarm.common.tables import groups, lines, pick, read_table
 from bestarm.core.estimates import wilson
+from bestarm.lagex.released import kept
 
 #: The hard environment, and the menus of docs/usage.md.
 HARD, MENUS = "setup 1 m3=0.5", "example"
 #: The paper's delta and r; those of the tables for users.
 PAPERS, USERS = {"delta": 0.01, "r": 0.01}, {"delta": 0.1, "r": 0.1}
+#: Kept table of runs with directed sums and without, under data/.
+DIRECTED = "certified-directed/runs.csv"
 #: Columns of the menus' table.
 TIMES = {"median_stopping_time": "median steps", "quantile_95": "95% of runs within"}
 SHARES = {
@@ -101,6 +104,25 @@ def error_table(root: Path) -> Lines:
                 "wrong answers": f"{sum(wrong for wrong, _ in counts):,}",
                 "largest upper 95% limit": f"{100 * upper:.2f}%",
             }
+
+
+@as_table
+def directed_table(root: Path) -> Lines:
+    """Mean pulls with directed sums over those without, by r, for docs/guarantees.md."""
+    rows = kept.read(DIRECTED)
+    bounds = pick(read(root), statistic="lower_bound", delta=PAPERS["delta"])
+    for instance, group in groups(rows, "instance"):
+        line, finest = {"instance": instance}, group.r.min()
+        for r, both in groups(group, "r"):
+            plain, directed = lines(both.sort_values("directed"))
+            ratio = directed.mean / plain.mean
+            variance = sum((row.deviation / row.mean) ** 2 / row.runs for row in (plain, directed))
+            line[f"r = {r:g}"] = f"{ratio:.2f} ± {1.96 * ratio * variance**0.5:.2f}"
+            if r == finest:
+                bound = pick(bounds, instance=instance, r=r).value.iloc[0]
+                line[f"over lower bound, r = {r:g}"] = number(plain.mean / bound)
+                line["with directed sums"] = number(directed.mean / bound)
+        yield line
 
 
 @as_table

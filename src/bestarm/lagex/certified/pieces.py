@@ -1,16 +1,17 @@
 """The largest shortfall of a policy against all that may be feasible, with certainty.
 
-    max { mu (pi' - pi) + |pi' - pi|_h : pi' in simplex, rows_i pi' <= |pi'|_u for every i }
+    max { mu (pi' - pi) + |pi' - pi|_h : pi' in simplex, rows_i pi' <= R_i(pi') for every i }
 
-is the maximum of a convex function over a set that is not convex, since |pi'|_u is on the larger
-side. On a piece of the simplex with corners w_k, |pi'|_u of pi' = sum_k l_k w_k is at most
-sum_k l_k |w_k|_u, so the part of the set there lies in the polytope
+where R_i is the `reach` BELOW, |pi'|_u without directed sums, is the maximum of a convex function
+over a set that is not convex, since R_i is on the larger side. R_i is the maximum of linear
+functions, so it is convex. On a piece of the simplex with corners w_k, that of pi' = sum_k l_k w_k
+is at most sum_k l_k R_i(w_k), so the part of the set there lies in the polytope
 
-    { l in simplex : sum_k l_k (rows_i w_k - |w_k|_u) <= 0 for every i },
+    { l in simplex : sum_k l_k (rows_i w_k - R_i(w_k)) <= 0 for every i },
 
 at one of whose vertices the function is largest. All of them are visited. With the whole simplex as
 the only piece this is the box of entry-wise bounds on A. A piece whose bound is above r is split
-between two corners, at the point where the chord is furthest above the norm, until all are below,
+between two corners, at the point where a chord is furthest above R_i, until all are below,
 or the worst vertex is in the set itself: then no splitting helps.
 """
 
@@ -25,7 +26,13 @@ from bestarm.lagex.certified.basic_solutions import (
     next_vertex,
     restart,
 )
-from bestarm.lagex.certified.confidence import ConfidenceSet, excess, norm, shortfall
+from bestarm.lagex.certified.confidence import (
+    BELOW,
+    ConfidenceSet,
+    may_be_feasible,
+    reach,
+    shortfall,
+)
 
 #: Most pieces that are looked at, and most that wait at a time.
 MOST_PIECES, MOST_WAITING = 200, 40
@@ -37,7 +44,8 @@ class Pieces(NamedTuple):
     """Buffers, and after `largest_shortfall` the pieces that were looked at, depth first."""
 
     corners: np.ndarray  # (W, K, K) a row per corner, of the pieces that wait
-    norms: np.ndarray  # (K,) of the corners of the current piece
+    reaches: np.ndarray  # (d, K) BELOW, of the corners of the current piece
+    error: np.ndarray  # (K,) buffer
     walk: BasicSolutions
     worst: np.ndarray  # (K,) the worst vertex, in shares of the corners
     point: np.ndarray  # (K,) the same as a policy; a buffer
@@ -51,7 +59,8 @@ def make_pieces(n_arms: int, n_constraints: int) -> Pieces:
     """Buffers."""
     return Pieces(
         corners=np.zeros((MOST_WAITING, n_arms, n_arms)),
-        norms=np.zeros(n_arms),
+        reaches=np.zeros((n_constraints, n_arms)),
+        error=np.zeros(n_arms),
         walk=make_basic_solutions(n_constraints + 1, n_arms + n_constraints),
         worst=np.zeros(n_arms),
         point=np.zeros(n_arms),
@@ -70,12 +79,13 @@ def _load(seen: ConfidenceSet, corners: np.ndarray, pieces: Pieces) -> None:
     d, k = seen.rows.shape
     system = pieces.walk.tableaus[0]
     for c in range(k):
-        pieces.norms[c] = norm(seen.u, corners[c])
+        for i in range(d):
+            pieces.reaches[i, c] = reach(seen, BELOW, i, corners[c], pieces.error)
         system[0, c] = 1.0
     for i in range(d):
         largest = 0.0
         for c in range(k):
-            system[1 + i, c] = -pieces.norms[c]
+            system[1 + i, c] = -pieces.reaches[i, c]
             for a in range(k):
                 system[1 + i, c] += seen.rows[i, a] * corners[c, a]
             largest = max(largest, abs(system[1 + i, c]))
@@ -154,7 +164,7 @@ def _reset(corners: np.ndarray) -> None:
 @lean
 def _split(seen: ConfidenceSet, waiting: int, pieces: Pieces) -> bool:
     """Split the last piece that waits into two; False if its worst vertex is a corner."""
-    worst, norms, point, k = pieces.worst, pieces.norms, pieces.point, pieces.worst.size
+    worst, reaches, point, k = pieces.worst, pieces.reaches, pieces.point, pieces.worst.size
     here, there = pieces.corners[waiting - 1], pieces.corners[waiting]
     most, first, second = 0.0, WHOLE, WHOLE
     for i in range(k):
@@ -162,9 +172,11 @@ def _split(seen: ConfidenceSet, waiting: int, pieces: Pieces) -> bool:
             if worst[i] > 0.0 and worst[j] > 0.0:
                 for a in range(k):
                     point[a] = worst[i] * here[i, a] + worst[j] * here[j, a]
-                gained = worst[i] * norms[i] + worst[j] * norms[j] - norm(seen.u, point)
-                if gained > most:
-                    most, first, second = gained, i, j
+                for row in range(reaches.shape[0]):
+                    chord = worst[i] * reaches[row, i] + worst[j] * reaches[row, j]
+                    gained = chord - reach(seen, BELOW, row, point, pieces.error)
+                    if gained > most:
+                        most, first, second = gained, i, j
     if first == WHOLE:
         return False
     share = worst[first] / (worst[first] + worst[second])
@@ -206,7 +218,7 @@ def largest_shortfall(seen: ConfidenceSet, policy: np.ndarray, r: float, pieces:
             pieces.splits[count, 0] = WHOLE
             waiting -= 1
         else:
-            inside = excess(seen.rows, pieces.point) <= norm(seen.u, pieces.point)
+            inside = may_be_feasible(seen, pieces.point, pieces.error)
             if inside or waiting == MOST_WAITING or not _split(seen, waiting, pieces):
                 return np.inf
             waiting += 1

@@ -24,6 +24,7 @@ class Options(Input):
     """Options of Certified."""
 
     eps: Tolerance = Field(default=0.0, description="tolerance of limits")
+    directed: float = Field(default=0.0, ge=0.0, lt=1.0, description="share of directed sums")
     n0: Scale | None = Field(default=None, description="prior weight in pulls; else by r")
 
 
@@ -66,6 +67,7 @@ def make_rules(
         r=r / reward,
         eps=options.eps / cost,
         n0=options.n0 or max(1.0, 4.0 * float(variances.max()) / r**2),
+        directed=options.directed,
         variances=variances / reward**2,
         cost_variance=(cost_sigma / cost) ** 2,
         limits=limits / cost,

@@ -17,6 +17,15 @@ RUNNING, POLICY, INFEASIBLE = range(3)
 TIME, VERDICT, SAFE, UNSAFE, UNCLOSED = range(5)
 
 
+class Directed(NamedTuple):
+    """Sums of costs in one direction for each side: ABOVE, and BELOW, see `directed.py`."""
+
+    coefficients: np.ndarray  # (2, K) c of the pulls until the next check
+    moved: np.ndarray  # (2, K) W, the sum of c by arm
+    sums: np.ndarray  # (2, d) Y, the sum of c times the cost
+    squares: np.ndarray  # (2,) Q, the sum of c^2
+
+
 class Rules(NamedTuple):
     """What the strategy is given."""
 
@@ -25,6 +34,7 @@ class Rules(NamedTuple):
     r: float  # tolerance of the answer's mean reward, positive
     eps: float  # tolerance of its mean costs
     n0: float  # weight of the prior of the confidence bounds, in pulls
+    directed: float  # share of the rows' delta for directed sums, below 1; without them 0
     variances: np.ndarray  # (K,) of rewards
     cost_variance: float  # of every cost
     limits: np.ndarray  # (d,) b
@@ -47,6 +57,7 @@ class State(NamedTuple):
     other: np.ndarray  # (K,) the worst alternative found
     multiplier: np.ndarray  # (1,) sum of its multipliers
     tilted: np.ndarray  # (1 + d, K) linear program for it
+    directed: Directed
     seen: ConfidenceSet
     cone: ConeSolver
     pieces: Pieces
@@ -71,6 +82,7 @@ def start(rules: Rules) -> State:
         other=np.zeros(k),
         multiplier=np.zeros(1),
         tilted=np.zeros((1 + d, k)),
+        directed=Directed(np.zeros((2, k)), np.zeros((2, k)), np.zeros((2, d)), np.zeros(2)),
         seen=make_confidence_set(k, d),
         cone=make_cone_solver(k, d),
         pieces=make_pieces(k, d),

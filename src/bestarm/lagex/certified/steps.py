@@ -14,7 +14,8 @@ from bestarm.core.compile import inlined, lean
 from bestarm.core.strategy import Strategy
 from bestarm.lagex.certified.allocation import demand, demand_safety, find_worst, plan_block
 from bestarm.lagex.certified.cone import best_safe_policy
-from bestarm.lagex.certified.confidence import excess, norm, set_radii, spread
+from bestarm.lagex.certified.confidence import excess_at_most, set_radii, spread
+from bestarm.lagex.certified.directed import plan_directed, record_directed, set_gaps
 from bestarm.lagex.certified.pieces import MOST_PIECES, largest_shortfall
 from bestarm.lagex.certified.state import (
     INFEASIBLE,
@@ -62,7 +63,10 @@ def estimate(rules: Rules, s: State) -> None:
         for i in range(rules.limits.size):
             s.seen.rows[i, a] = s.cost_sums[i, a] / s.pulls[a] - rules.limits[i]
     centre(s.seen.means)
-    set_radii(s.pulls, rules.level, rules.n0, rules.variances, rules.cost_variance, s.seen)
+    variances = rules.variances, rules.cost_variance
+    set_radii(s.pulls, rules.level, rules.n0, *variances, rules.directed, s.seen)
+    if rules.directed > 0.0:
+        set_gaps(rules, s)
 
 
 @lean
@@ -90,8 +94,7 @@ def find_safe(rules: Rules, s: State) -> bool:
     error = 0.0
     for i in range(rules.limits.size):
         error = max(error, rounding_error(s.cost_sums[i], s.pulls, rules.limits[i]))
-    radius = (1.0 + MARGIN) * norm(s.seen.u, policy) + error
-    if excess(s.seen.rows, policy) + radius > rules.eps:
+    if excess_at_most(s.seen, policy, 1.0 + MARGIN, s.pieces.error) + error > rules.eps:
         return False
     for a in range(policy.size):
         s.policy[a] = policy[a]
@@ -136,6 +139,8 @@ def analyse(rules: Rules, s: State) -> None:
         check(rules, s)
         if s.counts[VERDICT] == RUNNING:
             plan_block(rules, s)
+            if rules.directed > 0.0:
+                plan_directed(s)
 
 
 @inlined
@@ -169,6 +174,8 @@ def observe(rules: Rules, s: State, arm: int, observed: np.ndarray) -> None:
         s.reward_sums[arm] += observed[0]
         for i in range(d):
             s.cost_sums[i, arm] += observed[1 + i]
+        if rules.directed > 0.0:
+            record_directed(s, arm, pulls, observed[1 : 1 + d])
         analyse(rules, s)
 
 
