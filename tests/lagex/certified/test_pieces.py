@@ -64,7 +64,7 @@ def of_movies(radius: float) -> tuple[ConfidenceSet, np.ndarray]:
     """Twelve arms of which mixtures of several are best, and such a mixture."""
     problem = imdb().problem
     rows, radii = constraint_rows(problem.matrix, problem.limits), np.full(12, radius**2)
-    return ConfidenceSet(problem.means, rows, radii, radii), np.array(
+    return without_directions(problem.means, rows, radii, radii), np.array(
         [0.25, 0.35, 0, 0, 0.4, *[0.0] * 7]
     )
 
