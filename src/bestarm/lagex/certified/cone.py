@@ -5,7 +5,7 @@
 with rows = A - b 1^T and |pi|_u the radius of a confidence bound on every row (`confidence.py`). If
 a directed sum bounds row i by `gap` along W, and that is less at the last solution, then the radius
 is gap / S + |pi - W / S|_u with S = sum W instead, which is not below the `reach`: the shift of row
-i is W / S, and its offset gap / S, else both are 0. The optimisation problem is solved by Newton's method on the
+i is W / S, and its offset gap / S, else both are 0. The maximum is found by Newton's method on the
 self-concordant barrier of the cones y_i = eps - offset_i - rows_i pi > |pi - shift_i|_u,
 
     -weight mu pi - sum_a ln pi_a - sum_i ln(y_i^2 - |pi - shift_i|_u^2),
