@@ -30,6 +30,7 @@ from bestarm.core.anytime import (
     mixture_threshold,
     shrunk_counts,
     t_radius,
+    variance_bound,
 )
 from bestarm.core.compile import jit, lean
 
@@ -48,7 +49,9 @@ HIGHEST, BISECTIONS = 1e9, 60
 #: of its e-value for "k is infeasible".
 ELLIPSOID, BOX, INFEASIBLE = 0.02, 0.02, 0.1
 #: With sigma unknown: share of delta for the bounds of variances, and for the t-intervals.
-VARIANCES, INTERVALS = 0.1, 1.0 / 3.0
+VARIANCES, INTERVALS = 0.3, 0.1
+#: Bound of a variance over its estimate up to which it is of little use.
+LOOSE = 14.0
 
 
 class EValues(NamedTuple):
@@ -334,6 +337,23 @@ def log_unknown_pair(
     u = lower_bound(pairs, share, pulls, means, problem, best, k, e_values.buffers, rounding)
     left = math.log1p(-ELLIPSOID - VARIANCES - INTERVALS)
     return half_normal_log(u, variance, PAIR_WEIGHT) + left
+
+
+def pulls_for_bounds(level: float, n_groups: int) -> float:
+    """Pulls from which a pair's 2 L bounds of variances are at most LOOSE times the estimates.
+
+    Args:
+        level: ln(K / delta).
+        n_groups: L.
+
+    Example:
+        >>> pulls_for_bounds(math.log(2 / 0.05), 5)
+        16.0
+    """
+    share, n = box_level(level, n_groups, VARIANCES), 2.0
+    while not variance_bound(share, n - 1.0, n) <= LOOSE:
+        n += 1.0
+    return n
 
 
 @lean

@@ -16,6 +16,7 @@ from bestarm.baics.steps import (
     standard_problem,
     standardise,
     start_on,
+    unbounded,
 )
 from bestarm.core.compile import inlined, jit, lean
 from bestarm.core.game import solve_game
@@ -124,6 +125,9 @@ def choose_fws(rules: Rules, state: State, coins: np.random.Generator) -> int:
     n = state.pulls.size
     if state.clock[0] < INITIAL_DRAWS * n:
         return state.clock[0] % n
+    first = unbounded(rules, state)
+    if first >= 0:
+        return first
     if rules.levelled and state.clock[0] % n == 0:
         level(rules, state)
     rows = 0

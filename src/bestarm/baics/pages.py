@@ -1,5 +1,6 @@
 """Documentation tables of BAICS: what its proofs cost, and errors with each stopping rule."""
 
+import itertools
 import math
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from bestarm.baics.bets import box_level
 from bestarm.baics.e_values import VARIANCES
 from bestarm.baics.limits import exact_times
 from bestarm.baics.problem import PROBLEMS, characteristic_time
+from bestarm.baics.unknown_sigma import INSTANCES, RANDOM, UNKNOWN_SIGMA, random_instance
 from bestarm.common.pages import Pages
 from bestarm.common.prose import Lines, as_table, markdown, number, percent_row
 from bestarm.common.tables import groups, lines, read_table
@@ -53,7 +55,8 @@ def cost_table(root: Path) -> Lines:
 def sigma_table(root: Path) -> Lines:
     """What it costs BAICS not to know sigma, from the kept table."""
     instances = PROBLEMS.instances()
-    for row in lines(pd.read_csv(root / "data/unknown-sigma/times.csv")):
+    table = pd.read_csv(root / "data/unknown-sigma/times.csv")
+    for row in lines(table[table.instance.isin(INSTANCES)]):
         n_arms, n_groups = np.shape(instances[row.instance].means)
         count = row.unknown / (n_arms * n_groups)
         level = box_level(math.log(n_arms / row.delta), n_groups, VARIANCES)
@@ -66,6 +69,20 @@ def sigma_table(root: Path) -> Lines:
             "ratio": f"{row.ratio:.2f} ({row.low:.2f} to {row.high:.2f})",
             "bound of σ² over σ²": f"{bound:.2f}",
         }
+
+
+@as_table
+def random_sigma_table(root: Path) -> Lines:
+    """The same on random instances, by number of arms and of subpopulations."""
+    table = pd.read_csv(root / "data/unknown-sigma/times.csv")
+    ratios = table.set_index(["instance", "strategy"]).ratio
+    for size, numbers in itertools.groupby(RANDOM, lambda numbers: numbers[:2]):
+        names = [random_instance(*drawn).name for drawn in numbers]
+        cells = {
+            strategy: f"{ratios[names, strategy].min():.2f} to {ratios[names, strategy].max():.2f}"
+            for strategy in UNKNOWN_SIGMA
+        }
+        yield {"K": str(size[0]), "L": str(size[1]), "instances": str(len(names)), **cells}
 
 
 def rate_time_table(root: Path) -> str:
@@ -131,6 +148,7 @@ PAGES = Pages(
     parts={
         "docs/usage.md": {"segments": segment_table},
         "docs/guarantees.md": {
+            "random unknown sigma": random_sigma_table,
             "rate times": rate_time_table,
             "unknown sigma": sigma_table,
             "boundary errors": boundary_table,

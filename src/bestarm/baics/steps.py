@@ -41,6 +41,8 @@ from bestarm.core.tracking import track
 
 #: Draws of each (arm, subpopulation) before any strategy starts to choose (Section 5.1).
 INITIAL_DRAWS = 5
+#: With sigma unknown: up to so many times `Rules.bounded` a lacking pair gets every second pull.
+SHARED = 6.0
 #: Standard errors by which rates of other arms than the answer are raised for allocations.
 CAUTION = 1.0
 
@@ -57,6 +59,7 @@ class Rules(NamedTuple):
     inner_steps: int  # such steps per pull; 0 tracks the exact maximiser
     tie_coins: bool  # whether ties between nearest alternatives are broken by coins, else by order
     levelled: bool  # whether FWS levels the e-values of a proved rule (`frank_wolfe.level`)
+    bounded: float = 0.0  # with sigma unknown, pulls from which bounds of variances are of use
 
 
 class State(NamedTuple):
@@ -318,6 +321,29 @@ def supergradient_step(rules: Rules, state: State, coins) -> None:
     project_to_simplex(flat, 0.0, flat)
 
 
+@lean
+def unbounded(rules: Rules, state: State) -> int:
+    """With sigma unknown, the (arm, subpopulation) that the pair which failed last lacks, or -1.
+
+    A pair's e-value is 0 until all of its variances have bounds, and these fall with every pull.
+    Allocations, which take sigma as known, give it almost all pulls of one arm if that would be
+    enough. So what has the least pulls gets all next ones while these are fewer than `bounded`, and
+    every second one up to SHARED times as many.
+    """
+    best, k = state.answer[0], state.e_values.failed[0] - rules.problem.constrained
+    if rules.stopping != UNKNOWN or best == NO_ARM or k < 0 or k == best:
+        return -1
+    problem, choice = rules.problem, -1
+    least = rules.bounded if state.clock[0] % 2 == 0 else SHARED * rules.bounded
+    n_groups = problem.weights.size
+    for arm in (best, k):
+        for l in range(n_groups):
+            needed = problem.weights[l] > 0.0 or l < problem.constrained
+            if needed and state.pulls[arm, l] < least:
+                choice, least = arm * n_groups + l, state.pulls[arm, l]
+    return choice
+
+
 @inlined
 def choose_ta_scs(rules: Rules, state: State, coins: np.random.Generator) -> int:
     """T-a-SCS: track the allocation that maximises F for the empirical means, Eq. (9).
@@ -327,6 +353,9 @@ def choose_ta_scs(rules: Rules, state: State, coins: np.random.Generator) -> int
     """
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return state.clock[0] % state.pulls.size
+    first = unbounded(rules, state)
+    if first >= 0:
+        return first
     target = state.target.reshape(state.pulls.shape)
     if rules.inner_steps == 0 or state.answer[0] == NO_ARM:
         standardise(rules, state)
@@ -361,6 +390,9 @@ def choose_ta_s(rules: Rules, state: State, coins: np.random.Generator) -> int:
     """
     if state.clock[0] < INITIAL_DRAWS * state.pulls.size:
         return state.clock[0] % state.pulls.size
+    first = unbounded(rules, state)
+    if first >= 0:
+        return first
     n_arms, n_groups = state.pulls.shape
     arms = state.gradient.reshape(-1)  # buffer: qualities, then pulls
     for k in range(n_arms):

@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from bestarm.baics.alternatives import ONE_SIGMA, Problem
-from bestarm.baics.e_values import DIRECTED, GLR, MIXTURE, UNKNOWN
+from bestarm.baics.e_values import DIRECTED, GLR, MIXTURE, UNKNOWN, pulls_for_bounds
 from bestarm.baics.frank_wolfe import choose_fws, start_fws
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import (
@@ -147,7 +147,10 @@ def make_rules(
             f"{source}: must have at most {most:,} arms with {problem.weights.size} "
             f"subpopulations, as all pairs of arms are kept, got {n_arms:,}"
         )
-    return Rules(n_arms, problem, delta, **(options.model_dump() | given))
+    bounded = 0.0
+    if reading.stopping == UNKNOWN:
+        bounded = pulls_for_bounds(math.log(n_arms / delta), problem.weights.size)
+    return Rules(n_arms, problem, delta, bounded=bounded, **(options.model_dump() | given))
 
 
 def make_world(instance: Instance) -> World:
