@@ -75,13 +75,11 @@ def sigma_table(root: Path) -> Lines:
 def random_sigma_table(root: Path) -> Lines:
     """The same on random instances, by number of arms and of subpopulations."""
     table = pd.read_csv(root / "data/unknown-sigma/times.csv")
-    ratios = table.set_index(["instance", "strategy"]).ratio
     for size, numbers in itertools.groupby(RANDOM, lambda numbers: numbers[:2]):
         names = [random_instance(*drawn).name for drawn in numbers]
-        cells = {
-            strategy: f"{ratios[names, strategy].min():.2f} to {ratios[names, strategy].max():.2f}"
-            for strategy in UNKNOWN_SIGMA
-        }
+        here = table[table.instance.isin(names)].groupby("strategy").ratio
+        low, high = here.min(), here.max()
+        cells = {name: f"{low[name]:.2f} to {high[name]:.2f}" for name in UNKNOWN_SIGMA}
         yield {"K": str(size[0]), "L": str(size[1]), "instances": str(len(names)), **cells}
 
 
