@@ -89,7 +89,7 @@ def test_rates_stop_when_the_bets_on_every_exchange_have_won():
                 of_pair, rows = told.get((b, a), []), [b, a]
                 box = s._bets.low[rows, None], s._bets.high[rows, None]
                 worst = reference.worst_rates(of_pair, *box, np.ones(1), [0.0], 0)
-                e_values = (1.0 - BOX) * reference.e_values(of_pair, worst)
+                e_values = (1.0 - BOX) * reference.log_e_value(of_pair, worst)
                 found.append(e_values)
             expected = pytest.approx(np.log(found), rel=1e-8, abs=1e-8)
             assert s._statistics()[0].ravel() == expected

@@ -264,7 +264,7 @@ def test_evidence_is_that_of_a_slow_retelling(strategy):
         box = (bets.low + floor)[rows], (bets.high + floor)[rows]
         worst = reference.worst_rates(told[best, k], *box, rules.problem.weights, floor, 2)
         infeasible = log_infeasible(floor, state.e_values, state.pulls, state.means, 2, k)
-        both = (1 - INFEASIBLE) * reference.e_values(told[best, k], worst)
+        both = (1 - INFEASIBLE) * reference.log_e_value(told[best, k], worst)
         both += INFEASIBLE * math.exp(infeasible)
         expected = math.log((1 - BOX) * both)
         assert log_e_value(rules, state, 2 + k) == pytest.approx(expected, rel=1e-8, abs=1e-8)
