@@ -17,13 +17,13 @@ BUILD = """
 from pathlib import Path
 from bestarm.common.paper import Sources
 from bestarm.common.drawing import save
-from bestarm.common.tables import read_table, table_of, write_table
+from bestarm.common.tables import read_table, target_table, write_table
 from bestarm.registry import PAPERS
 
 bai, folder = PAPERS["bai"], Path("figures/bai")
 kept = read_table(folder / "table1.csv")
 summary = kept[~kept.reading.isin(["published", "exact"])]
-table = table_of(bai.targets["errors"], Sources(summary, {}, kept[:0]))
+table = target_table(bai.targets["errors"], Sources(summary, {}, kept[:0]))
 write_table(table, folder / "errors.csv")
 save(bai.plots.draw["errors"](read_table(folder / "errors.csv")), folder / "errors.svg")
 """

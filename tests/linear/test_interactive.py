@@ -233,7 +233,7 @@ def test_without_a_reading_it_is_the_default(strategy):
 @pytest.mark.parametrize("make", OBJECTS.values())
 def test_too_many_arms_are_refused_before_pairs_are_made(make, monkeypatch):
     """The least number that is too many; nothing of K^2 entries may be made first."""
-    monkeypatch.setattr("bestarm.linear.interactive.rules_of", None)
+    monkeypatch.setattr("bestarm.linear.interactive.make_rules", None)
     circle = np.linspace(0.0, 3.0, MOST_ARMS + 1)
     arms = np.column_stack([np.cos(circle), np.sin(circle)])
     given = {XYOracle: {"theta": [1.0, 0.0]}, LinGapE: {"norm": 1.0}}.get(make, {})

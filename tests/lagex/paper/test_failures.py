@@ -150,15 +150,15 @@ def test_a_lost_policy_is_no_empty_set(monkeypatch):
 @pytest.mark.parametrize("lost_at", [4, 5, 6])
 def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
     """The rule is looked at after three, after four, and for the last time after five pulls."""
-    styles = iter(range(4, 100))
+    analyses = iter(range(4, 100))
 
     def search(*problem):
         found = as_it_is(*problem)
-        return (LOST, 0) if next(styles) == lost_at else found
+        return (LOST, 0) if next(analyses) == lost_at else found
 
     as_it_is = exploration.search
     monkeypatch.setattr(exploration, "search", search)
-    for name in ("find_policy", "look", "observe"):
+    for name in ("find_policy", "analyse", "observe"):
         monkeypatch.setattr(exploration, name, getattr(exploration, name).py_func)
 
     def play(world, rules, cap, environment, coins):
