@@ -375,7 +375,7 @@ def test_the_finding_on_linear_bandits_holds(real):
     """No budget is confirmed; one added reading is compatible with three, and with no other.
 
     The printed width asks for about a hundred times XY's budget. Before readings were added,
-    compatible ones used two widths, and XY-Oracle's budget fitted none.
+    compatible ones used three widths, and XY-Oracle's budget fitted none.
     """
     budgets = real[(real.paper == "linear") & real.id.str.startswith("fig5-budget-")]
     assert "confirmed" not in set(budgets.outcome)
@@ -388,7 +388,7 @@ def test_the_finding_on_linear_bandits_holds(real):
     first = budgets[~budgets.added.astype(bool)]
     near = first[(first.outcome == "compatible") & (first.reason != "capped")]
     widths = near.reading.str.partition("+")[0].groupby(near.id).agg(set)
-    assert len(set.union(*widths)) == 2
+    assert len(set.union(*widths)) == 3
     assert "fig5-budget-xy-oracle" not in set(near.id)
     printed = budgets[budgets.reading == "2sqrt2*logn+argmin-max"].set_index("id")
     assert printed.low["fig5-budget-xy"] == 3_000_000

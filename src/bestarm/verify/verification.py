@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -28,7 +28,7 @@ from rich.progress import (
 from bestarm import registry
 from bestarm.common.arithmetic import same_bits
 from bestarm.common.names import advice
-from bestarm.common.paper import Cell, Experiment, Target
+from bestarm.common.paper import Cell, Target
 from bestarm.common.tables import KEY, assemble, lines, make_sources, read_table, target_table
 from bestarm.core.inputs import InputError
 from bestarm.registry.names import names_of_parts
@@ -214,7 +214,7 @@ class Verification:
                 size, seed = max(size, self.fewest), seed + OTHER_SEED
             experiment = registry.PAPERS[paper].experiments[name]
             level = fresh_level(self.alpha) if self.independent else 0.95
-            alone = [Experiment(name, (cell,)) for cell in experiment.cells]
+            alone = [replace(experiment, cells=(cell,)) for cell in experiment.cells]
             plans = [
                 make_plan(paper, of_cell, seed, size, self.instances[paper]) for of_cell in alone
             ]

@@ -58,8 +58,8 @@ def test_means_are_over_the_lower_bound(table, name):
 
 
 def test_runs_are_near_those_without_noise(table):
-    """Medians and times that were computed by other code: within a third."""
+    """Medians and times that were computed by other code: within a half."""
     steps, times = (
         values(table, one) for one in ("median_stopping_time", "certificate_time:run without noise")
     )
-    assert (np.abs(np.log(steps / times)) < np.log(4 / 3)).all()
+    assert (np.abs(np.log(steps / times)) < np.log(3 / 2)).all()
