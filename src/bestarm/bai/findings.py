@@ -2,19 +2,13 @@
 
 import pandas as pd
 
-from bestarm.common.drawing import over_published, spread
-from bestarm.common.findings import at_end, errs, times
+from bestarm.common.drawing import spread
+from bestarm.common.findings import at_end, beside_published, errs, times
 from bestarm.common.tables import pick
 
 
 def table1(table: pd.DataFrame) -> str:
-    written, nearest = (
-        over_published(table, "mean_stopping_time", reading) for reading in ("as-written", "")
-    )
-    return (
-        f"Mean draws are {written} the published ones as written, and {nearest} under the nearest "
-        "reading."
-    )
+    return beside_published(table, "mean_stopping_time", "Mean draws")
 
 
 def proportions(table: pd.DataFrame) -> str:

@@ -119,11 +119,11 @@ def comparison(table: pd.DataFrame, example: str, finding: str) -> Figure:
 
 
 def table1(table: pd.DataFrame) -> Figure:
-    return comparison(table, "Example 1, K = L = 3", findings.beside_paper(table))
+    return comparison(table, "Example 1, K = L = 3", findings.table1(table))
 
 
 def example2(table: pd.DataFrame) -> Figure:
-    return comparison(table, "Example 2, K = 4, L = 3", findings.beside_paper(table))
+    return comparison(table, "Example 2, K = 4, L = 3", findings.example2(table))
 
 
 def no_feasible_arm(table: pd.DataFrame) -> Figure:

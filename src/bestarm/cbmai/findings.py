@@ -2,14 +2,14 @@
 
 import pandas as pd
 
-from bestarm.common.findings import at_end, last_errors, named, percent
+from bestarm.common.findings import at_end, last_errors, less_and_more, named, percent
 from bestarm.common.tables import pick
 
 
 def fewer_errors(table: pd.DataFrame, first: str = "SFSR", second: str = "USLP") -> str:
     """On how many instances a strategy errs less or more often than another, at most pulls."""
     rows = at_end(pick(table, statistic="error_difference", algorithm=first, other=second))
-    less, more = (rows.high < 0.0).sum(), (rows.low > 0.0).sum()
+    less, more = less_and_more(rows)
     return (
         f"With N = {rows.x.max():,.0f} pulls {first} errs less often than {second} on {less} of "
         f"{len(rows)} instances and more often on {more} (95% intervals of the difference)."
@@ -45,7 +45,7 @@ def decay(table: pd.DataFrame) -> str:
 
 def random_instances(table: pd.DataFrame) -> str:
     rows = pick(table, statistic="error_difference", algorithm="SFSR", other="USLP")
-    less, more = (rows.high < 0.0).sum(), (rows.low > 0.0).sum()
+    less, more = less_and_more(rows)
     return (
         f"SFSR errs less often than USLP on {less} of {len(rows)} random instances and more often "
         f"on {more}; the other intervals of the difference hold 0."
@@ -80,7 +80,7 @@ def three_constraints(table: pd.DataFrame) -> str:
 def patient(drawn: pd.DataFrame) -> str:
     """Of the instances that are drawn."""
     rows = pick(drawn, statistic="error_difference", algorithm="SFSR-patient", other="SFSR")
-    less, more = (rows.high < 0.0).sum(), (rows.low > 0.0).sum()
+    less, more = less_and_more(rows)
     return (
         f"Patient SFSR errs less often than SFSR at {less} of {len(rows)} points and more often at "
         f"{more} (95% intervals of the difference)."

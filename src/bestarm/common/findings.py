@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from bestarm.common.drawing import spread
+from bestarm.common.drawing import over_published, spread
 
 
 def named(values: Mapping[str, float], form: str = ".3g") -> str:
@@ -62,7 +62,7 @@ def errs(rows: pd.DataFrame, delta: float) -> str:
 
 
 def times(rows: pd.DataFrame) -> str:
-    """Ratios as a range, and how many of them may be 1.
+    """Ratios as a range, and how many of their intervals include 1.
 
     Args:
         rows: ratios, with 95% intervals.
@@ -70,11 +70,41 @@ def times(rows: pd.DataFrame) -> str:
     Example:
         >>> rows = pd.DataFrame({"value": [0.9, 2.5], "low": [0.8, 2.0], "high": [1.1, 3.0]})
         >>> times(rows), times(rows[1:])
-        ('0.9 to 2.5 times (1 of 2 not told apart from 1)', '2.5 times')
+        ('0.9 to 2.5 times (intervals include 1 in 1 of 2 cases)', '2.5 times')
     """
     same = ((rows.low <= 1.0) & (rows.high >= 1.0)).sum()
-    note = f" ({same} of {len(rows)} not told apart from 1)" if same else ""
+    note = f" (intervals include 1 in {same} of {len(rows)} cases)" if same else ""
     return f"{spread(rows.value)} times{note}"
+
+
+def beside_published(
+    table: pd.DataFrame,
+    statistic: str,
+    name: str,
+    reading: str = "",
+    words: str = "under the nearest reading",
+) -> str:
+    """How far a statistic is from its published values, as written and under another reading.
+
+    Args:
+        table: of a target.
+        statistic: with published rows.
+        name: of the statistic, as the sentence begins.
+        reading: the other one; if empty, for each published value the nearest.
+        words: for that reading.
+    """
+    written, other = (over_published(table, statistic, which) for which in ("as-written", reading))
+    return f"{name} are {written} the published ones as written, and {other} {words}."
+
+
+def less_and_more(rows: pd.DataFrame) -> tuple[int, int]:
+    """How many differences have intervals below 0, and how many above.
+
+    Example:
+        >>> less_and_more(pd.DataFrame({"low": [-2, -1, 1], "high": [-1, 1, 2]}))
+        (1, 1)
+    """
+    return int((rows.high < 0.0).sum()), int((rows.low > 0.0).sum())
 
 
 def last_errors(rows: pd.DataFrame) -> pd.DataFrame:

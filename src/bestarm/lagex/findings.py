@@ -1,27 +1,28 @@
-"""What came out, in one sentence for each figure that is not in the paper, from its table."""
+"""What came out, in one sentence for each figure, from its table."""
 
 import pandas as pd
 
-from bestarm.common.drawing import over_published, spread
-from bestarm.common.findings import percent
+from bestarm.common.drawing import spread
+from bestarm.common.findings import beside_published, percent
 from bestarm.common.tables import pick
 from bestarm.lagex.boxes import KNOWING
 
-
-def beside_paper(
-    table: pd.DataFrame,
-    statistic: str,
-    name: str,
-    second: tuple[str, str] = ("released-stop", "with the released stopping rule"),
-) -> str:
-    """How far published medians are from ours, under two of the readings that are drawn."""
-    written, other = (
-        over_published(table, statistic, reading) for reading in ("as-written", second[0])
-    )
-    return f"{name} are {written} the published ones as written, and {other} {second[1]}."
+#: The reading of most figures beside the text, and how sentences name it.
+RELEASED = ("released-stop", "with the released stopping rule")
 
 
-def kept_limits(rows: pd.DataFrame) -> str:
+def medians(table: pd.DataFrame) -> str:
+    """Of a figure of stopping times."""
+    return beside_published(table, "median_stopping_time", "Median steps", *RELEASED)
+
+
+def violations(table: pd.DataFrame) -> str:
+    """Of a figure of rounds that break constraints."""
+    name = "Rounds with a violating policy"
+    return beside_published(table, "policy_violations:median", name, *RELEASED)
+
+
+def shares(rows: pd.DataFrame) -> str:
     """How often policies keep all limits, of strategies that know them and of the others."""
     rows = pick(rows, statistic="prob_feasible")
     knows = rows.strategy.isin(KNOWING)
@@ -32,19 +33,16 @@ def kept_limits(rows: pd.DataFrame) -> str:
     )
 
 
-def shares(drawn: pd.DataFrame) -> str:
-    """Of the rows that are drawn."""
-    return kept_limits(drawn)
-
-
-def example(table: pd.DataFrame) -> str:
-    return kept_limits(table)
+example = shares
 
 
 def readings(table: pd.DataFrame) -> str:
-    return beside_paper(
-        table, "median_stopping_time", "Median steps", ("", "under the nearest reading")
-    )
+    return beside_published(table, "median_stopping_time", "Median steps")
+
+
+def programs(table: pd.DataFrame) -> str:
+    second = ("program", "in the released program")
+    return beside_published(table, "median_stopping_time", "Median steps", *second)
 
 
 def theorems(drawn: pd.DataFrame) -> str:
@@ -66,11 +64,6 @@ def sensitivity(drawn: pd.DataFrame, stated: "pd.Series[float]") -> str:
     )
 
 
-def programs(table: pd.DataFrame) -> str:
-    second = ("program", "in the released program")
-    return beside_paper(table, "median_stopping_time", "Median steps", second)
-
-
 def peculiarities(drawn: pd.DataFrame) -> str:
     """Of the medians that are drawn."""
     released = pick(drawn, reading="program").set_index("strategy").value
@@ -78,10 +71,10 @@ def peculiarities(drawn: pd.DataFrame) -> str:
     if without.empty:
         return "No run without a peculiarity has been made."
     moved = without.value / without.strategy.map(released)
-    apart = (moved > 1.0).sum()
+    larger = (moved > 1.0).sum()
     return (
         f"Switching one peculiarity off makes the median {spread(moved)} times that of the "
-        f"program, larger in {apart} of {len(moved)} cases."
+        f"program, larger in {larger} of {len(moved)} cases."
     )
 
 

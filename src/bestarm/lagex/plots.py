@@ -77,7 +77,7 @@ def times(
     counts = pick(table, statistic="median_stopping_time", reading="as-written").n
     pale = "The lower, pale box is with the released stopping rule. "
     second = pale if "released-stop" in set(table.reading) else ""
-    finding = finding or findings.beside_paper(table, "median_stopping_time", "Median steps")
+    finding = finding or findings.medians(table)
     caption(figure, finding, f"{BOXES}. {second}{note} {runs(counts)} per box.")
     return figure
 
@@ -148,7 +148,7 @@ def violations(table: pd.DataFrame, titles: dict[str, str], note: str) -> Figure
     counts = pick(table, statistic="policy_violations:median", reading="as-written").n
     caption(
         figure,
-        findings.beside_paper(table, "policy_violations:median", "Rounds with a violating policy"),
+        findings.violations(table),
         "Rounds until stopping whose policy, or allocation, breaks a true constraint. Boxes: "
         "quartiles and median over runs; the lower, pale box is with the released stopping rule; "
         "a box that is missing, or open, ends among capped runs. CTnS and CGE "
@@ -226,9 +226,7 @@ def fig4(table: pd.DataFrame) -> Figure:
     legend(figure, readings | {"published": PUBLISHED} | lines, 2)
     caption(
         figure,
-        findings.beside_paper(
-            pick(table, strategy="LAGEX"), "median_stopping_time", "Median steps"
-        ),
+        findings.medians(pick(table, strategy="LAGEX")),
         "LAGEX on setup 1, δ = 0.01: medians with 95% intervals, quartiles shaded, "
         f"{runs(pick(medians, reading='as-written').n)} per point. Lines: exact lower bounds "
         "T ln(1/(2.4 δ)). Diamonds: published; black ones medians of LAGEX (n = 500, with their "

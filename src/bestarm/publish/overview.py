@@ -188,11 +188,11 @@ def _counts(verdicts: "pd.Series[int]") -> str:
 
 def _nothing_to_draw(numbers: pd.DataFrame) -> str:
     """Why a paper has no picture of its numbers."""
-    verdict_of = numbers.drop_duplicates("id").verdict.value_counts()
     if numbers.empty:
         return "No claim is a published number. The scorecard has the paper's claims."
+    verdicts = numbers.drop_duplicates("id").verdict.value_counts()
     return (
-        f"Of {verdict_of.sum()} published numbers: {_counts(verdict_of)}; there is none to compare "
+        f"Of {verdicts.sum()} published numbers: {_counts(verdicts)}; there is none to compare "
         "with ours. The scorecard has the paper's other claims."
     )
 

@@ -310,12 +310,12 @@ def _solve(seen: ConfidenceSet, accuracy: float, solver: ConeSolver) -> bool:
             solver.centre[a] = solver.x[a]
         weight = min(weight * GROWTH, last)
     _centre(solver, k, last, MOST_STEPS)
-    _set_price(solver, last)
+    _set_multiplier(solver, last)
     return True
 
 
 @lean
-def _set_price(solver: ConeSolver, weight: float) -> None:
+def _set_multiplier(solver: ConeSolver, weight: float) -> None:
     """The multipliers at the barrier's minimum, its derivatives by the y_i, summed up."""
     k, d = solver.x.size - 1, solver.rows.shape[0]
     solver.multiplier[0] = 0.0
