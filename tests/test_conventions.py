@@ -29,7 +29,7 @@ def test_snakemake_lints_nothing_that_is_not_explained(root):
 #: Words that say what was done to a thing or how it is, not what it is (docs/design.md, Words).
 NOT_NOUNS = (
     "Given|Offer|Played|Driven|Found|Wanted|Asked|Told|Drawn|Switched|Scaled|Failed|Further|"
-    "Static|Phased|Greedy|Nearest|Affine|Sequential|Learning|Published|Others"
+    "Static|Phased|Greedy|Directed|Nearest|Affine|Sequential|Learning|Published|Others"
 )
 #: A function called what_of(y) has a name for what it returns.
 OF = re.compile(r"^ *def \w+_of\(", re.MULTILINE)

@@ -15,7 +15,7 @@ from bestarm.core.streams import run_streams
 from bestarm.lagex.certified import directed_runs, reference
 from bestarm.lagex.certified.certificate import certificate
 from bestarm.lagex.certified.cone import best_safe_policy, make_cone_solver
-from bestarm.lagex.certified.confidence import ABOVE, BELOW, excess_at_most, reach
+from bestarm.lagex.certified.confidence import ABOVE, BELOW, largest_excess, reach
 from bestarm.lagex.certified.directed import half_normal_bound
 from bestarm.lagex.certified.pages import DIRECTED
 from bestarm.lagex.certified.runs import Options, make_rules, play
@@ -90,7 +90,7 @@ def test_the_safe_policy_is_safe_and_better_where_its_direction_is_bounded(seed)
     assert best_safe_policy(seen, 0.0, 1e-7, solver)
     policy, wanted = solver.x[:k], reference.best_safe_policy(seen, 0.0)
     assert wanted is not None
-    assert excess_at_most(seen, policy, 1.0, error) < 0.0
+    assert largest_excess(seen, ABOVE, policy, 1.0, error) < 0.0
     assert seen.means @ plain < seen.means @ policy <= wanted[1] + 1e-5
     assert reference.excess_at_most(seen, policy) <= 1e-6
 

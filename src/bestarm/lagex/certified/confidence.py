@@ -117,7 +117,7 @@ def reach(seen: ConfidenceSet, side: int, i: int, point: np.ndarray, error: np.n
     is gap <c, W> / <W, W> + sqrt(1 - gap^2 / <W, W>) |c - W <c, W> / <W, W>|_u.
 
     Args:
-        seen: the e-value. side: ABOVE or BELOW. i: the row. point: (K,) c, not 0.
+        seen: the confidence set. side: ABOVE or BELOW. i: the row. point: (K,) c, not 0.
         error: (K,) overwritten by the maximiser, the gradient of the value.
     """
     w, gap, square, along, length = seen.directions[side], seen.gaps[side, i], 0.0, 0.0, 0.0
@@ -140,29 +140,21 @@ def reach(seen: ConfidenceSet, side: int, i: int, point: np.ndarray, error: np.n
 
 
 @lean
-def excess_at_most(
-    seen: ConfidenceSet, point: np.ndarray, factor: float, error: np.ndarray
+def largest_excess(
+    seen: ConfidenceSet, side: int, point: np.ndarray, factor: float, error: np.ndarray
 ) -> float:
-    """max_i rows_i pi + factor * (reach of row i ABOVE); `error` is a buffer."""
+    """max_i rows_i pi + factor * (reach of row i on a side); `error` is a buffer.
+
+    With factor 1 the policy is safe if it is at most 0 ABOVE, and with factor -1 it may be feasible
+    if it is at most 0 BELOW.
+    """
     largest = -np.inf
     for i in range(seen.rows.shape[0]):
         total = 0.0
         for a in range(point.size):
             total += seen.rows[i, a] * point[a]
-        largest = max(largest, total + factor * reach(seen, ABOVE, i, point, error))
+        largest = max(largest, total + factor * reach(seen, side, i, point, error))
     return largest
-
-
-@lean
-def may_be_feasible(seen: ConfidenceSet, point: np.ndarray, error: np.ndarray) -> bool:
-    """Whether rows_i pi <= the reach BELOW for every i; `error` is a buffer."""
-    for i in range(seen.rows.shape[0]):
-        total = 0.0
-        for a in range(point.size):
-            total += seen.rows[i, a] * point[a]
-        if not total <= reach(seen, BELOW, i, point, error):
-            return False
-    return True
 
 
 @lean

@@ -29,7 +29,7 @@ from bestarm.lagex.certified.basic_solutions import (
 from bestarm.lagex.certified.confidence import (
     BELOW,
     ConfidenceSet,
-    may_be_feasible,
+    largest_excess,
     reach,
     shortfall,
 )
@@ -218,7 +218,7 @@ def largest_shortfall(seen: ConfidenceSet, policy: np.ndarray, r: float, pieces:
             pieces.splits[count, 0] = WHOLE
             waiting -= 1
         else:
-            inside = may_be_feasible(seen, pieces.point, pieces.error)
+            inside = largest_excess(seen, BELOW, pieces.point, -1.0, pieces.error) <= 0.0
             if inside or waiting == MOST_WAITING or not _split(seen, waiting, pieces):
                 return np.inf
             waiting += 1

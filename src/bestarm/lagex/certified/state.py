@@ -17,7 +17,7 @@ RUNNING, POLICY, INFEASIBLE = range(3)
 TIME, VERDICT, SAFE, UNSAFE, UNCLOSED = range(5)
 
 
-class Directed(NamedTuple):
+class DirectedSums(NamedTuple):
     """Sums of costs in one direction for each side: ABOVE, and BELOW, see `directed.py`."""
 
     coefficients: np.ndarray  # (2, K) c of the pulls until the next check
@@ -57,7 +57,7 @@ class State(NamedTuple):
     other: np.ndarray  # (K,) the worst alternative found
     multiplier: np.ndarray  # (1,) sum of its multipliers
     tilted: np.ndarray  # (1 + d, K) linear program for it
-    directed: Directed
+    directed: DirectedSums
     seen: ConfidenceSet
     cone: ConeSolver
     pieces: Pieces
@@ -82,7 +82,7 @@ def start(rules: Rules) -> State:
         other=np.zeros(k),
         multiplier=np.zeros(1),
         tilted=np.zeros((1 + d, k)),
-        directed=Directed(np.zeros((2, k)), np.zeros((2, k)), np.zeros((2, d)), np.zeros(2)),
+        directed=DirectedSums(np.zeros((2, k)), np.zeros((2, k)), np.zeros((2, d)), np.zeros(2)),
         seen=make_confidence_set(k, d),
         cone=make_cone_solver(k, d),
         pieces=make_pieces(k, d),

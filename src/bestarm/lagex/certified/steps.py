@@ -14,7 +14,7 @@ from bestarm.core.compile import inlined, lean
 from bestarm.core.strategy import Strategy
 from bestarm.lagex.certified.allocation import demand, demand_safety, find_worst, plan_block
 from bestarm.lagex.certified.cone import best_safe_policy
-from bestarm.lagex.certified.confidence import excess_at_most, set_radii, spread
+from bestarm.lagex.certified.confidence import ABOVE, largest_excess, set_radii, spread
 from bestarm.lagex.certified.directed import plan_directed, record_directed, set_gaps
 from bestarm.lagex.certified.pieces import MOST_PIECES, largest_shortfall
 from bestarm.lagex.certified.state import (
@@ -94,7 +94,7 @@ def find_safe(rules: Rules, s: State) -> bool:
     error = 0.0
     for i in range(rules.limits.size):
         error = max(error, rounding_error(s.cost_sums[i], s.pulls, rules.limits[i]))
-    if excess_at_most(s.seen, policy, 1.0 + MARGIN, s.pieces.error) + error > rules.eps:
+    if largest_excess(s.seen, ABOVE, policy, 1.0 + MARGIN, s.pieces.error) + error > rules.eps:
         return False
     for a in range(policy.size):
         s.policy[a] = policy[a]
