@@ -5,6 +5,7 @@ On one small target; its experiment is simulated for real.
 
 import os
 import shutil
+from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
@@ -157,6 +158,16 @@ def test_independent_runs_are_other_runs(checkout, lines):
     cells = [future.result() for future in futures]
     assert {cell.key for cell in cells} == set(lines)
     assert not {cell.hash for cell in cells} & set(lines.values())
+
+
+def test_runs_have_the_streams_that_their_experiment_names(checkout, capsys, monkeypatch):
+    """With those of another experiment every row is another one."""
+    experiments = registry.PAPERS[PAPER].experiments
+    moved = replace(experiments[TARGET], streams="example1")
+    monkeypatch.setitem(experiments, TARGET, moved)
+    well, output = verified(checkout, capsys)
+    assert not well
+    assert f"MISMATCH {NAME}" in output
 
 
 @pytest.mark.parametrize("factor", [5.0, 0.2], ids=["too large", "too small"])
