@@ -322,9 +322,10 @@ def test_the_pair_that_lacks_bounds_is_pulled_first():
     state.e_values.failed[0] = 0  # feasibility of the answer needs no bound
     assert unbounded(rules, state) == -1
     state.e_values.failed[0] = 2
+    assert unbounded(rules, state) >= 0
+    assert unbounded(rules._replace(stopping=DIRECTED), state) == -1
     state.answer[0] = NO_ARM
     assert unbounded(rules, state) == -1
-    assert unbounded(rules._replace(stopping=DIRECTED), state) == -1
 
 
 def test_bounds_are_of_use_from_the_pulls_that_are_computed():

@@ -1,5 +1,6 @@
 """The sentences that captions begin with: computed, and true whichever way the numbers fall."""
 
+import doctest
 import importlib
 
 import numpy as np
@@ -11,6 +12,7 @@ from bestarm.arena import pictures
 from bestarm.bai import findings as bai
 from bestarm.baics import findings as baics
 from bestarm.cbmai import findings as cbmai
+from bestarm.common import findings as shared
 from bestarm.common.tables import pick, read_table
 from bestarm.lagex import findings as lagex
 from bestarm.lagex.released.plots import LINES
@@ -118,15 +120,33 @@ def test_a_difference_either_way_or_none():
     """Below 0 the first strategy errs less often, above 0 more often, else neither."""
     said = cbmai.random_instances(
         rows(
-            statistic=["error_difference"] * 3,
+            statistic=["error_difference"] * 4,
             algorithm="SFSR",
             other="USLP",
-            low=[-0.2, 0.1, -0.1],
-            high=[-0.1, 0.2, 0.1],
+            low=[-0.2, -0.3, 0.1, -0.1],
+            high=[-0.1, -0.2, 0.2, 0.1],
         )
     )
-    assert said.startswith("SFSR errs less often than USLP on 1 of 3 random instances and more "
+    assert said.startswith("SFSR errs less often than USLP on 2 of 4 random instances and more "
                            "often on 1; ")  # fmt: skip
+
+
+def test_examples_of_what_sentences_share():
+    assert doctest.testmod(shared).failed == 0
+
+
+def test_published_values_are_beside_both_readings():
+    """As written first; then the other reading, or of each value the one that comes nearest."""
+    table = rows(
+        statistic=["time"] * 3, instance="i", strategy="S",
+        reading=["published", "as-written", "other"], value=[100.0, 300.0, 90.0],
+    )  # fmt: skip
+    assert shared.beside_published(table, "time", "Times") == (
+        "Times are 3 times the published ones as written, and 0.9 times under the nearest reading."
+    )
+    assert shared.beside_published(table, "time", "Times", "other", "with others").endswith(
+        "3 times the published ones as written, and 0.9 times with others."
+    )
 
 
 def test_statements_that_all_hold():
