@@ -462,6 +462,7 @@ def test_dark_follows_the_system_until_chosen(open_page):
     page.wait_for_url("**/docs/readings.html")
     assert page.evaluate("document.body.dataset.theme") == "light"  # remembered
     page.get_by_role("link", name="Replication site", exact=True).click()
+    page.wait_for_url("**/index.html")
     assert page.evaluate(ground) == light
 
 
