@@ -6,14 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestarm.common.paper import Cell
+from bestarm.common.stops import Stops
 from bestarm.core.status import Status
 from bestarm.core.streams import run_streams
 from bestarm.linear import strategies
-from bestarm.linear.allocation import StaticSequence, all_arms
 from bestarm.linear.confidence import Width, radius
-from bestarm.linear.least_squares import make_fit
 from bestarm.linear.problem import paper_instance
-from bestarm.linear.stops import MOST, Stop, Stops, at_most
+from bestarm.linear.stops import at_most
 from bestarm.linear.strategies import grid, prepare
 
 SIZE = st.floats(0.1, 10.0)
@@ -76,13 +75,3 @@ def test_a_cap_at_the_stop_itself_is_a_stop(monkeypatch):
     for cap, status in ((tau, Status.STOPPED), (tau - 1, Status.CAPPED)):
         replicate = prepare(instance, Cell("", "G", {"cap": cap}, "1*logK+two-step"))
         assert [replicate(run_streams(5, 0)).status for _ in range(2)] == [status, status]
-
-
-def test_the_record_has_a_limit():
-    stops, arms = Stops(), np.eye(2)
-    sequence = StaticSequence(make_fit(arms, 0.0), all_arms(2), 0, np.arange(2))
-    stop = Stop(Width(1.0, 1.0), 2, make_fit(arms, 0.0), {})
-    for key in range(MOST + 1):
-        stops.keep(sequence, (key,), stop)
-    assert stops.last_before(sequence, (0,), stop.width) is None
-    assert stops.last_before(sequence, (MOST,), stop.width) is stop

@@ -1,8 +1,11 @@
 """The strategies, the readings of the paper, and how a cell becomes runs."""
 
+import json
 import math
+import pickle
 from collections.abc import Callable
-from typing import NamedTuple
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -13,6 +16,7 @@ from bestarm.baics.frank_wolfe import choose_fws, start_fws
 from bestarm.baics.problem import Instance
 from bestarm.baics.steps import (
     Rules,
+    State,
     World,
     choose_ta_s,
     choose_ta_scs,
@@ -25,6 +29,7 @@ from bestarm.baics.steps import (
 )
 from bestarm.baics.two_stage import choose_two_stage, done_two_stage
 from bestarm.common.paper import Cell, Readings, Simulation
+from bestarm.common.stops import Stops
 from bestarm.core.inputs import Input, InputError, Probability, Pulls, Scale
 from bestarm.core.status import Status
 from bestarm.core.strategy import NO_CAP, Steps, Strategy
@@ -193,13 +198,62 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
-    return make_replication(steps(instance, cell))
+    parts = steps(instance, cell)
+    shares = parts.rules.stopping == GLR and "no-half" in READINGS[cell.strategy]
+    return make_replication(parts, play_on(parts) if shares else parts.strategy.play)
 
 
-def make_replication(parts: Steps) -> Callable[[Streams], Outcome]:
-    """The same of any steps whose state has a clock, an answer and pulls as this paper's have."""
+class Stop(NamedTuple):
+    """A run under Eq. (10) when it stopped or reached its cap."""
+
+    n: int  # pulls
+    factor: float  # of F in the statistic
+    state: State
+    streams: tuple[Any, Any]  # states of the generators of rewards and coins
+
+
+#: Where runs of this process stopped.
+STOPPED = Stops[Stop]()
+
+
+def play_on(parts: Steps) -> Callable[..., tuple[State, bool]]:
+    """`Strategy.play` of a run with Eq. (10), which goes on from where a larger factor of the
+    statistic stopped it, if that was played. Sampling does not look at the factor.
+    """
     strategy, rules, world, cap = parts
-    play = strategy.play
+    cell = pickle.dumps((rules._replace(glr_factor=0.0), world, cap))
+
+    def play(
+        _world: Any, _rules: Any, _cap: int, environment: np.random.Generator, coins: Any
+    ) -> tuple[State, bool]:
+        generators = environment.bit_generator, coins.bit_generator
+        key = cell, json.dumps(generators[0].state)
+        earlier = STOPPED.last_before(strategy, key, lambda stop: stop.factor > rules.glr_factor)
+        if earlier is None:
+            n, state = 0, strategy.start(rules)
+        else:
+            n, state = earlier.n, deepcopy(earlier.state)
+            for generator, then in zip(generators, earlier.streams, strict=True):
+                generator.state = then
+        stopped = strategy.resume(world, rules, state, cap - n, environment, coins)
+        streams = generators[0].state, generators[1].state
+        STOPPED.keep(strategy, key, Stop(int(state.clock[0]), rules.glr_factor, state, streams))
+        return state, stopped
+
+    return play
+
+
+def make_replication(
+    parts: Steps, play: Callable[..., tuple[Any, bool]] | None = None
+) -> Callable[[Streams], Outcome]:
+    """The same of any steps whose state has a clock, an answer and pulls as this paper's have.
+
+    Args:
+        parts: the steps.
+        play: as `Strategy.play`, which it is by default.
+    """
+    strategy, rules, world, cap = parts
+    play = play or strategy.play
 
     def replicate(streams: Streams) -> Outcome:
         state, stopped = play(world, rules, cap, streams.environment, streams.coins)

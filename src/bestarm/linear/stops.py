@@ -1,20 +1,14 @@
-"""Records of where runs stopped, so that runs with wider intervals continue from there.
+"""Which stops of G, XY and XY-Oracle a run with wider intervals continues from (common/stops.py).
 
 G, XY and XY-Oracle pull the same arms whatever the width of their intervals, and their readings
 share the streams of rewards. A stopping rule that holds at C(n) also holds at any smaller C(n), so
 a run with narrower intervals is the beginning of one with wider intervals, to the last bit.
 """
 
-import threading
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
-from bestarm.linear.allocation import StaticSequence
 from bestarm.linear.confidence import Width
 from bestarm.linear.least_squares import Fit
-
-#: Streams of one sequence whose runs are kept; a shard has at most 100 replications.
-MOST = 256
 
 
 class Stop(NamedTuple):
@@ -41,26 +35,3 @@ def at_most(narrow: Width, wide: Width) -> bool:
         and (narrow.growth == 0.0 or same)
         and (wide.growth == 0.0 or wide.offset + wide.slope >= 1.0)
     )
-
-
-class Stops:
-    """A thread-safe record of stops by sequence; they last as long as the sequence."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._found = WeakKeyDictionary[StaticSequence, dict[tuple, list[Stop]]]()
-
-    def last_before(self, sequence: StaticSequence, key: tuple, width: Width) -> Stop | None:
-        """The latest stop under intervals that are at most as wide; `key` names run and truth."""
-        with self._lock:
-            stops = self._found.get(sequence, {}).get(key, [])
-            earlier = [stop for stop in stops if at_most(stop.width, width)]
-        return max(earlier, key=lambda stop: stop.n, default=None)
-
-    def keep(self, sequence: StaticSequence, key: tuple, stop: Stop) -> None:
-        """Record a stop."""
-        with self._lock:
-            by_key = self._found.setdefault(sequence, {})
-            by_key.setdefault(key, []).append(stop)
-            while len(by_key) > MOST:
-                del by_key[next(iter(by_key))]

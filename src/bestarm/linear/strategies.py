@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from bestarm.common.paper import Cell, Readings, Simulation
+from bestarm.common.stops import Stops
 from bestarm.core.inputs import Input, Probability, Pulls
 from bestarm.core.normals import in_blocks
 from bestarm.core.status import Status
@@ -59,7 +60,7 @@ from bestarm.linear.steps import (
     StaticRules,
     StaticSteps,
 )
-from bestarm.linear.stops import Stop, Stops
+from bestarm.linear.stops import Stop, at_most
 
 STRATEGIES: dict[str, LinearSteps] = {
     "G": StaticSteps(),
@@ -354,7 +355,7 @@ def static_rules(strategy: str, problem: Problem, reading: Reading, delta: float
 
 Replicate = Callable[[Streams], Outcome]
 #: Where runs of this process stopped.
-STOPPED = Stops()
+STOPPED = Stops[Stop]()
 
 
 def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
@@ -376,7 +377,7 @@ def prepare_estimated_gaps(rules: StaticRules, problem: Problem, cap: int) -> Re
         environment = streams.environment
         fit, n = make_fit(rules.arms, 0.0), 0
         key = means.tobytes(), cap, every, json.dumps(environment.bit_generator.state)
-        earlier = STOPPED.last_before(sequence, key, width)
+        earlier = STOPPED.last_before(sequence, key, lambda stop: at_most(stop.width, width))
         if earlier is not None:
             environment.bit_generator.state = earlier.stream
             fit, n = copy_fit(earlier.fit), earlier.n
