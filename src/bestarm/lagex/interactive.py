@@ -11,9 +11,9 @@ from bestarm.core.arguments import numbers, positive, whole
 from bestarm.core.inputs import InputError, parse
 from bestarm.lagex.paper.counts import observe_counts
 from bestarm.lagex.paper.exploration import analyse
-from bestarm.lagex.paper.state import FAR_CUT, PULLED, TIME
+from bestarm.lagex.paper.state import FAR_CUT, NO_ALTERNATIVES, PULLED, TIME
 from bestarm.lagex.strategies import FAILURES, READINGS, STRATEGIES, Setting, make_rules
-from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives
+from bestarm.lagex.vertices import ALL_BASES, MOST_COLUMNS, alternatives, find_alternatives
 from bestarm.live.counts import Counts
 from bestarm.live.interactive import AskTell, Trial
 from bestarm.live.labels import Label, Numbers, count_or_names, in_order, named_limits
@@ -146,11 +146,13 @@ class _Lagex(Monitored, AskTell[Label]):
     def _open_question(self) -> str:
         state, rules = self._state, self._rules
         near, pulls = state.policies.near, state.estimates.pulls
-        count = int(state.policies.n_near[0])
         if state.counts[PULLED] < pulls.size:
             return "Some arms have not been pulled yet."
-        if count < 0:
+        if state.policies.n_near[0] == NO_ALTERNATIVES:
             return "By the estimates no mixture keeps the limits, so there is no answer yet."
+        count = find_alternatives(
+            state.policies.polytope, rules.r, near
+        )  # Uniform lists none itself
         if count == 0:
             return "By the estimates only one mixture keeps the limits; one more pull tells."
         steps = near.steps[:count]

@@ -432,6 +432,24 @@ def find_alternatives(polytope: Polytope, reach: float, others: VertexSearch) ->
 
 
 @inlined
+def find_edge(polytope: Polytope, j: int, others: VertexSearch) -> bool:
+    """List the alternative at the end of the edge of column j alone, with the bits that
+    `find_alternatives` gives it; False if there is none.
+
+    Args:
+        polytope: as `find_best` leaves it, without column j in its basis.
+        others: its first place is overwritten.
+    """
+    tableau, basis = polytope.tableau, polytope.basis
+    length = longest_step(tableau, j)
+    if length == np.inf:
+        return False
+    step_to(tableau, basis, polytope.policy, True, j, length, others.steps[0])
+    others.gaps[0] = max(length * polytope.reduced_costs[j], 0.0)
+    return is_new(others.steps, others.gaps, 0, others.gaps[0])
+
+
+@inlined
 def search(
     polytope: Polytope, means: np.ndarray, rows: np.ndarray, reach: float, others: VertexSearch
 ) -> tuple[int, int]:

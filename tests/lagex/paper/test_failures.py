@@ -152,12 +152,12 @@ def test_a_run_whose_last_policy_was_lost_has_failed(monkeypatch, lost_at):
     """The rule is looked at after three, after four, and for the last time after five pulls."""
     analyses = iter(range(4, 100))
 
-    def search(*problem):
-        found = as_it_is(*problem)
-        return (LOST, 0) if next(analyses) == lost_at else found
+    def find_best(polytope):
+        found = as_it_is(polytope)
+        return LOST if next(analyses) == lost_at else found
 
-    as_it_is = exploration.search
-    monkeypatch.setattr(exploration, "search", search)
+    as_it_is = exploration.find_best
+    monkeypatch.setattr(exploration, "find_best", find_best)
     for name in ("find_policy", "analyse", "observe"):
         monkeypatch.setattr(exploration, name, getattr(exploration, name).py_func)
 

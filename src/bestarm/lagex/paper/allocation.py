@@ -106,17 +106,18 @@ def information(costs: np.ndarray, count: int, pulls: np.ndarray) -> float:
 
 
 @inlined
-def passes_glr(
+def failing_alternative(
     others: VertexSearch,
     count: int,
     r: float,
     variances: np.ndarray,
     pulls: np.ndarray,
     beta: float,
-) -> bool:
-    """The GLR test: whether `information` at pull counts exceeds the threshold `beta`.
+) -> int:
+    """The GLR test: the first alternative whose statistic is not above the threshold, or -1.
 
-    It usually fails at the first alternative.
+    It passes if there is none: `information` at pull counts exceeds `beta`. It usually fails at the
+    first alternative.
 
     Args:
         others: the alternatives, `count` of them. pulls: (K,) positive.
@@ -126,8 +127,8 @@ def passes_glr(
         for a in range(pulls.size):
             total += variances[a] * others.steps[v, a] * others.steps[v, a] / pulls[a]
         if not 2.0 * total * beta < (others.gaps[v] + r) * (others.gaps[v] + r):
-            return False
-    return True
+            return v
+    return -1
 
 
 class Allocation(NamedTuple):

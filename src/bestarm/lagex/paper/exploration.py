@@ -13,7 +13,7 @@ import numpy as np
 from bestarm.core.compile import inlined, lean
 from bestarm.core.strategy import Strategy
 from bestarm.core.tracking import track
-from bestarm.lagex.paper.allocation import ACCURACY, alternative_costs, passes_glr
+from bestarm.lagex.paper.allocation import ACCURACY, alternative_costs, failing_alternative
 from bestarm.lagex.paper.confidence import bounds, norm
 from bestarm.lagex.paper.dual import AllocationProblem, solve
 from bestarm.lagex.paper.full_adagrad import full_step
@@ -27,6 +27,7 @@ from bestarm.lagex.paper.state import (
     INSIDE,
     LOST_POLICY,
     NEAR_CUT,
+    NO_ALTERNATIVES,
     NO_POLICY,
     PENALISED,
     PROJECTED,
@@ -34,17 +35,25 @@ from bestarm.lagex.paper.state import (
     SOLVED,
     TIME,
     UNIFORM,
+    UNLISTED,
     UNSOLVED,
     Rules,
     State,
     start,
     update,
 )
-from bestarm.lagex.vertices import EMPTY, FOUND, best_support, find_alternatives, search
+from bestarm.lagex.vertices import (
+    EMPTY,
+    FOUND,
+    basis_mask,
+    best_support,
+    find_alternatives,
+    find_best,
+    find_edge,
+    load,
+    search,
+)
 from bestarm.lagex.world import BROKEN, BROKEN_BY_SOLVER, World, breaks, draw
-
-#: `PolicySet.n_near` if there is no policy to allocate for.
-NO_ALTERNATIVES = -1
 
 
 @lean
@@ -143,22 +152,38 @@ def relax(s: State, shift: float) -> None:
 
 @inlined
 def find_policy(rules: Rules, s: State) -> bool:
-    """Find the best policy by the estimates and its alternatives, left in `s.policies`.
+    """Find the best policy by the estimates, left in `s.policies`, and its alternatives.
+
+    Where allocations do not depend on these they are not listed: the stopping rule seldom needs
+    more than one of them.
 
     Returns:
         Whether that succeeded. If not, since no policy satisfies the constraints or the best was
         not found, the last policy remains.
     """
-    policies = s.policies
+    policies, means = s.policies, s.estimates.means
     rows = policies.relaxed if rules.optimistic_policy else s.estimates.rows
-    outcome, count = search(policies.polytope, s.estimates.means, rows, rules.r, policies.near)
+    count = UNLISTED
+    if rules.source == UNIFORM or rules.source == PROJECTED:
+        load(policies.polytope, means, rows)
+        outcome = find_best(policies.polytope)
+    else:
+        outcome, count = search(policies.polytope, means, rows, rules.r, policies.near)
     if outcome == FOUND:
         policies.n_near[0] = count
-        s.counts[NEAR_CUT] += policies.near.cut[0]
+        s.counts[NEAR_CUT] += count != UNLISTED and policies.near.cut[0]
     else:
         policies.n_near[0] = NO_ALTERNATIVES
         s.counts[NO_POLICY if outcome == EMPTY else LOST_POLICY] += 1
     return outcome == FOUND
+
+
+@inlined
+def list_alternatives(rules: Rules, s: State) -> None:
+    """List the alternatives of the policy that `find_policy` did not list."""
+    policies = s.policies
+    policies.n_near[0] = find_alternatives(policies.polytope, rules.r, policies.near)
+    s.counts[NEAR_CUT] += policies.near.cut[0]
 
 
 @inlined
@@ -177,6 +202,18 @@ def with_slacks(s: State, width: float, beta: float) -> float:
 
 
 @inlined
+def fails_again(rules: Rules, s: State, beta: float) -> bool:
+    """Whether the GLR test fails at the edge at which it failed last, of the same basis."""
+    policies, pulls = s.policies, s.estimates.pulls
+    basis, near = policies.polytope.basis, policies.near
+    if basis_mask(basis, 0, basis[0]) != policies.failed[0]:
+        return False
+    if not find_edge(policies.polytope, policies.failed[1], near):
+        return False
+    return failing_alternative(near, 1, rules.added, rules.variances, pulls, beta) == 0
+
+
+@inlined
 def stops(rules: Rules, s: State, beta: float) -> bool:
     """Whether the GLR test passes for all alternatives.
 
@@ -184,10 +221,15 @@ def stops(rules: Rules, s: State, beta: float) -> bool:
     (docs/readings.md), so the test includes all vertices, and fails while some may be missing.
     """
     pulls, policies, stop = s.estimates.pulls, s.policies, False
-    if passes_glr(policies.near, policies.n_near[0], rules.added, rules.variances, pulls, beta):
-        every = find_alternatives(policies.polytope, np.inf, policies.far)
-        if passes_glr(policies.far, every, rules.added, rules.variances, pulls, beta):
-            stop = not policies.far.cut[0]
+    near, far, count = policies.near, policies.far, policies.n_near[0]
+    failing = failing_alternative(near, count, rules.added, rules.variances, pulls, beta)
+    policies.failed[0] = -1
+    if failing >= 0 and near.slots[failing] < policies.polytope.values.size:
+        policies.failed[0], policies.failed[1] = near.masks[0], near.slots[failing]
+    if failing < 0:
+        every = find_alternatives(policies.polytope, np.inf, far)
+        if failing_alternative(far, every, rules.added, rules.variances, pulls, beta) < 0:
+            stop = not far.cut[0]
             s.counts[FAR_CUT] += not stop
     return stop
 
@@ -205,7 +247,12 @@ def analyse(rules: Rules, s: State) -> None:
     relax(s, shift)
     if find_policy(rules, s):
         s.threshold[0] = with_slacks(s, width, beta) if rules.extra else beta
-        s.holds[0] = stops(rules, s, s.threshold[0])
+        listed = s.policies.n_near[0] != UNLISTED
+        if not listed and not fails_again(rules, s, s.threshold[0]):
+            list_alternatives(rules, s)
+            listed = True
+        if listed:
+            s.holds[0] = stops(rules, s, s.threshold[0])
 
 
 @inlined

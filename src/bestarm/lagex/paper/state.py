@@ -30,6 +30,9 @@ PENALISED, OPTIMISTIC, INSIDE = range(3)
 #: failed only because vertices may be missing.
 TIME, PULLED, NO_POLICY, LOST_POLICY, UNSOLVED, INEXACT, NEAR_CUT, FAR_CUT = range(8)
 
+#: `PolicySet.n_near` if there is no policy to allocate for, and if `near` is not needed.
+NO_ALTERNATIVES, UNLISTED = -1, -2
+
 
 class Rules(NamedTuple):
     """A strategy under one reading, and what it is given of the instance.
@@ -75,7 +78,10 @@ class PolicySet(NamedTuple):
     polytope: Polytope  # the estimated policies; the best one is the answer
     near: VertexSearch  # alternatives within reach r
     far: VertexSearch  # all alternatives
-    n_near: np.ndarray  # (1,) number of alternatives in `near`; NO_ALTERNATIVES if no policy
+    n_near: np.ndarray  # (1,) their number; NO_ALTERNATIVES if no policy, UNLISTED if not listed
+    failed: (
+        np.ndarray
+    )  # (2,) edge at which the test failed last: columns of its basis as bits, its own
     shift: np.ndarray  # (1,) relaxation of this round
 
 
@@ -150,6 +156,7 @@ def make_policy_set(k: int, d: int) -> PolicySet:
         near=make_vertex_search(k, d, MOST_BASES),
         far=make_vertex_search(k, d, ALL_BASES),
         n_near=np.zeros(1, np.int64),
+        failed=np.full(2, -1),
         shift=np.zeros(1),
     )
 
