@@ -1,5 +1,6 @@
 """Runs under Eq. (10) that go on from where the statistic without its half stopped them."""
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,17 @@ import pytest
 from bestarm.baics import strategies
 from bestarm.baics.cells import EXPERIMENTS
 from bestarm.baics.problem import instances
-from bestarm.baics.strategies import READINGS, Stops, prepare
+from bestarm.baics.strategies import (
+    READINGS,
+    Options,
+    Stops,
+    make_rules,
+    prepare,
+    stops_first,
+)
 from bestarm.common.paper import Cell
 from bestarm.common.stops import MOST
+from bestarm.core.information import stylised_threshold
 from bestarm.core.streams import replication_streams
 from bestarm.registry.scales import read_scale
 
@@ -49,6 +58,42 @@ def test_runs_are_those_of_a_fresh_record(strategy, loose, strict, cap, monkeypa
         for ours, theirs in zip(outcomes(strategy, order, setting), wanted[order[-1]], strict=True):
             for one, other in zip(ours, theirs, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+def test_smaller_deltas_go_on_from_larger_ones(monkeypatch):
+    """Eight rules on the same streams; two of them stop first now here, now there."""
+    settings = [
+        ({"delta": delta, "cap": None}, reading)
+        for delta in (0.1, 0.01, 1e-3, 1e-4)
+        for reading in ("no-half", "as-written")
+    ]
+    wanted = [outcomes("T-a-SCS", [r], setting, fresh=monkeypatch) for setting, r in settings]
+    for order in (range(8), range(7, -1, -1), (3, 0, 6, 1, 5, 2, 7, 4)):
+        monkeypatch.setattr(strategies, "STOPPED", Stops())
+        for place in order:
+            setting, reading = settings[place]
+            found = outcomes("T-a-SCS", [reading], setting)
+            for ours, theirs in zip(found, wanted[place], strict=True):
+                for one, other in zip(ours, theirs, strict=True):
+                    np.testing.assert_array_equal(one, other)
+
+
+def test_a_rule_that_stops_first_asks_for_less_at_every_time():
+    instance, readings = INSTANCE.problem, READINGS["T-a-SCS"]
+    rules = [
+        make_rules(3, instance, delta, readings[name], Options())
+        for delta in (0.3, 0.1, 0.09, 0.01, 1e-6)
+        for name in ("as-written", "no-half")
+    ]
+    found = 0
+    for one, other in itertools.product(rules, rules):
+        if stops_first(one, other):
+            found += 1
+            for time in (1, 2, 100, 10**9):
+                asked = [stylised_threshold(time, r.delta) / r.glr_factor for r in (one, other)]
+                assert asked[0] < asked[1] or asked[0] == asked[1] == 0.0
+    assert found >= 25
+    assert not any(stops_first(r, r) for r in rules)
 
 
 def test_the_second_run_only_plays_what_the_first_has_not(monkeypatch):

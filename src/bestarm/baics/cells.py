@@ -40,7 +40,7 @@ def every_strategy(instance: str) -> tuple[Cell, ...]:
 
 
 def confidence_sweep() -> Iterator[Cell]:
-    """Theorem 4.1: ever smaller delta, no cap."""
+    """Theorem 4.1: ever smaller delta, no cap. A run goes on from where a larger delta stopped it."""
     for delta in DELTAS:
         for cell in every_strategy("example1"):
             setting = {"delta": delta, "cap": None}
@@ -137,7 +137,7 @@ EXPERIMENTS = (
     Experiment("example1", every_strategy("example1")),
     Experiment("example2", every_strategy("example2")),
     Experiment("no-feasible-arm", every_strategy("no-feasible-arm")),
-    Experiment("confidence-sweep", tuple(confidence_sweep())),
+    Experiment("confidence-sweep", tuple(confidence_sweep()), shared_over="delta"),
     Experiment("step-sweep", tuple(step_sweep())),
     Experiment("two-stage", tuple(two_stage())),
     Experiment("segments", tuple(over_segments())),

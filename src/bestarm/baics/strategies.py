@@ -207,7 +207,7 @@ class Stop(NamedTuple):
     """A run under Eq. (10) when it stopped or reached its cap."""
 
     n: int  # pulls
-    factor: float  # of F in the statistic
+    rules: Rules
     state: State
     streams: tuple[Any, Any]  # states of the generators of rewards and coins
 
@@ -216,19 +216,28 @@ class Stop(NamedTuple):
 STOPPED = Stops[Stop]()
 
 
+def stops_first(one: Rules, other: Rules) -> bool:
+    """Whether F, which Eq. (10) asks for, is smaller at every time by one of two rules.
+
+    It is ln((1 + ln t) / delta) / factor, and ln(1 + ln t) >= 0.
+    """
+    needed = [math.log(1.0 / rules.delta) / rules.glr_factor for rules in (one, other)]
+    return one.glr_factor >= other.glr_factor and needed[0] < needed[1]
+
+
 def play_on(parts: Steps) -> Callable[..., tuple[State, bool]]:
-    """`Strategy.play` of a run with Eq. (10), which goes on from where a larger factor of the
-    statistic stopped it, if that was played. Sampling does not look at the factor.
+    """`Strategy.play` of a run with Eq. (10), which goes on from where a rule that stops first
+    stopped it, if that was played. Sampling looks neither at delta nor at the factor.
     """
     strategy, rules, world, cap = parts
-    cell = pickle.dumps((rules._replace(glr_factor=0.0), world, cap))
+    sampling = pickle.dumps((rules._replace(glr_factor=0.0, delta=0.0), world, cap))
 
     def play(
         _world: Any, _rules: Any, _cap: int, environment: np.random.Generator, coins: Any
     ) -> tuple[State, bool]:
         generators = environment.bit_generator, coins.bit_generator
-        key = cell, json.dumps(generators[0].state)
-        earlier = STOPPED.last_before(strategy, key, lambda stop: stop.factor > rules.glr_factor)
+        key = sampling, json.dumps(generators[0].state)
+        earlier = STOPPED.last_before(strategy, key, lambda stop: stops_first(stop.rules, rules))
         if earlier is None:
             n, state = 0, strategy.start(rules)
         else:
@@ -237,7 +246,7 @@ def play_on(parts: Steps) -> Callable[..., tuple[State, bool]]:
                 generator.state = then
         stopped = strategy.resume(world, rules, state, cap - n, environment, coins)
         streams = generators[0].state, generators[1].state
-        STOPPED.keep(strategy, key, Stop(int(state.clock[0]), rules.glr_factor, state, streams))
+        STOPPED.keep(strategy, key, Stop(int(state.clock[0]), rules, state, streams))
         return state, stopped
 
     return play

@@ -86,7 +86,12 @@ class Cell:
     @property
     def setting_label(self) -> str:
         """The setting as tables name it and streams are keyed by it."""
-        return ",".join(f"{k}={_plain(v)}" for k, v in sorted(self.setting.items()))
+        return self.setting_without("")
+
+    def setting_without(self, part: str) -> str:
+        """The same without a part of the setting."""
+        kept = sorted(item for item in self.setting.items() if item[0] != part)
+        return ",".join(f"{k}={_plain(v)}" for k, v in kept)
 
 
 def _plain(value: Any) -> str:
@@ -135,6 +140,7 @@ class Experiment:
     name: str
     cells: tuple[Cell, ...]
     streams: str = ""  # the experiment whose random streams its runs have, if not its own
+    shared_over: str = ""  # a part of the setting over which cells have the same streams
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ class Outcome(NamedTuple):
     lost: int  # rounds in which the best policy was not found though there is one
     unsolved: int  # rounds without an allocation, pulled uniformly
     inexact: int  # rounds whose allocation is less accurate than its tolerance
-    near_cut: int  # rounds in which the vertices near the best policy were too many to list
+    near_cut: int  # rounds in which the vertices near the best policy, if listed, were too many
     far_cut: int  # rounds in which the run could not stop as all vertices were too many to list
     regret: float  # best feasible value minus the answer's true one; may be < 0 if infeasible
     excess: float  # largest true cost over its limit; negative if all have slack

@@ -40,6 +40,7 @@ class Plan(BaseModel):
     paper: str
     experiment: str
     streams: str  # the experiment that names the random streams
+    shared_over: str  # a part of the setting that does not name them
     seed: int
     per_shard: int
     cells: tuple[Cell, ...]
@@ -76,7 +77,7 @@ class Plan(BaseModel):
         return tuple(
             Task(
                 cell=cell,
-                key=key(cell.instance, cell.setting_label),
+                key=key(cell.instance, cell.setting_without(self.shared_over)),
                 instance=models[cell.instance],
                 truth=self.instances[cell.instance]["truth"],
                 facts=instance_facts(self.instances[cell.instance]["instance"]) | arguments(cell),
@@ -96,6 +97,7 @@ def make_plan(
         paper=paper,
         experiment=experiment.name,
         streams=experiment.streams or experiment.name,
+        shared_over=experiment.shared_over,
         seed=seed,
         per_shard=per_shard,
         cells=experiment.cells,
