@@ -40,7 +40,7 @@ def every_strategy(instance: str) -> tuple[Cell, ...]:
 
 
 def confidence_sweep() -> Iterator[Cell]:
-    """Theorem 4.1: ever smaller delta, no cap. A run goes on from where a larger delta stopped it."""
+    """Theorem 4.1: ever smaller delta, no cap. Runs go on from where larger ones stopped them."""
     for delta in DELTAS:
         for cell in every_strategy("example1"):
             setting = {"delta": delta, "cap": None}
