@@ -290,7 +290,8 @@ def marginal_ratios(means: pd.DataFrame, truth: dict, decades: int = 4) -> pd.Da
     """(E[tau at delta] - E[tau at 10^decades delta]) over T* times the difference of ln(1/delta).
 
     The part of a stopping time that does not grow with ln(1/delta) cancels, so this approaches its
-    limit far sooner than the plain ratio. The two means rest on independent runs.
+    limit far sooner than the plain ratio. Its interval is that of independent runs: wider than need
+    be where the runs of the smaller delta go on from those of the larger.
     """
     means = means.sort_values("x", ascending=False)
     later, earlier = means.iloc[decades:], means.iloc[:-decades]
