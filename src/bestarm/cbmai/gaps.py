@@ -26,7 +26,6 @@ The minima over p and q are found by a grid, then a pattern search from its best
 
 import itertools
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -312,17 +311,20 @@ def least_gaps(instance: StandardProblem, optimal: np.ndarray, others: np.ndarra
     squared distance of cbar_l from their range, since |q| <= 1. If slack l is in J, only costs
     above cbar_l have to move.
     """
-    ours, _ = _split(instance, optimal)
-    bounds = np.zeros(len(others))
-    for i, other in enumerate(others):
-        arms, loose = _split(instance, other)
-        if arms.size:
-            lead = max(instance.rewards[ours].min() - instance.rewards[arms].max(), 0.0)
-            costs = instance.costs[:, arms]
-            above = np.maximum(costs.min(axis=1) - instance.bounds, 0.0)
-            below = np.where(loose, 0.0, np.maximum(instance.bounds - costs.max(axis=1), 0.0))
-            bounds[i] = lead**2 / 2.0 + (above**2 + below**2).sum()
-    return bounds
+    n_arms, (ours, _) = instance.rewards.size, _split(instance, optimal)
+    is_arm = others < n_arms
+    arms = np.where(is_arm, others, 0)
+    rewards = np.where(is_arm, instance.rewards[arms], -np.inf)
+    lead = np.maximum(instance.rewards[ours].min() - rewards.max(axis=1), 0.0)
+    moved = np.zeros(len(others))
+    for l, bound in enumerate(instance.bounds):
+        costs, loose = instance.costs[l, arms], (others == n_arms + l).any(axis=1)
+        least = np.where(is_arm, costs, np.inf).min(axis=1)
+        most = np.where(is_arm, costs, -np.inf).max(axis=1)
+        above = np.maximum(least - bound, 0.0)
+        below = np.where(loose, 0.0, np.maximum(bound - most, 0.0))
+        moved += above**2 + below**2
+    return np.where(is_arm.any(axis=1), lead**2 / 2.0 + moved, 0.0)
 
 
 def arm_gaps(instance: StandardProblem, optimal: np.ndarray) -> np.ndarray:
@@ -337,24 +339,19 @@ def arm_gaps(instance: StandardProblem, optimal: np.ndarray) -> np.ndarray:
     bounds = least_gaps(instance, optimal, others)
     gaps = np.full(n_columns, np.inf)
     gaps[optimal] = 0.0
-
-    def search(i: int) -> float:
-        if bounds[i] * (1.0 - MARGIN) > gaps[others[i]].max():
-            return math.inf
-        return basis_gap(instance, optimal, others[i])
-
-    order = np.argsort(bounds, kind="stable")
-    with ThreadPoolExecutor() as pool:  # the search is compiled, and releases the GIL
-        for i, gap in zip(order, pool.map(search, order), strict=True):
+    for i in np.argsort(bounds, kind="stable"):
+        if bounds[i] * (1.0 - MARGIN) <= gaps[others[i]].max():
+            gap = basis_gap(instance, optimal, others[i])
             gaps[others[i]] = np.minimum(gaps[others[i]], gap)
     return gaps
 
 
 def _split(instance: StandardProblem, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The arms of a basis, and which slacks are in it, (L,)."""
-    n_arms, n_costs = instance.rewards.size, instance.bounds.size
-    arms = np.sort(basis[basis < n_arms])
-    return arms, np.isin(np.arange(n_costs) + n_arms, basis)
+    n_arms, loose = instance.rewards.size, np.zeros(instance.bounds.size, np.bool_)
+    is_arm = basis < n_arms
+    loose[basis[~is_arm] - n_arms] = True
+    return np.sort(basis[is_arm]), loose
 
 
 def _arm_means(instance: StandardProblem, which: np.ndarray) -> tuple:
