@@ -81,8 +81,9 @@ def test_files_that_say_how_to_cite_it_are_in_step(root):
 
 def test_kernels_live_where_the_compile_cache_looks():
     """Files with kernels take nothing from others of the package but classes and functions."""
+    sources = {paper: set(kernel_sources(paper)) for paper in (None, *registry.PAPERS)}
     for source in PACKAGE.rglob("*.py"):
-        allowed = set(kernel_sources(source_paper(source)))
+        allowed = sources[source_paper(source)]
         tree = ast.parse(source.read_text())
         imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
         uses_jit = any(n.module == "bestarm.core.compile" for n in imports)

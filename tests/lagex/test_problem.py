@@ -29,7 +29,8 @@ from bestarm.verdicts.tables import read_published
 
 ROOT = Path(__file__).parents[2]
 
-ROW = {"coefficients": [1.0, 1.0, 0.0], "at_most": 0.5}
+SHARE = {"coefficients": [1.0, 1.0, 0.0]}
+ROW = SHARE | {"at_most": 0.5}
 GOOD = {"name": "x", "means": [1.0, 0.5, 0.2], "constraints": [ROW]}
 NAN = float("nan")
 
@@ -178,6 +179,10 @@ def test_names_of_instances_are_their_keys():
         ),
         (
             {"constraints": [{"coefficients": [1.0, 1.0, 1.0], "at_most": 0.5}]},
+            "constraints: must allow some policy, here none satisfies all of them",
+        ),
+        (  # each limit is kept by some arm alone
+            {"constraints": [SHARE | {"at_most": 0.2}, SHARE | {"at_least": 0.8}]},
             "constraints: must allow some policy, here none satisfies all of them",
         ),
         (

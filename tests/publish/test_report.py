@@ -270,10 +270,10 @@ def test_without_one_table_only_the_pages_that_show_it_fail(root, tmp_path):
     shutil.copytree(root / "tests/toy", tmp_path / "tests/toy")
     (tmp_path / "README.md").write_bytes((root / "README.md").read_bytes())
     (tmp_path / "figures/lagex/programs.csv").unlink()
-    failed = set()
+    project, failed = Project(tmp_path), set()
     for page in PAGES:
         try:
-            fill(page, (root / page).read_text(), Project(tmp_path))
+            fill(page, (root / page).read_text(), project)
         except (OSError, InputError):
             failed.add(page)
     shown = {"programs", "programs medians", "programs summary", "programs planned"}
