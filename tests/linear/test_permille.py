@@ -141,7 +141,7 @@ def test_short_runs_are_those_with_a_test_at_every_pull(strategy):
 def test_long_runs_have_the_law_of_those_with_a_test_at_every_pull(strategy):
     """But for a per mille; false alarms 0.001. A fifth more or fewer pulls are seen."""
     often, seldom = (
-        taus(strategy, reading, 0.1, seed, 400)
+        taus(strategy, reading, 0.06, seed, 400)
         for seed, reading in enumerate(("honest", HONEST_PERMILLE))
     )
     assert np.median(seldom) > 4 * DENSE
