@@ -1,11 +1,14 @@
 """The steps against the runs that simulations take: the same pulls, and the same answer."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 
 from bestarm.common.paper import Cell
 from bestarm.core.status import Status
 from bestarm.core.streams import run_streams
+from bestarm.linear.permille import PERMILLE, is_tested
 from bestarm.linear.problem import Instance
 from bestarm.linear.steps import PhasedSteps, StaticState
 from bestarm.linear.strategies import EASY, READINGS, STRATEGIES, prepare, steps
@@ -41,9 +44,41 @@ class Told:
     def standard_normal(self):
         number, counts = self._phase()
         if number != self._number:
-            normals = self._environment.standard_normal(counts.size)
+            normals = self.normals(counts)
             self._number, self._shares = number, normals / np.sqrt(np.maximum(counts, 1.0))
         return self._shares[self.arm]
+
+    def normals(self, counts):
+        return self._environment.standard_normal(counts.size)
+
+
+class ToldUntilTest(Told):
+    """The same for a run that draws sums from one test to the next, of the arms that are pulled.
+
+    Which are pulled depends on no reward in between.
+    """
+
+    def __init__(self, environment, strategy, rules, state):
+        super().__init__(environment, self.until_test)
+        self._run, self._end, self._pulls = (strategy, rules, state), 0, np.zeros(0)
+
+    def normals(self, counts):
+        normals = np.zeros(counts.size)
+        normals[counts > 0] = self._environment.standard_normal((counts > 0).sum())
+        return normals
+
+    def until_test(self):
+        strategy, rules, state = self._run
+        if state.pulls.sum() >= self._end:
+            ahead, arm = deepcopy(state), self.arm
+            while True:
+                strategy.observe(rules, ahead, arm, 0.0)
+                self._end = ahead.pulls.sum()
+                if is_tested(PERMILLE, self._end) or self._end >= SETTING["cap"]:
+                    break
+                arm = strategy.choose(rules, ahead, None)
+            self._pulls = ahead.pulls - state.pulls
+        return self._end, self._pulls
 
 
 def stepped(instance, cell, environment_of):
@@ -78,6 +113,8 @@ def test_steps_make_the_pulls_of_the_run(strategy, reading, instance):
             return Told(environment, lambda: (state.phase, state.plan.counts))
         if getattr(rules, "means", None) is not None:
             return Told(environment, lambda: (1, wanted.pulls))
+        if getattr(rules, "every", 1) == PERMILLE:
+            return ToldUntilTest(environment, step, rules, state)
         return environment
 
     state, stopped = stepped(INSTANCES[instance], cell, told)

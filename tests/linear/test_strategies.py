@@ -19,6 +19,7 @@ from bestarm.linear.strategies import (
     CLOSEST,
     EASY,
     HONEST,
+    HONEST_PERMILLE,
     NO_CAP,
     READINGS,
     STRATEGIES,
@@ -84,7 +85,7 @@ def test_readings_are_every_combination_the_issue_names():
     sizes = {"G": 24, "XY": 24, "XY-Adaptive": 96, "XY-Oracle": 48, "Fully-Adaptive": 26}
     assert {name: len(grid(name)) for name in sizes} == sizes
     for name in sizes:
-        assert list(READINGS[name])[:2] == ["honest", "closest"]
+        assert list(READINGS[name])[:3] == ["honest", "closest", HONEST_PERMILLE]
         assert len(set(grid(name).values())) == sizes[name]
         assert CLOSEST[name] in grid(name)
     assert list(READINGS["RAGE"]) == list(READINGS["LinGapE"]) == ["as-written"]

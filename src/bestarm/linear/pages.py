@@ -30,9 +30,13 @@ PAGES = Pages(
     fast_runs=(
         FastRun(
             ("G", "XY", "XY-Oracle"),
-            ("static.run_static", "spaced.run_static_spaced"),
+            (
+                "static.run_static",
+                "spaced.run_static_spaced",
+                "permille.run_static_permille",
+            ),
             "the sequence of arms is computed once for all runs; the stopping rule is not "
-            "evaluated where it cannot hold",
+            "evaluated where it cannot hold; rewards between two tests may be one sum per arm",
         ),
         FastRun(
             ("XY-Adaptive", "RAGE"),
@@ -41,8 +45,13 @@ PAGES = Pages(
         ),
         FastRun(
             ("Fully-Adaptive",),
-            ("adaptive.run_fully_adaptive", "spaced.run_fully_adaptive_spaced"),
-            "the inverse is updated, and arms are not eliminated where none can be",
+            (
+                "adaptive.run_fully_adaptive",
+                "spaced.run_fully_adaptive_spaced",
+                "permille.run_fully_adaptive_permille",
+            ),
+            "the inverse is updated, and arms are not eliminated where none can be; rewards "
+            "between two tests may be one sum per arm",
         ),
         FastRun(("LinGapE",), ("adaptive.run_lingape",), "the inverse is updated"),
     ),

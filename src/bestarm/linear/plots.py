@@ -40,8 +40,7 @@ from bestarm.common.styles import (
 )
 from bestarm.common.tables import pick
 from bestarm.linear import findings
-from bestarm.linear.cells import HONEST_EMPIRICAL
-from bestarm.linear.strategies import CONSTANTS, LOG_TERMS
+from bestarm.linear.strategies import CONSTANTS, HONEST_EMPIRICAL, HONEST_PERMILLE, LOG_TERMS
 from bestarm.linear.tables import TRUE_GAPS
 
 STYLES = {
@@ -54,20 +53,20 @@ STYLES = {
     "LinGapE": Style(SKY, "P"),
     "published": PUBLISHED,
     "closest": Style(VERMILION, "s", "", "closest to the paper"),
-    "honest": Style(BLUE, "o", "", "honest: a valid width for all"),
+    HONEST_PERMILLE: Style(BLUE, "o", "", "honest: a valid width for all"),
 }
 DELTA = 0.05
 
 
 def fig4(table: pd.DataFrame) -> Figure:
-    titles = {"honest": "honest: a valid width for all", "closest": "closest: per strategy"}
+    titles = {HONEST_PERMILLE: "honest: a valid width for all", "closest": "closest: per strategy"}
     rows = table[table.x_name == "d"]
     star = pick(rows, reading=HONEST_EMPIRICAL, strategy="XY-Oracle").assign(
-        strategy="XY-Oracle, Eq. (11)", reading="honest"
+        strategy="XY-Oracle, Eq. (11)", reading=HONEST_PERMILLE
     )
     bound = pick(rows, statistic="lower_bound").assign(strategy="lower bound", statistic="")
     both = pick(rows, reading="as-written")
-    both = [both.assign(reading="honest"), both[~both.strategy.isin(["RAGE", "LinGapE"])]]
+    both = [both.assign(reading=HONEST_PERMILLE), both[~both.strategy.isin(["RAGE", "LinGapE"])]]
     both[1] = both[1].assign(reading="closest")
     rows = pd.concat([rows[rows.reading.isin(titles)], star, *both])
     rows = rows[rows.other == ""]
@@ -103,11 +102,12 @@ def fig4(table: pd.DataFrame) -> Figure:
     }
     caption(
         figure,
-        f"At d = {last} strategies need {spread(over['honest'])} times the lower bound under valid "
-        f"widths, and {spread(over['closest'])} times under those closest to the paper. "
+        f"At d = {last} strategies need {spread(over[HONEST_PERMILLE])} times the lower bound "
+        f"under valid widths, and {spread(over['closest'])} times under those closest to the "
+        "paper. "
         "Mean pulls until the stopping rule holds, 95% t intervals, and shares of wrong answers, "
         "95% Wilson intervals (arrow: one-sided, the first d without an error), "
-        f"δ = {DELTA}; {runs(pick(wrong, reading='honest').n)} left, "
+        f"δ = {DELTA}; {runs(pick(wrong, reading=HONEST_PERMILLE).n)} left, "
         f"{runs(pick(wrong, reading='closest').n)} right. Left: confidence widths that are valid "
         "for every strategy; right: for each strategy those that come closest to the paper's "
         "Figure 5. Lower bound: 2 H_LB kl(δ, 1−δ). XY-Oracle stops by the true gaps, Eq. (4), "
@@ -121,7 +121,7 @@ def fig5(table: pd.DataFrame) -> Figure:
     columns |= {"mean_stopping_time": "all arms"}
     stated = pick(table, reading="published")
     rows = table[table.statistic.isin(columns) & table.strategy.isin(stated.strategy)]
-    ours = rows[rows.reading.isin(["closest", "honest"])]
+    ours = rows[rows.reading.isin(["closest", HONEST_PERMILLE])]
     stated = with_errors(stated, pick(rows, reading="closest"), log=True)
     rows = pd.concat([stated[stated.statistic.isin(columns)], ours])
     rows = rows.assign(**{name: rows[name].clip(lower=0.5) for name in ("value", "low", "high")})
@@ -137,7 +137,8 @@ def fig5(table: pd.DataFrame) -> Figure:
     figure.axes[3].set_xlabel("mean pulls")
     legend(figure, named_styles(STYLES, rows.reading), lines=False)
     times = [
-        over_published(table, "mean_stopping_time", reading) for reading in ("honest", "closest")
+        over_published(table, "mean_stopping_time", reading)
+        for reading in (HONEST_PERMILLE, "closest")
     ]
     caption(
         figure,
@@ -145,7 +146,8 @@ def fig5(table: pd.DataFrame) -> Figure:
         f"Mean pulls of every arm and of all at d = 5, δ = {DELTA}, with 95% intervals (of "
         "published means: ours, at n = 100 runs); "
         f"closest: {runs(pick(ours, reading='closest').n)}; "
-        f"honest: {runs(pick(ours, reading='honest').n)}. Fewer than half a pull is drawn at ½.",
+        f"honest: {runs(pick(ours, reading=HONEST_PERMILLE).n)}. Fewer than half a pull is drawn "
+        "at ½.",
     )
     return figure
 

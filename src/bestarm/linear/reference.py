@@ -125,13 +125,50 @@ def run_static(
     for n, arm in enumerate(sequence, 1):
         counts[arm] += 1
         sums[arm] += means[arm] + rng.standard_normal()
-        if n >= n_initial and n % every == 0:
-            theta = estimate(arms, counts, sums)
-            inverse = np.linalg.inv(design_matrix(arms, counts))
-            for x in arms:
-                y = x - arms[(arms != x).any(axis=1)]
-                if (radius(n) * np.sqrt(squared(inverse, y)) <= y @ theta).all():
-                    return n, True, counts
+        if n >= n_initial and n % every == 0 and one_dominates(arms, counts, sums, radius(n)):
+            return n, True, counts
+    return len(sequence), False, counts
+
+
+def one_dominates(arms, counts: np.ndarray, sums: np.ndarray, radius_n: float) -> bool:
+    """Eq. (11), as printed."""
+    theta = estimate(arms, counts, sums)
+    inverse = np.linalg.inv(design_matrix(arms, counts))
+    for x in arms:
+        y = x - arms[(arms != x).any(axis=1)]
+        if (radius_n * np.sqrt(squared(inverse, y)) <= y @ theta).all():
+            return True
+    return False
+
+
+def is_tested_permille(n: int) -> bool:
+    """Whether n has at most eleven binary digits but for zeros at its end."""
+    return len(f"{n:b}".rstrip("0")) <= 11
+
+
+def draw_sums(means: np.ndarray, pulls: np.ndarray, rng) -> np.ndarray:
+    """(K,) sums of the rewards of some pulls, one Gaussian per arm that is pulled."""
+    sums = np.zeros(len(means))
+    for a, times in enumerate(pulls):
+        if times > 0:
+            sums[a] = times * means[a] + math.sqrt(times) * rng.standard_normal()
+    return sums
+
+
+def run_static_permille(
+    arms, means, radius: Callable[[int], float], sequence: np.ndarray, n_initial: int, rng
+) -> tuple[int, bool, np.ndarray]:
+    """`run_static` with Eq. (11) tested every per mille, and sums of rewards drawn for a test."""
+    counts, sums, since = np.zeros(len(arms)), np.zeros(len(arms)), np.zeros(len(arms))
+    for n, arm in enumerate(sequence, 1):
+        since[arm] += 1
+        if is_tested_permille(n) or n == len(sequence):
+            sums += draw_sums(means, since, rng)
+            counts += since
+            since[:] = 0
+            tested = n >= n_initial and is_tested_permille(n)
+            if tested and one_dominates(arms, counts, sums, radius(n)):
+                return n, True, counts
     return len(sequence), False, counts
 
 
@@ -190,6 +227,35 @@ def run_fully_adaptive(
             inverse = np.linalg.inv(design_matrix(arms, counts, ridge))
             fitted = estimate(arms, counts, sums, ridge) if theta is None else theta
             beaten = dominated(arms, inverse, fitted, radius(n))
+            if (~beaten).sum() == 1:
+                return n, True, counts
+    return cap, False, counts
+
+
+def run_fully_adaptive_permille(
+    arms, means, radius: Callable[[int], float], rule: int, ridge: float, cap: int, rng
+) -> tuple[int, bool, np.ndarray]:
+    """`run_fully_adaptive` with arms eliminated, and sums of rewards drawn, every per mille.
+
+    The first pulls, of every arm, are drawn one by one.
+    """
+    n_arms = len(arms)
+    counts, sums, beaten = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms, bool)
+    since = np.zeros(n_arms)
+    for n in range(1, cap + 1):
+        if n <= n_arms:
+            arm = n - 1
+        else:
+            y = differences(arms, ~beaten)
+            arm = choose(design_matrix(arms, counts, ridge), arms, y, 1.0, counts, rule)
+        counts[arm] += 1
+        since[arm] += 1
+        if n < n_arms or is_tested_permille(n) or n == cap:
+            sums += draw_sums(means, since, rng)
+            since[:] = 0
+        if n >= n_arms and is_tested_permille(n):
+            inverse = np.linalg.inv(design_matrix(arms, counts, ridge))
+            beaten = dominated(arms, inverse, estimate(arms, counts, sums, ridge), radius(n))
             if (~beaten).sum() == 1:
                 return n, True, counts
     return cap, False, counts

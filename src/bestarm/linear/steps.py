@@ -31,6 +31,7 @@ from bestarm.linear.allocation import (
 )
 from bestarm.linear.confidence import Width, radius
 from bestarm.linear.least_squares import Fit, make_fit, refit
+from bestarm.linear.permille import is_tested
 from bestarm.linear.phased import Phases, Plan
 from bestarm.linear.problem import Problem
 from bestarm.linear.static import best_arm, stopping_rule_holds, true_gap_statistic
@@ -144,7 +145,8 @@ class StaticSteps(LinearSteps):
 
     def done(self, rules: StaticRules, state: StaticState) -> bool:
         n = state.pulls.sum()
-        if n < rules.sequence.n_initial or n % rules.every or not state.fit.inverse.any():
+        determined = n >= rules.sequence.n_initial and state.fit.inverse.any()
+        if not determined or not is_tested(rules.every, n):
             return False
         if rules.means is None:
             return bool(stopping_rule_holds(state.fit, rules.width, n))
@@ -268,7 +270,7 @@ class FullyAdaptive(SequentialSteps):
         self, rules: AdaptiveRules, state: AdaptiveState, arm: int, observed: float, pulls: int = 1
     ) -> None:
         super().observe(rules, state, arm, observed, pulls)
-        if (state.pulls > 0.0).all() and state.pulls.sum() % rules.every == 0:
+        if (state.pulls > 0.0).all() and is_tested(rules.every, state.pulls.sum()):
             fit = state.fit if rules.means is None else state.fit._replace(values=rules.means)
             far, beaten = np.empty(rules.pairs.first.size), np.empty_like(state.active)
             distances(fit, rules.pairs, state.table, far)

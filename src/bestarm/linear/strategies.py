@@ -36,7 +36,15 @@ from bestarm.linear.allocation import (
 )
 from bestarm.linear.confidence import Width
 from bestarm.linear.designs import optimal_design
-from bestarm.linear.least_squares import Fit, copy_fit, make_fit
+from bestarm.linear.least_squares import Fit, copy_fit, make_fit, refit
+from bestarm.linear.permille import (
+    PERMILLE,
+    draw_rewards,
+    next_test,
+    pulls_between_tests,
+    run_fully_adaptive_permille,
+    run_static_permille,
+)
 from bestarm.linear.phased import (
     EQ_18,
     FIGURE_3,
@@ -93,7 +101,8 @@ class Reading(NamedTuple):
     rebuild: bool = True  # of XY-Adaptive: all arms are candidates again after every phase
     true_gaps: bool = False  # stop, and eliminate, as if estimates were exact, as in Eq. (4)
     proposition_2: bool = False  # of Fully-Adaptive: its width, else sqrt(d) times the static one
-    every: int = 1  # the stop, of XY-Adaptive the end of a phase, is tested every so many pulls
+    every: int = 1  # the stop, of XY-Adaptive the end of a phase, is tested every so many pulls;
+    # with PERMILLE every per mille of the pulls so far
 
 
 def static_width(reading: Reading, n_arms: int, delta: float) -> Width:
@@ -151,6 +160,11 @@ CHOICES: dict[str, dict[str, dict]] = {
 }
 #: Valid for every strategy (docs/readings.md): the default.
 HONEST = Reading(math.sqrt(2.0), "logn", rebuild=False)
+#: The same with the stop tested every per mille of the pulls, which saves time if runs are long.
+#: XY-Adaptive and, with true gaps, XY-Oracle do not use estimates at every pull, and stay.
+HONEST_PERMILLE = "honest+every-permille"
+#: XY-Oracle stopped by estimated gaps, otherwise like the others.
+HONEST_EMPIRICAL = "sqrt2*logn+two-step+empirical+every-permille"
 #: For each strategy, the width whose budget is closest to the published one at d = 5. The other
 #: choices are those of HONEST, since their budgets differ by less than the noise.
 CLOSEST: dict[str, str] = {
@@ -215,8 +229,12 @@ def strategy_readings(strategy: str) -> Readings[Reading]:
         return Readings({"as-written": HONEST})
     every = grid(strategy)
     honest = HONEST._replace(true_gaps=strategy == "XY-Oracle")
-    closest = every[CLOSEST[strategy]]
-    return Readings({"honest": honest, "closest": closest, **every, **added(strategy)})
+    named = {"honest": honest, "closest": every[CLOSEST[strategy]], HONEST_PERMILLE: honest}
+    if strategy in ("G", "XY", "Fully-Adaptive"):
+        named[HONEST_PERMILLE] = honest._replace(every=PERMILLE)
+    if strategy == "XY-Oracle":
+        named[HONEST_EMPIRICAL] = HONEST._replace(every=PERMILLE)
+    return Readings({**named, **every, **added(strategy)})
 
 
 READINGS = {strategy: strategy_readings(strategy) for strategy in STRATEGIES}
@@ -360,9 +378,42 @@ STOPPED = Stops[Stop]()
 
 def prepare_static(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
     """G, XY and XY-Oracle: a fixed sequence of arms, stopped by estimated or by true gaps."""
-    if rules.means is None:
-        return prepare_estimated_gaps(rules, problem, cap)
-    return prepare_true_gaps(rules, problem, cap)
+    if rules.means is not None:
+        return prepare_true_gaps(rules, problem, cap)
+    if rules.every == PERMILLE:
+        return prepare_permille(rules, problem, cap)
+    return prepare_estimated_gaps(rules, problem, cap)
+
+
+def prepare_permille(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
+    """A fixed sequence, stopped by Eq. (11), which is tested every per mille of the pulls.
+
+    The pulls between two tests are counted once for all runs.
+    """
+    sequence, means = rules.sequence, problem.means
+    between = np.empty((0, means.size), np.int32)
+
+    def replicate(streams: Streams) -> Outcome:
+        nonlocal between
+        fit, n, test, stopped = make_fit(rules.arms, 0.0), 0, 0, False
+        rows = between
+        with in_blocks(streams.environment) as normals:
+            while not stopped and next_test(n) <= cap:
+                if test == len(rows):
+                    arms = sequence.prefix(next_test(n))[:cap]
+                    more = pulls_between_tests(arms, n, means.size)
+                    rows = between = np.concatenate([rows, more])
+                n, test, stopped = run_static_permille(
+                    fit, means, rules.width, rows, sequence.n_initial, n, test, normals
+                )
+            if not stopped:
+                rest = np.bincount(sequence.prefix(cap)[n:cap], minlength=means.size)
+                fit.counts[:] += rest
+                draw_rewards(fit, means, rest, normals)
+                refit(fit)
+        return outcome(fit, fit.counts, stopped)
+
+    return replicate
 
 
 def prepare_estimated_gaps(rules: StaticRules, problem: Problem, cap: int) -> Replicate:
@@ -449,6 +500,10 @@ def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replic
                 _, stopped = run_fully_adaptive(
                     fit, problem.means, width, pairs, rule, cap, normals
                 )
+            elif every == PERMILLE:
+                _, stopped = run_fully_adaptive_permille(
+                    fit, problem.means, width, pairs, rule, cap, normals
+                )
             else:
                 _, stopped = run_fully_adaptive_spaced(
                     fit, problem.means, width, pairs, rule, every, False, cap, normals
@@ -531,11 +586,11 @@ EASY = Instance(name="easy", arms=[[1.0, 0.0], [0.0, 1.0], [0.8, 0.6]], theta=[3
 def warm_up() -> None:
     """Compile every kernel of this module for the types that runs use."""
     for strategy in STRATEGIES:
-        for reading in ("honest", "closest"):
+        for reading in ("honest", "closest", HONEST_PERMILLE):
             if reading in READINGS[strategy]:
                 prepare(EASY, Cell(EASY.name, strategy, {}, reading))(run_streams(0, 0))
     more = {
-        "XY-Oracle": ["sqrt2*logn+two-step+empirical", "1*log1+rounded+true-gaps"],
+        "XY-Oracle": [HONEST_EMPIRICAL, "1*log1+rounded+true-gaps"],
         "G": ["1*log1+two-step+every-100"],
         "Fully-Adaptive": ["1*log1+two-step+every-100"],
     }
