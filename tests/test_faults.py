@@ -163,6 +163,35 @@ def test_a_killed_shard(project, undisturbed):
 RESUME = ("make", "resume", f"TARGET={TABLE}")
 
 
+def kill_before_it_is_noted(project):
+    """Kill a build when a shard is there and Snakemake, which is held up, has not noted that."""
+    left = project.half_written()
+    process = project.start(*RESUME)
+    wait_for(process, lambda: project.half_written() - left)
+    (snakemake,) = pids_of(process, "/snakemake")
+    os.kill(snakemake, signal.SIGSTOP)
+    wait_for(process, (project.folder / SHARDS[0]).exists)
+    kill(process)
+    assert any((project.folder / ".snakemake/incomplete").iterdir())
+
+
+def check_resumed(project, undisturbed):
+    """The build goes on to the files of one that was left alone, and no others."""
+    project.run(*RESUME)
+    assert project.made() == undisturbed
+    for folder in ("results", "figures"):
+        assert not list((project.folder / folder).rglob(".*"))
+
+
+def test_a_kill_of_the_workflow(project, undisturbed):
+    """The next build makes again the shard that may be half of one, and leaves nothing of it."""
+    project.forget("results", TABLE)
+    kill_before_it_is_noted(project)
+    (project.folder / ERRORS / ".shard-1.parquet.killed").touch()
+    check_resumed(project, undisturbed)
+
+
+@pytest.mark.long
 def test_kills_of_the_workflow(project, undisturbed):
     """Each build goes on from where the one before was killed, and the last is left alone."""
     project.forget("results", TABLE)
@@ -182,16 +211,8 @@ def test_kills_of_the_workflow(project, undisturbed):
     kill(process)
     assert not shard.exists()
 
-    # An output is there, and Snakemake, which is held up, has not written down that it is.
-    left = project.half_written()
     began = time.monotonic()
-    process = project.start(*RESUME)
-    wait_for(process, lambda: project.half_written() - left)
-    (snakemake,) = pids_of(process, "/snakemake")
-    os.kill(snakemake, signal.SIGSTOP)
-    wait_for(process, shard.exists)
-    kill(process)
-    assert any((project.folder / ".snakemake/incomplete").iterdir())
+    kill_before_it_is_noted(project)
 
     # At a random moment before that.
     process = project.start(*RESUME)
@@ -200,10 +221,7 @@ def test_kills_of_the_workflow(project, undisturbed):
     except subprocess.TimeoutExpired:
         kill(process)
 
-    project.run(*RESUME)
-    assert project.made() == undisturbed
-    for folder in ("results", "figures"):
-        assert not list((project.folder / folder).rglob(".*"))
+    check_resumed(project, undisturbed)
 
 
 @pytest.mark.long
