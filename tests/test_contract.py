@@ -22,6 +22,9 @@ CASES = [
     for reading in components(readings)
 ]
 STEPPED = [case for case in CASES if SIMULATIONS[case[0]].steps]
+#: No strategy of theirs tosses coins, so ask/tell objects have none; steps that are given some
+#: would be compiled a second time.
+WITHOUT_COINS = ("cbmai", "lagex")
 
 
 @cache
@@ -96,14 +99,16 @@ def test_both_drivers_make_the_same_pulls(paper, strategy, reading):
 
     streams = run_streams(17, 2)
     state, arms = steps.start(rules), []
-    for arm in steps.follow(world, rules, state, streams.environment, streams.coins):
+    coins = None if paper in WITHOUT_COINS else streams.coins
+    for arm in steps.follow(world, rules, state, streams.environment, coins):
         arms.append(arm)
         if len(arms) == cap:
             steps.done(rules, state)  # as a person, who looks after every pull
             break
 
     streams = run_streams(17, 2)
-    person, asked = Told(steps, rules, streams.coins), []
+    coins = None if paper in WITHOUT_COINS else streams.coins
+    person, asked = Told(steps, rules, coins), []
     while len(asked) < cap and not person.done:
         asked.append(person.ask())
         told = steps.pull(world, person._state, asked[-1], streams.environment)
