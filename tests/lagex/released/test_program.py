@@ -92,7 +92,7 @@ def started(name, rows):
     """A program's state before the first pull of a recorded run."""
     problem = PROBLEMS[rows.iloc[0].instance]
     d, k = problem.matrix.shape
-    matrix, start = np.split(rows.iloc[0].initial, [d * k])
+    matrix, start = np.split(rows.iloc[0].initial.copy(), [d * k])  # a table's are read-only
     return make_state(
         PROGRAMS[name], problem, 0.01, matrix.reshape(d, k), start if start.size else np.zeros(d)
     )
