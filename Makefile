@@ -108,9 +108,9 @@ crate: $(READY) ## Write an RO-Crate of a build under crate/: inputs, workflow, 
 	$(RUN) python workflow/scripts/crate.py $(BUILD) crate
 
 test-crate: crate ## Validate it, by a validator in an environment of its own.
-	$(PYTHON) -m venv $(VENV)/crate
-	$(VENV)/crate/bin/pip install --quiet --no-compile --require-hashes \
-	    --requirement tests/crate/requirements.lock
+	$(PYTHON) -m venv --without-pip $(VENV)/crate
+	$(VENV)/bin/python -m pip --python $(VENV)/crate/bin/python install --quiet --no-compile \
+	    --require-hashes --requirement tests/crate/requirements.lock
 	$(VENV)/crate/bin/python tests/crate/validate.py crate
 
 release-check: $(READY) ## Name what a release still lacks, and print the identifiers of what would be archived.
