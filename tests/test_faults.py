@@ -184,7 +184,7 @@ def check_resumed(project, undisturbed):
 
 
 def test_a_kill_of_the_workflow(project, undisturbed):
-    """The next build makes the shard again that may be half of one, and leaves no half of a file."""
+    """The next build makes again the shard that may be half of one, and leaves nothing of it."""
     project.forget("results", TABLE)
     kill_before_it_is_noted(project)
     (project.folder / ERRORS / ".shard-1.parquet.killed").touch()
