@@ -46,10 +46,11 @@ PYTEST := python -m pytest --numprocesses logical --dist loadscope --no-loadscop
 
 # Linters first, as they take the longest.
 test: $(READY) ## Lint, check formatting and types, run the tests but the long ones.
-	$(MAKE) --jobs=$(CORES) lint kernels kernels-programs
+	$(MAKE) --jobs=$(CORES) lint kernels
 	$(RUN) $(PYTEST)
 
 test-long: $(READY) ## What takes long: tests marked so, the site in Chromium, Slurm, planted faults.
+	$(MAKE) kernels kernels-programs
 	$(RUN) $(PYTEST) -m long
 	$(MAKE) test-site
 	$(MAKE) test-slurm SLURM_TARGET=figures/smoke/baics/all

@@ -43,15 +43,9 @@ def test_every_run_is_there_once():
     np.testing.assert_allclose(table.policy.map(sum), 1.0, atol=1e-9)
 
 
-#: Programs whose shortest kept run takes several times as long as those of the others.
-SLOW = ("LAGEX", "LATS", "CTnS-WLag")
-
-
+@pytest.mark.long
 @same_arithmetic
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[pytest.mark.long] if n in SLOW else []) for n in program.PROGRAMS],
-)
+@pytest.mark.parametrize("name", program.PROGRAMS)
 def test_a_kept_run_is_made_again(apart, name):
     """The shortest of every program, all of it."""
     table = kept.read(kept.RUNS)
@@ -63,6 +57,7 @@ def test_a_kept_run_is_made_again(apart, name):
         np.testing.assert_array_equal(row[column], value)
 
 
+@pytest.mark.long
 def test_columns_are_those_of_simulated_runs():
     described = describe_instances(PAPERS["lagex"], {n: instances()[n] for n in BEFORE})
     found = list(kept.runs(described))

@@ -131,6 +131,7 @@ def test_neighbours_are_stored_as_a_variant_has_them():
         np.testing.assert_array_equal(found, vertex_neighbours(vertex, near))
 
 
+@pytest.mark.long
 def test_least_squares_project_to_the_nearest_point():
     """(x - target)^T (v - x) >= 0 at every vertex v of the simplex, and only for the projection."""
     rng, moved = np.random.default_rng(4), 0
@@ -159,6 +160,7 @@ def test_gains_are_scaled_in_lagex_alone():
     assert variant("LAGEX", "tight").rescale == 0.01
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["LAGEX", "LATS"])
 def test_the_multiplier_may_start_from_zero(name):
     program, state, _ = started(name)
@@ -168,6 +170,7 @@ def test_the_multiplier_may_start_from_zero(name):
     assert not lagrangian_at(program, state, state.matrix).start.any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["LATS", "CTnS-WLag"])
 def test_allocations_may_have_to_sum_to_one(name):
     sums = {}
@@ -183,6 +186,7 @@ def test_allocations_may_have_to_sum_to_one(name):
     assert max(sums[""]) > 1.5
 
 
+@pytest.mark.long
 def test_allocations_that_sum_to_one_are_best_among_these():
     """Against the vertices of a fine grid of three arms, one constraint."""
     rng = np.random.default_rng(7)
@@ -197,6 +201,7 @@ def test_allocations_that_sum_to_one_are_best_among_these():
     assert alternatives(found, game)[0].min() >= best - 1e-6
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["LAGEX", "CGE-WLag"])
 def test_the_games_radius_may_be_that_of_the_others(name):
     policy = np.eye(6)[0]
@@ -206,6 +211,7 @@ def test_the_games_radius_may_be_that_of_the_others(name):
     assert row_shift(program, state, policy) < solved_radius(240, 6, 0.01) / np.sqrt(41.0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "without"),
     [(name, out) for name in PROGRAMS for out in SWITCHED_OFF if can_be_without(name, out)],

@@ -1,4 +1,7 @@
-"""The released programs: our rounds against recorded ones, and where they leave the paper."""
+"""The released programs: our rounds against recorded ones, and where they leave the paper.
+
+Tests that need their optimisers, whose kernels take minutes to compile, are long.
+"""
 
 import itertools
 import math
@@ -152,11 +155,15 @@ def replay_game(name):
 @same_arithmetic
 @pytest.mark.parametrize("instance", PROBLEMS)
 @pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=[] if n == "Uniform" else [pytest.mark.long]) for n in PROGRAMS],
+)
 def test_rounds_are_those_recorded(apart, name, instance, seed):
     apart.submit(replay, name, instance, seed).result()
 
 
+@pytest.mark.long
 @same_arithmetic
 @pytest.mark.parametrize("name", ["LAGEX", "CGE-WLag"])
 def test_adagrad_moves_as_recorded(apart, name):
@@ -185,6 +192,7 @@ def adagrad(k):
     return AdaGrad(rows, limits, np.full(k, 1.0 / k), np.zeros((k, k)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scale", [0.01, 1.0])
 def test_adagrad_stays_where_all_gains_are_positive(scale):
     gains = scale * np.random.default_rng(1).uniform(0.5, 3.0, 6)
@@ -198,6 +206,7 @@ def test_adagrad_stays_where_all_gains_are_positive(scale):
         assert np.abs(x - 1.0 / 6.0 - move).sum() == pytest.approx(move.sum(), rel=1e-12)
 
 
+@pytest.mark.long
 def test_adagrad_gives_way_at_a_negative_gain():
     game = adagrad(4)
     adagrad_step(game, np.array([1.0, 1.0, 1.0, -1.0]))
@@ -335,6 +344,7 @@ def test_the_best_response_leaves_out_no_neighbour_that_matters(sign):
         np.testing.assert_array_equal(found.means, instances[np.argmin(totals)])
 
 
+@pytest.mark.long
 def test_lats_allocations_exceed_one():
     rows, limits = np.array([[1.0, 1.0, 0.0]]), np.array([2.0])
     lagrangian = Lagrangian(rows, limits, np.array([0.5]), 1.0)
@@ -345,6 +355,7 @@ def test_lats_allocations_exceed_one():
     assert found.sum() > 2.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("is_lagrangian", [True, False])
 def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, is_lagrangian):
     result = Minimum(np.full(3, 0.4), success=False)
@@ -359,6 +370,7 @@ def test_an_unsolved_game_has_no_allocation_for_lats_only(monkeypatch, is_lagran
         assert solved_allocation(*arguments) is result.x
 
 
+@pytest.mark.long
 def test_solver_returns_its_start_where_the_game_is_flat():
     rows, limits = np.array([[1.0, 1.0, 0.0]]), np.array([2.0])
     lagrangian = Lagrangian(rows, limits, np.array([0.5]), 1.0)
@@ -407,6 +419,7 @@ def known_state(matrix, limits, means=(1.0, 0.6, 0.2), pulls=40.0, name="Uniform
     return state
 
 
+@pytest.mark.long
 def test_the_stopping_rules():
     """All slack, so that the multiplier is zero; the rules of others add K s and sum |c|."""
     beta = math.log(2.0 * (1.0 + math.log(120.0)) / 0.01)
@@ -444,6 +457,7 @@ def test_rounds_without_a_policy_repeat_the_last_arm():
     assert found.pulls.tolist() == [1, 1, 18]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_runs(name):
     once, again = (
@@ -455,6 +469,7 @@ def test_runs(name):
     assert once.policy.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.long
 def test_a_run_ends_by_its_rule():
     clear = Problem(
         np.array([8.0, 0.0, 0.0]), np.ones(3), np.array([[1.0, 0, 0]]), np.array([9.0]), 0.1

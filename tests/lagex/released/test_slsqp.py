@@ -32,6 +32,9 @@ pytestmark = pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="other processors add in another order"
 )
 
+#: The kernels take minutes to compile.
+pytestmark = pytest.mark.long
+
 
 def multipliers():
     """Positive, zero and negative."""
