@@ -50,9 +50,10 @@ def test_pulls_between_tests_are_those_of_the_sequence():
     np.testing.assert_array_equal(pulls_between_tests(sequence, 4096, 3), whole[3072:])
 
 
-def static(size, seed, width, strength, cap=CAP):
+def static(case, cap=CAP):
     """A run of G and a literal one: pulls, whether it stopped, and pulls by arm."""
-    arms, _, means = drawn(seed, *size, strength)
+    (d, n_arms), seed, width, strength = case
+    arms, _, means = drawn(seed, d, n_arms, strength)
     problem = Problem(arms, means, strength)
     sequence, w = static_sequence("G", problem, TWO_STEP), WIDTHS[width]
     rules = StaticRules(arms, w, sequence, None, PERMILLE)
@@ -73,29 +74,30 @@ STATIC = [((2, 3), 0, "growing", 0.6), ((3, 4), 1, "biased", 1.0), ((3, 6), 2, "
 
 @pytest.mark.parametrize("case", STATIC, ids=str)
 def test_static_runs_are_literal_ones(case):
-    run, literal = static(*case)
+    run, literal = static(case)
     assert run == literal
 
 
 def test_static_runs_are_long_enough_to_tell():
-    stops = [static(*case)[0] for case in STATIC]
+    stops = [static(case)[0] for case in STATIC]
     assert all(stopped for _, stopped, _ in stops)
     assert sum(n > DENSE for n, _, _ in stops) >= 2
 
 
 @pytest.mark.parametrize("cap", [1, 3, DENSE + 1, 3001])
 def test_a_cap_between_tests_ends_a_static_run_without_one(cap):
-    run, literal = static((2, 3), 0, "growing", 0.01, cap)
+    run, literal = static(((2, 3), 0, "growing", 0.01), cap)
     assert run == literal
     assert run[:2] == (cap, False)
 
 
-def fully_adaptive(size, seed, width, strength, cap=CAP):
+def fully_adaptive(case, cap=CAP):
     """A run of Fully-Adaptive and a literal one: pulls, whether it stopped, and pulls by arm."""
-    arms, _, means = drawn(seed, *size, strength)
+    (d, n_arms), seed, width, strength = case
+    arms, _, means = drawn(seed, d, n_arms, strength)
     fit, w = make_fit(arms, 0.0), WIDTHS[width]
     with in_blocks(np.random.default_rng(seed)) as normals:
-        run = run_fully_adaptive_permille(fit, means, w, all_pairs(size[1]), TWO_STEP, cap, normals)
+        run = run_fully_adaptive_permille(fit, means, w, all_pairs(n_arms), TWO_STEP, cap, normals)
     *literal, counts = reference.run_fully_adaptive_permille(
         arms, means, lambda n: radius(w, n), TWO_STEP, 0.0, cap, np.random.default_rng(seed)
     )
@@ -107,18 +109,18 @@ ADAPTIVE = [((2, 3), 0, "growing", 0.5), ((3, 4), 1, "biased", 0.7), ((2, 5), 3,
 
 @pytest.mark.parametrize("case", ADAPTIVE, ids=str)
 def test_fully_adaptive_runs_are_literal_ones(case):
-    run, literal = fully_adaptive(*case)
+    run, literal = fully_adaptive(case)
     assert run == literal
 
 
 def test_fully_adaptive_runs_are_long_enough_to_tell():
-    stops = [fully_adaptive(*case)[0] for case in ADAPTIVE]
+    stops = [fully_adaptive(case)[0] for case in ADAPTIVE]
     assert sum(stopped and n > DENSE for n, stopped, _ in stops) >= 2
 
 
 @pytest.mark.parametrize("cap", [2, DENSE + 1])
 def test_a_cap_between_tests_ends_a_fully_adaptive_run_without_one(cap):
-    run, literal = fully_adaptive((2, 3), 0, "growing", 0.01, cap)
+    run, literal = fully_adaptive(((2, 3), 0, "growing", 0.01), cap)
     assert run == literal
     assert run[:2] == (cap, False)
 
@@ -132,9 +134,9 @@ def taus(strategy, reading, omega, seed, runs):
 
 @pytest.mark.parametrize("strategy", ["G", "Fully-Adaptive"])
 def test_short_runs_are_those_with_a_test_at_every_pull(strategy):
-    same = [taus(strategy, reading, 0.5, 1, 50) for reading in ("honest", HONEST_PERMILLE)]
-    assert same[0].max() < DENSE
-    np.testing.assert_array_equal(*same)
+    often, seldom = (taus(strategy, reading, 0.5, 1, 50) for reading in ("honest", HONEST_PERMILLE))
+    assert often.max() < DENSE
+    np.testing.assert_array_equal(often, seldom)
 
 
 @pytest.mark.parametrize("strategy", ["G", "Fully-Adaptive"])
