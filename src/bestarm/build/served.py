@@ -12,7 +12,7 @@ A fork is killed when its command is, and the server ends with the build.
 """
 
 import gc
-import json
+import marshal
 import os
 import selectors
 import signal
@@ -109,7 +109,7 @@ class Server:
         if not message:  # it left before it asked
             client.close()
             return
-        request = json.loads(message)
+        request = marshal.loads(message)
         _import(*request["arguments"][1:3])
         gc.freeze()  # else a fork's collector writes to every object, which copies its page
         child = os.fork()
