@@ -26,7 +26,6 @@ The minima over p and q are found by a grid, then a pattern search from its best
 
 import itertools
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -329,7 +328,7 @@ def arm_gaps(instance: StandardProblem, optimal: np.ndarray) -> np.ndarray:
     """Delta_a^2, Eq. (10), of every column a: the smallest gap of a basis that contains it.
 
     Bases are searched in the order of their bounds from `least_gaps`. A basis is skipped if each of
-    its columns already has a gap below the bound.
+    its columns already has a gap below the bound, and the search ends if every column has.
     """
     n_columns = instance.rewards.size + instance.bounds.size
     bases = np.array(list(itertools.combinations(range(n_columns), optimal.size)))
@@ -338,14 +337,12 @@ def arm_gaps(instance: StandardProblem, optimal: np.ndarray) -> np.ndarray:
     gaps = np.full(n_columns, np.inf)
     gaps[optimal] = 0.0
 
-    def search(i: int) -> float:
-        if bounds[i] * (1.0 - MARGIN) > gaps[others[i]].max():
-            return math.inf
-        return basis_gap(instance, optimal, others[i])
-
-    order = np.argsort(bounds, kind="stable")
-    with ThreadPoolExecutor() as pool:  # the search is compiled, and releases the GIL
-        for i, gap in zip(order, pool.map(search, order), strict=True):
+    for i in np.argsort(bounds, kind="stable"):
+        least = bounds[i] * (1.0 - MARGIN)
+        if least > gaps.max():
+            break
+        if least <= gaps[others[i]].max():
+            gap = basis_gap(instance, optimal, others[i])
             gaps[others[i]] = np.minimum(gaps[others[i]], gap)
     return gaps
 
@@ -354,7 +351,9 @@ def _split(instance: StandardProblem, basis: np.ndarray) -> tuple[np.ndarray, np
     """The arms of a basis, and which slacks are in it, (L,)."""
     n_arms, n_costs = instance.rewards.size, instance.bounds.size
     arms = np.sort(basis[basis < n_arms])
-    return arms, np.isin(np.arange(n_costs) + n_arms, basis)
+    slack = np.zeros(n_costs, np.bool_)
+    slack[basis[basis >= n_arms] - n_arms] = True
+    return arms, slack
 
 
 def _arm_means(instance: StandardProblem, which: np.ndarray) -> tuple:
