@@ -149,6 +149,8 @@ def _import(command: str = "", paper: str = "") -> None:
             import_module(module.format(paper))
         if command == "shard":
             _load_kernels(paper)
+        if DRAWING[-1] in NEEDS.get(command, ()):
+            _load_fonts()
 
 
 @cache
@@ -158,6 +160,17 @@ def _load_kernels(paper: str) -> None:
 
     simulation_code(paper)  # is remembered, too
     registry.PAPERS[paper].simulation.warm_up()
+
+
+@cache
+def _load_fonts() -> None:
+    """What Matplotlib would make again for each picture: lists of fonts, a grammar of formulas."""
+    from matplotlib.mathtext import MathTextParser
+
+    from bestarm.common.drawing import use_own_fonts
+
+    use_own_fonts()
+    MathTextParser("path").parse("$0$")
 
 
 def _do(request: dict[str, Any], files: list[int]) -> None:

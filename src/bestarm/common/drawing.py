@@ -110,7 +110,9 @@ def _computed_once() -> Iterator[None]:
     It asks for the ticks of an axis up to ten times per drawing, and then for the extents of all
     their labels, which took two fifths of the time of a picture.
     """
-    ticks, layouts = Axis._update_ticks, Text._get_layout
+    axes: Any = Axis
+    texts: Any = Text
+    ticks, layouts = axes._update_ticks, texts._get_layout
 
     def state_of_axis(axis: Any) -> tuple[Any, ...]:
         return (*axis.get_view_interval(), *axis.axes.bbox.bounds)
@@ -121,12 +123,12 @@ def _computed_once() -> Iterator[None]:
         dpi = text.get_figure(root=True).dpi
         return text.get_text(), font, text.get_rotation(), place, dpi, id(renderer)
 
-    Axis._update_ticks = _kept(ticks, state_of_axis)
-    Text._get_layout = _kept(layouts, state_of_text)
+    axes._update_ticks = _kept(ticks, state_of_axis)
+    texts._get_layout = _kept(layouts, state_of_text)
     try:
         yield
     finally:
-        Axis._update_ticks, Text._get_layout = ticks, layouts
+        axes._update_ticks, texts._get_layout = ticks, layouts
 
 
 def _kept(compute: Callable[..., Any], state: Callable[..., tuple[Any, ...]]) -> Callable[..., Any]:
