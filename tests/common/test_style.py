@@ -14,6 +14,8 @@ import pandas as pd
 import pytest
 from fontTools.subset import Options
 from fontTools.ttLib import TTFont
+from matplotlib.axis import Axis
+from matplotlib.collections import PathCollection
 from matplotlib.font_manager import FontManager, fontManager, json_dump
 from matplotlib.text import Text
 
@@ -21,6 +23,7 @@ from bestarm import registry
 from bestarm.common.drawing import (
     HALF,
     WIDE,
+    _computed_once,
     _quiet,
     dots,
     legend,
@@ -113,6 +116,24 @@ def test_a_zero_is_a_bound_and_not_joined():
     bound = wilson(0.0, 100)[1]
     ends = sorted(line.get_ydata()[0] for line in arrows)
     assert ends == pytest.approx([0.65 * bound, bound])
+
+
+def test_a_value_without_an_interval_has_a_dot():
+    figure = new_figure(HALF, 2)
+    some = rows([0.1, 0.4]).assign(strategy=["A", "B"], low=np.nan, high=np.nan)
+    axes = dots(figure, some, KNOWN, ["A", "B"])[0, 0]
+    marks = [mark for mark in axes.collections if isinstance(mark, PathCollection)]
+    assert sorted(float(x) for mark in marks for x, _ in mark.get_offsets()) == [0.1, 0.4]
+
+
+@pytest.mark.parametrize("target", ["fig4", "readings"])
+def test_two_runs_per_cell_have_a_picture(target, root, tmp_path):
+    """Medians of two runs have no intervals."""
+    table = read_table(root / f"figures/lagex/{target}.csv")
+    runs_of_ours = ~table.reading.isin(["published", "exact"])
+    table.loc[runs_of_ours, ["low", "high"]] = np.nan
+    save(registry.PAPERS["lagex"].plots.draw[target](table), tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").exists()
 
 
 def test_panels_follow_the_facets_and_an_empty_table_is_an_error():
@@ -220,6 +241,30 @@ def test_files_have_the_layout_of_the_first(tmp_path, monkeypatch):
     assert runs == [figure]
     assert axes.get_position().bounds != before
     assert figure.get_layout_engine() is engine
+
+
+def test_ticks_and_layouts_of_texts_are_computed_once_for_each_state():
+    figure = new_figure(2.0, 1.0)
+    axes = figure.subplots()
+    text = axes.set_title("short")
+    before = Axis._update_ticks, Text._get_layout
+
+    def drawn():
+        ticks = axes.xaxis._update_ticks()
+        return ticks, [tick.get_loc() for tick in ticks], text.get_window_extent().width
+
+    with _computed_once():
+        ticks, places, width = drawn()
+        assert drawn()[0] is ticks
+        axes.set_xlim(100.0, 200.0)
+        text.set_text("longer")
+        _, new_places, longer = drawn()
+        text.set_fontsize(20)
+        larger = text.get_window_extent().width
+    assert (Axis._update_ticks, Text._get_layout) == before
+    assert (drawn()[1], text.get_window_extent().width) == (new_places, larger)
+    assert max(places) < min(new_places)
+    assert width < longer < larger
 
 
 @pytest.mark.parametrize("paper", registry.PAPERS)

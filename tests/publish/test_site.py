@@ -27,7 +27,7 @@ from bestarm.publish.captions import kept_caption, read_captions, rst_caption, w
 from bestarm.publish.site import arena as arena_page
 from bestarm.publish.site import build, links, texts, verdicts
 from bestarm.publish.site.chart import chart
-from bestarm.publish.site.code import Code, highlighted
+from bestarm.publish.site.code import Code, Highlights, highlighted
 from bestarm.publish.site.content import fingerprint, page_names, sources
 from bestarm.publish.site.pictures import log_axes, smaller, svg_width
 from bestarm.publish.site.table import plain, script
@@ -497,6 +497,21 @@ def test_code_is_found_and_shown_only_if_the_project_has_it(root):
     assert code.page("../outside.py") is None
     assert code.page("workflow/") == "code/workflow/index.html"
     assert "code/workflow/rules/site.smk.html" in code.pages()
+
+
+def test_only_what_has_changed_is_highlighted_again(tmp_path):
+    file = tmp_path / "highlights.json"
+    first = Highlights(file)
+    assert first.of("x = 1\n", "python") == highlighted("x = 1\n", "python")
+    first.keep()
+    (key,) = json.loads(file.read_text())
+    file.write_text(json.dumps({key: "kept"}))
+    second = Highlights(file)
+    assert second.of("x = 1\n", "python") == "kept"
+    for text, language in (("x = 2\n", "python"), ("x = 1\n", "text")):
+        assert second.of(text, language) == highlighted(text, language)
+    file.write_text("not JSON")
+    assert Highlights(file).of("x = 1\n", "python") == highlighted("x = 1\n", "python")
 
 
 def test_the_narrowest_kind_of_code_gives_the_colour():

@@ -12,7 +12,7 @@ rule docs:
         directory("site/docs"),
     log:
         "results/logs/docs.log",
-    threads: 1
+    threads: 2
     resources:
         mem_mb=1000,
         runtime=10,
@@ -23,5 +23,6 @@ rule docs:
         pictures=files_hash([p for p in kept(Path()) if p.suffix == ".svg" and p.exists()]),
     shell:
         # Maps of styles and scripts are of use to the theme's developers only.
-        "(python -m sphinx --quiet --fail-on-warning --fresh-env -d results/docs docs {output}"
+        "(python -m sphinx --quiet --fail-on-warning --fresh-env --jobs {threads} -d results/docs"
+        " docs {output}"
         " && find {output} -name '*.map' -delete) 2> {log}"

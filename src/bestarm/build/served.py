@@ -12,7 +12,7 @@ A fork is killed when its command is, and the server ends with the build.
 """
 
 import gc
-import json
+import marshal
 import os
 import selectors
 import signal
@@ -109,7 +109,7 @@ class Server:
         if not message:  # it left before it asked
             client.close()
             return
-        request = json.loads(message)
+        request = marshal.loads(message)
         _import(*request["arguments"][1:3])
         gc.freeze()  # else a fork's collector writes to every object, which copies its page
         child = os.fork()
@@ -149,6 +149,8 @@ def _import(command: str = "", paper: str = "") -> None:
             import_module(module.format(paper))
         if command == "shard":
             _load_kernels(paper)
+        if DRAWING[-1] in NEEDS.get(command, ()):
+            _load_fonts()
 
 
 @cache
@@ -158,6 +160,17 @@ def _load_kernels(paper: str) -> None:
 
     simulation_code(paper)  # is remembered, too
     registry.PAPERS[paper].simulation.warm_up()
+
+
+@cache
+def _load_fonts() -> None:
+    """What Matplotlib would make again for each picture: lists of fonts, a grammar of formulas."""
+    from matplotlib.mathtext import MathTextParser
+
+    from bestarm.common.drawing import use_own_fonts
+
+    use_own_fonts()
+    MathTextParser("path").parse("$0$")
 
 
 def _do(request: dict[str, Any], files: list[int]) -> None:

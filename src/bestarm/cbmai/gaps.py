@@ -331,7 +331,7 @@ def arm_gaps(instance: StandardProblem, optimal: np.ndarray) -> np.ndarray:
     """Delta_a^2, Eq. (10), of every column a: the smallest gap of a basis that contains it.
 
     Bases are searched in the order of their bounds from `least_gaps`. A basis is skipped if each of
-    its columns already has a gap below the bound.
+    its columns already has a gap below the bound, and the search ends if every column has.
     """
     n_columns = instance.rewards.size + instance.bounds.size
     bases = np.array(list(itertools.combinations(range(n_columns), optimal.size)))
@@ -340,7 +340,10 @@ def arm_gaps(instance: StandardProblem, optimal: np.ndarray) -> np.ndarray:
     gaps = np.full(n_columns, np.inf)
     gaps[optimal] = 0.0
     for i in np.argsort(bounds, kind="stable"):
-        if bounds[i] * (1.0 - MARGIN) <= gaps[others[i]].max():
+        least = bounds[i] * (1.0 - MARGIN)
+        if least > gaps.max():
+            break
+        if least <= gaps[others[i]].max():
             gap = basis_gap(instance, optimal, others[i])
             gaps[others[i]] = np.minimum(gaps[others[i]], gap)
     return gaps

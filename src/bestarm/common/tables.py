@@ -166,12 +166,14 @@ def read_table(path: Path | str) -> pd.DataFrame:
     """
     try:
         names = list(pd.read_csv(path, nrows=0).columns)
-        table = pd.read_csv(
-            path,
-            dtype=dict.fromkeys(TEXTS, str),
-            keep_default_na=False,
-            na_values={name: [""] for name in names if name not in TEXTS},
-        )
+        # Of so few rows, Arrow's texts take longer to pick from and to go through.
+        with pd.option_context("mode.string_storage", "python"):
+            table = pd.read_csv(
+                path,
+                dtype=dict.fromkeys(TEXTS, str),
+                keep_default_na=False,
+                na_values={name: [""] for name in names if name not in TEXTS},
+            )
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: is not a table that can be read ({error})") from None
     return table

@@ -216,7 +216,8 @@ def fig4(table: pd.DataFrame) -> Figure:
             rows = pick(stated, strategy=name)
             axes.plot(rows.x, rows.value, "D", mec=lines[name].colour, mfc="white", ms=2.5, mew=0.7)
         axes.set_xlabel("third mean μ₃")
-    top = max(medians.high.max(), bounds.value.replace(np.inf, np.nan).max(), stated.value.max())
+    finite = bounds.value.replace(np.inf, np.nan)
+    top = pd.concat([medians.value, medians.high, finite, stated.value]).max()
     panels[0].set(ylabel="steps", ylim=(15, 4.0 * top))
     plain_log_ticks(panels[0].yaxis, crowded=20.0)
     readings = {

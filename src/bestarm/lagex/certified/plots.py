@@ -7,7 +7,15 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FixedLocator, LogLocator, NullFormatter
 from matplotlib.transforms import Bbox
 
-from bestarm.common.drawing import WIDE, caption, dots, legend, new_figure, runs
+from bestarm.common.drawing import (
+    WIDE,
+    SingleDrawFigure,
+    caption,
+    dots,
+    legend,
+    new_figure,
+    runs,
+)
 from bestarm.common.styles import BLACK, BOUND, GREEN, named_styles
 from bestarm.common.tables import pick
 from bestarm.lagex import findings
@@ -79,12 +87,12 @@ def certified(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def settle(figure: Figure) -> None:
+def settle(figure: SingleDrawFigure) -> None:
     """Lay a figure with parts out and round what comes out.
 
     Matplotlib's solver adds in an order that changes from run to run, so the last bits differ.
     """
-    figure.draw_without_rendering()
+    figure.lay_out()
     figure.set_layout_engine("none")
     for part in figure.subfigs:
         box = part.bbox_relative

@@ -18,6 +18,7 @@ from bestarm.publish.report_control import control_text
 from bestarm.publish.report_verdicts import headline_text
 from bestarm.publish.site import arena, texts, verdicts
 from bestarm.publish.site import table as tables
+from bestarm.publish.site.code import Highlights
 from bestarm.publish.site.content import README_PAGES, fingerprint, kept, prose
 from bestarm.publish.site.links import Links, reading_anchor
 from bestarm.publish.site.notebook import notebook_view
@@ -132,12 +133,15 @@ class Site:
         }
 
 
-def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
+def build(
+    root: Path, notebooks: Iterable[Path] = (), highlights: Path | None = None
+) -> dict[str, bytes]:
     """The files of the site by path.
 
     Args:
         root: the project's folder.
         notebooks: executed ones, PAPER.ipynb.
+        highlights: a file that keeps highlighted code for the next build.
 
     Raises:
         InputError: a text, table or claims file of the project cannot be read.
@@ -159,8 +163,10 @@ def build(root: Path, notebooks: Iterable[Path] = ()) -> dict[str, bytes]:
     values = {"of": counted, "times": times, "verdicts": styles, **_across_papers(site)}
     values["controls"] = [paper for paper in papers if paper not in counted]
     site.page("index.html", "index.html", **values)
-    for path, page in site.code.pages().items():
+    highlighted = Highlights(highlights)
+    for path, page in site.code.pages(highlighted).items():
         site.page(path, "code.html", page=page)
+    highlighted.keep()
     _add_assets(site)
     return site.files
 
@@ -330,7 +336,7 @@ def make(
     Raises:
         InputError: see `build`; or the project has changed since the site was asked for.
     """
-    pages = build(root, notebooks)
+    pages = build(root, notebooks, root / "results/highlights.json")
     if expected and expected != fingerprint(root):
         raise InputError(f"{out}: the project changed while its site was made; make it again")
     # The first page last, so that it is never there without the others: a second build that starts

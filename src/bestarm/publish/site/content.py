@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bestarm import arena, registry
+from bestarm.registry.outline import outlines
 
 #: Folders at the top of the project that hold what was built. Of figures/ only the targets count.
 BUILT = {"build", "crate", "dist", "figures", "results", "site"}
@@ -43,9 +44,9 @@ def kept(root: Path) -> list[Path]:
         across += [f"figures/scorecard-{paper}.svg"]
     across += [f"figures/arena/{name}.svg" for name in arena.PICTURES]
     return [root / name for name in across] + [
-        Path(f"{stem(root, paper, target.name)}{ending}")
+        Path(f"{stem(root, paper, target)}{ending}")
         for paper in registry.PAPERS
-        for target in registry.PAPERS[paper].targets.values()
+        for target in outlines()[paper].targets  # Snakemake asks too, and imports no paper
         for ending in (".csv", ".svg")
     ]
 
