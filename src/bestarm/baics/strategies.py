@@ -216,13 +216,13 @@ class Stop(NamedTuple):
 STOPPED = Stops[Stop]()
 
 
-def stops_first(one: Rules, other: Rules) -> bool:
-    """Whether F, which Eq. (10) asks for, is smaller at every time by one of two rules.
+def stops_first(looser: Rules, stricter: Rules) -> bool:
+    """Whether one of two rules asks for a smaller F than the other at every time t, Eq. (10).
 
-    It is ln((1 + ln t) / delta) / factor, and ln(1 + ln t) >= 0.
+    It asks for ln((1 + ln t) / delta) / factor, which is least at t = 1, and ln(1 + ln t) >= 0.
     """
-    needed = [math.log(1.0 / rules.delta) / rules.glr_factor for rules in (one, other)]
-    return one.glr_factor >= other.glr_factor and needed[0] < needed[1]
+    least = [math.log(1.0 / rules.delta) / rules.glr_factor for rules in (looser, stricter)]
+    return looser.glr_factor >= stricter.glr_factor and least[0] < least[1]
 
 
 def play_on(parts: Steps) -> Callable[..., tuple[State, bool]]:

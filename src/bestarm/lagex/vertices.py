@@ -434,10 +434,10 @@ def find_alternatives(polytope: Polytope, reach: float, others: VertexSearch) ->
 @inlined
 def find_edge(polytope: Polytope, j: int, others: VertexSearch) -> bool:
     """List the alternative at the end of the edge of column j alone, with the bits that
-    `find_alternatives` gives it; False if there is none.
+    `find_alternatives` gives it; False if there is none, as if j is in the basis.
 
     Args:
-        polytope: as `find_best` leaves it, without column j in its basis.
+        polytope: as `find_best` leaves it.
         others: its first place is overwritten.
     """
     tableau, basis = polytope.tableau, polytope.basis

@@ -30,15 +30,16 @@ def passes(state, rules, reach):
     return bool((statistics > scatter * state.threshold[0]).all())
 
 
+@pytest.mark.parametrize("r", [0.1, 0.0])
 @pytest.mark.parametrize("strategy", ["Uniform", "PTnS", "LATS"])
-def test_the_rule_holds_when_it_holds_for_all_alternatives(strategy):
+def test_the_rule_holds_when_it_holds_for_all_alternatives(strategy, r):
     looked, stopped = {True: 0, False: 0}, 0
     for seed in range(30):
         rng = np.random.default_rng(seed)
         problem = random_problem(rng)
         told = problem.variances, problem.limits, problem.matrix
         rules = make_rules(
-            strategy, READINGS[strategy]["as-written"], Setting(delta=0.3, r=0.1), *told
+            strategy, READINGS[strategy]["as-written"], Setting(delta=0.3, r=r), *told
         )
         world, state = make_world(problem, units=rules.units), start(rules)
         for _ in range(300):
@@ -47,7 +48,9 @@ def test_the_rule_holds_when_it_holds_for_all_alternatives(strategy):
             if (state.estimates.pulls == 0.0).any() or state.policies.n_near[0] == NO_ALTERNATIVES:
                 continue
             looked[bool(state.policies.n_near[0] == UNLISTED)] += 1
-            assert done(rules, state) == all(passes(state, rules, r) for r in (rules.r, np.inf))
+            assert done(rules, state) == all(
+                passes(state, rules, reach) for reach in (rules.r, np.inf)
+            )
             if done(rules, state):
                 stopped += 1
                 break

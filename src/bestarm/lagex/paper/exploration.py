@@ -45,7 +45,6 @@ from bestarm.lagex.paper.state import (
 from bestarm.lagex.vertices import (
     EMPTY,
     FOUND,
-    basis_mask,
     best_support,
     find_alternatives,
     find_best,
@@ -203,12 +202,10 @@ def with_slacks(s: State, width: float, beta: float) -> float:
 
 @inlined
 def fails_again(rules: Rules, s: State, beta: float) -> bool:
-    """Whether the GLR test fails at the edge at which it failed last, of the same basis."""
-    policies, pulls = s.policies, s.estimates.pulls
-    basis, near = policies.polytope.basis, policies.near
-    if basis_mask(basis, 0, basis[0]) != policies.failed[0]:
-        return False
-    if not find_edge(policies.polytope, policies.failed[1], near):
+    """Whether the GLR test fails at the edge of the column at which it failed last."""
+    policies, pulls, near = s.policies, s.estimates.pulls, s.policies.near
+    column = policies.failed[0]
+    if column < 0 or not find_edge(policies.polytope, column, near):
         return False
     return failing_alternative(near, 1, rules.added, rules.variances, pulls, beta) == 0
 
@@ -224,9 +221,9 @@ def stops(rules: Rules, s: State, beta: float) -> bool:
     near, far, count = policies.near, policies.far, policies.n_near[0]
     failing = failing_alternative(near, count, rules.added, rules.variances, pulls, beta)
     policies.failed[0] = -1
-    if failing >= 0 and near.slots[failing] < policies.polytope.values.size:
-        policies.failed[0], policies.failed[1] = near.masks[0], near.slots[failing]
-    if failing < 0:
+    if failing >= 0:
+        policies.failed[0] = near.slots[failing] % policies.polytope.values.size
+    else:
         every = find_alternatives(policies.polytope, np.inf, far)
         if failing_alternative(far, every, rules.added, rules.variances, pulls, beta) < 0:
             stop = not far.cut[0]

@@ -156,7 +156,7 @@ def make_policy_set(k: int, d: int) -> PolicySet:
         near=make_vertex_search(k, d, MOST_BASES),
         far=make_vertex_search(k, d, ALL_BASES),
         n_near=np.zeros(1, np.int64),
-        failed=np.full(2, -1),
+        failed=np.full(1, -1),
         shift=np.zeros(1),
     )
 
