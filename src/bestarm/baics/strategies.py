@@ -2,8 +2,7 @@
 
 import json
 import math
-import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from copy import deepcopy
 from typing import Any, NamedTuple
 
@@ -199,8 +198,11 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
     parts = steps(instance, cell)
-    shares = parts.rules.stopping == GLR and "no-half" in READINGS[cell.strategy]
-    return make_replication(parts, play_on(parts) if shares else parts.strategy.play)
+    if parts.rules.stopping != GLR or "no-half" not in READINGS[cell.strategy]:
+        return make_replication(parts)
+    reading = READINGS[cell.strategy][cell.reading]._replace(glr_factor=0.0)
+    sampling = instance.model_dump_json(), json.dumps(dict(cell.options)), reading, parts.cap
+    return make_replication(parts, play_on(parts, sampling))
 
 
 class Stop(NamedTuple):
@@ -225,12 +227,15 @@ def stops_first(looser: Rules, stricter: Rules) -> bool:
     return looser.glr_factor >= stricter.glr_factor and least[0] < least[1]
 
 
-def play_on(parts: Steps) -> Callable[..., tuple[State, bool]]:
+def play_on(parts: Steps, sampling: Hashable) -> Callable[..., tuple[State, bool]]:
     """`Strategy.play` of a run with Eq. (10), which goes on from where a rule that stops first
     stopped it, if that was played. Sampling looks neither at delta nor at the factor.
+
+    Args:
+        parts: the steps.
+        sampling: all else that a run depends on beside its streams.
     """
     strategy, rules, world, cap = parts
-    sampling = pickle.dumps((rules._replace(glr_factor=0.0, delta=0.0), world, cap))
 
     def play(
         _world: Any, _rules: Any, _cap: int, environment: np.random.Generator, coins: Any

@@ -5,7 +5,6 @@ as long as Python itself takes to start.
 """
 
 import _socket as socket  # what the module `socket` is made from, without its enumerations
-import marshal
 import os
 import sys
 
@@ -36,7 +35,7 @@ def ask(arguments: list[str]) -> int | None:
     server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         server.connect(address(path))
-        server.sendmsg([marshal.dumps(request)], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
+        server.sendmsg([ascii(request).encode()], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
     except OSError:
         server.close()
         return None
