@@ -267,10 +267,10 @@ def make_replication(
         play: as `Strategy.play`, which it is by default.
     """
     strategy, rules, world, cap = parts
-    play = play or strategy.play
+    played = play or strategy.play
 
     def replicate(streams: Streams) -> Outcome:
-        state, stopped = play(world, rules, cap, streams.environment, streams.coins)
+        state, stopped = played(world, rules, cap, streams.environment, streams.coins)
         stopped = stopped or strategy.done(rules, state)
         return Outcome(
             tau=int(state.clock[0]),
