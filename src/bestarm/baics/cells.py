@@ -28,8 +28,8 @@ TWO_STAGE_EPSILONS = EPSILONS[1:9:2]
 def every_strategy(instance: str) -> tuple[Cell, ...]:
     """Every strategy under every reading of the paper's text that changes it, as in Section 5.
 
-    Last readings first: of two that differ in the factor of the statistic, the one that stops
-    first, from where the other goes on.
+    Readings are in reverse order: if two differ in the factor of the statistic, the looser one is
+    simulated first, and the runs of the other go on from where it stopped.
     """
     return tuple(
         Cell(instance, strategy, PAPER_SETTING, reading)
@@ -40,9 +40,9 @@ def every_strategy(instance: str) -> tuple[Cell, ...]:
 
 
 def confidence_sweep() -> Iterator[Cell]:
-    """Theorem 4.1: ever smaller delta, no cap. Runs go on from where larger ones stopped them."""
-    for delta in DELTAS:
-        for cell in every_strategy("example1"):
+    """Theorem 4.1: ever smaller delta, no cap. Runs go on from where a larger delta stops them."""
+    for cell in every_strategy("example1"):
+        for delta in DELTAS:
             setting = {"delta": delta, "cap": None}
             yield Cell(cell.instance, cell.strategy, setting, cell.reading, x_name="delta", x=delta)
 

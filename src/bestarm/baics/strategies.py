@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Hashable
 from copy import deepcopy
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,6 +199,7 @@ def steps(instance: Instance, cell: Cell) -> Steps:
 def prepare(instance: Instance, cell: Cell) -> Callable[[Streams], Outcome]:
     """A function that runs one replication of a cell on its streams."""
     parts = steps(instance, cell)
+    # The stopping rules whose runs may go on from those of another.
     if parts.rules.stopping != GLR or "no-half" not in READINGS[cell.strategy]:
         return make_replication(parts)
     reading = READINGS[cell.strategy][cell.reading]._replace(glr_factor=0.0)
@@ -227,19 +229,21 @@ def stops_first(looser: Rules, stricter: Rules) -> bool:
     return looser.glr_factor >= stricter.glr_factor and least[0] < least[1]
 
 
-def play_on(parts: Steps, sampling: Hashable) -> Callable[..., tuple[State, bool]]:
-    """`Strategy.play` of a run with Eq. (10), which goes on from where a rule that stops first
-    stopped it, if that was played. Sampling looks neither at delta nor at the factor.
+#: Plays a run on the generators of its rewards and coins: its last state, and whether it stopped.
+Play = Callable[[np.random.Generator, np.random.Generator], tuple[Any, bool]]
+
+
+def play_on(parts: Steps, sampling: Hashable) -> Play:
+    """Play a run with Eq. (10). If a rule that stops first was played on the same streams, the run
+    goes on from where it stopped, since sampling depends neither on delta nor on the factor.
 
     Args:
         parts: the steps.
-        sampling: all else that a run depends on beside its streams.
+        sampling: what the run depends on beside these two and its streams.
     """
     strategy, rules, world, cap = parts
 
-    def play(
-        _world: Any, _rules: Any, _cap: int, environment: np.random.Generator, coins: Any
-    ) -> tuple[State, bool]:
+    def play(environment: np.random.Generator, coins: np.random.Generator) -> tuple[State, bool]:
         generators = environment.bit_generator, coins.bit_generator
         key = sampling, json.dumps(generators[0].state)
         earlier = STOPPED.last_before(strategy, key, lambda stop: stops_first(stop.rules, rules))
@@ -257,20 +261,18 @@ def play_on(parts: Steps, sampling: Hashable) -> Callable[..., tuple[State, bool
     return play
 
 
-def make_replication(
-    parts: Steps, play: Callable[..., tuple[Any, bool]] | None = None
-) -> Callable[[Streams], Outcome]:
+def make_replication(parts: Steps, play: Play | None = None) -> Callable[[Streams], Outcome]:
     """The same of any steps whose state has a clock, an answer and pulls as this paper's have.
 
     Args:
         parts: the steps.
-        play: as `Strategy.play`, which it is by default.
+        play: how they are played, from the start by default.
     """
     strategy, rules, world, cap = parts
-    played = play or strategy.play
+    played = play or partial(strategy.play, world, rules, cap)
 
     def replicate(streams: Streams) -> Outcome:
-        state, stopped = played(world, rules, cap, streams.environment, streams.coins)
+        state, stopped = played(streams.environment, streams.coins)
         stopped = stopped or strategy.done(rules, state)
         return Outcome(
             tau=int(state.clock[0]),

@@ -9,7 +9,8 @@ from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-#: Runs of one owner that are kept; a shard has fewer of a cell that goes on from another.
+#: Runs that are kept per owner: more than a shard simulates between a looser rule and a stricter
+#: one that goes on from it.
 MOST = 512
 
 

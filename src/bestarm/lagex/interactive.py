@@ -150,9 +150,8 @@ class _Lagex(Monitored, AskTell[Label]):
             return "Some arms have not been pulled yet."
         if state.policies.n_near[0] == NO_ALTERNATIVES:
             return "By the estimates no mixture keeps the limits, so there is no answer yet."
-        count = find_alternatives(
-            state.policies.polytope, rules.r, near
-        )  # Uniform lists none itself
+        # listed anew: Uniform lists them only if its stopping rule needs them
+        count = find_alternatives(state.policies.polytope, rules.r, near)
         if count == 0:
             return "By the estimates only one mixture keeps the limits; one more pull tells."
         steps = near.steps[:count]

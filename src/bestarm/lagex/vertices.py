@@ -449,26 +449,6 @@ def find_edge(polytope: Polytope, j: int, others: VertexSearch) -> bool:
     return is_new(others.steps, others.gaps, 0, others.gaps[0])
 
 
-@inlined
-def search(
-    polytope: Polytope, means: np.ndarray, rows: np.ndarray, reach: float, others: VertexSearch
-) -> tuple[int, int]:
-    """Find the best policy of a problem and the alternatives near it, in `polytope` and `others`.
-
-    Args:
-        polytope, means, rows: as for `load`.
-        reach, others: as for `find_alternatives`.
-
-    Returns:
-        What `find_best` returns, and the number of alternatives, 0 if it is not FOUND.
-    """
-    load(polytope, means, rows)
-    outcome, count = find_best(polytope), 0
-    if outcome == FOUND:
-        count = find_alternatives(polytope, reach, others)
-    return outcome, count
-
-
 def constraint_rows(matrix: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """(d, K) A - b 1^T: on policies, rows pi <= 0 is equivalent to A pi <= b."""
     return np.ascontiguousarray(np.asarray(matrix, float) - np.asarray(limits, float)[:, None])

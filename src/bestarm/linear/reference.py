@@ -194,6 +194,16 @@ def dominated(arms, inverse: np.ndarray, theta: np.ndarray, radius_n: float) -> 
     return beaten
 
 
+def fully_adaptive_arm(
+    n: int, arms: np.ndarray, counts: np.ndarray, beaten: np.ndarray, rule: int, ridge: float
+) -> int:
+    """The n-th arm of Fully-Adaptive: each once, then the greedy rule's choice among the others."""
+    if n <= len(arms):
+        return n - 1
+    y = differences(arms, ~beaten)
+    return choose(design_matrix(arms, counts, ridge), arms, y, 1.0, counts, rule)
+
+
 def run_fully_adaptive(
     arms,
     means,
@@ -216,11 +226,7 @@ def run_fully_adaptive(
     n_arms = len(arms)
     counts, sums, beaten = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms, bool)
     for n in range(1, cap + 1):
-        if n <= n_arms:
-            arm = n - 1
-        else:
-            y = differences(arms, ~beaten)
-            arm = choose(design_matrix(arms, counts, ridge), arms, y, 1.0, counts, rule)
+        arm = fully_adaptive_arm(n, arms, counts, beaten, rule, ridge)
         counts[arm] += 1
         sums[arm] += means[arm] + rng.standard_normal()
         if n >= n_arms and n % every == 0:
@@ -243,11 +249,7 @@ def run_fully_adaptive_permille(
     counts, sums, beaten = np.zeros(n_arms), np.zeros(n_arms), np.zeros(n_arms, bool)
     since = np.zeros(n_arms)
     for n in range(1, cap + 1):
-        if n <= n_arms:
-            arm = n - 1
-        else:
-            y = differences(arms, ~beaten)
-            arm = choose(design_matrix(arms, counts, ridge), arms, y, 1.0, counts, rule)
+        arm = fully_adaptive_arm(n, arms, counts, beaten, rule, ridge)
         counts[arm] += 1
         since[arm] += 1
         if n < n_arms or is_tested_permille(n) or n == cap:

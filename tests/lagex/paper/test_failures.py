@@ -140,7 +140,7 @@ def test_a_step_on_the_simplex_that_gives_up_is_counted(monkeypatch):
 
 def test_a_lost_policy_is_no_empty_set(monkeypatch):
     state = known_state(HARD, 5)
-    monkeypatch.setattr(exploration, "search", lambda *_: (LOST, 0))
+    monkeypatch.setattr(exploration, "find_best", lambda _: LOST)
     assert not exploration.find_policy.py_func(rules("CTnS", HARD), state)
     assert state.policies.n_near[0] == exploration.NO_ALTERNATIVES
     assert state.counts[LOST_POLICY] == 1

@@ -50,7 +50,6 @@ from bestarm.lagex.vertices import (
     find_best,
     find_edge,
     load,
-    search,
 )
 from bestarm.lagex.world import BROKEN, BROKEN_BY_SOLVER, World, breaks, draw
 
@@ -151,26 +150,18 @@ def relax(s: State, shift: float) -> None:
 
 @inlined
 def find_policy(rules: Rules, s: State) -> bool:
-    """Find the best policy by the estimates, left in `s.policies`, and its alternatives.
-
-    Where allocations do not depend on these they are not listed: the stopping rule seldom needs
-    more than one of them.
+    """Find the best policy by the estimates, left in `s.policies`.
 
     Returns:
         Whether that succeeded. If not, since no policy satisfies the constraints or the best was
         not found, the last policy remains.
     """
-    policies, means = s.policies, s.estimates.means
+    policies = s.policies
     rows = policies.relaxed if rules.optimistic_policy else s.estimates.rows
-    count = UNLISTED
-    if rules.source == UNIFORM or rules.source == PROJECTED:
-        load(policies.polytope, means, rows)
-        outcome = find_best(policies.polytope)
-    else:
-        outcome, count = search(policies.polytope, means, rows, rules.r, policies.near)
+    load(policies.polytope, s.estimates.means, rows)
+    outcome = find_best(policies.polytope)
     if outcome == FOUND:
-        policies.n_near[0] = count
-        s.counts[NEAR_CUT] += count != UNLISTED and policies.near.cut[0]
+        policies.n_near[0] = UNLISTED
     else:
         policies.n_near[0] = NO_ALTERNATIVES
         s.counts[NO_POLICY if outcome == EMPTY else LOST_POLICY] += 1
@@ -179,7 +170,7 @@ def find_policy(rules: Rules, s: State) -> bool:
 
 @inlined
 def list_alternatives(rules: Rules, s: State) -> None:
-    """List the alternatives of the policy that `find_policy` did not list."""
+    """List the alternatives of the best policy, after `find_policy`."""
     policies = s.policies
     policies.n_near[0] = find_alternatives(policies.polytope, rules.r, policies.near)
     s.counts[NEAR_CUT] += policies.near.cut[0]
@@ -219,11 +210,9 @@ def stops(rules: Rules, s: State, beta: float) -> bool:
     """
     pulls, policies, stop = s.estimates.pulls, s.policies, False
     near, far, count = policies.near, policies.far, policies.n_near[0]
-    failing = failing_alternative(near, count, rules.added, rules.variances, pulls, beta)
-    policies.failed[0] = -1
-    if failing >= 0:
-        policies.failed[0] = near.slots[failing] % policies.polytope.values.size
-    else:
+    v = failing_alternative(near, count, rules.added, rules.variances, pulls, beta)
+    policies.failed[0] = near.slots[v] % policies.polytope.values.size if v >= 0 else -1
+    if v < 0:
         every = find_alternatives(policies.polytope, np.inf, far)
         if failing_alternative(far, every, rules.added, rules.variances, pulls, beta) < 0:
             stop = not far.cut[0]
@@ -233,7 +222,11 @@ def stops(rules: Rules, s: State, beta: float) -> bool:
 
 @inlined
 def analyse(rules: Rules, s: State) -> None:
-    """Find the policy by the estimates, and evaluate the stopping rule; every arm was pulled."""
+    """Find the policy by the estimates, and evaluate the stopping rule; every arm was pulled.
+
+    If allocations do not depend on the policy's alternatives, these are listed only if the rule
+    does not fail at the edge at which it failed last: it seldom needs more than that one.
+    """
     for place in range(s.counts.size):
         s.before[place] = s.counts[place]
     s.holds[0] = 0
@@ -244,11 +237,9 @@ def analyse(rules: Rules, s: State) -> None:
     relax(s, shift)
     if find_policy(rules, s):
         s.threshold[0] = with_slacks(s, width, beta) if rules.extra else beta
-        listed = s.policies.n_near[0] != UNLISTED
-        if not listed and not fails_again(rules, s, s.threshold[0]):
+        allocates = rules.source == SOLVED or rules.source == GAME  # by the alternatives
+        if allocates or not fails_again(rules, s, s.threshold[0]):
             list_alternatives(rules, s)
-            listed = True
-        if listed:
             s.holds[0] = stops(rules, s, s.threshold[0])
 
 

@@ -79,9 +79,7 @@ class PolicySet(NamedTuple):
     near: VertexSearch  # alternatives within reach r
     far: VertexSearch  # all alternatives
     n_near: np.ndarray  # (1,) their number; NO_ALTERNATIVES if no policy, UNLISTED if not listed
-    failed: (
-        np.ndarray
-    )  # (2,) edge at which the test failed last: columns of its basis as bits, its own
+    failed: np.ndarray  # (1,) column of the edge at which the stopping rule failed last, or -1
     shift: np.ndarray  # (1,) relaxation of this round
 
 
