@@ -197,7 +197,7 @@ def dominated(arms, inverse: np.ndarray, theta: np.ndarray, radius_n: float) -> 
 def fully_adaptive_arm(
     n: int, arms: np.ndarray, counts: np.ndarray, beaten: np.ndarray, rule: int, ridge: float
 ) -> int:
-    """The n-th arm of Fully-Adaptive: each once, then the greedy rule's choice among the others."""
+    """The n-th arm of Fully-Adaptive: each once, then the greedy rule's of those not beaten."""
     if n <= len(arms):
         return n - 1
     y = differences(arms, ~beaten)
