@@ -391,6 +391,19 @@ def commands(names: list[str]) -> Iterator[Row]:
                 disk=disk_used(parent) - before,
                 processor=spent.processor,
             )
+            if command == "make figures":
+                yield from of_build(folder)
+
+
+def of_build(folder: Path) -> Iterator[Row]:
+    """What else to know of a folder where everything was built at paper scale."""
+    command = ["git", "-C", str(folder), "status", "--porcelain", "figures"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    files = listed.splitlines()
+    yield row(
+        "figures: files that are not as committed", len(files), "files", " ".join(files) or "none"
+    )
+    yield from balance([], folder)
 
 
 def install(papers: list[str]) -> Iterator[Row]:
@@ -634,9 +647,9 @@ def at_once(folder: Path, commands: list[list[str]]) -> float:
     return time.perf_counter() - start
 
 
-def balance(papers: list[str]) -> Iterator[Row]:
-    """How well the shards of this folder's last build at paper scale, if any, fill cores."""
-    for found in balance_of.balances(ROOT / "results/benchmarks/paper"):
+def balance(papers: list[str], folder: Path = ROOT) -> Iterator[Row]:
+    """How well the shards of the last build at paper scale in a folder, if any, fill cores."""
+    for found in balance_of.balances(folder / "results/benchmarks/paper"):
         yield row(
             f"balance: finish of all shards on {found.cores} cores",
             found.ratio,

@@ -262,7 +262,8 @@ def series(
     styles = named_styles(styles_by_name, rows[by])
     seen = rows[rows.status != "one-sided"]
     low = seen.low.clip(lower=seen.value / 100.0) if "y" in log else seen.low
-    plot = so.Plot(seen.assign(low=low), x="x", y="value", ymin="low", ymax="high", color=by)
+    drawn = _slim(seen.assign(low=low), "x", "value", "low", "high", by, col[0], row[0])
+    plot = so.Plot(drawn, x="x", y="value", ymin="low", ymax="high", color=by)
     order = {"col": list(col[1]), "row": list(row[1])}
     plot = plot.facet(col[0] or None, row[0] or None, order={k: v for k, v in order.items() if v})
     plot = _looking(plot.share(x="col" if row[0] else True, y=share), styles)
@@ -281,8 +282,15 @@ def series(
         here = pick(here, **{row[0]: order["row"][i]}) if row[0] else here
         for place, (name, style) in enumerate(styles.items()):
             shift = 1.12 ** (place - len(styles) / 2) if "x" in log else 1.0
-            _bounds(axes, here[(here[by] == name) & (here.status == "one-sided")], style, shift)
+            if not (found := here[(here[by] == name) & (here.status == "one-sided")]).empty:
+                _bounds(axes, found, style, shift)
     return panels
+
+
+def _slim(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Some columns, with texts of Python: seaborn copies what it is given thousands of times."""
+    few = rows[[*dict.fromkeys(filter(None, columns))]]
+    return few.astype(dict.fromkeys(few.select_dtypes("str"), object))
 
 
 def _bounds(axes: Axes, rows: pd.DataFrame, style: Style, shift: float) -> None:

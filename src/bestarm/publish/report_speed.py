@@ -22,6 +22,7 @@ FIRST = SETUP | {
 }
 #: Commands that rebuild things, likewise.
 REBUILD = SETUP | {
+    "make kernels": "compiles all kernels, once; the commands below would compile what they lack",
     "make figures": "rebuilds every figure, table and verdict at paper scale",
     "make test": "linters, types and tests, from an empty cache of compiled kernels",
     "make quick": "the same figures at a twentieth of the replications, under `figures/quick`",
