@@ -6,6 +6,7 @@ TARGET := figures/all
 CORES := $(shell getconf _NPROCESSORS_ONLN)
 # Those with the most code first, as their kernels take the longest.
 PAPERS := $(shell du -s $(dir $(wildcard src/bestarm/*/strategies.py)) | sort -rn | cut -f 3 -d /)
+KERNELS := $(PAPERS:%=kernels-%)
 
 .DEFAULT_GOAL := help
 
@@ -46,7 +47,7 @@ PYTEST := python -m pytest --numprocesses logical --dist loadscope --no-loadscop
 
 # Linters first, as they take the longest.
 test: $(READY) ## Lint, check formatting and types, run the tests but the long ones.
-	$(MAKE) --jobs=$(CORES) lint kernels
+	$(MAKE) --jobs=$(CORES) lint $(KERNELS)
 	$(RUN) $(PYTEST)
 
 test-long: $(READY) ## What takes long: tests marked so, the site in Chromium, Slurm, planted faults.
@@ -69,7 +70,8 @@ lint: $(READY) ## Lint, check formatting and types.
 	$(RUN) reuse lint --quiet
 
 # Tests that begin at once would each compile the same kernels.
-kernels: $(PAPERS:%=kernels-%) ## Compile the kernels of all papers into the cache.
+kernels: $(READY) ## Compile the kernels of all papers into the cache.
+	$(MAKE) --jobs=$(CORES) $(KERNELS)
 
 kernels-%: $(READY)
 	$(RUN) python -m bestarm workflow compile $*
