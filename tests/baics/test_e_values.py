@@ -230,7 +230,7 @@ def test_error_rates_of_the_paper_scale_are_below_delta(root):
     wrong = table[table.statistic == "wrong_stops"]
     proved = wrong.reading.str.contains("proven")
     assert set(wrong.delta[proved]) == {0.1, 0.05, 0.01}
-    assert (wrong.n == 2000).all()
+    assert (wrong.n == 1000).all()
     assert (wrong.high <= wrong.delta)[proved].all()
     assert (wrong.low > wrong.delta)[~proved].any()
 

@@ -282,8 +282,8 @@ def series(
         here = pick(here, **{row[0]: order["row"][i]}) if row[0] else here
         for place, (name, style) in enumerate(styles.items()):
             shift = 1.12 ** (place - len(styles) / 2) if "x" in log else 1.0
-            if not (found := here[(here[by] == name) & (here.status == "one-sided")]).empty:
-                _bounds(axes, found, style, shift)
+            if not (one_sided := here[(here[by] == name) & (here.status == "one-sided")]).empty:
+                _bounds(axes, one_sided, style, shift)
     return panels
 
 
