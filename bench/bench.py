@@ -392,18 +392,18 @@ def commands(names: list[str]) -> Iterator[Row]:
                 processor=spent.processor,
             )
             if command == "make figures":
-                yield from of_build(folder)
+                yield from build_rows(folder)
 
 
-def of_build(folder: Path) -> Iterator[Row]:
-    """What else to know of a folder where everything was built at paper scale."""
+def build_rows(folder: Path) -> Iterator[Row]:
+    """Which committed figures a build at paper scale changed, and how evenly it filled cores."""
     command = ["git", "-C", str(folder), "status", "--porcelain", "figures"]
     listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     files = listed.splitlines()
     yield row(
-        "figures: files that are not as committed", len(files), "files", " ".join(files) or "none"
+        "figures: files that make figures changed", len(files), "files", " ".join(files) or "none"
     )
-    yield from balance([], folder)
+    yield from balance_rows(folder)
 
 
 def install(papers: list[str]) -> Iterator[Row]:
@@ -647,8 +647,13 @@ def at_once(folder: Path, commands: list[list[str]]) -> float:
     return time.perf_counter() - start
 
 
-def balance(papers: list[str], folder: Path = ROOT) -> Iterator[Row]:
-    """How well the shards of the last build at paper scale in a folder, if any, fill cores."""
+def balance(papers: list[str]) -> Iterator[Row]:
+    """How evenly the shards of this folder's last build at paper scale, if any, fill cores."""
+    return balance_rows(ROOT)
+
+
+def balance_rows(folder: Path) -> Iterator[Row]:
+    """The rows of `balance` for the last build in any folder."""
     for found in balance_of.balances(folder / "results/benchmarks/paper"):
         yield row(
             f"balance: finish of all shards on {found.cores} cores",

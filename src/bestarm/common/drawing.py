@@ -282,19 +282,20 @@ def series(
         here = pick(here, **{row[0]: order["row"][i]}) if row[0] else here
         for place, (name, style) in enumerate(styles.items()):
             shift = 1.12 ** (place - len(styles) / 2) if "x" in log else 1.0
-            if not (one_sided := here[(here[by] == name) & (here.status == "one-sided")]).empty:
-                _bounds(axes, one_sided, style, shift)
+            _bounds(axes, here[(here[by] == name) & (here.status == "one-sided")], style, shift)
     return panels
 
 
 def _slim(rows: pd.DataFrame, *columns: str) -> pd.DataFrame:
-    """Some columns, with texts of Python: seaborn copies what it is given thousands of times."""
-    few = rows[[*dict.fromkeys(filter(None, columns))]]
-    return few.astype(dict.fromkeys(few.select_dtypes("str"), object))
+    """Only the named columns, strings as Python objects: seaborn copies its rows many times."""
+    selected = rows[[*dict.fromkeys(filter(None, columns))]]
+    return selected.astype(dict.fromkeys(selected.select_dtypes("str"), object))
 
 
 def _bounds(axes: Axes, rows: pd.DataFrame, style: Style, shift: float) -> None:
     """Arrows at the first x where no run, and at the first where every run, was counted."""
+    if rows.empty:
+        return
     for down in (True, False):
         first = rows[(rows.value == 0.0) == down].head(1)
         end = first.high if down else first.low
@@ -336,7 +337,8 @@ def dots(
     styles = named_styles(styles_by_name, rows[by])
     low = rows.low.clip(lower=rows.value / 100.0) if log else rows.low
     ends = {"low": low.fillna(rows.value), "high": rows.high.fillna(rows.value)}  # else no dot
-    plot = so.Plot(rows.assign(**ends), x="value", y=y, xmin="low", xmax="high", color=by)
+    drawn = _slim(rows.assign(**ends), "value", "low", "high", y, by, col[0])
+    plot = so.Plot(drawn, x="value", y=y, xmin="low", xmax="high", color=by)
     plot = plot.facet(col[0] or None, order=list(col[1]) or None).share(x=False, y=True)
     several = rows.duplicated([y, *filter(None, [col[0]])]).any()
     move = [so.Dodge(by=["color"])] if several else []

@@ -22,7 +22,7 @@ FIRST = SETUP | {
 }
 #: Commands that rebuild things, likewise.
 REBUILD = SETUP | {
-    "make kernels": "compiles all kernels, once; the commands below would compile what they lack",
+    "make kernels": "compiles all kernels once; later commands compile only what is missing",
     "make figures": "rebuilds every figure, table and verdict at paper scale",
     "make test": "linters, types and tests, from an empty cache of compiled kernels",
     "make quick": "the same figures at a twentieth of the replications, under `figures/quick`",
