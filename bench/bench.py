@@ -297,8 +297,7 @@ def starts(papers: list[str]) -> Iterator[Row]:
             "summary of example1": job("summary", "baics", "example1", 1, "x.csv", "smoke"),
             "table of table1": step("table", "baics", "table1", *files, "--out", "x.csv"),
             "picture of table1": step(
-                *("plot", "baics", "table1", table),
-                *("--svg", "x.svg", "--png", "x.png", "--pdf", "x.pdf"),
+                *("plot", "baics", "table1", table, "x.svg", "x.png", "x.pdf"),
             ),
         }.items():
 

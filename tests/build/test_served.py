@@ -52,8 +52,7 @@ def children(pid):
 
 def draw(folder, name):
     files = [folder / f"{name}.{ending}" for ending in ("svg", "png", "pdf")]
-    options = [part for file in files for part in (f"--{file.suffix[1:]}", file)]
-    command = ("workflow", "plot", "baics", "fig1", TABLE, *options)
+    command = ("workflow", "plot", "baics", "fig1", TABLE, *files)
     return command, files
 
 

@@ -29,8 +29,8 @@ def test_the_manifest_lists_every_table_with_its_hash(root):
 def test_every_table_has_pictures(root):
     for line in (root / ALL).read_text().splitlines():
         table = root / line.split("  ")[1]
-        for suffix in (".csv", ".svg", ".png", ".pdf"):
-            assert table.with_suffix(suffix).stat().st_size > 0
+        assert table.stat().st_size > 0
+        assert table.with_suffix(".svg").stat().st_size > 0
 
 
 def test_a_second_run_does_nothing(root):

@@ -39,7 +39,7 @@ OPTIONS = st.sampled_from(
     [
         *("--reps", "--delta", "--cap", "--budget", "--batch", "--limit", "--r", "--strategy"),
         *("--reading", "--seed", "--cores", "--independent", "--runs", "--version"),
-        *("--per-shard", "--svg", "--png", "--pdf", "--geometry", "--figures", "--content"),
+        *("--per-shard", "--geometry", "--figures", "--content"),
     ]
 )
 COMMANDS = st.sampled_from(

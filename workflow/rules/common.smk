@@ -53,6 +53,8 @@ except InputError as error:
 # ones after them; its figures stand apart, so that figures/ always has the counts of paper.yaml.
 FIGURES = {"paper": "figures"} | {s: f"figures/{s}" for s in (*SCALES[1:], "more")}
 SCALE_OF = {folder: scale for scale, folder in FIGURES.items()}
+# Folders of figures to print, and of trials, as patterns.
+PRINTED, TRIAL = "figures|figures/more", "figures/quick|figures/smoke"
 
 
 def shard_scale(scale):
@@ -115,6 +117,13 @@ def kept_hashes(kept):
 # What the pictures of the arena are drawn from.
 ARENA_TABLES = ("arena/cells.csv", "arena/budgets.csv")
 
+# Pictures of claims by name: the table that each draws, and what it shows.
+OVERVIEWS = {
+    "results": ("results", "what replicates"),
+    **{f"forest-{paper}": ("claims", f"numbers of {paper}") for paper in registry.COUNTED},
+    **{f"scorecard-{paper}": ("scorecard", f"readings of {paper}") for paper in registry.COUNTED},
+}
+
 # The category of what is of all papers together, in a report of Snakemake.
 ACROSS = "All papers"
 
@@ -125,26 +134,31 @@ def report_labels(wildcards, kind):
     return {"figure": target.name, "shows": target.title, "as": kind}
 
 
+def picture(figures, name):
+    """The files of a picture."""
+    endings = ("svg", "png", "pdf") if figures in PRINTED.split("|") else ("svg",)
+    return [f"{figures}/{name}.{ending}" for ending in endings]
+
+
 def pictures(figures, paper):
     """Every file kept of a paper's targets."""
     for target in targets(paper):
         stem = f"{figures}/{paper}/{target.name}"
-        yield from (f"{stem}.csv", f"{stem}.svg", f"{stem}.png", f"{stem}.pdf")
+        yield from (f"{stem}.csv", *picture(figures, f"{paper}/{target.name}"))
         if target.geometry:
             yield f"{stem}.geometry.csv"
 
 
 def across_papers(figures):
-    """What is made of all papers together: the verdicts table, its totals, and their pictures."""
+    """What is made of all papers together: the verdicts table, its totals, and their pictures; with
+    figures of scale paper also the arena."""
     tables = ("claims", "headline", "results", "scorecard", "captions")
     yield from (f"{figures}/{name}.csv" for name in tables)
-    yield from (f"{figures}/results.{ending}" for ending in ("svg", "png", "pdf"))
     yield from [f"{figures}/control.csv"] * bool(registry.CONTROLS)
-    for paper in registry.COUNTED:
-        for name in ("forest", "scorecard"):
-            yield from (f"{figures}/{name}-{paper}.{ending}" for ending in ("svg", "png", "pdf"))
-    for name in ARENA:
-        yield from (f"{figures}/arena/{name}.{e}" for e in ("csv", "svg", "png", "pdf"))
+    for name in OVERVIEWS:
+        yield from picture(figures, name)
+    for name in ARENA if figures == FIGURES["paper"] else ():
+        yield from (f"{figures}/arena/{name}.csv", *picture(figures, f"arena/{name}"))
 
 
 def summaries(figures, paper):
@@ -166,10 +180,10 @@ localrules:
     table,
     geometry,
     plot,
+    sketch,
     claims,
-    results,
-    forest,
-    scorecard,
+    overview,
+    overview_sketch,
     arena,
     captions,
     paper_manifest,

@@ -1,5 +1,6 @@
 # From summaries to tables, pictures, claims and manifests. What is marked with report() is shown by
-# `snakemake ... --report`, with the caption that a picture keeps in its data.
+# `snakemake ... --report`, with the caption that a picture keeps in its data. A trial, at quick or
+# smoke scale, has its pictures as SVG only: PNG and PDF take half as long again.
 
 
 rule table:
@@ -53,16 +54,18 @@ rule plot:
             else []
         ),
     output:
-        svg=report(
+        report(
             "{figures}/{paper}/{target}.svg",
             caption="../report/caption.rst",
             category=lambda w: registry.PAPERS[w.paper].title,
             labels=lambda w: report_labels(w, "picture"),
         ),
-        png="{figures}/{paper}/{target}.png",
-        pdf="{figures}/{paper}/{target}.pdf",
+        "{figures}/{paper}/{target}.png",
+        "{figures}/{paper}/{target}.pdf",
     log:
         "results/logs/{figures}/{paper}/{target}.plot.log",
+    wildcard_constraints:
+        figures=PRINTED,
     threads: 1
     resources:
         mem_mb=1000,
@@ -70,11 +73,24 @@ rule plot:
     params:
         code=lambda w: code_hash(f"bestarm.{w.paper}.plots"),
         # As it depends on the output, a new caption is no reason to draw again.
-        caption=lambda w, output: rst_caption(output.svg),
+        caption=lambda w, output: rst_caption(output[0]),
         geometry=lambda w, input: f"--geometry {input.geometry}" if input.geometry else "",
     shell:
         "python -m bestarm workflow plot {wildcards.paper} {wildcards.target} {input.table}"
-        " {params.geometry} --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
+        " {output} {params.geometry} 2> {log}"
+
+
+use rule plot as sketch with:
+    """Draw a figure of a trial from its table: SVG."""
+    output:
+        report(
+            "{figures}/{paper}/{target}.svg",
+            caption="../report/caption.rst",
+            category=lambda w: registry.PAPERS[w.paper].title,
+            labels=lambda w: report_labels(w, "picture"),
+        ),
+    wildcard_constraints:
+        figures=TRIAL,
 
 
 rule claims:
@@ -147,105 +163,67 @@ rule control:
         " --out {output} 2> {log}"
 
 
-rule results:
-    """Draw what became of every published result, paper by paper."""
+rule overview:
+    """Draw what became of the claims: all results, a paper's numbers, or its readings."""
     input:
-        "{figures}/results.csv",
+        lambda w: f"{w.figures}/{OVERVIEWS[w.overview][0]}.csv",
     output:
-        svg=report(
-            "{figures}/results.svg",
+        report(
+            "{figures}/{overview}.svg",
             caption="../report/caption.rst",
             category=ACROSS,
-            labels={"figure": "what replicates", "as": "picture"},
+            labels=lambda w: {"figure": OVERVIEWS[w.overview][1], "as": "picture"},
         ),
-        png="{figures}/results.png",
-        pdf="{figures}/results.pdf",
+        "{figures}/{overview}.png",
+        "{figures}/{overview}.pdf",
     log:
-        "results/logs/{figures}/results.log",
+        "results/logs/{figures}/{overview}.log",
+    wildcard_constraints:
+        figures=PRINTED,
+        overview="|".join(OVERVIEWS),
     threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
     params:
         code=code_hash("bestarm.publish.overview"),
-        caption=lambda w, output: rst_caption(output.svg),
+        caption=lambda w, output: rst_caption(output[0]),
     shell:
-        "python -m bestarm workflow results {input}"
-        " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
+        "python -m bestarm workflow overview {wildcards.overview} {input} {output} 2> {log}"
 
 
-rule forest:
-    """Draw every number of a paper that can be tested: published over ours."""
-    input:
-        "{figures}/claims.csv",
+use rule overview as overview_sketch with:
+    """Draw what became of the claims of a trial."""
     output:
-        svg=report(
-            "{figures}/forest-{paper}.svg",
+        report(
+            "{figures}/{overview}.svg",
             caption="../report/caption.rst",
             category=ACROSS,
-            labels=lambda w: {"figure": f"numbers of {w.paper}", "as": "picture"},
+            labels=lambda w: {"figure": OVERVIEWS[w.overview][1], "as": "picture"},
         ),
-        png="{figures}/forest-{paper}.png",
-        pdf="{figures}/forest-{paper}.pdf",
-    log:
-        "results/logs/{figures}/forest-{paper}.log",
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        code=code_hash("bestarm.publish.overview"),
-        caption=lambda w, output: rst_caption(output.svg),
-    shell:
-        "python -m bestarm workflow forest {input} {wildcards.paper}"
-        " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
-
-
-rule scorecard:
-    """Draw what each reading of a paper supports."""
-    input:
-        "{figures}/scorecard.csv",
-    output:
-        svg=report(
-            "{figures}/scorecard-{paper}.svg",
-            caption="../report/caption.rst",
-            category=ACROSS,
-            labels=lambda w: {"figure": f"readings of {w.paper}", "as": "picture"},
-        ),
-        png="{figures}/scorecard-{paper}.png",
-        pdf="{figures}/scorecard-{paper}.pdf",
-    log:
-        "results/logs/{figures}/scorecard-{paper}.log",
-    threads: 1
-    resources:
-        mem_mb=1000,
-        runtime=10,
-    params:
-        code=code_hash("bestarm.publish.overview"),
-        caption=lambda w, output: rst_caption(output.svg),
-    shell:
-        "python -m bestarm workflow scorecard {input} {wildcards.paper}"
-        " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
+    wildcard_constraints:
+        figures=TRIAL,
+        overview="|".join(OVERVIEWS),
 
 
 rule arena:
-    """Draw a picture of the arena from its kept tables."""
+    """Draw a picture of the arena from its kept tables, which are of no scale."""
     output:
         table=report(
-            "{figures}/arena/{target}.csv",
+            "figures/arena/{target}.csv",
             category=ACROSS,
             labels=lambda w: {"figure": ARENA[w.target], "as": "table"},
         ),
         svg=report(
-            "{figures}/arena/{target}.svg",
+            "figures/arena/{target}.svg",
             caption="../report/caption.rst",
             category=ACROSS,
             labels=lambda w: {"figure": ARENA[w.target], "as": "picture"},
         ),
-        png="{figures}/arena/{target}.png",
-        pdf="{figures}/arena/{target}.pdf",
+        png="figures/arena/{target}.png",
+        pdf="figures/arena/{target}.pdf",
     log:
-        "results/logs/{figures}/arena-{target}.log",
+        "results/logs/figures/arena-{target}.log",
     wildcard_constraints:
         target="|".join(ARENA),
     threads: 1
@@ -256,22 +234,19 @@ rule arena:
         code=code_hash("bestarm.arena.pictures") + kept_hashes(ARENA_TABLES),
         caption=lambda w, output: rst_caption(output.svg),
     shell:
-        "python -m bestarm workflow arena {wildcards.target} data/arena --out {output.table}"
-        " --svg {output.svg} --png {output.png} --pdf {output.pdf} 2> {log}"
+        "python -m bestarm workflow arena {wildcards.target} data/arena {output.svg} {output.png}"
+        " {output.pdf} --out {output.table} 2> {log}"
 
 
 rule captions:
     """Collect the captions of all pictures."""
     input:
-        [
-            f"{{figures}}/{paper}/{target.name}.svg"
+        lambda w: [
+            f"{w.figures}/{paper}/{target.name}.svg"
             for paper in registry.PAPERS
             for target in targets(paper)
         ],
-        "{figures}/results.svg",
-        [f"{{figures}}/forest-{paper}.svg" for paper in registry.COUNTED],
-        [f"{{figures}}/scorecard-{paper}.svg" for paper in registry.COUNTED],
-        [f"{{figures}}/arena/{name}.svg" for name in ARENA],
+        lambda w: [file for file in across_papers(w.figures) if file.endswith(".svg")],
     output:
         "{figures}/captions.csv",
     log:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import jit, lean
+from bestarm.core.compile import lean
 
 NO_ARM = -1
 #: Empty arrays, not None: other types would compile every kernel again.
@@ -54,7 +54,7 @@ def make_problem(
     return Problem(weights / weights.sum(), constrained, scale, floor)
 
 
-@jit
+@lean
 def scaled(scale: np.ndarray, k: int, l: int, value: float) -> float:
     """A value of an arm on a subpopulation times its sigma."""
     if scale.size == 0:
@@ -62,7 +62,7 @@ def scaled(scale: np.ndarray, k: int, l: int, value: float) -> float:
     return scale[k, l] * value
 
 
-@jit
+@lean
 def best_feasible_arm(means: np.ndarray, problem: Problem) -> int:
     """k*, Eq. (2): the feasible arm of highest quality, or NO_ARM when none is feasible.
 
@@ -85,7 +85,7 @@ def best_feasible_arm(means: np.ndarray, problem: Problem) -> int:
     return best
 
 
-@jit
+@lean
 def worst_violation(means_of_arm: np.ndarray, constrained: int) -> tuple[float, int]:
     """The size of the largest violation of an arm and its subpopulation; (0, 0) if feasible."""
     size = 0.0
@@ -97,7 +97,7 @@ def worst_violation(means_of_arm: np.ndarray, constrained: int) -> tuple[float, 
     return size, where
 
 
-@jit
+@lean
 def violation_cost(weights_of_arm: np.ndarray, means_of_arm: np.ndarray, constrained: int) -> float:
     """Cost of making one arm feasible: sum_{l < M, mu_l < 0} w_l mu_l^2, as in Eq. (7)."""
     cost = 0.0
@@ -107,7 +107,7 @@ def violation_cost(weights_of_arm: np.ndarray, means_of_arm: np.ndarray, constra
     return cost
 
 
-@jit
+@lean
 def nearest_swap(
     w: np.ndarray, means: np.ndarray, problem: Problem, best: int, k: int, shift: np.ndarray
 ) -> float:
@@ -159,7 +159,7 @@ def nearest_swap(
     return cost
 
 
-@jit
+@lean
 def _speed(q_l: float, weight: float, free: bool) -> float:
     """How far a coordinate of weight q_l sigma moves per unit of theta (see `nearest_swap`)."""
     if free:
@@ -199,7 +199,7 @@ def _start(
     return rate, surplus, pieces, last_breakpoint
 
 
-@jit
+@lean
 def _surplus(
     theta: float, means: np.ndarray, problem: Problem, best: int, k: int, speed: np.ndarray
 ) -> tuple[float, float]:
@@ -218,7 +218,7 @@ def _surplus(
     return rate, surplus
 
 
-@jit
+@lean
 def alternative_cost(
     i: int, w: np.ndarray, means: np.ndarray, problem: Problem, best: int, shift: np.ndarray
 ) -> float:
@@ -235,7 +235,7 @@ def alternative_cost(
     return np.inf if k == best else nearest_swap(w, means, problem, best, k, shift)
 
 
-@jit
+@lean
 def nearest_alternative(
     w: np.ndarray, means: np.ndarray, problem: Problem, best: int, shift: np.ndarray
 ) -> float:
@@ -246,18 +246,18 @@ def nearest_alternative(
     return least
 
 
-@jit
-def all_alternatives_beyond(
+@lean
+def alternative_within(
     level: float, w: np.ndarray, means: np.ndarray, problem: Problem, best: int, shift: np.ndarray
-) -> bool:
-    """Whether F_mu(w) > level; stops at the first alternative of cost `level` or less."""
+) -> int:
+    """The first kind of alternative of cost `level` or less; -1 if F_mu(w) > level."""
     for i in range(problem.constrained + means.shape[0]):
         if not alternative_cost(i, w, means, problem, best, shift) > level:
-            return False
-    return True
+            return i
+    return -1
 
 
-@jit
+@lean
 def supergradient(
     i: int, means: np.ndarray, problem: Problem, best: int, shift: np.ndarray, out: np.ndarray
 ) -> None:
@@ -281,7 +281,7 @@ def supergradient(
         out[i - problem.constrained, l] = shift[1, l] ** 2
 
 
-@jit
+@lean
 def optimal_allocation(means: np.ndarray, problem: Problem, best: int, out: np.ndarray) -> float:
     """Solve max_{w in simplex} F_mu(w) exactly: T* = 2 / F_mu(w*), Eqs. (7) and (8).
 
@@ -349,7 +349,7 @@ def optimal_allocation(means: np.ndarray, problem: Problem, best: int, out: np.n
     return 2.0 * total
 
 
-@jit
+@lean
 def _separated(means: np.ndarray, problem: Problem, best: int) -> bool:
     """Whether every alternative is at a positive distance."""
     if best == NO_ARM:
@@ -364,7 +364,7 @@ def _separated(means: np.ndarray, problem: Problem, best: int) -> bool:
     return True
 
 
-@jit
+@lean
 def _gap(means: np.ndarray, problem: Problem, best: int, k: int) -> float:
     """mu_b - mu_k, or minus infinity when there is no answer: only feasibility counts then."""
     if best == NO_ARM:
@@ -378,7 +378,7 @@ def _gap(means: np.ndarray, problem: Problem, best: int, k: int) -> float:
     return gap
 
 
-@jit
+@lean
 def _total_weight(q: np.ndarray, scale: np.ndarray, k: int) -> float:
     """Q_k = sum_l q_l sigma_kl (see `optimal_allocation`)."""
     if scale.size == 0:
@@ -389,7 +389,7 @@ def _total_weight(q: np.ndarray, scale: np.ndarray, k: int) -> float:
     return total
 
 
-@jit
+@lean
 def _challenge(violation: float, margin: float, variance: float) -> tuple[float, float]:
     """The share t and the value D_k = max_t (m + t s)^2 - t^2 S (see `optimal_allocation`)."""
     share = 0.0
@@ -402,7 +402,7 @@ def _challenge(violation: float, margin: float, variance: float) -> tuple[float,
     return share, reach * reach - share * share * variance
 
 
-@jit
+@lean
 def _variance(y: float, means: np.ndarray, problem: Problem, best: int) -> float:
     """S(y), the variance of the best arm's quality at its cheapest weights."""
     total = 0.0
@@ -416,7 +416,7 @@ def _variance(y: float, means: np.ndarray, problem: Problem, best: int) -> float
     return total
 
 
-@jit
+@lean
 def _marginal_saving(variance: float, means: np.ndarray, problem: Problem, best: int) -> float:
     """sqrt(r(S)), infinite if no weights keep some challenger at cost 1 at this variance."""
     total = 0.0
@@ -432,14 +432,14 @@ def _marginal_saving(variance: float, means: np.ndarray, problem: Problem, best:
     return math.sqrt(total)
 
 
-@jit
+@lean
 def _imbalance(y: float, means: np.ndarray, problem: Problem, best: int) -> float:
     """(1 - y sqrt(r)) / (1 + y sqrt(r)): between -1 and 1, positive to the left of the root."""
     product = y * _marginal_saving(_variance(y, means, problem, best), means, problem, best)
     return -1.0 if product == np.inf else (1.0 - product) / (1.0 + product)
 
 
-@jit
+@lean
 def _balance(means: np.ndarray, problem: Problem, best: int) -> float:
     """The root y of y^2 r(S(y)) = 1, by the Illinois variant of false position, to rounding.
 

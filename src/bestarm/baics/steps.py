@@ -9,8 +9,8 @@ from bestarm.baics.alternatives import (
     NO_ARM,
     ONE_SIGMA,
     Problem,
-    all_alternatives_beyond,
     alternative_cost,
+    alternative_within,
     best_feasible_arm,
     optimal_allocation,
     scaled,
@@ -85,13 +85,13 @@ class State(NamedTuple):
     game: Game  # buffers of Frank-Wolfe Sampling, else for no rows
 
 
-@jit
+@lean
 def has_bets(rules: Rules) -> bool:
     """Whether rewards are from 0 to 1 and the rule is the one that bets on them."""
     return rules.stopping == DIRECTED and rules.problem.floor.size > 0
 
 
-@jit
+@lean
 def directs(rules: Rules) -> bool:
     """Whether the stopping rule plans coefficients of pulls."""
     return rules.stopping in (DIRECTED, UNKNOWN)
@@ -184,12 +184,24 @@ def done(rules: Rules, state: State) -> bool:
     if rules.stopping != GLR:
         return all_refuted(rules, state)
     level = stylised_threshold(state.clock[0], rules.delta) / rules.glr_factor
-    return all_alternatives_beyond(
-        level, state.pulls, state.means, rules.problem, state.answer[0], state.shift
-    )
+    return all_beyond(rules, state, level)
 
 
-@jit
+@lean
+def all_beyond(rules: Rules, state: State, level: float) -> bool:
+    """Whether F_mu^(N(t)) > level. The kind of alternative that failed last is looked at first: it
+    mostly fails again."""
+    pulls, means, problem, best = state.pulls, state.means, rules.problem, state.answer[0]
+    failed = state.e_values.failed
+    if not alternative_cost(failed[0], pulls, means, problem, best, state.shift) > level:
+        return False
+    near = alternative_within(level, pulls, means, problem, best, state.shift)
+    if near >= 0:
+        failed[0] = near
+    return near < 0
+
+
+@lean
 def needed_e_value(rules: Rules) -> float:
     """ln(K / delta)."""
     return math.log(rules.n_arms / rules.delta)
@@ -371,7 +383,7 @@ def choose_ta_scs(rules: Rules, state: State, coins: np.random.Generator) -> int
     )
 
 
-@jit
+@lean
 def draw_group(weights: np.ndarray, coins) -> int:
     """A subpopulation, drawn with probability q_l."""
     left = coins.random()

@@ -4,7 +4,7 @@ import numpy as np
 
 from bestarm.baics.alternatives import NO_ARM, Problem, scaled
 from bestarm.baics.steps import INITIAL_DRAWS, Rules, State, draw_group
-from bestarm.core.compile import inlined, jit
+from bestarm.core.compile import inlined, lean
 from bestarm.core.gaussian_bai import bai_allocation
 from bestarm.core.information import stylised_threshold
 
@@ -53,7 +53,7 @@ def quality(problem: Problem, state: State, arm: int) -> tuple[float, float]:
     return value, variance
 
 
-@jit
+@lean
 def two_stage_cost(problem: Problem, state: State) -> float:
     """min (m_b - m_k)^2 / (v_b + v_k) over the arms found feasible, of quality m and variance v.
 

@@ -13,7 +13,7 @@ SOCKET = "BESTARM_JOBS"
 #: The commands that it does.
 SHORT = (
     *("compile", "instances", "shard", "summary", "table", "plot"),
-    *("claims", "results", "forest", "scorecard", "arena", "captions", "manifest"),
+    *("claims", "overview", "arena", "captions", "manifest"),
 )
 
 

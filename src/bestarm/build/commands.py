@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 else:
     Paper = StrEnum("Paper", {name: name for name in registry.TITLES})
 Out = Annotated[Path, typer.Option(help="File to write.")]
-Picture = Annotated[Path, typer.Option(help="Picture to write.")]
+Pictures = Annotated[list[Path], typer.Argument(help="Files to write: .svg, .png or .pdf.")]
 Seed = Annotated[int, typer.Option(help="Root seed of the scale.")]
 PerShard = Annotated[int, typer.Option(help="Replications of a shard.")]
 
@@ -120,9 +120,7 @@ def plot(
     paper: Paper,
     target: str,
     table: Path,
-    svg: Picture,
-    png: Picture,
-    pdf: Picture,
+    pictures: Pictures,
     geometry: Annotated[Path | None, typer.Option()] = None,
 ) -> None:
     """Draw a target from its table."""
@@ -131,7 +129,7 @@ def plot(
 
     draw = _named(registry.PAPERS[paper].plots.draw, paper, target)
     parts = [read_table(table), *([read_geometry(geometry)] if geometry else [])]
-    save(draw(*parts), svg, png, pdf)
+    save(draw(*parts), *pictures)
 
 
 @command()
@@ -196,35 +194,13 @@ def _judged(
 
 
 @command()
-def results(table: Path, svg: Picture, png: Picture, pdf: Picture) -> None:
-    """Draw what became of the results in results.csv."""
-    import pandas as pd
-
+def overview(name: str, table: Path, pictures: Pictures) -> None:
+    """Draw what became of the claims: `results`, `forest-PAPER` or `scorecard-PAPER`, from
+    results.csv, claims.csv or scorecard.csv."""
     from bestarm.common.drawing import save
-    from bestarm.publish import overview
+    from bestarm.publish.overview import draw
 
-    save(overview.results(pd.read_csv(table)), svg, png, pdf)
-
-
-@command()
-def forest(claims: Path, paper: Paper, svg: Picture, png: Picture, pdf: Picture) -> None:
-    """Draw a paper's numbers in claims.csv, published over ours."""
-    from bestarm.common.drawing import save
-    from bestarm.publish import overview
-    from bestarm.verdicts.table import as_frame, read_verdicts
-
-    save(overview.forest(as_frame(read_verdicts(claims)), paper), svg, png, pdf)
-
-
-@command()
-def scorecard(table: Path, paper: Paper, svg: Picture, png: Picture, pdf: Picture) -> None:
-    """Draw a paper's part of scorecard.csv."""
-    import pandas as pd
-
-    from bestarm.common.drawing import save
-    from bestarm.publish import overview
-
-    save(overview.scorecard(pd.read_csv(table), paper), svg, png, pdf)
+    save(draw(name, table), *pictures)
 
 
 @command()
@@ -259,10 +235,8 @@ def site(
 def arena(
     picture: str,
     tables: Path,
+    pictures: Pictures,
     out: Out,
-    svg: Picture,
-    png: Picture,
-    pdf: Picture,
 ) -> None:
     """Summarise and draw the kept tables of the arena, which are in a folder."""
     from bestarm.arena.pictures import DRAWN
@@ -275,7 +249,7 @@ def arena(
     table = summarise(tables)
     text = table.to_csv(index=False, lineterminator="\n", float_format="%.6g")
     write_text(out, text)
-    save(draw(table), svg, png, pdf)
+    save(draw(table), *pictures)
 
 
 @command()

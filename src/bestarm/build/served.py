@@ -44,9 +44,7 @@ NEEDS = {
     "table": ("bestarm.common.tables", "bestarm.{}.targets"),
     "plot": (*DRAWING, "bestarm.common.tables", "bestarm.{}.plots"),
     "claims": ("bestarm.verdicts.judge", "bestarm.verdicts.scoreboard"),
-    "results": (*DRAWING, "bestarm.publish.overview"),
-    "forest": (*DRAWING, "bestarm.publish.overview"),
-    "scorecard": (*DRAWING, "bestarm.publish.overview"),
+    "overview": (*DRAWING, "bestarm.publish.overview"),
     "arena": (*DRAWING, "bestarm.arena.pictures"),
 }
 

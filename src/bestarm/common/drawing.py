@@ -24,6 +24,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from bestarm.common.p_values import Z95, published_sides
 from bestarm.common.styles import BLACK, PUBLISHED, Style, named_styles
 from bestarm.common.tables import pick
+from bestarm.core.errors import InputError
 from bestarm.core.files import replacing
 
 #: Widths of figures in inches: of a page of text, and of half of it.
@@ -446,7 +447,13 @@ def save(figure: Figure, *files: Path | str) -> None:
 
     All have the layout of the first. Their data hold the caption, that of the SVG also which of its
     scales are logarithmic anywhere.
+
+    Raises:
+        InputError: a file ends otherwise.
     """
+    for path in files:
+        if Path(path).suffix not in (".svg", ".png", ".pdf"):
+            raise InputError(f"{path}: must end in .svg, .png or .pdf")
     text = str(figure.get_label())
     used = {a: {getattr(axes, f"get_{a}scale")() for axes in figure.axes} for a in "xy"}
     scales = [

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestarm.core.compile import inlined, jit
+from bestarm.core.compile import inlined, jit, lean
 
 #: Pivots and negative coordinates up to this size count as zero; entries of A and b are near 1.
 TOLERANCE = 1e-12
@@ -43,7 +43,7 @@ def make_workspace(n_rows: int, n_columns: int) -> Workspace:
     )
 
 
-@jit
+@lean
 def load_program(work: Workspace, matrix: np.ndarray, rhs: np.ndarray, values: np.ndarray) -> None:
     """Write a linear program with A of shape (M, n), n <= N, into a workspace."""
     n_rows, n = matrix.shape
@@ -57,7 +57,7 @@ def load_program(work: Workspace, matrix: np.ndarray, rhs: np.ndarray, values: n
     tableau[n_rows, n] = 0.0
 
 
-@jit
+@lean
 def score_bases(work: Workspace, n: int) -> float:
     """For each column the best value of a feasible basis that contains it, and the best of all.
 
@@ -113,7 +113,7 @@ def eliminate(
                 target[r, c] = source[r, c] - factor * target[pivot, c]
 
 
-@jit
+@lean
 def _eliminate(work: Workspace, n: int, depth: int) -> bool:
     """Eliminate column chosen[depth] into the next tableau; False if the prefix is dependent.
 
@@ -130,7 +130,7 @@ def _eliminate(work: Workspace, n: int, depth: int) -> bool:
     return True
 
 
-@jit
+@lean
 def _free_row(tableau: np.ndarray, pivot_row: np.ndarray, depth: int, j: int) -> int:
     """Of the rows not in pivot_row[:depth], the one with the largest entry in column j."""
     best = -1
@@ -143,7 +143,7 @@ def _free_row(tableau: np.ndarray, pivot_row: np.ndarray, depth: int, j: int) ->
     return best
 
 
-@jit
+@lean
 def _score_pairs(work: Workspace, n: int, optimum: float) -> float:
     """Complete a prefix of M - 2 columns by each pair of later ones; returns the best value so far.
 
@@ -195,7 +195,8 @@ def _score_pairs(work: Workspace, n: int, optimum: float) -> float:
                     optimum = value
                     chosen[n_prefix] = i
                     chosen[n_prefix + 1] = j
-                    work.basis[:] = chosen
+                    for d in range(chosen.size):
+                        work.basis[d] = chosen[d]
         scores[i] = max(scores[i], best_of_i)
         best_of_prefix = max(best_of_prefix, best_of_i)
     for d in range(n_prefix):
@@ -203,7 +204,7 @@ def _score_pairs(work: Workspace, n: int, optimum: float) -> float:
     return optimum
 
 
-@jit
+@lean
 def _pivot_on(work: Workspace, n: int, depth: int, j: int) -> bool:
     """Eliminate column j of the tableau in place, in a row not used by work.pivot_row[:depth]."""
     tableau, pivot_row = work.tableaus[0], work.pivot_row
@@ -215,13 +216,13 @@ def _pivot_on(work: Workspace, n: int, depth: int, j: int) -> bool:
     return True
 
 
-@jit
+@lean
 def eliminate_row(tableau: np.ndarray, n: int, pivot: int, j: int) -> None:
     """Make column j a unit vector, up to rounding, with its 1 in row `pivot`; in place."""
     eliminate(tableau, tableau, 0, n, pivot, j)
 
 
-@jit
+@lean
 def reduced_values(work: Workspace, n: int) -> bool:
     """Reduced values v - A^T lambda <= 0, with lambda an optimal dual solution.
 
@@ -266,7 +267,7 @@ def reduced_values(work: Workspace, n: int) -> bool:
     return entering == n
 
 
-@jit
+@lean
 def basic_solution(work: Workspace, out: np.ndarray) -> bool:
     """Solve A x = b for a program of M columns, overwriting `out` (M,); False if A is singular.
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import lean
 
 
-@jit
+@lean
 def bai_allocation(means: np.ndarray, out: np.ndarray) -> float:
     """Solve the allocation problem of Gaussian best-arm identification, unit variance.
 

@@ -4,10 +4,10 @@ import math
 
 from scipy.special import rel_entr
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import lean
 
 
-@jit
+@lean
 def stylised_threshold(time: int, delta: float) -> float:
     """beta(t, delta) = ln((1 + ln t) / delta), t >= 1: the threshold papers use in simulations.
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import lean
 
 
-@jit
+@lean
 def project_to_simplex(point: np.ndarray, floor: float, out: np.ndarray) -> None:
     """Project onto the simplex whose entries are at least `floor`.
 

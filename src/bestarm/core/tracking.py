@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import lean
 from bestarm.core.simplex import project_to_simplex
 
 
-@jit
+@lean
 def track(
     target: np.ndarray, pulls: np.ndarray, time: int, tracked: np.ndarray, floored: np.ndarray
 ) -> int:

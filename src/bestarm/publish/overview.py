@@ -1,6 +1,7 @@
 """The pictures of verdicts: all results, and each paper's forest plot of numbers and scorecard."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from matplotlib.ticker import MaxNLocator, NullFormatter
 from bestarm import registry
 from bestarm.common.drawing import WIDE, caption, new_figure
 from bestarm.common.styles import BLUE, GREEN, ORANGE, SKY, VERMILION
+from bestarm.core.errors import InputError
 from bestarm.publish.styles import STYLES
 from bestarm.verdicts.claims import FACTOR, KINDS
 from bestarm.verdicts.outcome import NOT_TESTABLE, TEXT
@@ -29,6 +31,7 @@ from bestarm.verdicts.scoreboard import (
     STANDINGS,
     of_papers,
 )
+from bestarm.verdicts.table import as_frame, read_verdicts
 
 #: How a result stands in the picture of all: a label, a colour and a hatch.
 RESULT_SHADES = {
@@ -52,6 +55,29 @@ TICK = 0.22
 COUNTS = ["confirmed", "errs", "differs", "open", "claims"]
 #: A scorecard shows at most this many readings: those that most claims are credited to.
 MOST_READINGS = 40
+
+
+def draw(name: str, table: Path) -> Figure:
+    """An overview by name, from its table.
+
+    Args:
+        name: `results`, `forest-PAPER` or `scorecard-PAPER`.
+        table: results.csv, claims.csv or scorecard.csv.
+
+    Raises:
+        InputError: there is none of that name.
+    """
+    kind, _, paper = name.partition("-")
+    if name == "results":
+        return results(pd.read_csv(table))
+    if kind == "forest" and paper in registry.COUNTED:
+        return forest(as_frame(read_verdicts(table)), paper)
+    if kind == "scorecard" and paper in registry.COUNTED:
+        return scorecard(pd.read_csv(table), paper)
+    papers = ", ".join(registry.COUNTED)
+    raise InputError(
+        f"{name}: must be results, forest-PAPER or scorecard-PAPER, PAPER one of {papers}"
+    )
 
 
 def results(table: pd.DataFrame) -> Figure:

@@ -25,7 +25,7 @@ REBUILD = SETUP | {
     "make kernels": "compiles all kernels once; later commands compile only what is missing",
     "make figures": "rebuilds every figure, table and verdict at paper scale",
     "make test": "linters, types and tests, from an empty cache of compiled kernels",
-    "make quick": "the same figures at a twentieth of the replications, under `figures/quick`",
+    "make quick": "the same at a twentieth of the replications, as SVG, under `figures/quick`",
     "make site": "the site, `site/index.html`, from the committed figures; notebooks included",
     "make notebooks": "a walk through each paper, as pages under `site/notebooks`",
 }
