@@ -35,7 +35,7 @@ def fully_adaptive(seed, size, width, rule, ridge, cap=CAP, strength=0.6):
     arms, _, means = drawn(seed, *size, strength=strength)
     fit, pairs, rng = make_fit(arms, ridge), all_pairs(size[1]), np.random.default_rng(seed)
     with in_blocks(rng) as normals:
-        found = run_fully_adaptive(fit, means, width, pairs, rule, cap, normals)
+        found = run_fully_adaptive(fit, means, width, pairs, rule, False, cap, normals)
     return fit, found, rng
 
 
@@ -54,6 +54,20 @@ def same_as_literal(size, width, rule, ridge, cap=CAP, strength=0.6):
     np.testing.assert_array_equal(fit.counts, counts)
     assert rng.standard_normal() == same.standard_normal()
     return found[0]
+
+
+@rules
+@pytest.mark.parametrize("size", SIZES)
+def test_runs_with_true_gaps_are_literal_ones(size, rule):
+    arms, theta, means = drawn(3, *size, strength=1.0)
+    fit, width = make_fit(arms, 0.0), WIDTHS["constant"]
+    with in_blocks(np.random.default_rng(0)) as normals:
+        found = run_fully_adaptive(fit, means, width, all_pairs(size[1]), rule, True, 2000, normals)
+    *wanted, counts = reference.run_fully_adaptive(
+        arms, means, lambda n: radius(width, n), rule, 0.0, 2000, np.random.default_rng(3), 1, theta
+    )
+    assert found == tuple(wanted)
+    np.testing.assert_array_equal(fit.counts, counts)
 
 
 @rules

@@ -81,25 +81,16 @@ def test_with_every_pull_the_static_run_is_that_of_skip_intervals():
 
 
 @spacings
-@pytest.mark.parametrize("true_gaps", [False, True])
 @pytest.mark.parametrize("rule", [TWO_STEP, ARGMIN_MAX], ids=["two-step", "argmin-max"])
-def test_fully_adaptive_runs_are_literal_ones(every, true_gaps, rule):
-    arms, theta, means = drawn(3, 2, 4, 1.0)
+def test_fully_adaptive_runs_are_literal_ones(every, rule):
+    arms, _, means = drawn(3, 2, 4, 1.0)
     fit, width = make_fit(arms, 0.0), WIDTHS["constant"]
     with in_blocks(np.random.default_rng(3)) as normals:
         found = run_fully_adaptive_spaced(
-            fit, means, width, all_pairs(4), rule, every, true_gaps, 600, normals
+            fit, means, width, all_pairs(4), rule, every, 600, normals
         )
     *wanted, counts = reference.run_fully_adaptive(
-        arms,
-        means,
-        lambda n: radius(width, n),
-        rule,
-        0.0,
-        600,
-        np.random.default_rng(3),
-        every,
-        theta if true_gaps else None,
+        arms, means, lambda n: radius(width, n), rule, 0.0, 600, np.random.default_rng(3), every
     )
     assert found == tuple(wanted)
     np.testing.assert_array_equal(fit.counts, counts)
@@ -112,10 +103,10 @@ def test_with_every_pull_fully_adaptive_is_that_of_skip_intervals():
         fit, pairs, width = make_fit(arms, 0.0), all_pairs(6), WIDTHS["growing"]
         with in_blocks(np.random.default_rng(3)) as normals:
             if every is None:
-                found = run_fully_adaptive(fit, means, width, pairs, TWO_STEP, 3000, normals)
+                found = run_fully_adaptive(fit, means, width, pairs, TWO_STEP, False, 3000, normals)
             else:
                 found = run_fully_adaptive_spaced(
-                    fit, means, width, pairs, TWO_STEP, every, False, 3000, normals
+                    fit, means, width, pairs, TWO_STEP, every, 3000, normals
                 )
         runs.append((found, fit.counts.tolist()))
     assert runs[0] == runs[1]

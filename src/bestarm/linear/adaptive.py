@@ -213,6 +213,7 @@ def run_fully_adaptive(
     width: Width,
     pairs: Directions,
     rule: int,
+    true_gaps: bool,
     cap: int,
     environment,
 ) -> tuple[int, bool]:
@@ -230,6 +231,7 @@ def run_fully_adaptive(
         width: of the confidence intervals.
         pairs: of all arms.
         rule: TWO_STEP or ARGMIN_MAX.
+        true_gaps: whether the true means of the arms stand in place of their estimates in Lemma 4.
         cap: most pulls.
         environment: numpy Generator of the rewards.
 
@@ -250,6 +252,8 @@ def run_fully_adaptive(
             since = 0
         else:
             values_from_table(fit, uncertainty.table)
+        if true_gaps:
+            fit.values[:] = means
         last = n + n // LONGEST_SKIP + 1
         distances(fit, pairs, uncertainty.table, far)
         dominated(fit, pairs, far, radius(width, n), beaten)

@@ -1,7 +1,7 @@
-"""Runs that use their estimates after every m-th pull only, or know the true gaps instead.
+"""Runs that use their estimates after every m-th pull only.
 
-These are readings of when the stopping rule is tested (docs/readings.md). With m = 1 and estimated
-gaps, static.py and adaptive.py have the same runs, in less time.
+These are readings of when the stopping rule is tested (docs/readings.md). With m = 1 static.py and
+adaptive.py have the same runs, in less time.
 """
 
 import numpy as np
@@ -64,7 +64,6 @@ def run_fully_adaptive_spaced(
     pairs: Directions,
     rule: int,
     every: int,
-    true_gaps: bool,
     cap: int,
     environment,
 ) -> tuple[int, bool]:
@@ -73,7 +72,6 @@ def run_fully_adaptive_spaced(
     Args:
         fit, means, width, pairs, rule, cap, environment: as for `run_fully_adaptive`.
         every: m, at least 1.
-        true_gaps: whether the true means of the arms stand in place of their estimates in Lemma 4.
 
     Returns:
         Pulls, and whether one arm was left.
@@ -87,8 +85,6 @@ def run_fully_adaptive_spaced(
         refit(fit)
         if n >= n_arms and n % every == 0:
             products(fit, table)
-            if true_gaps:
-                fit.values[:] = means
             distances(fit, pairs, table, far)
             dominated(fit, pairs, far, radius(width, n), beaten)
         alone = beaten.sum() == n_arms - 1

@@ -498,7 +498,7 @@ def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replic
         with in_blocks(streams.environment) as normals:
             if every == 1:
                 _, stopped = run_fully_adaptive(
-                    fit, problem.means, width, pairs, rule, cap, normals
+                    fit, problem.means, width, pairs, rule, False, cap, normals
                 )
             elif every == PERMILLE:
                 _, stopped = run_fully_adaptive_permille(
@@ -506,7 +506,7 @@ def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replic
                 )
             else:
                 _, stopped = run_fully_adaptive_spaced(
-                    fit, problem.means, width, pairs, rule, every, False, cap, normals
+                    fit, problem.means, width, pairs, rule, every, cap, normals
                 )
         return outcome(fit, fit.counts, stopped)
 
@@ -515,11 +515,10 @@ def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replic
 
 def prepare_adaptive_true_gaps(rules: AdaptiveRules, problem: Problem, cap: int) -> Replicate:
     """Fully-Adaptive if it knows the gaps: pulls do not depend on rewards, which are drawn last."""
-    _, width, pairs, rule, ridge, _, every = rules
-    fit = make_fit(rules.arms, ridge)
+    fit = make_fit(rules.arms, rules.ridge)
     with in_blocks(np.random.default_rng(0)) as normals:  # of no effect
-        _, stopped = run_fully_adaptive_spaced(
-            fit, problem.means, width, pairs, rule, every, True, cap, normals
+        _, stopped = run_fully_adaptive(
+            fit, problem.means, rules.width, rules.pairs, rules.rule, True, cap, normals
         )
 
     def replicate(streams: Streams) -> Outcome:

@@ -97,19 +97,19 @@ class Tables:
         if row.target is None or row.target not in self.tables:
             raise InputError(f"claims name target {row.target}, which has no table")
         criteria = _criteria(row, reading)
-        near = self._once(f"rows {row.target}", lambda: self._by_statistic(row.target))
+        near = self._once(f"rows {row.target}", lambda: self._by_reading(row.target))
         return [
             line
-            for line in near[criteria.get("statistic")]
+            for line in near[criteria["reading"], criteria.get("statistic")]
             if all(_is_near(getattr(line, k), v, k) for k, v in criteria.items())
         ]
 
-    def _by_statistic(self, target: str | None) -> dict[str | None, list]:
-        """The rows of a table by their statistic; all of them under None."""
-        rows: dict[str | None, list] = defaultdict(list)
+    def _by_reading(self, target: str | None) -> dict[tuple[str, str | None], list]:
+        """The rows of a table by reading and statistic; all of a reading under None."""
+        rows: dict[tuple[str, str | None], list] = defaultdict(list)
         for line in lines(self.tables[str(target)]):
-            rows[line.statistic].append(line)
-            rows[None].append(line)
+            rows[line.reading, line.statistic].append(line)
+            rows[line.reading, None].append(line)
         return rows
 
     def _find_published(self, row: TableRow) -> PublishedNumber:
