@@ -19,7 +19,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from matplotlib.ticker import LogLocator, NullFormatter
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
 from bestarm.common.p_values import Z95, published_sides
 from bestarm.common.styles import BLACK, PUBLISHED, Style, named_styles
@@ -467,6 +467,7 @@ def save(figure: Figure, *files: Path | str) -> None:
         "pdf": {"CreationDate": None, "Creator": None, "Producer": None, "Subject": text},
     }
     engine = figure.get_layout_engine()
+    _drop_unseen_ticks(figure)
     for path in files:
         kind = Path(path).suffix[1:]
         fonts = _without_layout_tables() if kind == "pdf" else nullcontext()
@@ -474,6 +475,17 @@ def save(figure: Figure, *files: Path | str) -> None:
             figure.savefig(temporary, format=kind, metadata=about[kind])
         figure.set_layout_engine(None)
     figure.set_layout_engine(engine)
+
+
+def _drop_unseen_ticks(figure: Figure) -> None:
+    """Make no minor ticks where none has a label: THEME gives them no length.
+
+    A logarithmic axis has eight per decade, each with a place in every file.
+    """
+    for axes in figure.axes:
+        for axis in (axes.xaxis, axes.yaxis):
+            if not any(axis.get_minor_formatter().format_ticks(axis.get_minorticklocs())):
+                axis.set_minor_locator(NullLocator())
 
 
 @contextmanager
