@@ -135,8 +135,7 @@ def draw(draws: Draws, problem: Problem, environment: np.random.Generator) -> No
     row, n = rows[0], rewards.shape[1]
     rows[0] += 1
     if picks.size > 0:
-        for a in range(n):
-            picks[row, a] = environment.integers(0, problem.records.rewards.shape[1])
+        picks[row] = environment.integers(0, problem.records.rewards.shape[1], n)
         return
     for a in range(n):
         rewards[row, a] = problem.means[a] + problem.sigma[a] * environment.standard_normal()

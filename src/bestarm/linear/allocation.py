@@ -256,8 +256,16 @@ def repeats(
 @jit
 def extend(fit: Fit, directions: Directions, rule: int, sequence: np.ndarray) -> None:
     """Fill `sequence` with the arms that a static strategy pulls next, and count them."""
+    uncertainty = make_uncertainty(fit.counts.size, directions.first.size)
+    _extend(fit, directions, uncertainty, rule, sequence)
+
+
+@lean
+def _extend(
+    fit: Fit, directions: Directions, uncertainty: Uncertainty, rule: int, sequence: np.ndarray
+) -> None:
+    """`extend` with a buffer."""
     counts = fit.counts
-    uncertainty = make_uncertainty(counts.size, directions.first.size)
     for t in range(sequence.size):
         if t % REFACTOR == 0:
             refit(fit)

@@ -11,12 +11,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from bestarm.core.compile import jit
+from bestarm.core.compile import jit, lean
 from bestarm.linear.adaptive import distances, dominated
 from bestarm.linear.allocation import (
     BLOCK,
     TIE,
     Directions,
+    Uncertainty,
     all_pairs,
     among,
     choose,
@@ -99,10 +100,23 @@ def fill_phase(
         How many were pulled, at most `sequence.size`; the uncertainty, divided as `phase_test`
         says; and whether it is at most `target` after a multiple of `every` pulls.
     """
-    counts = fit.counts
-    uncertainty = make_uncertainty(counts.size, directions.first.size)
-    before = counts.sum()
-    t = 0
+    uncertainty = make_uncertainty(fit.counts.size, directions.first.size)
+    return _fill_phase(fit, directions, uncertainty, rule, phase_test, target, every, sequence)
+
+
+@lean
+def _fill_phase(
+    fit: Fit,
+    directions: Directions,
+    uncertainty: Uncertainty,
+    rule: int,
+    phase_test: int,
+    target: float,
+    every: int,
+    sequence: np.ndarray,
+) -> tuple[int, float, bool]:
+    """`fill_phase` with a buffer."""
+    counts, before, t = fit.counts, fit.counts.sum(), 0
     while True:
         if t % REFACTOR == 0:
             refit(fit)
