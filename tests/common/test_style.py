@@ -37,6 +37,7 @@ from bestarm.common.drawing import (
 )
 from bestarm.common.styles import BLUE, SPARE, Style, named_styles
 from bestarm.common.tables import read_geometry, read_table
+from bestarm.core.errors import InputError
 from bestarm.core.estimates import wilson
 from bestarm.publish.captions import read_captions
 from command_line import bestarm
@@ -200,8 +201,7 @@ def test_files_are_the_same_in_every_process(root, tmp_path):
     table, made = str(root / "figures/baics/fig1.csv"), []
     for name in ("here", "there"):
         files = [tmp_path / f"{name}.{ending}" for ending in ("svg", "png", "pdf")]
-        options = [part for file in files for part in (f"--{file.suffix[1:]}", str(file))]
-        command = ["workflow", "plot", "baics", "fig1", table, *options]
+        command = ["workflow", "plot", "baics", "fig1", table, *map(str, files)]
         if name == "here":
             assert bestarm(*command).code == 0
         else:
@@ -209,6 +209,25 @@ def test_files_are_the_same_in_every_process(root, tmp_path):
             subprocess.run(run, check=True, env=os.environ | other)
         made.append([file.read_bytes() for file in files])
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize(("low", "labelled"), [(1.0, False), (200.0, True)])
+def test_minor_ticks_stay_where_they_have_labels(tmp_path, low, labelled):
+    """Within a decade Matplotlib labels some, else they have neither label nor length."""
+    figure = new_figure(2.0, 1.0)
+    axes = figure.subplots()
+    axes.set(xscale="log", xlim=(low, 950.0))
+    assert len(axes.xaxis.get_minorticklocs()) > 0
+    save(figure, tmp_path / "a.svg")
+    labels = [text.get_text() for text in axes.get_xticklabels(minor=True)]
+    assert any(labels) == (len(axes.xaxis.get_minorticklocs()) > 0) == labelled
+
+
+def test_a_file_of_another_format_is_refused_before_any_is_written(tmp_path):
+    figure = new_figure(2.0, 1.0)
+    with pytest.raises(InputError, match=r"x\.gif: must end in \.svg, \.png or \.pdf"):
+        save(figure, tmp_path / "x.svg", tmp_path / "x.gif")
+    assert not list(tmp_path.iterdir())
 
 
 def fonts_in(pdf):
