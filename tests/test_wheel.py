@@ -248,7 +248,7 @@ def test_what_is_not_there_is_said_in_one_line(run, tmp_path):
     assert result.returncode == 2
     assert result.stderr.startswith(f"error: {tmp_path}: is not a checkout of the project")
     assert len(result.stderr.splitlines()) == 1
-    files = [f"--{kind}=x.{kind}" for kind in ("svg", "png", "pdf")]
+    files = [f"x.{kind}" for kind in ("svg", "png", "pdf")]
     result = run("bestarm", "workflow", "plot", "baics", "table1", "x.csv", *files)
     wanted = "error: matplotlib: is not installed; pip install 'bestarm-replication[plot]'"
     assert result.stderr.startswith(wanted)

@@ -88,12 +88,21 @@ def shard_options(scale, paper, experiment):
     return f"--seed {SIZES[shard_scale(scale)].seed} --per-shard {per_shard}"
 
 
+# Pictures of claims by name: the table that each draws, and what it shows.
+OVERVIEWS = {
+    "results": ("results", "what replicates"),
+    **{f"forest-{paper}": ("claims", f"numbers of {paper}") for paper in registry.COUNTED},
+    **{f"scorecard-{paper}": ("scorecard", f"readings of {paper}") for paper in registry.COUNTED},
+}
+
+
 wildcard_constraints:
     scale="|".join(SCALES),
     figures="|".join(SCALE_OF),
     paper="|".join(registry.PAPERS),
     experiment=r"[\w-]+",
     target=r"[\w-]+",
+    overview="|".join(OVERVIEWS),
     index=r"\d+",
 
 
@@ -116,13 +125,6 @@ def kept_hashes(kept):
 
 # What the pictures of the arena are drawn from.
 ARENA_TABLES = ("arena/cells.csv", "arena/budgets.csv")
-
-# Pictures of claims by name: the table that each draws, and what it shows.
-OVERVIEWS = {
-    "results": ("results", "what replicates"),
-    **{f"forest-{paper}": ("claims", f"numbers of {paper}") for paper in registry.COUNTED},
-    **{f"scorecard-{paper}": ("scorecard", f"readings of {paper}") for paper in registry.COUNTED},
-}
 
 # The category of what is of all papers together, in a report of Snakemake.
 ACROSS = "All papers"

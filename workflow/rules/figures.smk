@@ -180,7 +180,6 @@ rule overview:
         "results/logs/{figures}/{overview}.log",
     wildcard_constraints:
         figures=PRINTED,
-        overview="|".join(OVERVIEWS),
     threads: 1
     resources:
         mem_mb=1000,
@@ -203,7 +202,6 @@ use rule overview as overview_sketch with:
         ),
     wildcard_constraints:
         figures=TRIAL,
-        overview="|".join(OVERVIEWS),
 
 
 rule arena:
