@@ -289,7 +289,7 @@ class _Array:
 _making = threading.Lock()
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=2)  # up to 15 MB each
 def _sequence(strategy: str, arms: _Array, means: _Array | None, rule: int) -> StaticSequence:
     return make_sequence(strategy, arms.array, None if means is None else means.array, rule)
 
