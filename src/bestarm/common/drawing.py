@@ -484,7 +484,8 @@ def _drop_unseen_ticks(figure: Figure) -> None:
     """
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
-            if not any(axis.get_minor_formatter().format_ticks(axis.get_minorticklocs())):
+            places: Any = axis.get_minorticklocs()
+            if not any(axis.get_minor_formatter().format_ticks(places)):
                 axis.set_minor_locator(NullLocator())
 
 
