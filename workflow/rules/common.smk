@@ -53,8 +53,8 @@ except InputError as error:
 # ones after them; its figures stand apart, so that figures/ always has the counts of paper.yaml.
 FIGURES = {"paper": "figures"} | {s: f"figures/{s}" for s in (*SCALES[1:], "more")}
 SCALE_OF = {folder: scale for scale, folder in FIGURES.items()}
-# Folders of figures to print, and of trials, as patterns.
-PRINTED, TRIAL = "figures|figures/more", "figures/quick|figures/smoke"
+# Folders whose pictures are SVG, PNG and PDF, and folders whose pictures are SVG only.
+PRINTED, SKETCHED = ("figures", "figures/more"), ("figures/quick", "figures/smoke")
 
 
 def shard_scale(scale):
@@ -138,7 +138,7 @@ def report_labels(wildcards, kind):
 
 def picture(figures, name):
     """The files of a picture."""
-    endings = ("svg", "png", "pdf") if figures in PRINTED.split("|") else ("svg",)
+    endings = ("svg", "png", "pdf") if figures in PRINTED else ("svg",)
     return [f"{figures}/{name}.{ending}" for ending in endings]
 
 

@@ -1,6 +1,17 @@
 # From summaries to tables, pictures, claims and manifests. What is marked with report() is shown by
-# `snakemake ... --report`, with the caption that a picture keeps in its data. A trial, at quick or
-# smoke scale, has its pictures as SVG only: PNG and PDF take half as long again.
+# `snakemake ... --report`, with the caption that a picture keeps in its data. At quick and smoke
+# scale pictures are SVG only: PNG and PDF take half as long again.
+
+TARGET_PICTURE = {
+    "caption": "../report/caption.rst",
+    "category": lambda w: registry.PAPERS[w.paper].title,
+    "labels": lambda w: report_labels(w, "picture"),
+}
+OVERVIEW_PICTURE = {
+    "caption": "../report/caption.rst",
+    "category": ACROSS,
+    "labels": lambda w: {"figure": OVERVIEWS[w.overview][1], "as": "picture"},
+}
 
 
 rule table:
@@ -54,18 +65,13 @@ rule plot:
             else []
         ),
     output:
-        report(
-            "{figures}/{paper}/{target}.svg",
-            caption="../report/caption.rst",
-            category=lambda w: registry.PAPERS[w.paper].title,
-            labels=lambda w: report_labels(w, "picture"),
-        ),
+        report("{figures}/{paper}/{target}.svg", **TARGET_PICTURE),
         "{figures}/{paper}/{target}.png",
         "{figures}/{paper}/{target}.pdf",
     log:
         "results/logs/{figures}/{paper}/{target}.plot.log",
     wildcard_constraints:
-        figures=PRINTED,
+        figures="|".join(PRINTED),
     threads: 1
     resources:
         mem_mb=1000,
@@ -81,16 +87,11 @@ rule plot:
 
 
 use rule plot as sketch with:
-    """Draw a figure of a trial from its table: SVG."""
+    """Draw a figure at quick or smoke scale from its table: SVG."""
     output:
-        report(
-            "{figures}/{paper}/{target}.svg",
-            caption="../report/caption.rst",
-            category=lambda w: registry.PAPERS[w.paper].title,
-            labels=lambda w: report_labels(w, "picture"),
-        ),
+        report("{figures}/{paper}/{target}.svg", **TARGET_PICTURE),
     wildcard_constraints:
-        figures=TRIAL,
+        figures="|".join(SKETCHED),
 
 
 rule claims:
@@ -168,18 +169,13 @@ rule overview:
     input:
         lambda w: f"{w.figures}/{OVERVIEWS[w.overview][0]}.csv",
     output:
-        report(
-            "{figures}/{overview}.svg",
-            caption="../report/caption.rst",
-            category=ACROSS,
-            labels=lambda w: {"figure": OVERVIEWS[w.overview][1], "as": "picture"},
-        ),
+        report("{figures}/{overview}.svg", **OVERVIEW_PICTURE),
         "{figures}/{overview}.png",
         "{figures}/{overview}.pdf",
     log:
         "results/logs/{figures}/{overview}.log",
     wildcard_constraints:
-        figures=PRINTED,
+        figures="|".join(PRINTED),
     threads: 1
     resources:
         mem_mb=1000,
@@ -192,16 +188,11 @@ rule overview:
 
 
 use rule overview as overview_sketch with:
-    """Draw what became of the claims of a trial."""
+    """Draw what became of the claims at quick or smoke scale: SVG."""
     output:
-        report(
-            "{figures}/{overview}.svg",
-            caption="../report/caption.rst",
-            category=ACROSS,
-            labels=lambda w: {"figure": OVERVIEWS[w.overview][1], "as": "picture"},
-        ),
+        report("{figures}/{overview}.svg", **OVERVIEW_PICTURE),
     wildcard_constraints:
-        figures=TRIAL,
+        figures="|".join(SKETCHED),
 
 
 rule arena:

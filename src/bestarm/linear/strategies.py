@@ -514,7 +514,10 @@ def prepare_adaptive(rules: AdaptiveRules, problem: Problem, cap: int) -> Replic
 
 
 def prepare_adaptive_true_gaps(rules: AdaptiveRules, problem: Problem, cap: int) -> Replicate:
-    """Fully-Adaptive if it knows the gaps: pulls do not depend on rewards, which are drawn last."""
+    """Fully-Adaptive if it knows the gaps: pulls do not depend on rewards, which are drawn last.
+
+    Arms are eliminated at every pull: no reading with true gaps has another spacing.
+    """
     fit = make_fit(rules.arms, rules.ridge)
     with in_blocks(np.random.default_rng(0)) as normals:  # of no effect
         _, stopped = run_fully_adaptive(
