@@ -13,6 +13,7 @@ from bestarm.linear.allocation import (
     TWO_STEP,
     all_pairs,
     among,
+    make_uncertainty,
     spanning_arms,
 )
 from bestarm.linear.designs import optimal_design, round_design
@@ -51,9 +52,10 @@ def test_a_phase_ends_as_soon_as_its_uncertainty_is_low_enough(size, every, rule
             fit = make_fit(arms, 0.0)
             fit.counts[first] = 1.0
             directions = among(all_pairs(size[1]), active)
+            buffer = make_uncertainty(size[1], directions.first.size)
             sequence = np.empty(10_000, np.uint16)
             n, reached, complete = fill_phase(
-                fit, directions, rule, phase_test, wanted, every, sequence
+                fit, directions, buffer, rule, phase_test, wanted, every, sequence
             )
             counts, literal = reference.fill_phase(
                 arms, first, active, rule, phase_test == FIGURE_3, wanted, every
@@ -69,8 +71,9 @@ def test_a_phase_stops_at_the_pulls_allowed():
     arms = drawn(1, 2, 4).arms
     fit = make_fit(arms, 0.0)
     fit.counts[spanning_arms(arms)] = 1.0
-    sequence = np.empty(1998, np.uint16)
-    n, reached, complete = fill_phase(fit, all_pairs(4), TWO_STEP, EQ_18, 1e-6, 1, sequence)
+    pairs, sequence = all_pairs(4), np.empty(1998, np.uint16)
+    buffer = make_uncertainty(4, pairs.first.size)
+    n, reached, complete = fill_phase(fit, pairs, buffer, TWO_STEP, EQ_18, 1e-6, 1, sequence)
     assert not complete
     assert n == 1998
     assert fit.counts.sum() == 2000

@@ -253,18 +253,12 @@ def repeats(
     return k
 
 
-@jit
-def extend(fit: Fit, directions: Directions, rule: int, sequence: np.ndarray) -> None:
-    """Fill `sequence` with the arms that a static strategy pulls next, and count them."""
-    uncertainty = make_uncertainty(fit.counts.size, directions.first.size)
-    _extend(fit, directions, uncertainty, rule, sequence)
-
-
 @lean
-def _extend(
+def extend(
     fit: Fit, directions: Directions, uncertainty: Uncertainty, rule: int, sequence: np.ndarray
 ) -> None:
-    """`extend` with a buffer."""
+    """Fill `sequence` with the arms that a static strategy pulls next, and count them;
+    `uncertainty` is a buffer."""
     counts = fit.counts
     for t in range(sequence.size):
         if t % REFACTOR == 0:
@@ -359,7 +353,9 @@ class StaticSequence:
 
     def _fill(self, arms: np.ndarray) -> None:
         """Fill an array with the arms that are pulled next, and count them."""
-        extend(self._fit, self._directions, self._rule, arms)  # pyright: ignore[reportArgumentType]
+        directions = self._directions
+        uncertainty = make_uncertainty(self._fit.counts.size, directions.first.size)  # pyright: ignore[reportAttributeAccessIssue]
+        extend(self._fit, directions, uncertainty, self._rule, arms)  # pyright: ignore[reportArgumentType]
 
     def _read(self) -> None:
         """Take over what another process has computed, unless the file is missing or damaged."""

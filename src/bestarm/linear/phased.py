@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from bestarm.core.compile import jit, lean
+from bestarm.core.compile import lean
 from bestarm.linear.adaptive import distances, dominated
 from bestarm.linear.allocation import (
     BLOCK,
@@ -74,10 +74,11 @@ class Phases(Protocol):
         ...
 
 
-@jit
+@lean
 def fill_phase(
     fit: Fit,
     directions: Directions,
+    uncertainty: Uncertainty,
     rule: int,
     phase_test: int,
     target: float,
@@ -89,6 +90,7 @@ def fill_phase(
     Args:
         fit: with the pulls of the phase so far, which span R^d.
         directions: between the active arms.
+        uncertainty: a buffer.
         rule: TWO_STEP or ARGMIN_MAX.
         phase_test: EQ_18 compares max y^T A^-1 y, which is rho(lambda)/n; FIGURE_3 divides that by
             n once more, as Figure 3 prints it.
@@ -100,22 +102,6 @@ def fill_phase(
         How many were pulled, at most `sequence.size`; the uncertainty, divided as `phase_test`
         says; and whether it is at most `target` after a multiple of `every` pulls.
     """
-    uncertainty = make_uncertainty(fit.counts.size, directions.first.size)
-    return _fill_phase(fit, directions, uncertainty, rule, phase_test, target, every, sequence)
-
-
-@lean
-def _fill_phase(
-    fit: Fit,
-    directions: Directions,
-    uncertainty: Uncertainty,
-    rule: int,
-    phase_test: int,
-    target: float,
-    every: int,
-    sequence: np.ndarray,
-) -> tuple[int, float, bool]:
-    """`fill_phase` with a buffer."""
     counts, before, t = fit.counts, fit.counts.sum(), 0
     while True:
         if t % REFACTOR == 0:
@@ -151,7 +137,8 @@ class PartialPhase:
         target: float,
         every: int = 1,
     ) -> None:
-        self._fit, self._test = fit, (directions, rule, phase_test, target, every)
+        uncertainty = make_uncertainty(fit.counts.size, directions.first.size)
+        self._fit, self._test = fit, (directions, uncertainty, rule, phase_test, target, every)
         self._first = fit.counts.copy()
         self._blocks: list[np.ndarray] = []  # what was pulled after the initial pulls
         self.reached, self.complete = math.inf, False
