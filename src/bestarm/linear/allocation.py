@@ -360,16 +360,16 @@ class StaticSequence:
     def _read(self) -> None:
         """Take over what another process has computed, unless the file is missing or damaged."""
         with suppress(OSError, zlib.error):
-            arms = np.frombuffer(zlib.decompress(self.file.read_bytes()), self._arms.dtype)
+            arms = np.frombuffer(zlib.decompress(self.file.read_bytes()), self._arms.dtype).copy()
             if arms.size > self._arms.size:
-                self._arms = arms.copy()  # writable, as compiled code expects
+                self._arms = arms  # writable, as compiled code expects
                 for a in range(self._fit.counts.size):
                     self._fit.counts[a] = np.count_nonzero(arms == a)
 
     def _write(self) -> None:
         """Keep the sequence for other processes, if there is room."""
         with suppress(OSError, InputError), replacing(self.file) as temporary:
-            temporary.write_bytes(zlib.compress(self._arms.tobytes(), level=1))
+            temporary.write_bytes(zlib.compress(self._arms.data, level=1))
 
 
 class RoundedSequence(StaticSequence):
