@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -78,6 +78,15 @@ class Streams:
         return self._coins.seed(self._words[1])
 
 
+@lru_cache(maxsize=4)
+def _words(key: int, block: int) -> np.ndarray:
+    """(BLOCK, 2, WORDS) words that seed the generators of a block's replications."""
+    sequence = np.random.SeedSequence(key, spawn_key=(block,))
+    words = sequence.generate_state(BLOCK * 2 * WORDS, np.uint64).reshape(BLOCK, 2, WORDS)
+    words.flags.writeable = False
+    return words
+
+
 def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Streams]:
     """The streams of some replications, independent of all other keys and replications.
 
@@ -90,16 +99,10 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
         >>> first[2] == float(run_streams(7, 2).coins.random())
         True
     """
-    current, words = -1, np.empty(0)
     environment, coins = _SeededGenerator(), _SeededGenerator()
     for replication in replications:
         block, place = divmod(replication, BLOCK)
-        if block != current:
-            sequence = np.random.SeedSequence(key, spawn_key=(block,))
-            words = sequence.generate_state(BLOCK * 2 * WORDS, np.uint64)
-            words = words.reshape(BLOCK, 2, WORDS)
-            current = block
-        yield Streams(words[place], environment, coins)
+        yield Streams(_words(key, block)[place], environment, coins)
 
 
 def run_streams(key: int, replication: int) -> Streams:
