@@ -13,7 +13,7 @@ rule shard:
         "results/benchmarks/{scale}/{paper}/{experiment}/shard-{index}.tsv"
     threads: 1
     resources:
-        # Measured at paper scale: up to 401 MB (docs/speed.md) and the Snakemakes around a job;
+        # Measured at paper scale: under 400 MB (docs/speed.md) and the Snakemakes around a job;
         # 15 minutes (lagex, hard; results/benchmarks). The same for all shards, because a job array
         # asks for the same.
         mem_mb=each_attempt(1500),

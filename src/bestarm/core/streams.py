@@ -78,7 +78,7 @@ class Streams:
         return self._coins.seed(self._words[1])
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=4)  # for single runs, one after the other
 def _words(key: int, block: int) -> np.ndarray:
     """(BLOCK, 2, WORDS) words that seed the generators of a block's replications."""
     sequence = np.random.SeedSequence(key, spawn_key=(block,))
@@ -99,10 +99,13 @@ def replication_streams(key: int, replications: Iterable[int]) -> Iterator[Strea
         >>> first[2] == float(run_streams(7, 2).coins.random())
         True
     """
+    current, words = -1, np.empty(0)
     environment, coins = _SeededGenerator(), _SeededGenerator()
     for replication in replications:
         block, place = divmod(replication, BLOCK)
-        yield Streams(_words(key, block)[place], environment, coins)
+        if block != current:
+            current, words = block, _words(key, block)
+        yield Streams(words[place], environment, coins)
 
 
 def run_streams(key: int, replication: int) -> Streams:

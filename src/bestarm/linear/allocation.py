@@ -360,9 +360,10 @@ class StaticSequence:
     def _read(self) -> None:
         """Take over what another process has computed, unless the file is missing or damaged."""
         with suppress(OSError, zlib.error):
+            # The copy is writable, as compiled code expects, and lets go of the bytes.
             arms = np.frombuffer(zlib.decompress(self.file.read_bytes()), self._arms.dtype).copy()
             if arms.size > self._arms.size:
-                self._arms = arms  # writable, as compiled code expects
+                self._arms = arms
                 for a in range(self._fit.counts.size):
                     self._fit.counts[a] = np.count_nonzero(arms == a)
 
